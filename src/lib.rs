@@ -1,0 +1,1 @@
+//! Predicts atomicity violations.

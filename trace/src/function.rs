@@ -1,0 +1,466 @@
+//! The functions of the term language: names, sort rules, and meaning on values.
+//!
+//! They are those of the SMT-LIB 2 theories Core, Ints and FixedSizeBitVectors (with the usual
+//! extensions). Integer division and remainder by zero, which SMT-LIB leaves open, are 0 here,
+//! and every encoding says so explicitly.
+
+use crate::value::{Sort, Value, signed, wrap};
+use dashu_int::{IBig, UBig};
+
+/// Widest word that a term may have, in bits.
+pub const MAX_WIDTH: u32 = 1 << 16;
+
+/// A function symbol with its numeral indices.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[allow(missing_docs)] // each is the SMT-LIB function of its name
+pub enum Func {
+    Not,
+    And,
+    Or,
+    Xor,
+    Implies,
+    Eq,
+    Distinct,
+    Ite,
+    Neg,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Abs,
+    Le,
+    Lt,
+    Ge,
+    Gt,
+    Divisible(u32),
+    Concat,
+    Extract { high: u32, low: u32 },
+    ZeroExtend(u32),
+    SignExtend(u32),
+    RotateLeft(u32),
+    RotateRight(u32),
+    Repeat(u32),
+    BvNot,
+    BvNeg,
+    BvAnd,
+    BvOr,
+    BvXor,
+    BvNand,
+    BvNor,
+    BvXnor,
+    BvComp,
+    BvAdd,
+    BvSub,
+    BvMul,
+    BvUdiv,
+    BvUrem,
+    BvSdiv,
+    BvSrem,
+    BvSmod,
+    BvShl,
+    BvLshr,
+    BvAshr,
+    BvUlt,
+    BvUle,
+    BvUgt,
+    BvUge,
+    BvSlt,
+    BvSle,
+    BvSgt,
+    BvSge,
+}
+
+/// Every function without indices, under its SMT-LIB name (`Neg` shares `-` with `Sub`).
+pub const NAMES: &[(&str, Func)] = &[
+    ("not", Func::Not),
+    ("and", Func::And),
+    ("or", Func::Or),
+    ("xor", Func::Xor),
+    ("=>", Func::Implies),
+    ("=", Func::Eq),
+    ("distinct", Func::Distinct),
+    ("ite", Func::Ite),
+    ("+", Func::Add),
+    ("-", Func::Sub),
+    ("*", Func::Mul),
+    ("div", Func::Div),
+    ("mod", Func::Mod),
+    ("abs", Func::Abs),
+    ("<=", Func::Le),
+    ("<", Func::Lt),
+    (">=", Func::Ge),
+    (">", Func::Gt),
+    ("concat", Func::Concat),
+    ("bvnot", Func::BvNot),
+    ("bvneg", Func::BvNeg),
+    ("bvand", Func::BvAnd),
+    ("bvor", Func::BvOr),
+    ("bvxor", Func::BvXor),
+    ("bvnand", Func::BvNand),
+    ("bvnor", Func::BvNor),
+    ("bvxnor", Func::BvXnor),
+    ("bvcomp", Func::BvComp),
+    ("bvadd", Func::BvAdd),
+    ("bvsub", Func::BvSub),
+    ("bvmul", Func::BvMul),
+    ("bvudiv", Func::BvUdiv),
+    ("bvurem", Func::BvUrem),
+    ("bvsdiv", Func::BvSdiv),
+    ("bvsrem", Func::BvSrem),
+    ("bvsmod", Func::BvSmod),
+    ("bvshl", Func::BvShl),
+    ("bvlshr", Func::BvLshr),
+    ("bvashr", Func::BvAshr),
+    ("bvult", Func::BvUlt),
+    ("bvule", Func::BvUle),
+    ("bvugt", Func::BvUgt),
+    ("bvuge", Func::BvUge),
+    ("bvslt", Func::BvSlt),
+    ("bvsle", Func::BvSle),
+    ("bvsgt", Func::BvSgt),
+    ("bvsge", Func::BvSge),
+];
+
+/// How SMT-LIB writes a function applied: `not`, `(_ extract 7 0)`.
+impl std::fmt::Display for Func {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Func::Neg => f.write_str("-"),
+            Func::Divisible(n) => write!(f, "(_ divisible {n})"),
+            Func::Extract { high, low } => write!(f, "(_ extract {high} {low})"),
+            Func::ZeroExtend(n) => write!(f, "(_ zero_extend {n})"),
+            Func::SignExtend(n) => write!(f, "(_ sign_extend {n})"),
+            Func::RotateLeft(n) => write!(f, "(_ rotate_left {n})"),
+            Func::RotateRight(n) => write!(f, "(_ rotate_right {n})"),
+            Func::Repeat(n) => write!(f, "(_ repeat {n})"),
+            named => match NAMES.iter().find(|(_, func)| *func == named) {
+                Some((name, _)) => f.write_str(name),
+                None => write!(f, "{named:?}"),
+            },
+        }
+    }
+}
+
+/// Why an application is ill-sorted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SortError {
+    /// The wrong number of arguments.
+    #[error("`{func}` takes {expected}, found {found} arguments")]
+    Arity {
+        /// The function applied.
+        func: Func,
+        /// What it takes, in words.
+        expected: &'static str,
+        /// How many it was given.
+        found: usize,
+    },
+    /// An argument of the wrong sort.
+    #[error("argument {position} of `{func}` has sort {found}, expected {expected}")]
+    Argument {
+        /// The function applied.
+        func: Func,
+        /// Which argument, from 1.
+        position: usize,
+        /// The sort that is wanted, in words.
+        expected: String,
+        /// The sort that it has.
+        found: Sort,
+    },
+    /// Indices that do not fit the argument.
+    #[error("`{func}` does not fit a word of {width} bits")]
+    Index {
+        /// The function applied.
+        func: Func,
+        /// The argument's width.
+        width: u32,
+    },
+    /// A result that is wider than [`MAX_WIDTH`].
+    #[error("`{func}` makes a word of {width} bits, more than {MAX_WIDTH}")]
+    TooWide {
+        /// The function applied.
+        func: Func,
+        /// The width that the result would have.
+        width: u64,
+    },
+}
+
+impl Func {
+    /// The sort of the function applied to arguments of these sorts.
+    pub fn result_sort(self, args: &[Sort]) -> Result<Sort, SortError> {
+        use Func::*;
+        match self {
+            Not => self.uniform(args, Sort::Bool, 1, Some(1)).map(|()| Sort::Bool),
+            And | Or => self.uniform(args, Sort::Bool, 1, None).map(|()| Sort::Bool),
+            Xor | Implies => self.uniform(args, Sort::Bool, 2, None).map(|()| Sort::Bool),
+            Eq | Distinct => {
+                self.arity(args, 2, None)?;
+                self.uniform(args, args[0], 2, None).map(|()| Sort::Bool)
+            }
+            Ite => {
+                self.arity(args, 3, Some(3))?;
+                self.expect(args, 0, Sort::Bool)?;
+                self.expect(args, 2, args[1]).map(|()| args[1])
+            }
+            Neg | Abs => self.uniform(args, Sort::Int, 1, Some(1)).map(|()| Sort::Int),
+            Add | Sub | Mul | Div => self.uniform(args, Sort::Int, 2, None).map(|()| Sort::Int),
+            Mod => self.uniform(args, Sort::Int, 2, Some(2)).map(|()| Sort::Int),
+            Le | Lt | Ge | Gt => self.uniform(args, Sort::Int, 2, None).map(|()| Sort::Bool),
+            Divisible(_) => self.uniform(args, Sort::Int, 1, Some(1)).map(|()| Sort::Bool),
+            Concat => {
+                self.arity(args, 2, None)?;
+                let mut total = 0u64;
+                for position in 0..args.len() {
+                    total += u64::from(self.word(args, position)?);
+                }
+                self.width(total)
+            }
+            Extract { high, low } => {
+                let width = self.unary_word(args)?;
+                if low > high || high >= width {
+                    return Err(SortError::Index { func: self, width });
+                }
+                Ok(Sort::BitVec(high - low + 1))
+            }
+            ZeroExtend(n) | SignExtend(n) => {
+                let width = self.unary_word(args)?;
+                self.width(u64::from(width) + u64::from(n))
+            }
+            RotateLeft(_) | RotateRight(_) => self.unary_word(args).map(Sort::BitVec),
+            Repeat(n) => {
+                let width = self.unary_word(args)?;
+                if n == 0 {
+                    return Err(SortError::Index { func: self, width });
+                }
+                self.width(u64::from(width) * u64::from(n))
+            }
+            BvNot | BvNeg => self.unary_word(args).map(Sort::BitVec),
+            BvAnd | BvOr | BvXor | BvAdd | BvMul | BvXnor => self.words(args, None).map(Sort::BitVec),
+            BvNand | BvNor | BvSub | BvUdiv | BvUrem | BvSdiv | BvSrem | BvSmod | BvShl | BvLshr | BvAshr => {
+                self.words(args, Some(2)).map(Sort::BitVec)
+            }
+            BvComp => self.words(args, Some(2)).map(|_| Sort::BitVec(1)),
+            BvUlt | BvUle | BvUgt | BvUge | BvSlt | BvSle | BvSgt | BvSge => {
+                self.words(args, Some(2)).map(|_| Sort::Bool)
+            }
+        }
+    }
+
+    fn arity(self, args: &[Sort], least: usize, most: Option<usize>) -> Result<(), SortError> {
+        let expected = match (least, most) {
+            (1, Some(_)) => "one argument",
+            (2, Some(_)) => "two arguments",
+            (3, Some(_)) => "three arguments",
+            (1, None) => "one argument or more",
+            _ => "two arguments or more",
+        };
+        let fits = args.len() >= least && most.is_none_or(|most| args.len() <= most);
+        if fits { Ok(()) } else { Err(SortError::Arity { func: self, expected, found: args.len() }) }
+    }
+
+    fn expect(self, args: &[Sort], position: usize, sort: Sort) -> Result<(), SortError> {
+        if args[position] == sort {
+            return Ok(());
+        }
+        let expected = sort.to_string();
+        Err(SortError::Argument { func: self, position: position + 1, expected, found: args[position] })
+    }
+
+    fn uniform(self, args: &[Sort], sort: Sort, least: usize, most: Option<usize>) -> Result<(), SortError> {
+        self.arity(args, least, most)?;
+        (0..args.len()).try_for_each(|position| self.expect(args, position, sort))
+    }
+
+    fn word(self, args: &[Sort], position: usize) -> Result<u32, SortError> {
+        match args[position] {
+            Sort::BitVec(width) => Ok(width),
+            found => {
+                let expected = "(_ BitVec n)".to_string();
+                Err(SortError::Argument { func: self, position: position + 1, expected, found })
+            }
+        }
+    }
+
+    fn unary_word(self, args: &[Sort]) -> Result<u32, SortError> {
+        self.arity(args, 1, Some(1))?;
+        self.word(args, 0)
+    }
+
+    fn words(self, args: &[Sort], most: Option<usize>) -> Result<u32, SortError> {
+        self.arity(args, 2, most)?;
+        let width = self.word(args, 0)?;
+        self.uniform(args, Sort::BitVec(width), 2, most)?;
+        Ok(width)
+    }
+
+    fn width(self, width: u64) -> Result<Sort, SortError> {
+        match u32::try_from(width) {
+            Ok(width) if width <= MAX_WIDTH => Ok(Sort::BitVec(width)),
+            _ => Err(SortError::TooWide { func: self, width }),
+        }
+    }
+
+    /// The function's value on these arguments, which must be well-sorted for it.
+    pub fn apply(self, args: &[&Value]) -> Value {
+        use Func::*;
+        match self {
+            Not => Value::Bool(!args[0].is_true()),
+            And => Value::Bool(args.iter().all(|a| a.is_true())),
+            Or => Value::Bool(args.iter().any(|a| a.is_true())),
+            Xor => Value::Bool(args.iter().filter(|a| a.is_true()).count() % 2 == 1),
+            Implies => {
+                let (conclusion, premises) = args.split_last().expect("sort-checked: two arguments or more");
+                Value::Bool(conclusion.is_true() || premises.iter().any(|p| !p.is_true()))
+            }
+            Eq => Value::Bool(args.windows(2).all(|pair| pair[0] == pair[1])),
+            Distinct => Value::Bool((1..args.len()).all(|i| !args[..i].contains(&args[i]))),
+            Ite => if args[0].is_true() { args[1] } else { args[2] }.clone(),
+            Neg | Abs | Add | Sub | Mul | Div | Mod => Value::Int(self.integer(args)),
+            Le | Lt | Ge | Gt => {
+                let holds = |pair: &[&Value]| match self {
+                    Le => pair[0] <= pair[1],
+                    Lt => pair[0] < pair[1],
+                    Ge => pair[0] >= pair[1],
+                    _ => pair[0] > pair[1],
+                };
+                Value::Bool(args.windows(2).all(holds))
+            }
+            Divisible(n) => Value::Bool(n != 0 && (args[0].to_integer() % IBig::from(n)).is_zero()),
+            BvUlt => Value::Bool(args[0] < args[1]),
+            BvUle => Value::Bool(args[0] <= args[1]),
+            BvUgt => Value::Bool(args[0] > args[1]),
+            BvUge => Value::Bool(args[0] >= args[1]),
+            BvSlt => Value::Bool(args[0].to_signed() < args[1].to_signed()),
+            BvSle => Value::Bool(args[0].to_signed() <= args[1].to_signed()),
+            BvSgt => Value::Bool(args[0].to_signed() > args[1].to_signed()),
+            BvSge => Value::Bool(args[0].to_signed() >= args[1].to_signed()),
+            _ => self.word_result(args),
+        }
+    }
+
+    fn integer(self, args: &[&Value]) -> IBig {
+        let mut operands = args.iter().map(|a| a.to_integer());
+        let first = operands.next().unwrap_or(IBig::ZERO);
+        match self {
+            Func::Neg => -first,
+            Func::Abs => {
+                if first < IBig::ZERO {
+                    -first
+                } else {
+                    first
+                }
+            }
+            Func::Add => operands.fold(first, |a, b| a + b),
+            Func::Sub => operands.fold(first, |a, b| a - b),
+            Func::Mul => operands.fold(first, |a, b| a * b),
+            Func::Div => operands.fold(first, |a, b| euclid(&a, &b).0),
+            _ => operands.fold(first, |a, b| euclid(&a, &b).1),
+        }
+    }
+
+    fn word_result(self, args: &[&Value]) -> Value {
+        use Func::*;
+        let words: Vec<(u32, &UBig)> = args.iter().map(|a| as_word(a)).collect();
+        let (width, a) = words[0];
+        let ones = || UBig::ones(width as usize);
+        let fold = |f: fn(UBig, &UBig) -> UBig| words[1..].iter().fold(a.clone(), |x, (_, y)| f(x, y));
+        let bits = match self {
+            Concat => {
+                let total = words.iter().map(|(w, _)| w).sum();
+                let joined = words[1..].iter().fold(a.clone(), |x, (w, y)| (x << *w as usize) | *y);
+                return Value::word(total, joined);
+            }
+            Extract { high, low } => return Value::word(high - low + 1, a >> low as usize),
+            ZeroExtend(n) => return Value::word(width + n, a.clone()),
+            SignExtend(n) => return Value::word_from_int(width + n, &signed(width, a)),
+            Repeat(n) => {
+                let joined = (1..n).fold(a.clone(), |x, _| (x << width as usize) | a);
+                return Value::word(width * n, joined);
+            }
+            BvComp => return Value::word(1, UBig::from(u8::from(args[0] == args[1]))),
+            RotateLeft(n) => rotate_left(width, a, n % width),
+            RotateRight(n) => rotate_left(width, a, (width - n % width) % width),
+            BvNot => ones() ^ a,
+            BvNeg => (UBig::ONE << width as usize) - a,
+            BvAnd => fold(|x, y| x & y),
+            BvOr => fold(|x, y| x | y),
+            BvXor => fold(|x, y| x ^ y),
+            BvNand => ones() ^ fold(|x, y| x & y),
+            BvNor => ones() ^ fold(|x, y| x | y),
+            BvXnor => words[1..].iter().fold(a.clone(), |x, (_, y)| ones() ^ (x ^ *y)),
+            BvAdd => fold(|x, y| x + y),
+            BvMul => return Value::word(width, words[1..].iter().fold(a.clone(), |x, (_, y)| low_bits(width, x * *y))),
+            BvSub => a + (UBig::ONE << width as usize) - words[1].1,
+            BvUdiv if words[1].1.is_zero() => ones(),
+            BvUdiv => a / words[1].1,
+            BvUrem if words[1].1.is_zero() => a.clone(),
+            BvUrem => a % words[1].1,
+            BvSdiv | BvSrem | BvSmod => wrap(width, &signed_division(self, width, a, words[1].1)),
+            BvShl => shift_amount(width, words[1].1).map_or(UBig::ZERO, |n| a << n),
+            BvLshr => shift_amount(width, words[1].1).map_or(UBig::ZERO, |n| a >> n),
+            BvAshr => {
+                let n = shift_amount(width, words[1].1).unwrap_or(width as usize);
+                wrap(width, &(signed(width, a) >> n))
+            }
+            other => unreachable!("{other:?} makes no word"),
+        };
+        Value::word(width, bits)
+    }
+}
+
+fn as_word(value: &Value) -> (u32, &UBig) {
+    match value {
+        Value::BitVec { width, bits } => (*width, bits),
+        other => unreachable!("sort-checked: {other} is no word"),
+    }
+}
+
+fn low_bits(width: u32, mut bits: UBig) -> UBig {
+    bits.clear_high_bits(width as usize);
+    bits
+}
+
+/// Quotient and remainder with 0 ≤ remainder < |divisor| (SMT-LIB); both 0 for divisor 0.
+fn euclid(a: &IBig, b: &IBig) -> (IBig, IBig) {
+    if b.is_zero() {
+        return (IBig::ZERO, IBig::ZERO);
+    }
+    let (quotient, remainder) = (a / b, a % b);
+    if remainder >= IBig::ZERO {
+        (quotient, remainder)
+    } else if *b > IBig::ZERO {
+        (quotient - IBig::ONE, remainder + b)
+    } else {
+        (quotient + IBig::ONE, remainder - b)
+    }
+}
+
+/// `bvsdiv`, `bvsrem` (sign of the dividend) and `bvsmod` (sign of the divisor).
+fn signed_division(func: Func, width: u32, a: &UBig, b: &UBig) -> IBig {
+    let (a, b) = (signed(width, a), signed(width, b));
+    if b.is_zero() {
+        return match func {
+            Func::BvSdiv if a < IBig::ZERO => IBig::ONE,
+            Func::BvSdiv => -IBig::ONE,
+            _ => a,
+        };
+    }
+    match func {
+        Func::BvSdiv => a / b, // truncates towards zero, as SMT-LIB does
+        Func::BvSrem => a % b,
+        _ => {
+            let rest = &a % &b;
+            let opposite = !rest.is_zero() && ((rest < IBig::ZERO) != (b < IBig::ZERO));
+            if opposite { rest + b } else { rest }
+        }
+    }
+}
+
+fn rotate_left(width: u32, a: &UBig, n: u32) -> UBig {
+    low_bits(width, a << n as usize) | (a >> (width - n) as usize)
+}
+
+/// The shift as a number below `width`, or nothing when it shifts everything out.
+fn shift_amount(width: u32, amount: &UBig) -> Option<usize> {
+    usize::try_from(amount).ok().filter(|n| *n < width as usize)
+}

@@ -1,0 +1,201 @@
+//! Terms in an arena: hash-consed, sort-checked when made, children before parents.
+//!
+//! One arena type serves every term language of the project; they differ in their leaves (a
+//! trace's terms mention local names, an encoding's mention event orders and read values). Nothing here recurses on
+//! the depth of a term, since traces come from outside and chain terms without bound.
+
+use crate::function::{Func, SortError};
+use crate::value::{Sort, Value};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::Hash;
+use std::num::NonZeroU32;
+
+/// A term of one arena.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct TermId(NonZeroU32);
+
+impl TermId {
+    fn new(position: usize) -> TermId {
+        let next = u32::try_from(position + 1).ok().and_then(NonZeroU32::new);
+        TermId(next.expect("fewer than 2^32 terms"))
+    }
+
+    /// Position in the arena; a term's arguments have lower ones.
+    pub fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// What a term without arguments stands for, besides constants.
+pub trait Leaf: Clone + Eq + Hash + std::fmt::Debug {
+    /// The leaf's sort.
+    fn sort(&self) -> Sort;
+}
+
+/// The outermost symbol of a term.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node<L> {
+    /// A literal.
+    Const(Value),
+    /// A name that the arena's language knows.
+    Leaf(L),
+    /// A function applied to arguments.
+    App(Func, Box<[TermId]>),
+}
+
+/// An arena of terms over leaves `L`.
+#[derive(Clone, Debug)]
+pub struct Terms<L> {
+    nodes: IndexSet<Node<L>, FxBuildHasher>,
+    info: Vec<Info>,
+}
+
+/// Per term: its sort and its size as a tree (saturating), which picks the way to walk it.
+#[derive(Clone, Copy, Debug)]
+struct Info {
+    sort: Sort,
+    size: u32,
+}
+
+/// Terms up to this size as a tree are walked by recursion, larger ones with a work list.
+const SMALL: u32 = 64;
+
+impl<L> Default for Terms<L> {
+    fn default() -> Self {
+        Terms { nodes: IndexSet::default(), info: Vec::new() }
+    }
+}
+
+impl<L: Leaf> Terms<L> {
+    /// The number of distinct terms.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are no terms.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The term's outermost symbol.
+    pub fn node(&self, term: TermId) -> &Node<L> {
+        &self.nodes[term.index()]
+    }
+
+    /// The term's sort.
+    pub fn sort(&self, term: TermId) -> Sort {
+        self.info[term.index()].sort
+    }
+
+    /// The term's arguments; none for constants and leaves.
+    pub fn args(&self, term: TermId) -> &[TermId] {
+        match self.node(term) {
+            Node::App(_, args) => args,
+            _ => &[],
+        }
+    }
+
+    /// The term's value where it is a literal.
+    pub fn as_const(&self, term: TermId) -> Option<&Value> {
+        match self.node(term) {
+            Node::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A literal.
+    pub fn constant(&mut self, value: Value) -> TermId {
+        let info = Info { sort: value.sort(), size: 1 };
+        self.insert(Node::Const(value), info)
+    }
+
+    /// A leaf.
+    pub fn leaf(&mut self, leaf: L) -> TermId {
+        let info = Info { sort: leaf.sort(), size: 1 };
+        self.insert(Node::Leaf(leaf), info)
+    }
+
+    /// A function applied to arguments, exactly as given.
+    pub fn app(&mut self, func: Func, args: &[TermId]) -> Result<TermId, SortError> {
+        let mut sorts = [Sort::Bool; 4];
+        let sort = if args.len() <= sorts.len() {
+            for (sort, arg) in sorts.iter_mut().zip(args) {
+                *sort = self.sort(*arg);
+            }
+            func.result_sort(&sorts[..args.len()])?
+        } else {
+            let sorts: Vec<Sort> = args.iter().map(|a| self.sort(*a)).collect();
+            func.result_sort(&sorts)?
+        };
+        let size = args.iter().fold(1u32, |n, a| n.saturating_add(self.info[a.index()].size));
+        Ok(self.insert(Node::App(func, args.into()), Info { sort, size }))
+    }
+
+    fn insert(&mut self, node: Node<L>, info: Info) -> TermId {
+        let (position, new) = self.nodes.insert_full(node);
+        if new {
+            self.info.push(info);
+        }
+        TermId::new(position)
+    }
+
+    /// The value of `term` when each leaf has the value that `leaf_value` gives.
+    pub fn evaluate(&self, term: TermId, leaf_value: &mut dyn FnMut(&L) -> Value) -> Value {
+        if self.info[term.index()].size <= SMALL {
+            return self.evaluate_small(term, leaf_value);
+        }
+        let mut values: FxHashMap<TermId, Value> = FxHashMap::default();
+        for t in self.reachable(&[term]) {
+            let value = match self.node(t) {
+                Node::Const(value) => value.clone(),
+                Node::Leaf(leaf) => leaf_value(leaf),
+                Node::App(func, args) => {
+                    let args: Vec<&Value> = args.iter().map(|a| &values[a]).collect();
+                    func.apply(&args)
+                }
+            };
+            values.insert(t, value);
+        }
+        values.remove(&term).expect("the term is among those reachable from it")
+    }
+
+    fn evaluate_small(&self, term: TermId, leaf_value: &mut dyn FnMut(&L) -> Value) -> Value {
+        match self.node(term) {
+            Node::Const(value) => value.clone(),
+            Node::Leaf(leaf) => leaf_value(leaf),
+            Node::App(func, args) => {
+                let values: Vec<Value> = args.iter().map(|a| self.evaluate_small(*a, leaf_value)).collect();
+                func.apply(&values.iter().collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// All terms that `roots` are made of, themselves included, arguments before what uses them.
+    pub fn reachable(&self, roots: &[TermId]) -> Vec<TermId> {
+        let mut seen: rustc_hash::FxHashSet<TermId> = roots.iter().copied().collect();
+        let mut found: Vec<TermId> = seen.iter().copied().collect();
+        let mut next = 0;
+        while next < found.len() {
+            for arg in self.args(found[next]) {
+                if seen.insert(*arg) {
+                    found.push(*arg);
+                }
+            }
+            next += 1;
+        }
+        found.sort_unstable(); // arena order is a topological order
+        found
+    }
+
+    /// The distinct leaves of a term, in arena order.
+    pub fn leaves(&self, term: TermId) -> Vec<&L> {
+        let mut leaves = Vec::new();
+        for t in self.reachable(&[term]) {
+            if let Node::Leaf(leaf) = self.node(t) {
+                leaves.push(leaf);
+            }
+        }
+        leaves
+    }
+}

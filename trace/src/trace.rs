@@ -1,0 +1,529 @@
+//! A trace: one observed execution as plain data.
+//!
+//! Names are interned, expressions live in one arena, and everything that refers to an event does
+//! so by its index. A `Trace` that came out of a reader or [`crate::TraceBuilder`] was validated; see
+//! `docs/trace-format.md` for what each field means.
+
+use crate::term::{Leaf, TermId, Terms};
+use crate::value::{Sort, Value};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! index_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The same as a slice index.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// From a slice index, which must be below 2^32.
+            pub fn from_index(index: usize) -> $name {
+                $name(u32::try_from(index).expect("fewer than 2^32 entries"))
+            }
+        }
+    };
+}
+
+index_type!(/// An event, by its position in the observed order, from 0.
+    EventId);
+index_type!(/// A thread, by its position in [`Trace::threads`]; its number in the file is [`Thread::number`].
+    ThreadId);
+index_type!(/// A shared variable, by its position in [`Trace::vars`].
+    VarId);
+index_type!(/// A synchronisation object, by its position in [`Trace::syncs`].
+    SyncId);
+
+/// As the event's index.
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An interned string: a source location, label, local name, method or reason.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct NameId(pub std::num::NonZeroU32);
+
+/// Interned strings.
+#[derive(Clone, Debug, Default)]
+pub struct Names(IndexSet<Box<str>, FxBuildHasher>);
+
+impl Names {
+    /// The id of `text`, now or from before.
+    pub fn intern(&mut self, text: &str) -> NameId {
+        let position = match self.0.get_index_of(text) {
+            Some(position) => position,
+            None => self.0.insert_full(text.into()).0,
+        };
+        let number = u32::try_from(position + 1).ok().and_then(std::num::NonZeroU32::new);
+        NameId(number.expect("fewer than 2^32 names"))
+    }
+
+    /// The text of an id that this interner gave.
+    pub fn text(&self, name: NameId) -> &str {
+        &self.0[name.0.get() as usize - 1]
+    }
+
+    /// The id of `text` if it was interned.
+    pub fn find(&self, text: &str) -> Option<NameId> {
+        let position = self.0.get_index_of(text)?;
+        std::num::NonZeroU32::new(position as u32 + 1).map(NameId)
+    }
+}
+
+/// What a trace knows of values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Data {
+    /// Neither values nor expressions.
+    None,
+    /// The values that were read and written.
+    Concrete,
+    /// Expressions, from which values follow.
+    Symbolic,
+}
+
+/// A shared variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the file, unique among variables.
+    pub key: Box<str>,
+    /// What reports show instead of the key.
+    pub name: Option<Box<str>>,
+    /// Its sort; present unless the trace has no data.
+    pub sort: Option<Sort>,
+    /// Its value before the first event; present unless the trace has no data.
+    pub init: Option<Value>,
+}
+
+impl Variable {
+    /// The name for people.
+    pub fn shown(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.key)
+    }
+}
+
+/// A synchronisation object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncObject {
+    /// Its name in the file, unique among synchronisation objects.
+    pub key: Box<str>,
+    /// What it is.
+    pub kind: SyncKind,
+}
+
+/// The kinds of synchronisation objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncKind {
+    /// A lock with one holder; of a recursive one only the outermost acquire and release of a nest count.
+    Mutex {
+        /// Whether its holder may take it again.
+        recursive: bool,
+    },
+    /// A lock with one holder or any number of sharers.
+    Rwlock,
+    /// A counter, at `init` before the first event.
+    Semaphore {
+        /// The count before the first event.
+        init: u64,
+    },
+    /// A condition variable.
+    Condvar,
+    /// A barrier of `parties` threads.
+    Barrier {
+        /// How many threads meet, where known.
+        parties: Option<u64>,
+    },
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number in the file.
+    pub number: u64,
+    /// Its name, for reports.
+    pub name: Option<Box<str>>,
+    /// Its place in the tree of threads, `"0.2"`, the same in every run of the program.
+    pub path: Option<Box<str>>,
+}
+
+/// A use of a local name in an expression: the event that defined it (a `read`, `rmw` or `let`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Local {
+    /// The defining event, of the same thread, at or before the use.
+    pub definition: EventId,
+    /// The name's sort there.
+    pub sort: Sort,
+}
+
+impl Leaf for Local {
+    fn sort(&self) -> Sort {
+        self.sort
+    }
+}
+
+/// One step of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Who takes the step.
+    pub thread: ThreadId,
+    /// What it does.
+    pub op: Op,
+    /// Where in the source, `file:line` or `file:line:column`.
+    pub loc: Option<NameId>,
+    /// Position in the recorder's log of the thread, for replay.
+    pub at: Option<u64>,
+    /// `(k, n)`: the k-th (from 1) of n events of the thread that happen in one step.
+    pub part: Option<(u32, u32)>,
+}
+
+/// Why an assume stands in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// The way that the execution took at a branch.
+    Branch,
+    /// A value that left what is tracked.
+    Pin,
+}
+
+/// Why a waiter woke without a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WakeCause {
+    /// Its time was over.
+    Timeout,
+    /// For no reason.
+    Spurious,
+}
+
+/// What an event does. Values are literals in the trace's term arena.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Start of a transaction; nested ones belong to the outermost.
+    Begin {
+        /// Its label.
+        label: Option<NameId>,
+    },
+    /// End of a transaction.
+    End {
+        /// Its label.
+        label: Option<NameId>,
+    },
+    /// `dst := var`.
+    Read {
+        /// The variable read.
+        var: VarId,
+        /// The local name that takes the value.
+        dst: Option<NameId>,
+        /// The value observed.
+        value: Option<TermId>,
+        /// What must hold for the event to happen; may mention `dst`.
+        guard: Option<TermId>,
+    },
+    /// `var := expr`.
+    Write {
+        /// The variable written.
+        var: VarId,
+        /// What is written; always there in a symbolic trace.
+        expr: Option<TermId>,
+        /// The value observed.
+        value: Option<TermId>,
+        /// What must hold for the event to happen.
+        guard: Option<TermId>,
+        /// Memory changed by code that was not recorded: never part of a candidate.
+        external: bool,
+    },
+    /// In one step `dst := var; var := expr`.
+    Rmw {
+        /// The variable read and written.
+        var: VarId,
+        /// The local name that takes the old value.
+        dst: Option<NameId>,
+        /// What is written; may mention `dst`; always there in a symbolic trace.
+        expr: Option<TermId>,
+        /// The old value observed.
+        value: Option<TermId>,
+        /// The new value observed.
+        stored: Option<TermId>,
+        /// What must hold for the event to happen; may mention `dst`.
+        guard: Option<TermId>,
+    },
+    /// `dst := expr`, thread-local.
+    Let {
+        /// The name defined.
+        dst: NameId,
+        /// Its value.
+        expr: TermId,
+    },
+    /// `expr` holds.
+    Assume {
+        /// The condition.
+        expr: TermId,
+        /// Why it stands here.
+        why: Why,
+    },
+    /// Take a mutex, or a rwlock exclusively.
+    Acquire {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Give it back.
+    Release {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Share a rwlock.
+    AcquireShared {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Give a share back.
+    ReleaseShared {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// A try-lock that failed: another thread holds the lock.
+    Busy {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Give `lock` back and start to wait on `cond`.
+    Wait {
+        /// The condition variable.
+        cond: SyncId,
+        /// The lock held.
+        lock: SyncId,
+    },
+    /// Take `lock` again after a `Wait`.
+    Wake {
+        /// The condition variable.
+        cond: SyncId,
+        /// The lock.
+        lock: SyncId,
+        /// Why it woke, where no signal was needed.
+        cause: Option<WakeCause>,
+        /// The signal or broadcast that woke it in this run.
+        by: Option<EventId>,
+    },
+    /// Release one of those that wait on `cond`, or nothing if none waits.
+    Signal {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// Release all that wait on `cond`.
+    Broadcast {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// Count up.
+    Post {
+        /// The semaphore.
+        sem: SyncId,
+    },
+    /// Count down; enabled above zero.
+    Down {
+        /// The semaphore.
+        sem: SyncId,
+    },
+    /// Come to a barrier.
+    Arrive {
+        /// The barrier.
+        barrier: SyncId,
+        /// Which of its rounds.
+        round: u64,
+    },
+    /// Leave it; enabled when every recorded arrive of the round is done.
+    Depart {
+        /// The barrier.
+        barrier: SyncId,
+        /// Which of its rounds.
+        round: u64,
+    },
+    /// Start a thread.
+    Fork {
+        /// The thread.
+        child: ThreadId,
+    },
+    /// Wait for a thread's last event.
+    Join {
+        /// The thread.
+        child: ThreadId,
+    },
+    /// Start of an operation on a concurrent object.
+    Call {
+        /// The object.
+        object: Option<NameId>,
+        /// The operation.
+        method: NameId,
+        /// Its arguments, as compact JSON.
+        args: Option<NameId>,
+    },
+    /// End of an operation.
+    Return {
+        /// The object.
+        object: Option<NameId>,
+        /// The operation.
+        method: NameId,
+        /// Its result, as compact JSON.
+        value: Option<NameId>,
+    },
+    /// The memory of these variables was given back.
+    Free {
+        /// The variables.
+        vars: Box<[VarId]>,
+    },
+    /// The failure that ended a failing run.
+    Fail {
+        /// What failed.
+        reason: Option<NameId>,
+    },
+}
+
+impl Op {
+    /// The name that the format gives this kind of event.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Op::Begin { .. } => "begin",
+            Op::End { .. } => "end",
+            Op::Read { .. } => "read",
+            Op::Write { .. } => "write",
+            Op::Rmw { .. } => "rmw",
+            Op::Let { .. } => "let",
+            Op::Assume { .. } => "assume",
+            Op::Acquire { .. } => "acquire",
+            Op::Release { .. } => "release",
+            Op::AcquireShared { .. } => "acquire_shared",
+            Op::ReleaseShared { .. } => "release_shared",
+            Op::Busy { .. } => "busy",
+            Op::Wait { .. } => "wait",
+            Op::Wake { .. } => "wake",
+            Op::Signal { .. } => "signal",
+            Op::Broadcast { .. } => "broadcast",
+            Op::Post { .. } => "post",
+            Op::Down { .. } => "down",
+            Op::Arrive { .. } => "arrive",
+            Op::Depart { .. } => "depart",
+            Op::Fork { .. } => "fork",
+            Op::Join { .. } => "join",
+            Op::Call { .. } => "call",
+            Op::Return { .. } => "return",
+            Op::Free { .. } => "free",
+            Op::Fail { .. } => "fail",
+        }
+    }
+
+    /// The shared variable that a `read`, `write` or `rmw` accesses.
+    pub fn var(&self) -> Option<VarId> {
+        match self {
+            Op::Read { var, .. } | Op::Write { var, .. } | Op::Rmw { var, .. } => Some(*var),
+            _ => None,
+        }
+    }
+
+    /// Whether it takes a shared variable's value.
+    pub fn reads(&self) -> bool {
+        matches!(self, Op::Read { .. } | Op::Rmw { .. })
+    }
+
+    /// Whether it changes a shared variable.
+    pub fn writes(&self) -> bool {
+        matches!(self, Op::Write { .. } | Op::Rmw { .. })
+    }
+
+    /// Whether it is a write by code that was not recorded.
+    pub fn is_external(&self) -> bool {
+        matches!(self, Op::Write { external: true, .. })
+    }
+
+    /// What must hold for the event to happen: the guard of an access, the condition of an assume.
+    pub fn condition(&self) -> Option<TermId> {
+        match self {
+            Op::Read { guard, .. } | Op::Write { guard, .. } | Op::Rmw { guard, .. } => *guard,
+            Op::Assume { expr, .. } => Some(*expr),
+            _ => None,
+        }
+    }
+
+    /// What a `write` or `rmw` writes, where the trace says so.
+    pub fn written(&self) -> Option<TermId> {
+        match self {
+            Op::Write { expr, .. } | Op::Rmw { expr, .. } => *expr,
+            _ => None,
+        }
+    }
+
+    /// The local name that the event defines.
+    pub fn dst(&self) -> Option<NameId> {
+        match self {
+            Op::Read { dst, .. } | Op::Rmw { dst, .. } => *dst,
+            Op::Let { dst, .. } => Some(*dst),
+            _ => None,
+        }
+    }
+}
+
+/// One observed execution of a concurrent program.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// What it knows of values.
+    pub data: Data,
+    /// The program's name.
+    pub program: Option<Box<str>>,
+    /// Shared variables.
+    pub vars: Vec<Variable>,
+    /// Synchronisation objects.
+    pub syncs: Vec<SyncObject>,
+    /// Threads, those of the header first (by number), then in order of first mention.
+    pub threads: Vec<Thread>,
+    /// The events, in the order in which they took effect.
+    pub events: Vec<Event>,
+    /// Interned strings.
+    pub names: Names,
+    /// All expressions and recorded values.
+    pub terms: Terms<Local>,
+}
+
+impl Trace {
+    /// A trace without events.
+    pub fn new(data: Data) -> Trace {
+        Trace {
+            data,
+            program: None,
+            vars: Vec::new(),
+            syncs: Vec::new(),
+            threads: Vec::new(),
+            events: Vec::new(),
+            names: Names::default(),
+            terms: Terms::default(),
+        }
+    }
+
+    /// The event of this index.
+    pub fn event(&self, id: EventId) -> &Event {
+        &self.events[id.index()]
+    }
+
+    /// All events with their indices, in observed order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (EventId, &Event)> + DoubleEndedIterator {
+        self.events.iter().enumerate().map(|(index, event)| (EventId::from_index(index), event))
+    }
+
+    /// An event's source location, where the trace has it.
+    pub fn loc(&self, id: EventId) -> Option<&str> {
+        self.event(id).loc.map(|loc| self.names.text(loc))
+    }
+
+    /// A recorded value.
+    pub fn value(&self, literal: TermId) -> &Value {
+        self.terms.as_const(literal).expect("recorded values are literals")
+    }
+}
