@@ -3,13 +3,17 @@
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
 //! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
 
+mod clocks;
 mod function;
+mod structure;
 mod term;
 mod trace;
 mod value;
 mod violation;
 
+pub use clocks::MustHappenBefore;
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
+pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
     Data, Event, EventId, Local, NameId, Names, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,

@@ -1,0 +1,81 @@
+//! What an analysis run is asked to do.
+
+use crate::verdict::Decider;
+use foretrace_trace::{Atomic, Data, Feasibility, Independence, Model, Question};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which triples are candidates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CandidateSet {
+    /// Neighbouring accesses only; every violating prefix holds one of these (Penelope, sets AA and WW).
+    Adjacent,
+    /// Every triple.
+    All,
+}
+
+/// When a class of candidates is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Per {
+    /// At the first feasible triple of the same three source locations.
+    Location,
+    /// Never: every triple is decided.
+    Event,
+}
+
+/// The options of `foretrace predict`.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Model, feasibility and independence.
+    pub question: Question,
+    /// What counts as a transaction.
+    pub atomic: Atomic,
+    /// Which triples are candidates.
+    pub candidates: CandidateSet,
+    /// When a class is done.
+    pub per: Per,
+    /// Filters that are switched off (never [`Decider::Smt`]).
+    pub without: BTreeSet<Decider>,
+    /// Worker threads, at least 1.
+    pub jobs: usize,
+    /// Time limit of one solver query.
+    pub timeout: Duration,
+    /// Time limit of the whole run.
+    pub budget: Option<Duration>,
+    /// Where each query is written as SMT-LIB 2.
+    pub dump_smt2: Option<PathBuf>,
+    /// The solver's random seed.
+    pub seed: u32,
+}
+
+impl Options {
+    /// The defaults for a trace with this data.
+    pub fn new(data: Data) -> Options {
+        Options {
+            question: Question {
+                model: strongest_model(data),
+                feasibility: Feasibility::Prefix,
+                independence: Independence::Conflict,
+            },
+            atomic: Atomic::Marked,
+            candidates: CandidateSet::Adjacent,
+            per: Per::Location,
+            without: BTreeSet::new(),
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            timeout: Duration::from_secs(30),
+            budget: None,
+            dump_smt2: None,
+            seed: 0,
+        }
+    }
+}
+
+/// The model that sees most of what the data supports without a false alarm.
+pub fn strongest_model(data: Data) -> Model {
+    match data {
+        Data::Symbolic => Model::Ctp,
+        Data::Concrete => Model::Mcm,
+        Data::None => Model::Avp,
+    }
+}

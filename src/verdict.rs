@@ -1,0 +1,113 @@
+//! Verdicts: what is said of a candidate, by whom, and what the verdict rests on.
+
+use foretrace_trace::{Pattern, Triple};
+use serde::Serialize;
+use std::fmt;
+
+/// The stage that decided a candidate, cheapest first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decider {
+    /// Vector clocks: the order is impossible in every model.
+    MustHappenBefore,
+    /// Locksets and acquisition histories: no cut-point (Penelope, sections 3.2 and 4.1).
+    CutPoints,
+    /// The remote access lies outside of the transaction's trace atomicity segment (TAS, section III).
+    Segment,
+    /// A schedule that was built without a solver passed the checker.
+    EarlyWitness,
+    /// The forced orders of the candidate close to a cycle.
+    EarlyRefutation,
+    /// The solver.
+    Smt,
+}
+
+impl Decider {
+    /// All stages in the order in which they are asked.
+    pub const ALL: [Decider; 6] = [
+        Decider::MustHappenBefore,
+        Decider::CutPoints,
+        Decider::Segment,
+        Decider::EarlyWitness,
+        Decider::EarlyRefutation,
+        Decider::Smt,
+    ];
+
+    /// The name in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Decider::MustHappenBefore => "must-happen-before",
+            Decider::CutPoints => "cut-points",
+            Decider::Segment => "segment",
+            Decider::EarlyWitness => "early-witness",
+            Decider::EarlyRefutation => "early-refutation",
+            Decider::Smt => "smt",
+        }
+    }
+}
+
+impl fmt::Display for Decider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Why a candidate was left undecided.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Limit {
+    /// The query's time was over.
+    Timeout,
+    /// The run's time was over.
+    Budget,
+    /// The user stopped the run.
+    Interrupted,
+    /// The solver gave up, for the reason that it gave.
+    Solver(String),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Timeout => f.write_str("time limit of the query"),
+            Limit::Budget => f.write_str("time budget of the run"),
+            Limit::Interrupted => f.write_str("interrupted"),
+            Limit::Solver(reason) => write!(f, "solver: {reason}"),
+        }
+    }
+}
+
+/// What a verdict leans on that the program itself may not guarantee.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RestsOn {
+    /// Infeasible only because a value that left what is tracked was pinned.
+    Pin,
+    /// Feasible by a prefix that goes past a write of unrecorded code.
+    External,
+}
+
+/// Whether a candidate can happen.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// It can: here is the checked schedule.
+    Feasible(Box<foretrace_trace::Witness>),
+    /// It cannot, in the model asked about.
+    Infeasible,
+    /// Not decided.
+    Unknown(Limit),
+}
+
+/// A decided candidate.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// The candidate.
+    pub triple: Triple,
+    /// The first pattern that is feasible; the first that fits where none is.
+    pub pattern: Pattern,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Who decided it.
+    pub decided_by: Decider,
+    /// What the verdict leans on.
+    pub rests_on: Option<RestsOn>,
+}

@@ -1,0 +1,142 @@
+//! Must-happen-before by vector clocks: orders that hold in every prefix of every model.
+//!
+//! Source: the vectors of TAS, section II.B, without read-after-write edges. Edges are program order, fork to child, child
+//! to join, every arrive of a round to its departs, and a signal to a wake that no other signal can cause.
+
+use crate::structure::Structure;
+use crate::trace::{EventId, Op, Trace};
+
+/// Answers whether an event stands before another in every prefix that holds the latter.
+///
+/// A clock row is kept only where a thread learns something of another, so memory grows with those points times the
+/// number of threads, not with events times threads.
+#[derive(Clone, Debug)]
+pub struct MustHappenBefore {
+    rows: Vec<Box<[u32]>>,
+    row_of: Vec<u32>,
+    thread_of: Vec<u32>,
+    position: Vec<u32>,
+}
+
+impl MustHappenBefore {
+    /// The orders of a valid trace.
+    pub fn new(trace: &Trace, structure: &Structure) -> MustHappenBefore {
+        let fixed = sources(trace, structure);
+        let first = MustHappenBefore::from_edges(trace, structure, &fixed, &[]);
+        let signals = only_signals(trace, structure, &first);
+        if signals.is_empty() { first } else { MustHappenBefore::from_edges(trace, structure, &fixed, &signals) }
+    }
+
+    /// The same orders and `extra` ones: pairs of events (earlier, later) that hold in every prefix with the later, each
+    /// also an order of the trace.
+    pub fn with_edges(trace: &Trace, structure: &Structure, extra: &[(EventId, EventId)]) -> MustHappenBefore {
+        let fixed = sources(trace, structure);
+        let first = MustHappenBefore::from_edges(trace, structure, &fixed, &[]);
+        let mut edges = only_signals(trace, structure, &first);
+        edges.extend_from_slice(extra);
+        MustHappenBefore::from_edges(trace, structure, &fixed, &edges)
+    }
+
+    /// Whether `a` comes before `b` in every prefix that holds `b`.
+    pub fn before(&self, a: EventId, b: EventId) -> bool {
+        let (thread, position) = (self.thread_of[a.index()], self.position[a.index()]);
+        if thread == self.thread_of[b.index()] {
+            return position < self.position[b.index()];
+        }
+        self.seen(b, thread as usize) > position
+    }
+
+    /// How many events of `thread` (an index) come before `event` in every prefix that holds `event`.
+    pub fn seen(&self, event: EventId, thread: usize) -> u32 {
+        if self.thread_of[event.index()] as usize == thread {
+            return self.position[event.index()];
+        }
+        self.rows[self.row_of[event.index()] as usize][thread]
+    }
+
+    fn from_edges(
+        trace: &Trace,
+        structure: &Structure,
+        fixed: &[Vec<EventId>],
+        extra: &[(EventId, EventId)],
+    ) -> MustHappenBefore {
+        let mut incoming: rustc_hash::FxHashMap<EventId, Vec<EventId>> = rustc_hash::FxHashMap::default();
+        for (from, to) in extra {
+            incoming.entry(*to).or_default().push(*from);
+        }
+        let threads = trace.threads.len();
+        let mut clocks = MustHappenBefore {
+            rows: vec![vec![0; threads].into_boxed_slice()],
+            row_of: Vec::with_capacity(trace.events.len()),
+            thread_of: trace.events.iter().map(|e| e.thread.0).collect(),
+            position: structure.position.clone(),
+        };
+        let mut current = vec![0u32; threads]; // per thread: its row
+        for (id, event) in trace.iter() {
+            let thread = event.thread.index();
+            let more = incoming.get(&id).map_or(&[][..], Vec::as_slice);
+            if let Some(row) = clocks.joined(current[thread], thread, fixed[id.index()].iter().chain(more)) {
+                current[thread] = clocks.rows.len() as u32;
+                clocks.rows.push(row);
+            }
+            clocks.row_of.push(current[thread]);
+        }
+        clocks
+    }
+
+    /// The row with what `sources` know added, where that is more.
+    fn joined<'a>(&self, row: u32, own: usize, sources: impl Iterator<Item = &'a EventId>) -> Option<Box<[u32]>> {
+        let mut joined: Option<Box<[u32]>> = None;
+        for source in sources {
+            let thread = self.thread_of[source.index()] as usize;
+            if thread == own {
+                continue;
+            }
+            let known = &self.rows[self.row_of[source.index()] as usize];
+            let target = joined.get_or_insert_with(|| self.rows[row as usize].clone());
+            for (slot, other) in target.iter_mut().zip(known.iter()) {
+                *slot = (*slot).max(*other);
+            }
+            target[thread] = target[thread].max(self.position[source.index()] + 1);
+        }
+        joined.filter(|joined| **joined != *self.rows[row as usize])
+    }
+}
+
+/// Per event: the events of other threads that come before it by fork, join and barriers.
+fn sources(trace: &Trace, structure: &Structure) -> Vec<Vec<EventId>> {
+    let mut sources = vec![Vec::new(); trace.events.len()];
+    for (thread, fork) in structure.fork.iter().enumerate() {
+        if let (Some(fork), Some(first)) = (fork, structure.threads[thread].first()) {
+            sources[first.index()].push(*fork);
+        }
+    }
+    for (id, event) in trace.iter() {
+        if let Op::Join { child } = &event.op {
+            sources[id.index()].extend(structure.threads[child.index()].last());
+        }
+    }
+    for round in &structure.rounds {
+        for depart in &round.departs {
+            sources[depart.index()].extend(&round.arrives);
+        }
+    }
+    sources
+}
+
+/// Signals that are the only ones to cause some wake, with that wake.
+fn only_signals(trace: &Trace, structure: &Structure, clocks: &MustHappenBefore) -> Vec<(EventId, EventId)> {
+    let mut edges = Vec::new();
+    for waiting in structure.waitings.iter().filter(|w| w.needs_signal) {
+        let thread = trace.event(waiting.wake).thread;
+        let mut possible = structure.signals[waiting.cond.index()].iter().filter(|signal| {
+            trace.event(**signal).thread != thread
+                && !clocks.before(**signal, waiting.wait)
+                && !clocks.before(waiting.wake, **signal)
+        });
+        if let (Some(signal), None) = (possible.next(), possible.next()) {
+            edges.push((*signal, waiting.wake));
+        }
+    }
+    edges
+}

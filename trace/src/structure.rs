@@ -1,0 +1,239 @@
+//! What stands in a trace regardless of order and values: who does what, which events belong together.
+//!
+//! Everything here is read off the program order of each thread. The filters and the encoder build on it; the
+//! checker and the oracle do not, so that they cannot share a mistake made here.
+
+use crate::trace::{EventId, Op, SyncId, SyncKind, ThreadId, Trace};
+use rustc_hash::FxHashMap;
+
+/// A stretch in which one thread holds a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// The lock.
+    pub lock: SyncId,
+    /// Its holder.
+    pub thread: ThreadId,
+    /// Whether a rwlock is only shared.
+    pub shared: bool,
+    /// The `acquire`, `acquire_shared` or `wake` that takes it.
+    pub start: EventId,
+    /// The `release`, `release_shared` or `wait` that gives it back, where the run got there.
+    pub end: Option<EventId>,
+}
+
+impl Region {
+    /// Whether the two cannot be held at once.
+    pub fn excludes(&self, other: &Region) -> bool {
+        self.lock == other.lock && self.thread != other.thread && !(self.shared && other.shared)
+    }
+}
+
+/// A `wake` with the `wait` that it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The condition variable.
+    pub cond: SyncId,
+    /// The start of the wait.
+    pub wait: EventId,
+    /// Its end.
+    pub wake: EventId,
+    /// Whether a signal is needed (no timeout, not spurious).
+    pub needs_signal: bool,
+}
+
+/// One round of a barrier.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Round {
+    /// Those who came.
+    pub arrives: Vec<EventId>,
+    /// Those who left.
+    pub departs: Vec<EventId>,
+}
+
+/// The fixed relations between a trace's events.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// Per thread: its events in program order.
+    pub threads: Vec<Vec<EventId>>,
+    /// Per event: its position in its thread.
+    pub position: Vec<u32>,
+    /// Per thread: the `fork` that starts it.
+    pub fork: Vec<Option<EventId>>,
+    /// Per synchronisation object: the regions in which it is held, by start.
+    pub regions: Vec<Vec<Region>>,
+    /// All finished waits, by wake.
+    pub waitings: Vec<Waiting>,
+    /// Per synchronisation object: its signals and broadcasts.
+    pub signals: Vec<Vec<EventId>>,
+    /// Per synchronisation object: its posts.
+    pub posts: Vec<Vec<EventId>>,
+    /// Per synchronisation object: its downs.
+    pub downs: Vec<Vec<EventId>>,
+    /// All `busy` events.
+    pub busy: Vec<EventId>,
+    /// The rounds of all barriers, by first event.
+    pub rounds: Vec<Round>,
+    /// Per variable: its reads, writes and read-modify-writes, external writes included.
+    pub accesses: Vec<Vec<EventId>>,
+    /// Per variable: those that write.
+    pub writes: Vec<Vec<EventId>>,
+}
+
+impl Structure {
+    /// Reads the structure off a valid trace.
+    pub fn new(trace: &Trace) -> Structure {
+        let syncs = trace.syncs.len();
+        let mut structure = Structure {
+            threads: vec![Vec::new(); trace.threads.len()],
+            position: Vec::with_capacity(trace.events.len()),
+            fork: vec![None; trace.threads.len()],
+            regions: vec![Vec::new(); syncs],
+            waitings: Vec::new(),
+            signals: vec![Vec::new(); syncs],
+            posts: vec![Vec::new(); syncs],
+            downs: vec![Vec::new(); syncs],
+            busy: Vec::new(),
+            rounds: Vec::new(),
+            accesses: vec![Vec::new(); trace.vars.len()],
+            writes: vec![Vec::new(); trace.vars.len()],
+        };
+        let mut scan = Scan::default();
+        for (id, event) in trace.iter() {
+            let own = &mut structure.threads[event.thread.index()];
+            structure.position.push(own.len() as u32);
+            own.push(id);
+            scan.event(trace, id, &mut structure);
+        }
+        structure
+    }
+
+    /// Position of an event in its thread.
+    pub fn position(&self, event: EventId) -> usize {
+        self.position[event.index()] as usize
+    }
+
+    /// The event that comes right before in the same thread.
+    pub fn previous(&self, trace: &Trace, event: EventId) -> Option<EventId> {
+        let own = &self.threads[trace.event(event).thread.index()];
+        self.position(event).checked_sub(1).map(|before| own[before])
+    }
+
+    /// The event that comes right after in the same thread.
+    pub fn next(&self, trace: &Trace, event: EventId) -> Option<EventId> {
+        self.threads[trace.event(event).thread.index()].get(self.position(event) + 1).copied()
+    }
+
+    /// First and last event of the step that `event` is part of; the event itself where it stands alone.
+    pub fn step(&self, trace: &Trace, event: EventId) -> (EventId, EventId) {
+        let Some((k, n)) = trace.event(event).part else { return (event, event) };
+        let own = &self.threads[trace.event(event).thread.index()];
+        let position = self.position(event);
+        let first = position + 1 - k as usize;
+        let last = (first + n as usize - 1).min(own.len() - 1); // a run may be cut off inside a step
+        (own[first], own[last])
+    }
+}
+
+/// A lock that a thread holds while the trace is scanned.
+struct Held {
+    region: usize,
+    depth: u32,
+}
+
+/// State of the scan: what is held and waited for at this point.
+#[derive(Default)]
+struct Scan {
+    held: FxHashMap<(ThreadId, SyncId, bool), Held>,
+    waiting: FxHashMap<(ThreadId, SyncId), (EventId, u32)>,
+    rounds: FxHashMap<(SyncId, u64), usize>,
+}
+
+impl Scan {
+    fn event(&mut self, trace: &Trace, id: EventId, to: &mut Structure) {
+        let thread = trace.event(id).thread;
+        match &trace.event(id).op {
+            Op::Read { var, .. } => to.accesses[var.index()].push(id),
+            Op::Write { var, .. } | Op::Rmw { var, .. } => {
+                to.accesses[var.index()].push(id);
+                to.writes[var.index()].push(id);
+            }
+            Op::Acquire { lock } => {
+                let recursive = matches!(trace.syncs[lock.index()].kind, SyncKind::Mutex { recursive: true });
+                self.take(id, thread, *lock, false, recursive, 1, to);
+            }
+            Op::AcquireShared { lock } => self.take(id, thread, *lock, true, true, 1, to),
+            Op::Release { lock } => {
+                self.give(id, thread, *lock, false, 1, to);
+            }
+            Op::ReleaseShared { lock } => {
+                self.give(id, thread, *lock, true, 1, to);
+            }
+            Op::Wait { cond, lock } => {
+                let depth = self.give(id, thread, *lock, false, u32::MAX, to);
+                self.waiting.insert((thread, *cond), (id, depth));
+            }
+            Op::Wake { cond, lock, cause, .. } => {
+                let Some((wait, depth)) = self.waiting.remove(&(thread, *cond)) else { return };
+                self.take(id, thread, *lock, false, false, depth, to);
+                to.waitings.push(Waiting { cond: *cond, wait, wake: id, needs_signal: cause.is_none() });
+            }
+            Op::Signal { cond } | Op::Broadcast { cond } => to.signals[cond.index()].push(id),
+            Op::Post { sem } => to.posts[sem.index()].push(id),
+            Op::Down { sem } => to.downs[sem.index()].push(id),
+            Op::Busy { .. } => to.busy.push(id),
+            Op::Arrive { barrier, round } => self.round(*barrier, *round, to).arrives.push(id),
+            Op::Depart { barrier, round } => self.round(*barrier, *round, to).departs.push(id),
+            Op::Fork { child } => to.fork[child.index()] = Some(id),
+            _ => {}
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // one place for the four ways to take a lock
+    fn take(
+        &mut self,
+        id: EventId,
+        thread: ThreadId,
+        lock: SyncId,
+        shared: bool,
+        nests: bool,
+        depth: u32,
+        to: &mut Structure,
+    ) {
+        if nests && let Some(held) = self.held.get_mut(&(thread, lock, shared)) {
+            held.depth += 1;
+            return;
+        }
+        let regions = &mut to.regions[lock.index()];
+        self.held.insert((thread, lock, shared), Held { region: regions.len(), depth });
+        regions.push(Region { lock, thread, shared, start: id, end: None });
+    }
+
+    /// Gives back `levels` of a nest; returns how many were held.
+    fn give(
+        &mut self,
+        id: EventId,
+        thread: ThreadId,
+        lock: SyncId,
+        shared: bool,
+        levels: u32,
+        to: &mut Structure,
+    ) -> u32 {
+        let key = (thread, lock, shared);
+        let Some(held) = self.held.get_mut(&key) else { return 0 };
+        let depth = held.depth;
+        held.depth = depth.saturating_sub(levels);
+        if held.depth == 0 {
+            to.regions[lock.index()][held.region].end = Some(id);
+            self.held.remove(&key);
+        }
+        depth
+    }
+
+    fn round<'a>(&mut self, barrier: SyncId, round: u64, to: &'a mut Structure) -> &'a mut Round {
+        let at = *self.rounds.entry((barrier, round)).or_insert_with(|| {
+            to.rounds.push(Round::default());
+            to.rounds.len() - 1
+        });
+        &mut to.rounds[at]
+    }
+}
