@@ -3,12 +3,15 @@
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
 //! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
 
+mod error;
 mod function;
+pub mod smtlib;
 mod term;
 mod trace;
 mod value;
 mod violation;
 
+pub use error::{Invalid, Place, Problem, ReadError};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
