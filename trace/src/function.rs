@@ -6,6 +6,8 @@
 
 use crate::value::{Sort, Value, signed, wrap};
 use dashu_int::{IBig, UBig};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// Widest word that a term may have, in bits.
 pub const MAX_WIDTH: u32 = 1 << 16;
@@ -464,3 +466,7 @@ fn rotate_left(width: u32, a: &UBig, n: u32) -> UBig {
 fn shift_amount(width: u32, amount: &UBig) -> Option<usize> {
     usize::try_from(amount).ok().filter(|n| *n < width as usize)
 }
+
+/// [`NAMES`] for looking up.
+pub(crate) static FUNCTIONS_BY_NAME: LazyLock<FxHashMap<&'static str, Func>> =
+    LazyLock::new(|| NAMES.iter().copied().collect());

@@ -4,7 +4,9 @@
 //! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
 
 mod clocks;
+mod error;
 mod function;
+pub mod smtlib;
 mod structure;
 mod term;
 mod trace;
@@ -12,6 +14,7 @@ mod value;
 mod violation;
 
 pub use clocks::MustHappenBefore;
+pub use error::{Invalid, Place, Problem, ReadError};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
