@@ -3,19 +3,33 @@
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
 //! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
 
+mod blocked;
+mod builder;
 mod clocks;
+mod data_rules;
 mod error;
 mod function;
+mod locals;
+mod observe;
+mod program_order;
+mod schedule;
+mod semantics;
 pub mod smtlib;
 mod structure;
+mod sync_state;
 mod term;
 mod trace;
 mod value;
 mod violation;
 
+pub use blocked::Blocked;
+pub use builder::{Added, BuildError, TraceBuilder};
 pub use clocks::MustHappenBefore;
 pub use error::{Invalid, Place, Problem, ReadError};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
+pub use observe::{Observed, StepError, observe};
+pub use schedule::BadStep;
+pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
 pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
@@ -24,3 +38,6 @@ pub use trace::{
 };
 pub use value::{Sort, Value};
 pub use violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
+
+#[cfg(test)]
+mod tests;

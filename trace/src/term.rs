@@ -171,6 +171,18 @@ impl<L: Leaf> Terms<L> {
         }
     }
 
+    /// Calls `visit` for every leaf of a term, at least once for each.
+    pub fn for_each_leaf(&self, term: TermId, visit: &mut dyn FnMut(&L)) {
+        if self.info[term.index()].size > SMALL {
+            return self.leaves(term).into_iter().for_each(visit);
+        }
+        match self.node(term) {
+            Node::Const(_) => {}
+            Node::Leaf(leaf) => visit(leaf),
+            Node::App(_, args) => args.iter().for_each(|arg| self.for_each_leaf(*arg, visit)),
+        }
+    }
+
     /// All terms that `roots` are made of, themselves included, arguments before what uses them.
     pub fn reachable(&self, roots: &[TermId]) -> Vec<TermId> {
         let mut seen: rustc_hash::FxHashSet<TermId> = roots.iter().copied().collect();

@@ -461,6 +461,14 @@ impl Op {
         }
     }
 
+    /// The expression whose value the event writes or defines.
+    pub fn computed(&self) -> Option<TermId> {
+        match self {
+            Op::Let { expr, .. } => Some(*expr),
+            _ => self.written(),
+        }
+    }
+
     /// The local name that the event defines.
     pub fn dst(&self) -> Option<NameId> {
         match self {

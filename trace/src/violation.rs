@@ -1,6 +1,6 @@
 //! What is asked of a trace: candidate triples, analysis models, feasibility and independence.
 
-use crate::trace::{EventId, Op, Trace};
+use crate::trace::{Data, EventId, Op, Trace};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -16,6 +16,17 @@ pub enum Model {
     Mcm,
     /// Almost view preserving: reads return what the same write wrote (TAS, section II.C).
     Avp,
+}
+
+impl Model {
+    /// The least that a trace must know of values for this model.
+    pub fn needs(self) -> Data {
+        match self {
+            Model::Cam | Model::Avp => Data::None,
+            Model::Mcm => Data::Concrete,
+            Model::Ctp => Data::Symbolic,
+        }
+    }
 }
 
 /// Whether a violation may end the run or must be part of a whole one.

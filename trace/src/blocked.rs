@@ -1,0 +1,234 @@
+//! Why an event cannot come next in a prefix, and the words for it.
+
+use crate::error::Problem;
+use crate::semantics::{Semantics, State};
+use crate::smtlib;
+use crate::term::TermId;
+use crate::trace::{EventId, Local, Op, SyncId, SyncKind, ThreadId, Trace, VarId};
+
+/// Why an event cannot come next. [`Semantics::explain`] says it in words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// Another event of its thread comes first, or it is already in the prefix.
+    NotNext,
+    /// The fork that starts its thread has not happened.
+    NotStarted {
+        /// The fork.
+        fork: EventId,
+    },
+    /// Its thread stopped at a read that returned something else than recorded.
+    Stopped,
+    /// Another thread is between two parts of one step.
+    InsideGroup {
+        /// That thread.
+        thread: ThreadId,
+    },
+    /// A lock that must be free is taken or shared.
+    NotFree {
+        /// The lock.
+        lock: SyncId,
+        /// Who holds it, or the first of those who share it.
+        by: ThreadId,
+        /// Whether it is shared.
+        shared: bool,
+    },
+    /// A lock that the thread must hold is not held by it.
+    NotHeld {
+        /// The lock.
+        lock: SyncId,
+        /// Whether it must be held as a share.
+        shared: bool,
+    },
+    /// No other thread holds the lock that a try-lock failed on.
+    NotBusy {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// The thread to wake does not wait.
+    NotWaiting {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// No signal or broadcast released the waiter since its wait.
+    NotSignalled {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// A signal must release one of those that wait, and only one of those.
+    NotReleasable {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// The semaphore's count is 0.
+    CountIsZero {
+        /// The semaphore.
+        sem: SyncId,
+    },
+    /// Some recorded arrive of the barrier's round is missing.
+    NotAllArrived {
+        /// The barrier.
+        barrier: SyncId,
+        /// How many have arrived.
+        arrived: u32,
+        /// How many must.
+        arrives: u32,
+    },
+    /// Some event of the thread to join is missing.
+    NotFinished {
+        /// That thread.
+        child: ThreadId,
+    },
+    /// A guard or assume does not hold.
+    False {
+        /// The condition.
+        condition: TermId,
+    },
+    /// The read returns something else than recorded, and must not.
+    ReadsOther {
+        /// The variable.
+        var: VarId,
+    },
+    /// The object is of a kind that has no such operation.
+    WrongKind {
+        /// The object.
+        object: SyncId,
+    },
+}
+
+impl Semantics<'_> {
+    /// Says in words why the event is blocked in this state.
+    pub fn explain(&self, state: &State, event: EventId, blocked: Blocked) -> Problem {
+        let trace = self.trace();
+        let thread = trace.event(event).thread;
+        let own = thread_name(trace, thread);
+        match blocked {
+            Blocked::NotNext => self.explain_order(state, event),
+            Blocked::NotStarted { fork } => {
+                Problem::new(format!("that {own} has not started"), format!("its fork (event {fork}) before"))
+            }
+            Blocked::Stopped => Problem::new(
+                format!("that {own} stopped at a read that returned another value or write than recorded"),
+                "no further event of that thread",
+            ),
+            Blocked::InsideGroup { thread } => {
+                let next = self.next(state, thread).map_or("no event".into(), |next| format!("event {next}"));
+                let inside = thread_name(trace, thread);
+                Problem::new(
+                    format!("that {inside} is inside a step of several parts"),
+                    format!("its next part, {next}"),
+                )
+            }
+            Blocked::NotFree { lock, by, shared } => {
+                let how = if shared { "shared" } else { "held" };
+                let by = if by == thread { "this thread itself".into() } else { thread_name(trace, by) };
+                Problem::new(format!("{} {how} by {by}", object_name(trace, lock)), "it free")
+            }
+            Blocked::NotHeld { lock, shared } => {
+                let how = if shared { "shared" } else { "held" };
+                Problem::new(format!("{} not {how} by {own}", object_name(trace, lock)), format!("it {how} by {own}"))
+            }
+            Blocked::NotBusy { lock } => Problem::new(
+                format!("{} held by no other thread", object_name(trace, lock)),
+                "another thread to hold it",
+            ),
+            Blocked::NotWaiting { cond } => {
+                Problem::new(format!("that {own} does not wait on {}", object_name(trace, cond)), "a wait before")
+            }
+            Blocked::NotSignalled { cond } => Problem::new(
+                format!("no signal or broadcast of {} that released {own} since its wait", object_name(trace, cond)),
+                "one, or a wake with a cause",
+            ),
+            Blocked::NotReleasable { cond } => Problem::new(
+                format!("a signal of {} with another choice", object_name(trace, cond)),
+                "exactly one of those that wait to be released",
+            ),
+            Blocked::CountIsZero { sem } => {
+                Problem::new(format!("{} at 0", object_name(trace, sem)), "a count above 0")
+            }
+            Blocked::NotAllArrived { barrier, arrived, arrives } => Problem::new(
+                format!("{arrived} arrives at {} in this round", object_name(trace, barrier)),
+                format!("all {arrives} that were recorded"),
+            ),
+            Blocked::NotFinished { child } => {
+                let next = self.next(state, child).map_or("an event".into(), |next| format!("event {next}"));
+                Problem::new(
+                    format!("that {} has not done {next}", thread_name(trace, child)),
+                    "all its recorded events done",
+                )
+            }
+            Blocked::False { condition } => self.explain_condition(state, event, condition),
+            Blocked::ReadsOther { var } => Problem::new(
+                format!("another value or write in {} than it read when recorded", trace.vars[var.index()].shown()),
+                "the recorded one, since it is an rmw or has a guard",
+            ),
+            Blocked::WrongKind { object } => {
+                let expected = format!("an object that `{}` works on", trace.event(event).op.kind());
+                Problem::new(object_name(trace, object), expected)
+            }
+        }
+    }
+
+    fn explain_order(&self, state: &State, event: EventId) -> Problem {
+        let thread = self.trace().event(event).thread;
+        let expected = match self.next(state, thread) {
+            Some(next) => format!("event {next}, the next of {}", thread_name(self.trace(), thread)),
+            None => format!("none, all events of {} are done", thread_name(self.trace(), thread)),
+        };
+        let found = if self.is_done(state, event) { "an event that was done before" } else { "an event out of order" };
+        Problem::new(found, expected)
+    }
+
+    /// "the guard `(> r 1)` false with r = 0".
+    fn explain_condition(&self, state: &State, event: EventId, condition: TermId) -> Problem {
+        let trace = self.trace();
+        let what = if matches!(trace.event(event).op, Op::Assume { .. }) { "assumption" } else { "guard" };
+        let mut values = Vec::new();
+        let mut locals = trace.terms.leaves(condition);
+        locals.sort_unstable_by_key(|local| local.definition);
+        for local in locals {
+            let value = self.data().local(state, event, local).map_or("?".into(), |value| value.to_string());
+            values.push(format!("{} = {value}", local_name(trace, local)));
+        }
+        let more = if values.len() > SHOWN_VALUES { ", …" } else { "" };
+        values.truncate(SHOWN_VALUES);
+        let with = if values.is_empty() { String::new() } else { format!(" with {}{more}", values.join(", ")) };
+        Problem::new(format!("the {what} `{}` false{with}", shown_term(trace, condition)), "it true")
+    }
+}
+
+/// How many locals' values a message names.
+const SHOWN_VALUES: usize = 6;
+
+pub(crate) fn thread_name(trace: &Trace, thread: ThreadId) -> String {
+    format!("thread {}", trace.threads[thread.index()].number)
+}
+
+/// "mutex m".
+fn object_name(trace: &Trace, object: SyncId) -> String {
+    let object = &trace.syncs[object.index()];
+    let kind = match object.kind {
+        SyncKind::Mutex { .. } => "mutex",
+        SyncKind::Rwlock => "rwlock",
+        SyncKind::Semaphore { .. } => "semaphore",
+        SyncKind::Condvar => "condition variable",
+        SyncKind::Barrier { .. } => "barrier",
+    };
+    format!("{kind} {}", object.key)
+}
+
+fn local_name<'t>(trace: &'t Trace, local: &Local) -> &'t str {
+    trace.event(local.definition).op.dst().map_or("?", |name| trace.names.text(name))
+}
+
+/// A term as people read it, cut off where it is long.
+fn shown_term(trace: &Trace, term: TermId) -> String {
+    let mut text = String::new();
+    smtlib::print(&mut text, &trace.terms, term, &|local: &Local| local_name(trace, local));
+    if let Some((cut, _)) = text.char_indices().nth(SHOWN_LENGTH) {
+        text.replace_range(cut.., "…");
+    }
+    text
+}
+
+/// To how many characters a message shows a term.
+const SHOWN_LENGTH: usize = 200;

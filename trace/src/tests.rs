@@ -1,0 +1,4 @@
+//! Tests that need several parts of the crate together.
+
+mod observing;
+mod operations;
