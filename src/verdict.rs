@@ -1,5 +1,6 @@
 //! Verdicts: what is said of a candidate, by whom, and what the verdict rests on.
 
+pub use crate::limit::Limit;
 use foretrace_trace::{Pattern, Triple};
 use serde::Serialize;
 use std::fmt;
@@ -49,30 +50,6 @@ impl Decider {
 impl fmt::Display for Decider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// Why a candidate was left undecided.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Limit {
-    /// The query's time was over.
-    Timeout,
-    /// The run's time was over.
-    Budget,
-    /// The user stopped the run.
-    Interrupted,
-    /// The solver gave up, for the reason that it gave.
-    Solver(String),
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Limit::Timeout => f.write_str("time limit of the query"),
-            Limit::Budget => f.write_str("time budget of the run"),
-            Limit::Interrupted => f.write_str("interrupted"),
-            Limit::Solver(reason) => write!(f, "solver: {reason}"),
-        }
     }
 }
 

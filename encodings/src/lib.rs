@@ -1,1 +1,15 @@
-//! Placeholder.
+//! From a trace to constraints: concurrent SSA, a typed term language with one order atom, and one file per rule family.
+//!
+//! Everything here is plain data. What decides the constraints (difference logic in Z3, another solver on the printed
+//! text, evaluation under an assignment) is not known here, and an analysis model is nothing but a choice of rules.
+
+mod cssa;
+mod encoder;
+mod rules;
+pub mod smtlib;
+mod term;
+
+pub use cssa::{Pi, constant_reads};
+pub use encoder::{Constraint, Encoder, Facts};
+pub use rules::{Query, Reads, Rule, Rules};
+pub use term::{Atom, Builder};

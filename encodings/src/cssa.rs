@@ -1,0 +1,232 @@
+//! Concurrent SSA: which definitions a use of a shared variable may take, and a thread's expressions over those uses.
+//!
+//! Source: Fusion, section 4.1. A π-function's arguments leave out what must-happen-before rules out: writes that come
+//! after the use, and writes that another write must come between.
+
+use crate::encoder::{Encoder, Facts};
+use crate::rules::Reads;
+use crate::term::Atom;
+use foretrace_trace::{EventId, Local, Node, Op, Sort, TermId, Value};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// π(v₁ … vₙ): the definitions that the value just before an access may come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pi {
+    /// The access.
+    pub at: EventId,
+    /// Whether the initial value is among them.
+    pub initial: bool,
+    /// The writes among them, in observed order.
+    pub writes: Vec<EventId>,
+}
+
+impl Pi {
+    /// The π-function of an access.
+    pub fn new(facts: Facts<'_>, at: EventId) -> Pi {
+        let var = facts.trace.event(at).op.var().expect("only accesses have a π-function");
+        let mut writes = Vec::new();
+        let mut latest: Vec<EventId> = Vec::new(); // of those that must come before, one a thread
+        for write in &facts.structure.writes[var.index()] {
+            if *write == at || facts.clocks.before(at, *write) {
+                continue;
+            }
+            if !facts.clocks.before(*write, at) {
+                writes.push(*write);
+                continue;
+            }
+            let thread = facts.trace.event(*write).thread;
+            match latest.iter_mut().find(|other| facts.trace.event(**other).thread == thread) {
+                Some(other) => *other = *write,
+                None => latest.push(*write),
+            }
+        }
+        let initial = latest.is_empty();
+        let last = |w: &&EventId| !latest.iter().any(|other| facts.clocks.before(**w, *other));
+        writes.extend(latest.iter().filter(last));
+        writes.sort_unstable();
+        Pi { at, initial, writes }
+    }
+
+    /// All sources, the initial value first, as [`Atom::ReadsFrom`] names them.
+    pub fn sources(&self) -> impl Iterator<Item = Option<EventId>> + '_ {
+        self.initial.then_some(None).into_iter().chain(self.writes.iter().copied().map(Some))
+    }
+}
+
+/// The reads that return one and the same value in every prefix, with that value.
+///
+/// A read is constant when every argument of its π-function is; a write is when its expression reads only constants.
+pub fn constant_reads(facts: Facts<'_>) -> FxHashMap<EventId, Value> {
+    let mut constants = FxHashMap::default();
+    loop {
+        let before = constants.len();
+        for (id, event) in facts.trace.iter() {
+            if event.op.reads()
+                && !constants.contains_key(&id)
+                && let Some(value) = constant_value(facts, id, &constants)
+            {
+                constants.insert(id, value);
+            }
+        }
+        if constants.len() == before {
+            return constants;
+        }
+    }
+}
+
+fn constant_value(facts: Facts<'_>, read: EventId, constants: &FxHashMap<EventId, Value>) -> Option<Value> {
+    let var = facts.trace.event(read).op.var()?;
+    let mut value: Option<Value> = None;
+    let mut agree = |next: Option<Value>| match (&value, next) {
+        (_, None) => false,
+        (None, next) => {
+            value = next;
+            true
+        }
+        (Some(value), Some(next)) => *value == next,
+    };
+    // Cheap look first: the π-function is only built where no two constants differ.
+    let mut some_differ = false;
+    let concurrent = facts.structure.writes[var.index()].iter().filter(|w| {
+        **w != read && !facts.clocks.before(read, **w) && !facts.clocks.before(**w, read)
+    });
+    for write in concurrent {
+        if !agree(constant_written(facts, *write, constants)) {
+            some_differ = true;
+            break;
+        }
+    }
+    if some_differ {
+        return None;
+    }
+    for source in Pi::new(facts, read).sources() {
+        let next = match source {
+            Some(write) => constant_written(facts, write, constants),
+            None => facts.trace.vars[var.index()].init.clone(),
+        };
+        if !agree(next) {
+            return None;
+        }
+    }
+    value
+}
+
+fn constant_written(facts: Facts<'_>, write: EventId, constants: &FxHashMap<EventId, Value>) -> Option<Value> {
+    constant_term(facts, facts.trace.event(write).op.written()?, constants)
+}
+
+/// The value of a term over constant reads alone.
+fn constant_term(facts: Facts<'_>, term: TermId, constants: &FxHashMap<EventId, Value>) -> Option<Value> {
+    let terms = &facts.trace.terms;
+    let mut pending: Vec<&Local> = terms.leaves(term);
+    while let Some(local) = pending.pop() {
+        match &facts.trace.event(local.definition).op {
+            Op::Let { .. } => return None, // a let is large or used again: not worth following
+            _ if constants.contains_key(&local.definition) => {}
+            _ => return None,
+        }
+    }
+    Some(terms.evaluate(term, &mut |local| constants[&local.definition].clone()))
+}
+
+impl Encoder<'_> {
+    /// The π-function of an access.
+    pub(crate) fn pi(&mut self, at: EventId) -> Rc<Pi> {
+        if let Some(pi) = self.sources.get(&at) {
+            return pi.clone();
+        }
+        let pi = Rc::new(Pi::new(self.facts, at));
+        self.sources.insert(at, pi.clone());
+        pi
+    }
+
+    /// The value of the access's variable just before it.
+    pub(crate) fn value_before(&mut self, at: EventId) -> TermId {
+        if let Some(value) = self.constants.get(&at) {
+            return self.build.terms.constant(value.clone());
+        }
+        let sort = self.sort_at(at);
+        self.build.atom(Atom::Value { at, sort })
+    }
+
+    /// The sort of the access's variable.
+    pub(crate) fn sort_at(&self, at: EventId) -> Sort {
+        let var = self.facts.trace.event(at).op.var().expect("an access has a variable");
+        self.facts.trace.vars[var.index()].sort.expect("values are only asked of traces with data")
+    }
+
+    /// The value that a source of a π-function gives.
+    pub(crate) fn source_value(&mut self, at: EventId, source: Option<EventId>) -> TermId {
+        match source {
+            Some(write) => self.written(write),
+            None => {
+                let var = self.facts.trace.event(at).op.var().expect("an access has a variable");
+                let init = self.facts.trace.vars[var.index()].init.clone();
+                self.build.terms.constant(init.expect("values are only asked of traces with data"))
+            }
+        }
+    }
+
+    /// The value that a write stores.
+    pub(crate) fn written(&mut self, write: EventId) -> TermId {
+        let expr = match self.rules.reads {
+            Reads::Latest => self.facts.trace.event(write).op.written(),
+            _ => None,
+        };
+        match expr {
+            Some(expr) => self.translate(expr),
+            None => {
+                let value = self.facts.observed.written(write).cloned();
+                self.build.terms.constant(value.expect("values are only asked of traces with data"))
+            }
+        }
+    }
+
+    /// A thread's expression over the values that its reads return.
+    pub(crate) fn translate(&mut self, term: TermId) -> TermId {
+        for let_event in self.unknown_lets(term) {
+            let Op::Let { expr, .. } = self.facts.trace.event(let_event).op else { continue };
+            let value = self.translate_flat(expr);
+            self.lets.insert(let_event, value);
+        }
+        self.translate_flat(term)
+    }
+
+    /// The `let` events that the term needs and that are not translated yet, earlier ones first.
+    fn unknown_lets(&self, term: TermId) -> Vec<EventId> {
+        let mut found = std::collections::BTreeSet::new();
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            for local in self.facts.trace.terms.leaves(term) {
+                if let Op::Let { expr, .. } = self.facts.trace.event(local.definition).op
+                    && !self.lets.contains_key(&local.definition)
+                    && found.insert(local.definition)
+                {
+                    pending.push(expr);
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    fn translate_flat(&mut self, root: TermId) -> TermId {
+        let terms = &self.facts.trace.terms;
+        let mut done: FxHashMap<TermId, TermId> = FxHashMap::default();
+        for term in terms.reachable(&[root]) {
+            let translated = match terms.node(term) {
+                Node::Const(value) => self.build.terms.constant(value.clone()),
+                Node::Leaf(local) => match self.lets.get(&local.definition) {
+                    Some(value) => *value,
+                    None => self.value_before(local.definition),
+                },
+                Node::App(func, args) => {
+                    let args: Vec<TermId> = args.iter().map(|arg| done[arg]).collect();
+                    self.build.apply(*func, &args)
+                }
+            };
+            done.insert(term, translated);
+        }
+        done[&root]
+    }
+}

@@ -1,0 +1,326 @@
+//! The encoder: grows the constraints of a trace as far as the queries asked need them.
+//!
+//! Constraints hold for every query and only ever grow in number, so a solver can keep them and what it learned. What a
+//! query needs is its cone: the events before its three accesses, and whatever can enable or feed those. An event outside
+//! of the cone can be taken from any witness without harm.
+//!
+//! Source: Fusion, sections 4.2 and 5, with the prefix made explicit (`Included`) and synchronisation by kind.
+
+use crate::rules::{Rule, Rules};
+use crate::term::{Atom, Builder};
+use foretrace_trace::{
+    EventId, MustHappenBefore, Observed, Op, Region, Structure, SyncId, TermId, ThreadId, Trace, Value,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// A constraint with the rule that it comes from and the events that it is about.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// Its family.
+    pub rule: Rule,
+    /// A Boolean term.
+    pub term: TermId,
+    /// The event that brought it in.
+    pub about: EventId,
+}
+
+/// What is fixed about a trace: the input of every encoder of it.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// Its structure.
+    pub structure: &'a Structure,
+    /// What the run showed.
+    pub observed: &'a Observed,
+    /// Orders that hold in every prefix.
+    pub clocks: &'a MustHappenBefore,
+}
+
+/// Encodes queries over one trace.
+pub struct Encoder<'a> {
+    pub(crate) facts: Facts<'a>,
+    pub(crate) rules: Rules,
+    pub(crate) build: Builder,
+    pub(crate) constants: &'a FxHashMap<EventId, Value>,
+    pub(crate) cone: Cone,
+    pub(crate) lets: FxHashMap<EventId, TermId>,
+    pub(crate) sources: FxHashMap<EventId, std::rc::Rc<crate::cssa::Pi>>,
+    constraints: Vec<Constraint>,
+    agenda: Vec<Task>,
+}
+
+/// Which events take part so far.
+#[derive(Default)]
+pub(crate) struct Cone {
+    /// Per thread: how many of its events.
+    frontier: Vec<usize>,
+    /// Per thread: positions with an `Included` atom.
+    included: Vec<BTreeSet<usize>>,
+    /// Per thread: positions of steps that order atoms speak of.
+    ordered: Vec<BTreeSet<usize>>,
+    /// Accesses whose value is defined, and sources that are.
+    defined: FxHashSet<(EventId, Option<Option<EventId>>)>,
+    /// Conditions that are asserted, with their thread, and whether only as pins.
+    pub(crate) conditions: FxHashSet<(ThreadId, TermId, bool)>,
+    /// Steps that a prefix could end in.
+    pub(crate) opens: BTreeSet<EventId>,
+    pub(crate) regions: FxHashMap<SyncId, Vec<Region>>,
+    pub(crate) wakes: FxHashMap<SyncId, Vec<EventId>>,
+    pub(crate) downs: FxHashMap<SyncId, Vec<EventId>>,
+}
+
+/// What is still to be encoded.
+enum Task {
+    /// The event and all before it in its thread.
+    Reach(EventId),
+    /// The value just before this access.
+    Value(EventId),
+    /// That this access reads from this write, or from the initial value.
+    Source(EventId, Option<EventId>),
+}
+
+impl<'a> Encoder<'a> {
+    /// An encoder without any constraint yet. `constants` are the reads that return one value in every prefix
+    /// ([`crate::cssa::constant_reads`]).
+    pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
+        let threads = facts.trace.threads.len();
+        let cone = Cone {
+            frontier: vec![0; threads],
+            included: vec![BTreeSet::new(); threads],
+            ordered: vec![BTreeSet::new(); threads],
+            ..Cone::default()
+        };
+        let mut encoder = Encoder {
+            facts,
+            rules,
+            build: Builder::default(),
+            constants,
+            cone,
+            lets: FxHashMap::default(),
+            sources: FxHashMap::default(),
+            constraints: Vec::new(),
+            agenda: Vec::new(),
+        };
+        if encoder.rules.complete {
+            let last: Vec<EventId> = facts.structure.threads.iter().filter_map(|own| own.last().copied()).collect();
+            last.into_iter().for_each(|event| encoder.reach(event));
+            encoder.settle();
+        }
+        encoder
+    }
+
+    /// All constraints so far; later queries only append.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// The arena of the constraints' terms.
+    pub fn build(&self) -> &Builder {
+        &self.build
+    }
+
+    /// The trace's facts.
+    pub fn facts(&self) -> Facts<'a> {
+        self.facts
+    }
+
+    /// How many events take part so far.
+    pub fn cone_size(&self) -> usize {
+        self.cone.frontier.iter().sum()
+    }
+
+    /// The ordered steps that take part so far, by thread and position: one order variable each.
+    pub fn ordered(&self) -> impl Iterator<Item = EventId> + '_ {
+        let own = &self.facts.structure.threads;
+        self.cone.ordered.iter().enumerate().flat_map(move |(thread, at)| at.iter().map(move |p| own[thread][*p]))
+    }
+
+    /// The term for "the step is part of the prefix"; nothing where no constraint says so.
+    pub fn inclusion_term(&mut self, step: EventId) -> Option<TermId> {
+        if self.rules.complete {
+            return Some(self.build.truth());
+        }
+        let thread = self.facts.trace.event(step).thread.index();
+        let known = self.cone.included[thread].range(self.facts.structure.position(step)..).next()?;
+        let event = self.facts.structure.threads[thread][*known];
+        Some(self.build.atom(Atom::Included(event)))
+    }
+
+    /// Adds a constraint, unless it is trivial or its rule is left out.
+    pub(crate) fn assert(&mut self, rule: Rule, about: EventId, term: TermId) {
+        if term != self.build.truth() && !self.rules.without.contains(&rule) {
+            self.constraints.push(Constraint { rule, term, about });
+            self.demand_leaves(term);
+        }
+    }
+
+    /// Makes sure that the event and all before it in its thread take part.
+    pub(crate) fn reach(&mut self, event: EventId) {
+        self.agenda.push(Task::Reach(event));
+    }
+
+    /// Makes sure that everything the term mentions is defined.
+    pub(crate) fn demand_leaves(&mut self, term: TermId) {
+        let leaves: Vec<Atom> = self.build.terms.leaves(term).into_iter().copied().collect();
+        for leaf in leaves {
+            match leaf {
+                Atom::Value { at, .. } if self.cone.defined.insert((at, None)) => {
+                    self.reach(at);
+                    self.agenda.push(Task::Value(at));
+                }
+                Atom::ReadsFrom { at, write } if self.cone.defined.insert((at, Some(write))) => {
+                    self.reach(at);
+                    self.agenda.push(Task::Source(at, write));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Works until everything asked for is encoded.
+    pub(crate) fn settle(&mut self) {
+        while let Some(task) = self.agenda.pop() {
+            match task {
+                Task::Reach(event) => self.extend(event),
+                Task::Value(access) => self.define_value(access),
+                Task::Source(access, source) => self.define_source(access, source),
+            }
+        }
+    }
+
+    fn extend(&mut self, event: EventId) {
+        let thread = self.facts.trace.event(event).thread.index();
+        let own = &self.facts.structure.threads[thread];
+        let until = self.facts.structure.position(event) + 1;
+        let from = self.cone.frontier[thread];
+        if from == 0
+            && let Some(fork) = self.facts.structure.fork[thread]
+        {
+            self.after(fork, own[0]);
+        }
+        self.cone.frontier[thread] = from.max(until);
+        for id in own.iter().take(until).skip(from) {
+            self.encode_event(*id);
+        }
+    }
+
+    /// The obligations of one event that takes part.
+    fn encode_event(&mut self, id: EventId) {
+        let facts = self.facts;
+        match &facts.trace.event(id).op {
+            Op::Acquire { lock } | Op::AcquireShared { lock } => self.lock_region(id, *lock),
+            Op::Wake { cond, lock, .. } => {
+                self.lock_region(id, *lock);
+                self.wake(id, *cond);
+            }
+            Op::Busy { lock } => self.busy(id, *lock),
+            Op::Down { sem } => self.down(id, *sem),
+            Op::Join { child } => {
+                if let Some(last) = facts.structure.threads[child.index()].last() {
+                    self.after(*last, id);
+                }
+            }
+            Op::Depart { .. } => {
+                let arrives = facts.structure.rounds.iter().find(|round| round.departs.contains(&id));
+                for arrive in arrives.map_or(&[][..], |round| &round.arrives) {
+                    self.after(*arrive, id);
+                }
+            }
+            _ => {}
+        }
+        self.conditions(id);
+        self.recorded_read(id);
+    }
+
+    /// The event that stands for the step of `event` in order atoms.
+    pub(crate) fn step(&self, event: EventId) -> EventId {
+        self.facts.structure.step(self.facts.trace, event).0
+    }
+
+    /// The term for "`a` comes before `b`"; a constant where that is known.
+    pub(crate) fn before(&mut self, a: EventId, b: EventId) -> TermId {
+        let (trace, structure, clocks) = (self.facts.trace, self.facts.structure, self.facts.clocks);
+        if trace.event(a).thread == trace.event(b).thread {
+            return self.build.boolean(structure.position(a) < structure.position(b));
+        }
+        let ((a, a_last), (b, b_last)) = (structure.step(trace, a), structure.step(trace, b));
+        if clocks.before(a, b) || clocks.before(a_last, b) {
+            return self.build.truth();
+        }
+        if clocks.before(b, a) || clocks.before(b_last, a) {
+            return self.build.falsity();
+        }
+        self.order(a);
+        self.order(b);
+        if a < b {
+            self.build.atom(Atom::Before(a, b))
+        } else {
+            let reverse = self.build.atom(Atom::Before(b, a));
+            self.build.not(reverse)
+        }
+    }
+
+    /// The term for "`event` is part of the prefix".
+    pub(crate) fn included(&mut self, event: EventId) -> TermId {
+        if self.rules.complete {
+            return self.build.truth();
+        }
+        let event = self.inclusion(event);
+        self.include(event);
+        self.build.atom(Atom::Included(event))
+    }
+
+    /// Adds an `Included` atom for the event and ties it to its neighbours in the thread.
+    fn include(&mut self, event: EventId) {
+        let thread = self.facts.trace.event(event).thread;
+        let position = self.facts.structure.position(event);
+        if self.rules.complete || !self.cone.included[thread.index()].insert(position) {
+            return;
+        }
+        self.reach(event);
+        let (before, after) = neighbours(&self.cone.included[thread.index()], position);
+        self.link_inclusion(thread, before, position);
+        self.link_inclusion(thread, Some(position), after.unwrap_or(usize::MAX));
+        self.whole_step(self.step(event));
+    }
+
+    fn link_inclusion(&mut self, thread: ThreadId, before: Option<usize>, after: usize) {
+        let own = &self.facts.structure.threads[thread.index()];
+        if let (Some(before), Some(after)) = (before, own.get(after).copied()) {
+            self.inclusion_order(own[before], after);
+        }
+    }
+
+    /// The term for "the prefix ends inside of this step".
+    pub(crate) fn open(&mut self, step: EventId) -> TermId {
+        self.cone.opens.insert(step);
+        self.build.atom(Atom::Open(step))
+    }
+
+    /// Gives the step an order variable and ties it to its neighbours in the thread.
+    pub(crate) fn order(&mut self, step: EventId) {
+        let thread = self.facts.trace.event(step).thread.index();
+        let position = self.facts.structure.position(step);
+        if !self.cone.ordered[thread].insert(position) {
+            return;
+        }
+        self.reach(step);
+        let own = &self.facts.structure.threads[thread];
+        let (before, after) = neighbours(&self.cone.ordered[thread], position);
+        if let Some(before) = before {
+            self.program_order(own[before], step);
+        }
+        if let Some(after) = after {
+            self.program_order(step, own[after]);
+        }
+    }
+}
+
+/// The elements next to `position` on either side.
+fn neighbours(set: &BTreeSet<usize>, position: usize) -> (Option<usize>, Option<usize>) {
+    let before = set.range(..position).next_back().copied();
+    let after = set.range(position + 1..).next().copied();
+    (before, after)
+}

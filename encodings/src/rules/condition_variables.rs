@@ -1,0 +1,77 @@
+//! Condition variables: a wake needs a signal of its own between its wait and itself, or a broadcast there.
+//!
+//! That a signal releases *exactly one* waiter, any, comes to the same: whoever else a spare signal releases is only
+//! helped by it. So a prefix is possible exactly when its wakes can be matched to different signals.
+
+use super::Rule;
+use crate::encoder::Encoder;
+use crate::term::Atom;
+use foretrace_trace::{EventId, Func, Op, SyncId, TermId, Value, Waiting};
+
+impl Encoder<'_> {
+    /// The signal that a wake needs.
+    pub(crate) fn wake(&mut self, id: EventId, cond: SyncId) {
+        let waitings = &self.facts.structure.waitings;
+        let Ok(found) = waitings.binary_search_by_key(&id, |waiting| waiting.wake) else { return };
+        let waiting = waitings[found];
+        if !waiting.needs_signal {
+            return;
+        }
+        let thread = self.facts.trace.event(id).thread;
+        let included = self.included(id);
+        let mut ways = vec![self.build.not(included)];
+        for signal in &self.facts.structure.signals[cond.index()] {
+            let clocks = self.facts.clocks;
+            let possible = self.facts.trace.event(*signal).thread != thread
+                && !clocks.before(*signal, waiting.wait)
+                && !clocks.before(id, *signal);
+            if possible {
+                if clocks.before(*signal, id) {
+                    self.after(*signal, id);
+                }
+                ways.push(self.released_by(&waiting, *signal));
+            }
+        }
+        let term = self.build.or(ways);
+        self.assert(Rule::ConditionVariables, id, term);
+        let others = self.cone.wakes.entry(cond).or_default();
+        let competing: Vec<EventId> = others.clone();
+        others.push(id);
+        for other in competing {
+            self.different_tokens(Rule::ConditionVariables, id, other);
+        }
+    }
+
+    fn released_by(&mut self, waiting: &Waiting, signal: EventId) -> TermId {
+        let mut parts = vec![
+            self.included(signal),
+            self.before(waiting.wait, signal),
+            self.before(signal, waiting.wake),
+        ];
+        if matches!(self.facts.trace.event(signal).op, Op::Signal { .. }) {
+            parts.push(self.takes(waiting.wake, u64::from(signal.0)));
+        } else {
+            // A broadcast serves all: each wake has a token of it for itself.
+            let all = self.facts.trace.events.len() as u64;
+            parts.push(self.takes(waiting.wake, all + u64::from(waiting.wake.0)));
+        }
+        self.build.and(parts)
+    }
+
+    /// The event takes the token of this number.
+    pub(crate) fn takes(&mut self, id: EventId, token: u64) -> TermId {
+        let taken = self.build.atom(Atom::Token(id));
+        let number = self.build.terms.constant(Value::int(token));
+        self.build.apply(Func::Eq, &[taken, number])
+    }
+
+    /// No two events take one token.
+    pub(crate) fn different_tokens(&mut self, rule: Rule, a: EventId, b: EventId) {
+        let both = [self.included(a), self.included(b)].map(|included| self.build.not(included));
+        let tokens = [self.build.atom(Atom::Token(a)), self.build.atom(Atom::Token(b))];
+        let equal = self.build.apply(Func::Eq, &tokens);
+        let differ = self.build.not(equal);
+        let term = self.build.or(both.into_iter().chain([differ]));
+        self.assert(rule, a.max(b), term);
+    }
+}

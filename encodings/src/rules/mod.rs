@@ -1,0 +1,87 @@
+//! One file per rule family. A rule turns facts of the trace into constraints; an analysis model is a choice of rules.
+
+mod condition_variables;
+mod guards;
+mod locks;
+mod program_order;
+mod reads_from;
+mod semaphores;
+mod violation;
+
+pub use violation::Query;
+
+use foretrace_trace::{Feasibility, Model, Question};
+use std::fmt;
+
+/// The family that a constraint belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Rule {
+    /// The order of a thread's events, fork before child, child before join, arrives before departs.
+    ProgramOrder,
+    /// What a read may return.
+    ReadsFrom,
+    /// Conditions of the way that the execution took.
+    Guards,
+    /// Values that left what is tracked.
+    Pins,
+    /// Locks, shared and exclusive, and failed tries.
+    Locks,
+    /// A signal for every wake.
+    ConditionVariables,
+    /// A count above zero for every down.
+    Semaphores,
+    /// The candidate itself.
+    Violation,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Rule::ProgramOrder => "program order",
+            Rule::ReadsFrom => "reads-from",
+            Rule::Guards => "guards",
+            Rule::Pins => "pins",
+            Rule::Locks => "locks",
+            Rule::ConditionVariables => "condition variables",
+            Rule::Semaphores => "semaphores",
+            Rule::Violation => "violation",
+        })
+    }
+}
+
+/// What the value of a read must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reads {
+    /// Anything.
+    Free,
+    /// The latest value; conditions decide whether it will do.
+    Latest,
+    /// The recorded value.
+    Recorded,
+    /// That of the recorded write.
+    SameWrite,
+}
+
+/// The rules that an analysis model consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// What reads return.
+    pub reads: Reads,
+    /// Whether every event takes part, not only a prefix.
+    pub complete: bool,
+    /// Families that are left out: for tests that show that each is needed.
+    pub without: Vec<Rule>,
+}
+
+impl Rules {
+    /// The rules of an analysis model. This is the only place that knows models by name.
+    pub fn of(question: Question) -> Rules {
+        let reads = match question.model {
+            Model::Cam => Reads::Free,
+            Model::Ctp => Reads::Latest,
+            Model::Mcm => Reads::Recorded,
+            Model::Avp => Reads::SameWrite,
+        };
+        Rules { reads, complete: question.feasibility == Feasibility::Complete, without: Vec::new() }
+    }
+}

@@ -1,0 +1,59 @@
+//! Program order, fork and join, barriers, and which events a prefix must hold with another.
+//!
+//! Source: Fusion, section 4.2, Φ_PO; inclusion makes section 5's prefixes explicit. Steps of several events share one
+//! order variable.
+
+use super::{Reads, Rule};
+use crate::encoder::Encoder;
+use crate::term::Atom;
+use foretrace_trace::EventId;
+
+impl Encoder<'_> {
+    /// `earlier` comes before `later`, and is in every prefix that holds it.
+    pub(crate) fn after(&mut self, earlier: EventId, later: EventId) {
+        let (from, to) = (self.step(earlier), self.step(later));
+        self.order(from);
+        self.order(to);
+        self.program_order(from, to);
+        self.inclusion_order(earlier, later);
+    }
+
+    /// The order of two steps that every execution keeps.
+    pub(crate) fn program_order(&mut self, earlier: EventId, later: EventId) {
+        let (low, high) = (earlier.min(later), earlier.max(later));
+        let atom = self.build.atom(Atom::Before(low, high));
+        let term = if earlier < later { atom } else { self.build.not(atom) };
+        self.assert(Rule::ProgramOrder, later, term);
+    }
+
+    /// A prefix that holds `later` holds `earlier`.
+    pub(crate) fn inclusion_order(&mut self, earlier: EventId, later: EventId) {
+        let (earlier_in, later_in) = (self.included(earlier), self.included(later));
+        let term = self.build.implies(later_in, earlier_in);
+        self.assert(Rule::ProgramOrder, later, term);
+    }
+
+    /// The event whose `Included` atom stands for `event`.
+    ///
+    /// A step is included as a whole. Where a last read may return anything, it matters whether the prefix ends inside
+    /// of the step: then each part has an atom of its own.
+    pub(crate) fn inclusion(&self, event: EventId) -> EventId {
+        match self.rules.reads {
+            Reads::Free | Reads::Latest => self.step(event),
+            Reads::Recorded | Reads::SameWrite => event,
+        }
+    }
+
+    /// Whole steps, but for one that the prefix ends in.
+    pub(crate) fn whole_step(&mut self, event: EventId) {
+        let (first, last) = self.facts.structure.step(self.facts.trace, event);
+        if first == last || self.inclusion(last) != last || self.cone.opens.contains(&first) {
+            return;
+        }
+        let open = self.open(first);
+        let (first_in, last_in) = (self.included(first), self.included(last));
+        let not_first = self.build.not(first_in);
+        let term = self.build.or([not_first, last_in, open]);
+        self.assert(Rule::ProgramOrder, first, term);
+    }
+}

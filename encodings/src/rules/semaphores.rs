@@ -1,0 +1,42 @@
+//! Semaphores: every down takes a token of its own, one that was there from the start or one of an earlier post.
+//!
+//! The count stays above zero before every down exactly when downs can be matched to different earlier tokens (Hall).
+
+use super::Rule;
+use crate::encoder::Encoder;
+use foretrace_trace::{EventId, SyncId, SyncKind, TermId};
+
+impl Encoder<'_> {
+    /// The token that a down takes.
+    pub(crate) fn down(&mut self, id: EventId, sem: SyncId) {
+        let structure = self.facts.structure;
+        let all = structure.downs[sem.index()].len() as u64;
+        let SyncKind::Semaphore { init } = self.facts.trace.syncs[sem.index()].kind else { return };
+        if init >= all {
+            return;
+        }
+        let included = self.included(id);
+        let mut ways = vec![self.build.not(included)];
+        for token in 0..init {
+            ways.push(self.takes(id, token));
+        }
+        for (nth, post) in structure.posts[sem.index()].iter().enumerate() {
+            if !self.facts.clocks.before(id, *post) {
+                ways.push(self.posted(id, *post, init + nth as u64));
+            }
+        }
+        let term = self.build.or(ways);
+        self.assert(Rule::Semaphores, id, term);
+        let others = self.cone.downs.entry(sem).or_default();
+        let competing: Vec<EventId> = others.clone();
+        others.push(id);
+        for other in competing {
+            self.different_tokens(Rule::Semaphores, id, other);
+        }
+    }
+
+    fn posted(&mut self, down: EventId, post: EventId, token: u64) -> TermId {
+        let parts = [self.included(post), self.before(post, down), self.takes(down, token)];
+        self.build.and(parts)
+    }
+}

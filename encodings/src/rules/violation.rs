@@ -1,0 +1,86 @@
+//! The candidate: its three accesses in order, and what makes them dependent.
+//!
+//! Source: Fusion, section 4.3, Φ_AV, and Definition 2, rules 4a and 4b, for guarded independence.
+
+use crate::encoder::Encoder;
+use crate::term::Atom;
+use foretrace_trace::{EventId, Func, Pattern, TermId, Triple};
+
+/// What a query assumes, on top of the constraints so far: Boolean terms.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// The candidate.
+    pub triple: Triple,
+    /// These hold for a witness of the candidate.
+    pub goals: Vec<TermId>,
+    /// Pinned values hold: left out to ask whether a verdict rests on them.
+    pub pins: TermId,
+}
+
+impl Encoder<'_> {
+    /// The query of a candidate; with a pattern, under guarded independence for that pattern.
+    pub fn query(&mut self, triple: Triple, guarded: Option<Pattern>) -> Query {
+        for event in [triple.second, triple.remote] {
+            self.reach(event);
+        }
+        self.settle();
+        let Triple { first, remote, second } = triple;
+        let mut goals = vec![self.included(second), self.included(remote)];
+        goals.push(self.before(first, remote));
+        goals.push(self.before(remote, second));
+        if let Some(pattern) = guarded {
+            goals.extend(self.dependence(triple, pattern));
+        }
+        self.end_of_prefix(second, &mut goals);
+        let pins = self.build.atom(Atom::Pins);
+        for goal in goals.clone() {
+            self.demand_leaves(goal);
+        }
+        self.settle();
+        goals.retain(|goal| *goal != self.build.truth());
+        Query { triple, goals, pins }
+    }
+
+    /// The conditions under which each neighbouring pair is dependent in the pattern.
+    fn dependence(&mut self, triple: Triple, pattern: Pattern) -> [TermId; 2] {
+        let [first, remote, second] = pattern.writes();
+        [
+            self.dependent((triple.first, first), (triple.remote, remote)),
+            self.dependent((triple.remote, remote), (triple.second, second)),
+        ]
+    }
+
+    fn dependent(&mut self, (a, a_writes): (EventId, bool), (b, b_writes): (EventId, bool)) -> TermId {
+        let left = if a_writes { self.written(a) } else { self.value_before(a) };
+        // A write and a read after it: did the write change anything?
+        let right = if a_writes && !b_writes { self.value_before(a) } else { self.written(b) };
+        let equal = self.build.apply(Func::Eq, &[left, right]);
+        self.build.not(equal)
+    }
+
+    /// A prefix may end inside of a step only right there: nothing else comes after, and no other step is open.
+    fn end_of_prefix(&mut self, second: EventId, goals: &mut Vec<TermId>) {
+        let (step, last) = self.facts.structure.step(self.facts.trace, second);
+        let opens: Vec<EventId> = self.cone.opens.iter().copied().collect();
+        let ends_inside = last != second;
+        for open in opens {
+            let atom = self.open(open);
+            goals.push(if open == step && ends_inside { atom } else { self.build.not(atom) });
+        }
+        if !ends_inside || !self.cone.opens.contains(&step) {
+            return;
+        }
+        let thread = self.facts.trace.event(second).thread;
+        if let Some(next) = self.facts.structure.next(self.facts.trace, second) {
+            let next_in = self.included(next);
+            goals.push(self.build.not(next_in));
+        }
+        let others: Vec<EventId> =
+            self.ordered().filter(|event| self.facts.trace.event(*event).thread != thread).collect();
+        for other in others {
+            let included = self.included(other);
+            let ways = [self.build.not(included), self.before(other, second)];
+            goals.push(self.build.or(ways));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Why a candidate was left undecided.
+
+use std::fmt;
+
+/// The limit that kept a candidate from being decided.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Limit {
+    /// The query's time was over.
+    Timeout,
+    /// The run's time was over.
+    Budget,
+    /// The user stopped the run.
+    Interrupted,
+    /// The solver gave up, for the reason that it gave.
+    Solver(String),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Timeout => f.write_str("time limit of the query"),
+            Limit::Budget => f.write_str("time budget of the run"),
+            Limit::Interrupted => f.write_str("interrupted"),
+            Limit::Solver(reason) => write!(f, "solver: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! From a solver's assignment to a schedule.
+
+use foretrace_encodings::Facts;
+use foretrace_trace::{EventId, Feasibility, Triple};
+
+/// The schedule in which the steps of `order` happen in that order, and every other event right before the next
+/// one of its thread. A prefix ends at the triple's second access, a complete execution goes on to the last event.
+pub fn linearize(facts: Facts<'_>, order: &[EventId], triple: Triple, feasibility: Feasibility) -> Vec<EventId> {
+    let mut schedule = Vec::new();
+    let mut done = vec![0usize; facts.structure.threads.len()];
+    let mut advance = |until: EventId, schedule: &mut Vec<EventId>| {
+        let thread = facts.trace.event(until).thread.index();
+        let end = facts.structure.position(until) + 1;
+        if end > done[thread] {
+            schedule.extend(&facts.structure.threads[thread][done[thread]..end]);
+            done[thread] = end;
+        }
+    };
+    for step in order {
+        advance(facts.structure.step(facts.trace, *step).1, &mut schedule);
+    }
+    match feasibility {
+        Feasibility::Prefix => {
+            advance(triple.second, &mut schedule);
+            let end = schedule.iter().position(|event| *event == triple.second);
+            schedule.truncate(end.map_or(schedule.len(), |end| end + 1));
+        }
+        Feasibility::Complete => {
+            for last in facts.structure.threads.iter().filter_map(|own| own.last()) {
+                advance(*last, &mut schedule);
+            }
+        }
+    }
+    schedule
+}

@@ -1,0 +1,9 @@
+//! The only home of Z3: lowering of constraints, solver sessions, assignments.
+//!
+//! One session belongs to one thread, since a Z3 context does.
+
+mod lower;
+mod order;
+mod session;
+
+pub use session::{Answer, Assignment, Limits, Session};

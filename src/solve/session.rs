@@ -1,0 +1,173 @@
+//! An incremental solver over one trace's constraints: asserted once, each candidate a set of assumptions.
+
+use super::lower::Lowering;
+use super::order::{DifferenceLogic, OrderTheory};
+use crate::limit::Limit;
+use foretrace_encodings::{Encoder, Facts, Query, Rule, Rules};
+use foretrace_trace::{EventId, Pattern, Triple, Value};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use z3::ast::Bool;
+use z3::{Model, Params, SatResult, Solver};
+
+/// What bounds a query.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// Time of one query.
+    pub timeout: Duration,
+    /// When the run must be over.
+    pub deadline: Option<Instant>,
+    /// Set when the user stops the run.
+    pub stop: &'a AtomicBool,
+}
+
+impl Limits<'_> {
+    /// The limit that is reached already, if one is.
+    pub fn reached(&self) -> Option<Limit> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Some(Limit::Interrupted);
+        }
+        self.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| Limit::Budget)
+    }
+
+    fn of_query(&self) -> Duration {
+        let rest = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        rest.map_or(self.timeout, |rest| rest.min(self.timeout)).max(Duration::from_millis(1))
+    }
+}
+
+/// What a solver says of a query.
+#[derive(Debug)]
+pub enum Answer {
+    /// There is a prefix.
+    Feasible(Assignment),
+    /// There is none; whether that rests on pinned values.
+    Infeasible {
+        /// Without the pins there would be one, or it could not be told.
+        rests_on_pin: bool,
+    },
+    /// Not decided.
+    Unknown(Limit),
+}
+
+/// The part of a solver's assignment from which a schedule is made.
+#[derive(Clone, Debug, Default)]
+pub struct Assignment {
+    /// The steps of the prefix that order atoms speak of, in order.
+    pub order: Vec<EventId>,
+}
+
+/// A solver with the constraints of one trace.
+pub struct Session<'a> {
+    encoder: Encoder<'a>,
+    lowering: Lowering<DifferenceLogic>,
+    solver: Solver,
+    asserted: usize,
+    queries: u64,
+    has_pins: bool,
+    seed: u32,
+}
+
+impl<'a> Session<'a> {
+    /// A session without constraints yet.
+    pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>, seed: u32) -> Session<'a> {
+        Session {
+            encoder: Encoder::new(facts, rules, constants),
+            lowering: Lowering::new(DifferenceLogic::default()),
+            solver: Solver::new(),
+            asserted: 0,
+            queries: 0,
+            has_pins: false,
+            seed,
+        }
+    }
+
+    /// The encoder, for its size and facts.
+    pub fn encoder(&self) -> &Encoder<'a> {
+        &self.encoder
+    }
+
+    /// Decides a candidate; with a pattern, under guarded independence for that pattern.
+    pub fn decide(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
+        let query = self.encoder.query(triple, guarded);
+        if query.goals.contains(&self.encoder.build().falsity()) {
+            return Answer::Infeasible { rests_on_pin: false };
+        }
+        self.assert_new();
+        let selector = self.select(&query);
+        let pins = self.lowering.boolean(&self.encoder.build().terms, query.pins);
+        let answer = self.ask(&[selector.clone(), pins], limits);
+        let answer = match answer {
+            SatResult::Sat => self.assignment(),
+            SatResult::Unknown => Answer::Unknown(self.limit(limits)),
+            SatResult::Unsat => {
+                let without_pins = || self.ask(std::slice::from_ref(&selector), limits);
+                Answer::Infeasible { rests_on_pin: self.has_pins && without_pins() != SatResult::Unsat }
+            }
+        };
+        self.solver.assert(selector.not()); // the query is done: let the solver forget it
+        answer
+    }
+
+    fn assert_new(&mut self) {
+        let build = self.encoder.build();
+        for constraint in &self.encoder.constraints()[self.asserted..] {
+            self.has_pins |= constraint.rule == Rule::Pins;
+            let term = self.lowering.boolean(&build.terms, constraint.term);
+            self.solver.assert(&term);
+        }
+        self.asserted = self.encoder.constraints().len();
+    }
+
+    /// A fresh literal that implies the query's goals.
+    fn select(&mut self, query: &Query) -> Bool {
+        let selector = Bool::new_const(format!("query{}", self.queries));
+        self.queries += 1;
+        for goal in &query.goals {
+            let goal = self.lowering.boolean(&self.encoder.build().terms, *goal);
+            self.solver.assert(selector.implies(&goal));
+        }
+        selector
+    }
+
+    fn ask(&self, assumptions: &[Bool], limits: Limits<'_>) -> SatResult {
+        let mut params = Params::new();
+        let millis = u32::try_from(limits.of_query().as_millis()).unwrap_or(u32::MAX);
+        params.set_u32("timeout", millis);
+        params.set_u32("random_seed", self.seed);
+        self.solver.set_params(&params);
+        self.solver.check_assumptions(assumptions)
+    }
+
+    fn limit(&self, limits: Limits<'_>) -> Limit {
+        if let Some(limit) = limits.reached() {
+            return limit;
+        }
+        match self.solver.get_reason_unknown() {
+            Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
+            _ => Limit::Timeout,
+        }
+    }
+
+    fn assignment(&mut self) -> Answer {
+        let Some(model) = self.solver.get_model() else {
+            return Answer::Unknown(Limit::Solver("satisfiable without an assignment".into()));
+        };
+        let steps: Vec<EventId> = self.encoder.ordered().collect();
+        let mut placed: Vec<(i64, EventId)> = Vec::with_capacity(steps.len());
+        for step in steps {
+            if self.is_included(step, &model) {
+                placed.push((self.lowering.order.place(step, &model), step));
+            }
+        }
+        placed.sort_unstable();
+        Answer::Feasible(Assignment { order: placed.into_iter().map(|(_, step)| step).collect() })
+    }
+
+    fn is_included(&mut self, step: EventId, model: &Model) -> bool {
+        let Some(term) = self.encoder.inclusion_term(step) else { return false };
+        let term = self.lowering.boolean(&self.encoder.build().terms, term);
+        model.eval(&term, true).and_then(|value| value.as_bool()).unwrap_or(false)
+    }
+}
