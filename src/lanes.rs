@@ -1,0 +1,198 @@
+//! Solver threads: each has a session of its own and takes its share of the candidates in order.
+//!
+//! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
+
+use crate::linearize::linearize;
+use crate::predict::Case;
+use crate::solve::{Answer, Limits, Session};
+use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
+use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, Witness};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// Candidates of one class, in order, with their place among the candidates asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    /// The candidates.
+    pub(crate) triples: Vec<(usize, Triple)>,
+    /// Whether the first feasible one settles the rest.
+    pub(crate) stop_at_feasible: bool,
+}
+
+/// What a lane has to say.
+pub(crate) enum Report {
+    /// A candidate was decided, in this time.
+    Decided(usize, Box<Decision>, Duration),
+    /// A batch is done.
+    Done,
+    /// The run must end: something that cannot be happened.
+    Failed(anyhow::Error),
+}
+
+/// How often a waiting thread looks whether the user stopped the run.
+const POLL: Duration = Duration::from_millis(20);
+
+/// A session is started afresh when it holds this many times the events that a query needed when it began.
+const GROWTH: usize = 4;
+
+/// Decides batches until there are no more.
+pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Report>) {
+    let done = AtomicBool::new(false);
+    let context = z3::Context::thread_local();
+    let handle = context.handle();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                if case.stop.load(Ordering::Relaxed) {
+                    handle.interrupt();
+                }
+                std::thread::sleep(POLL);
+            }
+        });
+        let mut lane = Lane { case, session: None, begun_with: 0 };
+        for batch in batches {
+            if let Err(error) = lane.batch(&batch, &reports) {
+                let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
+                break;
+            }
+            if reports.send(Report::Done).is_err() {
+                break;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+struct Lane<'a, 'b> {
+    case: &'b Case<'a>,
+    session: Option<Session<'b>>,
+    begun_with: usize,
+}
+
+impl<'b> Lane<'_, 'b> {
+    fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
+        for (place, triple) in &batch.triples {
+            let start = Instant::now();
+            let decision = self.decide(*triple)?;
+            let feasible = matches!(decision.verdict, Verdict::Feasible(_));
+            let report = Report::Decided(*place, Box::new(decision), start.elapsed());
+            if reports.send(report).is_err() || (feasible && batch.stop_at_feasible) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
+        let guarded = self.case.options.question.independence == Independence::Guarded;
+        let mut verdict = Verdict::Infeasible;
+        let mut rests_on = None;
+        let patterns: Vec<Option<Pattern>> =
+            if guarded { triple.patterns(self.case.facts.trace).map(Some).collect() } else { vec![None] };
+        for pattern in patterns {
+            match self.ask(triple, pattern)? {
+                Answer::Feasible(assignment) => {
+                    let witness = self.witness(triple, pattern, &assignment.order)?;
+                    return Ok(feasible(triple, witness, Decider::Smt));
+                }
+                Answer::Infeasible { rests_on_pin: true } => rests_on = Some(RestsOn::Pin),
+                Answer::Infeasible { rests_on_pin: false } => {}
+                Answer::Unknown(limit) => verdict = Verdict::Unknown(limit),
+            }
+        }
+        if matches!(verdict, Verdict::Unknown(_)) {
+            rests_on = None;
+        }
+        Ok(without_witness(self.case, triple, verdict, Decider::Smt, rests_on))
+    }
+
+    fn ask(&mut self, triple: Triple, pattern: Option<Pattern>) -> anyhow::Result<Answer> {
+        let limits = Limits {
+            timeout: self.case.options.timeout,
+            deadline: self.case.deadline,
+            stop: self.case.stop,
+        };
+        if let Some(limit) = limits.reached() {
+            return Ok(Answer::Unknown(limit));
+        }
+        if let Some(dir) = &self.case.options.dump_smt2 {
+            dump(self.case, triple, pattern, dir)?;
+        }
+        let session = self.session();
+        let answer = session.decide(triple, pattern, limits);
+        let size = session.encoder().cone_size();
+        if self.begun_with == 0 {
+            self.begun_with = size;
+        }
+        if size > GROWTH * self.begun_with {
+            self.session = None;
+            self.begun_with = 0;
+        }
+        Ok(answer)
+    }
+
+    fn session(&mut self) -> &mut Session<'b> {
+        let case = self.case;
+        self.session.get_or_insert_with(|| {
+            Session::new(case.facts, Rules::of(case.options.question), &case.constants, case.options.seed)
+        })
+    }
+
+    /// The checked schedule of a solver's assignment. One that does not pass is a bug, and ends the run.
+    fn witness(&self, triple: Triple, pattern: Option<Pattern>, order: &[EventId]) -> anyhow::Result<Witness> {
+        let schedule = linearize(self.case.facts, order, triple, self.case.options.question.feasibility);
+        match self.case.check(triple, &schedule) {
+            Ok(witness) => Ok(self.case.simplify(witness)),
+            Err(error) => {
+                let kept = std::env::temp_dir().join("foretrace-contradiction");
+                let path = dump(self.case, triple, pattern, &kept)?;
+                anyhow::bail!(
+                    "internal contradiction: the solver calls {triple} feasible, the checker refuses its schedule \
+                     ({error}); schedule {schedule:?}; the query is kept in {}",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+/// The decision that a checked witness makes.
+pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) -> Decision {
+    Decision {
+        triple,
+        pattern: witness.pattern(),
+        rests_on: witness.passes_external().then_some(RestsOn::External),
+        verdict: Verdict::Feasible(Box::new(witness)),
+        decided_by,
+    }
+}
+
+/// A decision without a witness.
+pub(crate) fn without_witness(
+    case: &Case<'_>,
+    triple: Triple,
+    verdict: Verdict,
+    decided_by: Decider,
+    rests_on: Option<RestsOn>,
+) -> Decision {
+    let pattern = triple.patterns(case.facts.trace).next().expect("a candidate fits a pattern");
+    Decision { triple, pattern, verdict, decided_by, rests_on }
+}
+
+/// Writes one query, by itself, as SMT-LIB 2; returns where.
+fn dump(case: &Case<'_>, triple: Triple, pattern: Option<Pattern>, dir: &Path) -> anyhow::Result<std::path::PathBuf> {
+    let constants: &FxHashMap<EventId, Value> = &case.constants;
+    let facts: Facts<'_> = case.facts;
+    let mut encoder = Encoder::new(facts, Rules::of(case.options.question), constants);
+    let query = encoder.query(triple, pattern);
+    let suffix = pattern.map_or(String::new(), |pattern| format!("-{pattern}"));
+    let path = dir.join(format!("{}-{}-{}{suffix}.smt2", triple.first, triple.remote, triple.second));
+    std::fs::create_dir_all(dir)?;
+    std::fs::write(&path, smtlib::script(&encoder, &query))?;
+    Ok(path)
+}
+

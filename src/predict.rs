@@ -1,0 +1,360 @@
+//! From a trace to decisions: candidates, filters, and the solver for what is left.
+//!
+//! Candidates go through in chunks: filters first, then the solver threads, then out in order, so that any number of
+//! them passes in bounded memory. With [`Per::Location`] a class is done at its first feasible candidate, and a
+//! witness found without a solver spares the class the solver.
+
+use crate::candidates::{Candidates, Class};
+use crate::filters::{Filters, Judgement};
+use crate::lanes::{self, Batch, Report};
+use crate::options::{CandidateSet, Options, Per};
+use crate::schedule;
+use crate::solve::Limits;
+use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use foretrace_encodings::{Facts, Reads, Rules, constant_reads};
+use foretrace_trace::{
+    CheckError, EventId, Independence, MustHappenBefore, Observed, Structure, Trace, Transaction, Triple, Value,
+    Witness, check,
+};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
+
+/// What one stage decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Can happen.
+    pub feasible: u64,
+    /// Cannot.
+    pub infeasible: u64,
+    /// Undecided.
+    pub unknown: u64,
+    /// Time spent, summed over threads.
+    pub time: Duration,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// How many transactions there are.
+    pub transactions: usize,
+    /// How many candidates there are.
+    pub candidates: u64,
+    /// How many classes the candidates make.
+    pub classes: usize,
+    /// Verdicts by who decided.
+    pub decided_by: Vec<(Decider, Tally)>,
+    /// Candidates that were not asked since their class was done.
+    pub skipped: u64,
+    /// Candidates that the run did not come to before it was stopped.
+    pub unreached: u64,
+    /// Time of the whole run.
+    pub elapsed: Duration,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Candidates decided or skipped.
+    pub done: u64,
+    /// All candidates.
+    pub candidates: u64,
+    /// Feasible ones so far.
+    pub feasible: u64,
+}
+
+/// Who takes the decisions, which come in the order of the candidates.
+pub trait Sink {
+    /// Takes a decision.
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()>;
+
+    /// Hears how far the run is.
+    fn progress(&mut self, _progress: &Progress) {}
+}
+
+/// What all threads of a run share.
+pub(crate) struct Case<'a> {
+    pub(crate) facts: Facts<'a>,
+    pub(crate) transactions: &'a [Transaction],
+    pub(crate) options: &'a Options,
+    pub(crate) constants: FxHashMap<EventId, Value>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Case<'_> {
+    /// Runs a schedule through the checker.
+    pub(crate) fn check(&self, triple: Triple, schedule: &[EventId]) -> Result<Witness, CheckError> {
+        let facts = self.facts;
+        check(facts.trace, facts.observed, self.transactions, self.options.question, triple, schedule)
+    }
+
+    /// The same witness with fewer context switches.
+    pub(crate) fn simplify(&self, witness: Witness) -> Witness {
+        schedule::simplify(self.facts, self.transactions, self.options.question, witness)
+    }
+}
+
+/// Candidates held at once when every one is decided, and when a class may be done early.
+const CHUNK: [usize; 2] = [1 << 14, 1 << 20];
+
+/// Decides the candidates of a trace.
+///
+/// # Errors
+/// What the sink says; a schedule that the checker refuses; a query that cannot be written.
+pub fn predict(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    options: &Options,
+    stop: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> anyhow::Result<Totals> {
+    let start = Instant::now();
+    let structure = Structure::new(trace);
+    let clocks = MustHappenBefore::new(trace, &structure);
+    let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+    let values = Rules::of(options.question).reads == Reads::Latest;
+    let constants = if values { constant_reads(facts) } else { FxHashMap::default() };
+    let deadline = options.budget.map(|budget| start + budget);
+    let case = Case { facts, transactions, options, constants, deadline, stop };
+    let candidates = Candidates::new(trace, &structure, transactions);
+    let mut run = Run::new(&case, candidates.count(options.candidates), sink);
+    std::thread::scope(|scope| {
+        let lanes = Lanes::start(scope, &case);
+        run.all(&candidates, &lanes)
+    })?;
+    let mut totals = run.totals;
+    totals.elapsed = start.elapsed();
+    totals.interrupted = stop.load(Ordering::Relaxed);
+    Ok(totals)
+}
+
+/// The solver threads of a run. They are started when first needed.
+struct Lanes {
+    batches: Vec<Sender<Batch>>,
+    reports: Receiver<Report>,
+}
+
+impl Lanes {
+    fn start<'scope, 'a: 'scope>(scope: &'scope std::thread::Scope<'scope, '_>, case: &'scope Case<'a>) -> Lanes {
+        let (sender, reports) = channel();
+        let mut batches = Vec::new();
+        for _ in 0..case.options.jobs.max(1) {
+            let (batch_sender, batch_receiver) = channel();
+            let sender = sender.clone();
+            scope.spawn(move || lanes::run(case, batch_receiver, sender));
+            batches.push(batch_sender);
+        }
+        Lanes { batches, reports }
+    }
+}
+
+/// A run in progress.
+struct Run<'r, 'a> {
+    case: &'r Case<'a>,
+    filters: Filters<'r>,
+    sink: &'r mut dyn Sink,
+    totals: Totals,
+    tallies: BTreeMap<Decider, Tally>,
+    progress: Progress,
+    classes: FxHashMap<Class, bool>,
+    /// Under guarded independence, by start of transaction and remote access: a candidate with it, and whether one is
+    /// feasible.
+    around: FxIndexMap<(EventId, EventId), (Triple, bool)>,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    fn new(case: &'r Case<'a>, count: u64, sink: &'r mut dyn Sink) -> Run<'r, 'a> {
+        let totals = Totals { transactions: case.transactions.len(), candidates: count, ..Totals::default() };
+        Run {
+            case,
+            filters: Filters::new(case.facts, case.transactions, case.options),
+            sink,
+            totals,
+            tallies: BTreeMap::new(),
+            progress: Progress { candidates: count, ..Progress::default() },
+            classes: FxHashMap::default(),
+            around: FxIndexMap::default(),
+        }
+    }
+
+    fn all(&mut self, candidates: &Candidates<'_>, lanes: &Lanes) -> anyhow::Result<()> {
+        let set = self.case.options.candidates;
+        let may_need_wider =
+            self.case.options.question.independence == Independence::Guarded && set == CandidateSet::Adjacent;
+        self.stream(&mut candidates.triples(set), lanes, may_need_wider.then_some(candidates))?;
+        if may_need_wider {
+            self.wider(candidates, lanes)?;
+        }
+        self.totals.classes = self.classes.len();
+        self.totals.decided_by = std::mem::take(&mut self.tallies).into_iter().collect();
+        Ok(())
+    }
+
+    /// A neighbouring pair can be independent where a wider one is not: those around a remote access with which no
+    /// neighbouring pair is feasible.
+    fn wider(&mut self, candidates: &Candidates<'_>, lanes: &Lanes) -> anyhow::Result<()> {
+        let unsettled: Vec<Triple> =
+            self.around.drain(..).filter(|(_, (_, feasible))| !feasible).map(|(_, (triple, _))| triple).collect();
+        let mut wider = unsettled.into_iter().flat_map(|adjacent| candidates.wider(adjacent));
+        self.stream(&mut wider, lanes, None)
+    }
+
+    fn stream(
+        &mut self,
+        triples: &mut dyn Iterator<Item = Triple>,
+        lanes: &Lanes,
+        watched: Option<&Candidates<'_>>,
+    ) -> anyhow::Result<()> {
+        let size = CHUNK[usize::from(self.case.options.per == Per::Location)];
+        loop {
+            let chunk: Vec<Triple> = triples.by_ref().take(size).collect();
+            if chunk.is_empty() || self.limits().reached().is_some() {
+                self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
+                return Ok(());
+            }
+            let mut slots: Vec<Slot> = Vec::with_capacity(chunk.len());
+            for triple in &chunk {
+                slots.push(self.filter(*triple));
+                self.tick();
+            }
+            self.solve(&chunk, &mut slots, lanes)?;
+            if let Some(candidates) = watched {
+                chunk.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
+            }
+            for slot in slots {
+                match slot {
+                    Slot::Decided(decision) => {
+                        self.count(&decision);
+                        self.sink.decision(&decision)?;
+                    }
+                    Slot::Open | Slot::Skipped => self.totals.skipped += 1,
+                }
+            }
+        }
+    }
+
+    /// Notes with which remote accesses a transaction has a feasible neighbouring pair.
+    fn watch(&mut self, candidates: &Candidates<'_>, triple: Triple, slot: &Slot) {
+        let Some(transaction) = candidates.transaction_of(triple) else { return };
+        let feasible = matches!(slot, Slot::Decided(decision) if matches!(decision.verdict, Verdict::Feasible(_)));
+        let entry = self.around.entry((transaction.first, triple.remote)).or_insert((triple, false));
+        entry.1 |= feasible;
+    }
+
+    fn limits(&self) -> Limits<'r> {
+        let case = self.case;
+        Limits { timeout: case.options.timeout, deadline: case.deadline, stop: case.stop }
+    }
+
+    /// The cheap stages.
+    fn filter(&mut self, triple: Triple) -> Slot {
+        if self.is_done(triple) {
+            return Slot::Skipped;
+        }
+        let start = Instant::now();
+        let Some(judgement) = self.filters.judge(triple) else { return Slot::Open };
+        let decision = match judgement {
+            Judgement::Feasible { witness } => {
+                lanes::feasible(triple, self.case.simplify(*witness), Decider::EarlyWitness)
+            }
+            Judgement::Infeasible { by, rests_on_pin } => {
+                let rests_on = rests_on_pin.then_some(RestsOn::Pin);
+                lanes::without_witness(self.case, triple, Verdict::Infeasible, by, rests_on)
+            }
+        };
+        self.tallies.entry(decision.decided_by).or_default().time += start.elapsed();
+        self.note(&decision);
+        Slot::Decided(Box::new(decision))
+    }
+
+    /// Whether the class of the candidate is done; notes the class.
+    fn is_done(&mut self, triple: Triple) -> bool {
+        let found = self.classes.entry(Class::of(self.case.facts.trace, triple)).or_insert(false);
+        *found && self.case.options.per == Per::Location
+    }
+
+    /// Has the solver decide what is open, class by class.
+    fn solve(&mut self, chunk: &[Triple], slots: &mut [Slot], lanes: &Lanes) -> anyhow::Result<()> {
+        let batches = self.batches(chunk, slots);
+        let mut waiting = batches.len();
+        for (nth, batch) in batches.into_iter().enumerate() {
+            let lane = &lanes.batches[nth % lanes.batches.len()];
+            lane.send(batch).map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))?;
+        }
+        while waiting > 0 {
+            match lanes.reports.recv()? {
+                Report::Done => waiting -= 1,
+                Report::Failed(error) => return Err(error),
+                Report::Decided(place, decision, time) => {
+                    self.tallies.entry(Decider::Smt).or_default().time += time;
+                    self.note(&decision);
+                    slots[place] = Slot::Decided(decision);
+                    self.tick();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The open candidates, those of one class together.
+    fn batches(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
+        let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
+        for (place, triple) in chunk.iter().enumerate() {
+            let class = Class::of(self.case.facts.trace, *triple);
+            let done = self.case.options.per == Per::Location && self.classes[&class];
+            if matches!(slots[place], Slot::Open) && !done {
+                by_class.entry(class).or_default().push((place, *triple));
+            }
+        }
+        let stop_at_feasible = self.case.options.per == Per::Location;
+        let most = if stop_at_feasible { usize::MAX } else { SHARE };
+        by_class
+            .into_values()
+            .flat_map(|triples| triples.chunks(most.min(triples.len())).map(<[_]>::to_vec).collect::<Vec<_>>())
+            .map(|triples| Batch { triples, stop_at_feasible })
+            .collect()
+    }
+
+    /// Takes note of a feasible candidate.
+    fn note(&mut self, decision: &Decision) {
+        if matches!(decision.verdict, Verdict::Feasible(_)) {
+            self.progress.feasible += 1;
+            self.classes.insert(Class::of(self.case.facts.trace, decision.triple), true);
+        }
+    }
+
+    fn count(&mut self, decision: &Decision) {
+        let tally = self.tallies.entry(decision.decided_by).or_default();
+        match decision.verdict {
+            Verdict::Feasible(_) => tally.feasible += 1,
+            Verdict::Infeasible => tally.infeasible += 1,
+            Verdict::Unknown(_) => tally.unknown += 1,
+        }
+    }
+
+    fn tick(&mut self) {
+        self.progress.done += 1;
+        if self.progress.done.is_multiple_of(64) {
+            self.sink.progress(&self.progress);
+        }
+    }
+}
+
+/// Candidates of one class that a solver thread takes at a time when each is to be decided.
+const SHARE: usize = 64;
+
+/// What is known of a candidate of the chunk at hand.
+enum Slot {
+    Open,
+    Skipped,
+    Decided(Box<Decision>),
+}
