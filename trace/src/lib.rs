@@ -3,34 +3,45 @@
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
 //! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
 
+mod assembler;
+pub mod binary;
 mod blocked;
 mod builder;
 mod clocks;
 mod data_rules;
 mod error;
+pub mod file;
 mod function;
+pub mod jsonl;
+mod lines;
 mod locals;
+mod lower;
 mod observe;
 mod program_order;
 mod schedule;
 mod semantics;
 pub mod smtlib;
+pub mod std_format;
 mod structure;
 mod sync_state;
 mod term;
 mod trace;
 mod value;
 mod violation;
+pub mod wellformed;
 
+pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use clocks::MustHappenBefore;
 pub use error::{Invalid, Place, Problem, ReadError};
+pub use file::{Format, Layout, read, read_from, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
+pub use lines::LINE_LIMIT;
+pub use lower::{LowerError, lower};
 pub use observe::{Observed, StepError, observe};
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
-pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
     Data, Event, EventId, Local, NameId, Names, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,

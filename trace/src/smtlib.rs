@@ -38,8 +38,21 @@ impl TermError {
 
 /// Words that SMT-LIB keeps for itself or that are literals: never plain names.
 const RESERVED: &[&str] = &[
-    "let", "_", "!", "as", "par", "forall", "exists", "match", "true", "false", "BINARY", "DECIMAL", "HEXADECIMAL",
-    "NUMERAL", "STRING",
+    "let",
+    "_",
+    "!",
+    "as",
+    "par",
+    "forall",
+    "exists",
+    "match",
+    "true",
+    "false",
+    "BINARY",
+    "DECIMAL",
+    "HEXADECIMAL",
+    "NUMERAL",
+    "STRING",
 ];
 
 fn is_symbol_byte(byte: u8) -> bool {

@@ -78,6 +78,11 @@ impl<L: Leaf> Terms<L> {
         self.nodes.is_empty()
     }
 
+    /// All terms, arguments before what uses them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = TermId> + use<L> {
+        (0..self.nodes.len()).map(TermId::new)
+    }
+
     /// The term's outermost symbol.
     pub fn node(&self, term: TermId) -> &Node<L> {
         &self.nodes[term.index()]

@@ -91,6 +91,17 @@ pub enum Data {
     Symbolic,
 }
 
+impl Data {
+    /// The name that the format gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Data::None => "none",
+            Data::Concrete => "concrete",
+            Data::Symbolic => "symbolic",
+        }
+    }
+}
+
 /// A shared variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
@@ -142,6 +153,19 @@ pub enum SyncKind {
         /// How many threads meet, where known.
         parties: Option<u64>,
     },
+}
+
+impl SyncKind {
+    /// The name that the format gives this kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            SyncKind::Mutex { .. } => "mutex",
+            SyncKind::Rwlock => "rwlock",
+            SyncKind::Semaphore { .. } => "semaphore",
+            SyncKind::Condvar => "condvar",
+            SyncKind::Barrier { .. } => "barrier",
+        }
+    }
 }
 
 /// A thread.
@@ -533,5 +557,11 @@ impl Trace {
     /// A recorded value.
     pub fn value(&self, literal: TermId) -> &Value {
         self.terms.as_const(literal).expect("recorded values are literals")
+    }
+
+    /// The name under which expressions mention a local.
+    pub fn local_name(&self, local: &Local) -> &str {
+        let dst = self.events.get(local.definition.index()).and_then(|event| event.op.dst());
+        dst.map_or("", |dst| self.names.text(dst))
     }
 }

@@ -93,7 +93,9 @@ impl<'a> Lexer<'a> {
                 self.at = start + length + 1;
                 Ok(Token::Quoted(&rest[..length]))
             }
-            Some(length) => Err(TermError::new(start + length, "`\\` in a quoted symbol", "a character but `|` and `\\`")),
+            Some(length) => {
+                Err(TermError::new(start + length, "`\\` in a quoted symbol", "a character but `|` and `\\`"))
+            }
             None => Err(TermError::new(self.at, "a quoted symbol without its end", "`|`")),
         }
     }

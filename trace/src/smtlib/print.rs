@@ -95,7 +95,9 @@ fn layers<L: Leaf>(terms: &Terms<L>, root: TermId) -> Vec<Vec<TermId>> {
 fn is_worth_a_name<L: Leaf>(terms: &Terms<L>, term: TermId) -> bool {
     match terms.node(term) {
         Node::App(..) => true,
-        Node::Const(Value::Int(number)) => number >= &(IBig::ONE << LONG_LITERAL) || number <= &-(IBig::ONE << LONG_LITERAL),
+        Node::Const(Value::Int(number)) => {
+            number >= &(IBig::ONE << LONG_LITERAL) || number <= &-(IBig::ONE << LONG_LITERAL)
+        }
         Node::Const(Value::BitVec { width, .. }) => *width as usize > LONG_LITERAL,
         _ => false,
     }

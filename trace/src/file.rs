@@ -1,0 +1,205 @@
+//! Trace files: which format a file has, reading it, and writing it whole or not at all.
+
+use crate::error::{Problem, ReadError};
+use crate::trace::Trace;
+use crate::{binary, jsonl, std_format};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How the content of a trace is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// JSON Lines, `.jsonl`.
+    Jsonl,
+    /// The compact binary form, `.ftb`.
+    Binary,
+    /// The text format of RAPID, `.std`.
+    Std,
+}
+
+/// The format of a trace file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// The layout inside.
+    pub layout: Layout,
+    /// Whether it is compressed with Zstandard, `.zst`.
+    pub compressed: bool,
+}
+
+impl Format {
+    /// Plain JSON Lines.
+    pub const JSONL: Format = Format { layout: Layout::Jsonl, compressed: false };
+
+    /// The format that a file's name stands for, by its ending.
+    pub fn of(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_str()?;
+        let (name, compressed) = name.strip_suffix(".zst").map_or((name, false), |inner| (inner, true));
+        let layout = match name.rsplit_once('.')?.1 {
+            "jsonl" => Layout::Jsonl,
+            "ftb" => Layout::Binary,
+            "std" => Layout::Std,
+            _ => return None,
+        };
+        Some(Format { layout, compressed })
+    }
+}
+
+/// The first bytes of a Zstandard frame.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+const BUFFER: usize = 1 << 18;
+
+/// Reads the trace in a file, or from standard input where `path` is `-`, whatever its format: its content tells.
+pub fn read(path: &Path) -> Result<Trace, ReadError> {
+    if path == Path::new("-") {
+        return read_from(io::stdin().lock(), "<stdin>");
+    }
+    let name = path.display().to_string();
+    match File::open(path) {
+        Ok(file) => read_from(file, &name),
+        Err(error) => Err(ReadError::io(None, error).in_file(&name)),
+    }
+}
+
+/// Reads a trace from bytes; `name` stands for the file in messages.
+pub fn read_from(input: impl Read, name: &str) -> Result<Trace, ReadError> {
+    read_any(input).map_err(|error| error.in_file(name))
+}
+
+fn read_any(input: impl Read) -> Result<Trace, ReadError> {
+    let mut input = Peeked::new(input).map_err(|error| ReadError::io(None, error))?;
+    if !input.start().starts_with(&ZSTD_MAGIC) {
+        return read_plain(&mut input);
+    }
+    let decoder = zstd::stream::read::Decoder::with_buffer(&mut input).map_err(|error| ReadError::io(None, error))?;
+    let mut inside = Peeked::new(decoder).map_err(|error| ReadError::io(None, error))?;
+    if inside.start().starts_with(&ZSTD_MAGIC) {
+        let problem = Problem::new("a compressed file inside a compressed file", "a trace");
+        return Err(ReadError::invalid(None, problem.at(None)));
+    }
+    read_plain(&mut inside)
+}
+
+fn read_plain<R: Read>(input: &mut Peeked<R>) -> Result<Trace, ReadError> {
+    let start = input.start();
+    if start.starts_with(&binary::MAGIC[..1]) {
+        return binary::read(input);
+    }
+    match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => {
+            let problem = Problem::new("an empty file", "a trace");
+            Err(ReadError::invalid(None, problem.at(None)))
+        }
+        Some(b'{') => jsonl::read(input),
+        _ => std_format::read(input),
+    }
+}
+
+/// A buffered reader whose first bytes were seen before.
+struct Peeked<R> {
+    input: BufReader<io::Chain<io::Cursor<Vec<u8>>, R>>,
+    start: Vec<u8>,
+}
+
+impl<R: Read> Peeked<R> {
+    fn new(mut input: R) -> io::Result<Peeked<R>> {
+        let mut start = Vec::new();
+        input.by_ref().take(16).read_to_end(&mut start)?;
+        let whole = io::Cursor::new(start.clone()).chain(input);
+        Ok(Peeked { input: BufReader::with_capacity(BUFFER, whole), start })
+    }
+
+    fn start(&self) -> &[u8] {
+        &self.start
+    }
+}
+
+impl<R: Read> Read for Peeked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.input.read(buffer)
+    }
+}
+
+impl<R: Read> BufRead for Peeked<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.input.consume(amount);
+    }
+}
+
+/// Writes a trace to a file: to another one next to it first, which then takes its place. A target that exists and
+/// is no plain file (a pipe, a terminal) is written directly.
+pub fn write(path: &Path, trace: &Trace, format: Format) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|target| !target.is_file()) {
+        let target = fs::OpenOptions::new().write(true).open(path)?;
+        return write_to(target, trace, format);
+    }
+    let (file, pending) = Pending::create(path)?;
+    write_to(file, trace, format)?;
+    pending.put_in_place(path)
+}
+
+/// Writes a trace to any output.
+pub fn write_to(out: impl Write, trace: &Trace, format: Format) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(BUFFER, out);
+    if format.compressed {
+        let mut encoder = zstd::stream::write::Encoder::new(&mut out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+        encoder.include_checksum(true)?;
+        write_plain(&mut encoder, trace, format.layout)?;
+        encoder.finish()?;
+    } else {
+        write_plain(&mut out, trace, format.layout)?;
+    }
+    out.flush()
+}
+
+fn write_plain(out: &mut impl Write, trace: &Trace, layout: Layout) -> io::Result<()> {
+    match layout {
+        Layout::Jsonl => jsonl::write(out, trace),
+        Layout::Binary => binary::write(out, trace),
+        Layout::Std => std_format::write(out, trace),
+    }
+}
+
+/// A file that is removed again unless it takes its place.
+struct Pending {
+    path: PathBuf,
+    in_place: bool,
+}
+
+impl Pending {
+    fn create(target: &Path) -> io::Result<(File, Pending)> {
+        let Some(name) = target.file_name() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
+        };
+        for attempt in 0..u32::MAX {
+            let mut unused = std::ffi::OsString::from(".");
+            unused.push(name);
+            unused.push(format!(".{}-{attempt}.part", std::process::id()));
+            let path = target.with_file_name(unused);
+            match File::create_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                created => return created.map(|file| (file, Pending { path, in_place: false })),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    fn put_in_place(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.in_place = true;
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.in_place {
+            let _ = fs::remove_file(&self.path); // nothing better to do than to leave it
+        }
+    }
+}

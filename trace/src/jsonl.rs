@@ -1,0 +1,39 @@
+//! Traces as JSON Lines, the format of `docs/trace-format.md`: a header, then one event a line.
+
+mod event;
+mod header;
+mod object;
+mod scalar;
+mod write;
+
+pub use write::write;
+
+use crate::error::{Problem, ReadError};
+use crate::lines::Lines;
+use crate::trace::Trace;
+use std::io::BufRead;
+
+/// The version of the format.
+pub const VERSION: u64 = 1;
+
+/// Reads a trace, line by line; every rule of the format is checked.
+pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
+    let mut lines = Lines::new(input);
+    let Some(line) = lines.next(None)? else {
+        let problem = Problem::new("an empty file", "a trace's header");
+        return Err(ReadError::invalid(None, problem.at(None)));
+    };
+    let mut assembler = header::read(line).map_err(|problem| ReadError::invalid(Some(1), problem.at(None)))?;
+    let mut events = event::EventReader::default();
+    loop {
+        let id = assembler.next_event();
+        let Some(line) = lines.next(Some(id))? else { break };
+        let read = events.read(&mut assembler, line).and_then(|event| assembler.push(event));
+        read.map_err(|problem| ReadError::invalid(Some(lines.number()), problem.at(id)))?;
+    }
+    // Lines and events run in step: the header is line 1.
+    assembler.finish().map_err(|invalid| {
+        let line = invalid.event.map_or(1, |event| u64::from(event.0) + 2);
+        ReadError::invalid(Some(line), invalid)
+    })
+}

@@ -1,0 +1,251 @@
+//! An event line.
+
+use super::object::Object;
+use super::scalar::{array, boolean, compact, integer, small, string, value};
+use crate::assembler::{SyncUse, TraceAssembler};
+use crate::error::{Problem, quoted};
+use crate::term::TermId;
+use crate::trace::{Data, Event, EventId, NameId, Op, SyncId, ThreadId, VarId, WakeCause, Why};
+use crate::wellformed::values_in_trace_without_data;
+
+/// Every field that some event has; on an event that does not take it, it is a mistake.
+const KNOWN: &[&str] = &[
+    "t", "op", "loc", "at", "part", "external", "label", "var", "dst", "expr", "value", "stored", "guard", "why",
+    "lock", "cond", "cause", "by", "sem", "barrier", "round", "child", "object", "method", "args", "vars", "reason",
+];
+
+/// Reads events, and says once that it passes over unknown fields.
+#[derive(Default)]
+pub(super) struct EventReader {
+    warned: bool,
+}
+
+impl EventReader {
+    /// The event of a line, which will be the assembler's next.
+    pub(super) fn read(&mut self, assembler: &mut TraceAssembler, line: &str) -> Result<Event, Problem> {
+        let mut object = Object::parse(line)?;
+        let number = object.take("t").ok_or_else(|| missing("t", "an event"))?;
+        let thread = assembler.thread(integer("t", number, 1, u64::MAX)?)?;
+        let kind = object.take("op").ok_or_else(|| missing("op", "an event"))?;
+        let kind = string("op", kind)?;
+        let mut fields = Fields { assembler, object, thread, kind: &kind };
+        let op = fields.op()?;
+        let event = Event { thread, op, loc: fields.name("loc")?, at: fields.at()?, part: fields.part()? };
+        self.check_rest(&fields)?;
+        Ok(event)
+    }
+
+    fn check_rest(&mut self, fields: &Fields<'_, '_>) -> Result<(), Problem> {
+        for (key, raw) in fields.object.rest() {
+            if KNOWN.contains(&key) {
+                let found = format!("`{key}` on {}", fields.a_kind());
+                return Err(Problem::new(found, format!("only the fields of {}", fields.a_kind())));
+            }
+            compact(key, raw)?;
+            if !std::mem::replace(&mut self.warned, true) {
+                let event = fields.assembler.next_event();
+                tracing::warn!("unknown field {} of event {event} and all others are ignored", quoted(key));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn missing(field: &str, what: &str) -> Problem {
+    Problem::new(format!("{what} without `{field}`"), format!("`{field}`"))
+}
+
+/// The fields of one event, and what they refer to.
+struct Fields<'a, 'b> {
+    assembler: &'b mut TraceAssembler,
+    object: Object<'a>,
+    thread: ThreadId,
+    kind: &'b str,
+}
+
+impl<'a> Fields<'a, '_> {
+    fn op(&mut self) -> Result<Op, Problem> {
+        Ok(match self.kind {
+            "begin" => Op::Begin { label: self.name("label")? },
+            "end" => Op::End { label: self.name("label")? },
+            "read" => {
+                let (var, dst) = (self.var()?, self.dst()?);
+                self.bind(dst, var);
+                Op::Read { var, dst, value: self.value("value", var)?, guard: self.expression("guard")? }
+            }
+            "write" => {
+                let var = self.var()?;
+                let (expr, value) = (self.expression("expr")?, self.value("value", var)?);
+                Op::Write { var, expr, value, guard: self.expression("guard")?, external: self.external()? }
+            }
+            "rmw" => {
+                let (var, dst) = (self.var()?, self.dst()?);
+                self.bind(dst, var);
+                let expr = self.expression("expr")?;
+                let (value, stored) = (self.value("value", var)?, self.value("stored", var)?);
+                Op::Rmw { var, dst, expr, value, stored, guard: self.expression("guard")? }
+            }
+            "let" => {
+                let expr = self.needed("expr", Self::expression)?;
+                Op::Let { dst: self.needed("dst", |fields, _| fields.dst())?, expr }
+            }
+            "assume" => Op::Assume { expr: self.needed("expr", Self::expression)?, why: self.why()? },
+            "acquire" => Op::Acquire { lock: self.sync("lock", SyncUse::Lock)? },
+            "release" => Op::Release { lock: self.sync("lock", SyncUse::Lock)? },
+            "acquire_shared" => Op::AcquireShared { lock: self.sync("lock", SyncUse::SharedLock)? },
+            "release_shared" => Op::ReleaseShared { lock: self.sync("lock", SyncUse::SharedLock)? },
+            "busy" => Op::Busy { lock: self.sync("lock", SyncUse::Lock)? },
+            "wait" => Op::Wait { cond: self.condvar()?, lock: self.sync("lock", SyncUse::Lock)? },
+            "wake" => {
+                let (cond, lock) = (self.condvar()?, self.sync("lock", SyncUse::Lock)?);
+                Op::Wake { cond, lock, cause: self.cause()?, by: self.by()? }
+            }
+            "signal" => Op::Signal { cond: self.condvar()? },
+            "broadcast" => Op::Broadcast { cond: self.condvar()? },
+            "post" => Op::Post { sem: self.sync("sem", SyncUse::Semaphore)? },
+            "down" => Op::Down { sem: self.sync("sem", SyncUse::Semaphore)? },
+            "arrive" => Op::Arrive { barrier: self.sync("barrier", SyncUse::Barrier)?, round: self.round()? },
+            "depart" => Op::Depart { barrier: self.sync("barrier", SyncUse::Barrier)?, round: self.round()? },
+            "fork" => Op::Fork { child: self.child()? },
+            "join" => Op::Join { child: self.child()? },
+            "call" => Op::Call { object: self.name("object")?, method: self.method()?, args: self.json("args")? },
+            "return" => Op::Return { object: self.name("object")?, method: self.method()?, value: self.json("value")? },
+            "free" => Op::Free { vars: self.vars()? },
+            "fail" => Op::Fail { reason: self.name("reason")? },
+            other => return Err(Problem::new(format!("the unknown `op` {}", quoted(other)), "a kind of event")),
+        })
+    }
+
+    /// `a read`, as messages say it.
+    fn a_kind(&self) -> String {
+        format!("`{}` events", self.kind)
+    }
+
+    fn needed<T>(
+        &mut self,
+        field: &str,
+        get: impl FnOnce(&mut Self, &str) -> Result<Option<T>, Problem>,
+    ) -> Result<T, Problem> {
+        get(self, field)?.ok_or_else(|| missing(field, &format!("a `{}`", self.kind)))
+    }
+
+    fn raw(&mut self, field: &str) -> Result<&'a str, Problem> {
+        self.needed(field, |fields, field| Ok(fields.object.take(field)))
+    }
+
+    fn name(&mut self, field: &str) -> Result<Option<NameId>, Problem> {
+        let Some(raw) = self.object.take(field) else { return Ok(None) };
+        Ok(Some(self.assembler.name(&string(field, raw)?)))
+    }
+
+    fn method(&mut self) -> Result<NameId, Problem> {
+        self.needed("method", Self::name)
+    }
+
+    fn dst(&mut self) -> Result<Option<NameId>, Problem> {
+        self.name("dst")
+    }
+
+    /// Lets guard and `expr` of the same event mention its `dst`.
+    fn bind(&mut self, dst: Option<NameId>, var: VarId) {
+        if let (Some(dst), Some(sort)) = (dst, self.assembler.trace().vars[var.index()].sort) {
+            self.assembler.bind(self.thread, dst, sort);
+        }
+    }
+
+    fn var(&mut self) -> Result<VarId, Problem> {
+        let raw = self.raw("var")?;
+        self.assembler.var(&string("var", raw)?)
+    }
+
+    fn vars(&mut self) -> Result<Box<[VarId]>, Problem> {
+        let raw = self.raw("vars")?;
+        array("vars", raw)?.into_iter().map(|raw| self.assembler.var(&string("vars", raw)?)).collect()
+    }
+
+    fn sync(&mut self, field: &str, used_as: SyncUse) -> Result<SyncId, Problem> {
+        let raw = self.raw(field)?;
+        self.assembler.sync(&string(field, raw)?, used_as)
+    }
+
+    fn condvar(&mut self) -> Result<SyncId, Problem> {
+        self.sync("cond", SyncUse::Condvar)
+    }
+
+    fn child(&mut self) -> Result<ThreadId, Problem> {
+        let raw = self.raw("child")?;
+        self.assembler.thread(integer("child", raw, 1, u64::MAX)?)
+    }
+
+    fn round(&mut self) -> Result<u64, Problem> {
+        let raw = self.raw("round")?;
+        integer("round", raw, 0, u64::MAX)
+    }
+
+    fn expression(&mut self, field: &str) -> Result<Option<TermId>, Problem> {
+        let Some(raw) = self.object.take(field) else { return Ok(None) };
+        if self.assembler.trace().data == Data::None {
+            return Err(values_in_trace_without_data(field));
+        }
+        let text = string(field, raw)?;
+        let term = self.assembler.expression(self.thread, &text).map_err(|error| {
+            let found = format!("{} at column {} of `{field}`", error.problem.found, error.column);
+            Problem { found, ..error.problem }
+        })?;
+        Ok(Some(term))
+    }
+
+    fn value(&mut self, field: &str, var: VarId) -> Result<Option<TermId>, Problem> {
+        let Some(raw) = self.object.take(field) else { return Ok(None) };
+        match (self.assembler.trace().data, self.assembler.trace().vars[var.index()].sort) {
+            (Data::Concrete | Data::Symbolic, Some(sort)) => {
+                let value = value(field, raw, sort)?;
+                Ok(Some(self.assembler.literal(value)))
+            }
+            _ => Err(values_in_trace_without_data(field)),
+        }
+    }
+
+    fn json(&mut self, field: &str) -> Result<Option<NameId>, Problem> {
+        let Some(raw) = self.object.take(field) else { return Ok(None) };
+        Ok(Some(self.assembler.name(&compact(field, raw)?)))
+    }
+
+    fn external(&mut self) -> Result<bool, Problem> {
+        self.object.take("external").map_or(Ok(false), |raw| boolean("external", raw))
+    }
+
+    fn why(&mut self) -> Result<Why, Problem> {
+        let Some(raw) = self.object.take("why") else { return Ok(Why::Branch) };
+        match string("why", raw)?.as_ref() {
+            "branch" => Ok(Why::Branch),
+            "pin" => Ok(Why::Pin),
+            other => Err(Problem::new(format!("{} as `why`", quoted(other)), "\"branch\" or \"pin\"")),
+        }
+    }
+
+    fn cause(&mut self) -> Result<Option<WakeCause>, Problem> {
+        let Some(raw) = self.object.take("cause") else { return Ok(None) };
+        match string("cause", raw)?.as_ref() {
+            "timeout" => Ok(Some(WakeCause::Timeout)),
+            "spurious" => Ok(Some(WakeCause::Spurious)),
+            other => Err(Problem::new(format!("{} as `cause`", quoted(other)), "\"timeout\" or \"spurious\"")),
+        }
+    }
+
+    fn by(&mut self) -> Result<Option<EventId>, Problem> {
+        self.object.take("by").map(|raw| small("by", raw, 0).map(EventId)).transpose()
+    }
+
+    fn at(&mut self) -> Result<Option<u64>, Problem> {
+        self.object.take("at").map(|raw| integer("at", raw, 0, u64::MAX)).transpose()
+    }
+
+    fn part(&mut self) -> Result<Option<(u32, u32)>, Problem> {
+        let Some(raw) = self.object.take("part") else { return Ok(None) };
+        match array("part", raw)?.as_slice() {
+            [k, n] => Ok(Some((small("part", k, 1)?, small("part", n, 1)?))),
+            _ => Err(Problem::new(format!("{} as `part`", quoted(raw)), "[k, n]")),
+        }
+    }
+}
