@@ -88,9 +88,9 @@ fn constant_value(facts: Facts<'_>, read: EventId, constants: &FxHashMap<EventId
     };
     // Cheap look first: the π-function is only built where no two constants differ.
     let mut some_differ = false;
-    let concurrent = facts.structure.writes[var.index()].iter().filter(|w| {
-        **w != read && !facts.clocks.before(read, **w) && !facts.clocks.before(**w, read)
-    });
+    let concurrent = facts.structure.writes[var.index()]
+        .iter()
+        .filter(|w| **w != read && !facts.clocks.before(read, **w) && !facts.clocks.before(**w, read));
     for write in concurrent {
         if !agree(constant_written(facts, *write, constants)) {
             some_differ = true;

@@ -68,8 +68,11 @@ fn header(out: &mut String, encoder: &Encoder<'_>, query: &Query) {
 }
 
 fn declarations(out: &mut String, atoms: &BTreeSet<Atom>) {
-    let steps: BTreeSet<_> =
-        atoms.iter().filter_map(|atom| if let Atom::Before(a, b) = atom { Some([*a, *b]) } else { None }).flatten().collect();
+    let steps: BTreeSet<_> = atoms
+        .iter()
+        .filter_map(|atom| if let Atom::Before(a, b) = atom { Some([*a, *b]) } else { None })
+        .flatten()
+        .collect();
     for step in steps {
         let _ = writeln!(out, "(declare-const o{step} Int)");
     }
@@ -81,7 +84,6 @@ fn declarations(out: &mut String, atoms: &BTreeSet<Atom>) {
         };
     }
 }
-
 
 /// An event in a comment: index, kind, source location.
 fn describe(encoder: &Encoder<'_>, event: foretrace_trace::EventId) -> String {

@@ -70,9 +70,7 @@ fn constant(value: &Value) -> Dynamic {
             use std::str::FromStr;
             Int::from_str(&value.to_string()).expect("a decimal number").into()
         }
-        Value::BitVec { width, bits } => {
-            BV::from_str(*width, &bits.to_string()).expect("a decimal number").into()
-        }
+        Value::BitVec { width, bits } => BV::from_str(*width, &bits.to_string()).expect("a decimal number").into(),
     }
 }
 

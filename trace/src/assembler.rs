@@ -283,7 +283,7 @@ impl TraceAssembler {
     /// The trace, if it keeps every rule of the format.
     pub fn finish(mut self) -> Result<Trace, Invalid> {
         self.give_semaphores_their_least_init();
-        crate::wellformed::check(&self.trace)?;
+        validate(&self.trace)?;
         Ok(self.trace)
     }
 
@@ -310,4 +310,10 @@ impl TraceAssembler {
             }
         }
     }
+}
+
+/// Checks every rule of the format: those of single events, then that the recorded order is an execution.
+pub fn validate(trace: &Trace) -> Result<(), Invalid> {
+    crate::wellformed::check(trace)?;
+    crate::observe::observe(trace).map(|_| ()).map_err(|step| step.problem.at(step.event))
 }

@@ -18,9 +18,32 @@ pub const VERSION: u64 = 1;
 
 /// The kinds of events, by their codes.
 const KINDS: [&str; 26] = [
-    "begin", "end", "read", "write", "rmw", "let", "assume", "acquire", "release", "acquire_shared", "release_shared",
-    "busy", "wait", "wake", "signal", "broadcast", "post", "down", "arrive", "depart", "fork", "join", "call",
-    "return", "free", "fail",
+    "begin",
+    "end",
+    "read",
+    "write",
+    "rmw",
+    "let",
+    "assume",
+    "acquire",
+    "release",
+    "acquire_shared",
+    "release_shared",
+    "busy",
+    "wait",
+    "wake",
+    "signal",
+    "broadcast",
+    "post",
+    "down",
+    "arrive",
+    "depart",
+    "fork",
+    "join",
+    "call",
+    "return",
+    "free",
+    "fail",
 ];
 
 /// Tags of terms.

@@ -37,3 +37,9 @@ pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
         ReadError::invalid(Some(line), invalid)
     })
 }
+
+/// Whether `text` is one JSON value without needless blanks, as it stands for the `args` of a call.
+pub(crate) fn is_compact(text: &str) -> bool {
+    let parsed: Result<&serde_json::value::RawValue, _> = serde_json::from_str(text);
+    parsed.is_ok_and(|raw| scalar::compact("", raw.get()).is_ok_and(|compact| compact == text))
+}

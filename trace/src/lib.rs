@@ -30,7 +30,7 @@ mod value;
 mod violation;
 pub mod wellformed;
 
-pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler};
+pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use clocks::MustHappenBefore;
@@ -42,6 +42,7 @@ pub use lower::{LowerError, lower};
 pub use observe::{Observed, StepError, observe};
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
+pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
     Data, Event, EventId, Local, NameId, Names, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,

@@ -43,11 +43,8 @@ impl Encoder<'_> {
     }
 
     fn released_by(&mut self, waiting: &Waiting, signal: EventId) -> TermId {
-        let mut parts = vec![
-            self.included(signal),
-            self.before(waiting.wait, signal),
-            self.before(signal, waiting.wake),
-        ];
+        let mut parts =
+            vec![self.included(signal), self.before(waiting.wait, signal), self.before(signal, waiting.wake)];
         if matches!(self.facts.trace.event(signal).op, Op::Signal { .. }) {
             parts.push(self.takes(waiting.wake, u64::from(signal.0)));
         } else {

@@ -29,9 +29,8 @@ impl Encoder<'_> {
     }
 
     fn exclusion(&mut self, a: &Region, b: &Region) {
-        let must_follow = |first: &Region, then: &Region| {
-            first.end.is_some_and(|end| self.facts.clocks.before(end, then.start))
-        };
+        let must_follow =
+            |first: &Region, then: &Region| first.end.is_some_and(|end| self.facts.clocks.before(end, then.start));
         if must_follow(a, b) || must_follow(b, a) {
             return;
         }

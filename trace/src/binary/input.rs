@@ -3,7 +3,7 @@
 use crate::error::{Problem, ReadError};
 use crate::trace::EventId;
 use dashu_int::UBig;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 /// Longest string or number that is read, in bytes.
 const STRING_LIMIT: u64 = 64 << 20;

@@ -7,10 +7,8 @@ use crate::error::{Problem, ReadError};
 use crate::function::Func;
 use crate::smtlib::function;
 use crate::term::TermId;
-use crate::trace::{
-    Data, Event, EventId, Local, NameId, Op, SyncId, SyncKind, ThreadId, VarId, WakeCause, Why,
-};
 use crate::trace::Trace;
+use crate::trace::{Data, Event, EventId, Local, NameId, Op, SyncId, SyncKind, ThreadId, VarId, WakeCause, Why};
 use crate::value::{Sort, Value};
 use dashu_int::{IBig, UBig};
 use std::io::BufRead;
@@ -266,9 +264,7 @@ impl<R: BufRead> Reader<R> {
                 guard: given.at(4, || self.term_use())?,
             },
             "let" => Op::Let { dst: self.name_use()?, expr: self.term_use()? },
-            "assume" => {
-                Op::Assume { expr: self.term_use()?, why: if given.has(0) { Why::Pin } else { Why::Branch } }
-            }
+            "assume" => Op::Assume { expr: self.term_use()?, why: if given.has(0) { Why::Pin } else { Why::Branch } },
             "acquire" => Op::Acquire { lock: self.sync()? },
             "release" => Op::Release { lock: self.sync()? },
             "acquire_shared" => Op::AcquireShared { lock: self.sync()? },
@@ -279,7 +275,8 @@ impl<R: BufRead> Reader<R> {
                 cond: self.sync()?,
                 lock: self.sync()?,
                 cause: given.cause(),
-                by: given.at(2, || Ok(EventId(self.input.number_up_to(u64::from(u32::MAX) - 1, "an event")? as u32)))?,
+                by: given
+                    .at(2, || Ok(EventId(self.input.number_up_to(u64::from(u32::MAX) - 1, "an event")? as u32)))?,
             },
             "signal" => Op::Signal { cond: self.sync()? },
             "broadcast" => Op::Broadcast { cond: self.sync()? },

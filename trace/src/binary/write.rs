@@ -320,11 +320,9 @@ fn write_event(out: &mut Output<impl Write>, tables: &Tables, event: &Event) {
     out.number(u64::from(event.thread.0));
     let fields = Fields::of(&event.op);
     let mut flags = 0;
-    for (present, bit) in [
-        (event.loc.is_some(), flag::LOC),
-        (event.at.is_some(), flag::AT),
-        (event.part.is_some(), flag::PART),
-    ] {
+    for (present, bit) in
+        [(event.loc.is_some(), flag::LOC), (event.at.is_some(), flag::AT), (event.part.is_some(), flag::PART)]
+    {
         flags |= if present { bit } else { 0 };
     }
     for (position, field) in fields.optional.iter().enumerate() {
