@@ -2,4 +2,5 @@
 
 pub mod limit;
 mod linearize;
+pub mod litmus;
 pub mod solve;

@@ -1,0 +1,66 @@
+//! Litmus programs: small concurrent programs, written like the figures of papers, and run to get a trace.
+//!
+//! [`parse`] reads and checks a program, [`run`] executes it once under a scheduler and gives the trace, [`run_file`]
+//! does both. The language is described in `docs/litmus.md`. The way through: `lexer` and `parser` make the `syntax`
+//! tree, `compile` checks names and types and makes the flat code of a `program`, the `machine` runs it.
+
+mod compile;
+mod diagnostic;
+mod lexer;
+mod machine;
+mod parser;
+mod program;
+mod recorder;
+mod run;
+mod scheduler;
+mod synchronisation;
+mod syntax;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Span};
+pub use program::Program;
+pub use run::{Blocked, Failure, Options, Outcome, Run, run};
+pub use scheduler::Scheduler;
+
+use std::path::{Path, PathBuf};
+
+/// Reads and checks a program.
+pub fn parse(source: &str) -> Result<Program, Diagnostics> {
+    let items = parser::items(source).map_err(|error| Diagnostics(vec![*error]))?;
+    compile::program(source, &items)
+}
+
+/// Why a file could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It could not be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// It is no litmus program; the text shows every mistake at its place.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// Reads and checks the program in a file; `color` is that of the excerpts in its errors. Events' locations name the
+/// file as `path` does.
+pub fn parse_file(path: &Path, color: bool) -> Result<Program, FileError> {
+    let read = |source| FileError::Read { path: path.to_owned(), source };
+    let name = path.display().to_string();
+    let length = std::fs::metadata(path).map_err(read)?.len();
+    if length > parser::LONGEST_SOURCE as u64 {
+        let most = parser::LONGEST_SOURCE;
+        return Err(FileError::Invalid(format!("{name}: a program of {length} bytes, expected at most {most}")));
+    }
+    let source = std::fs::read_to_string(path).map_err(read)?;
+    let program = parse(&source).map_err(|errors| FileError::Invalid(errors.render(&name, &source, color)))?;
+    Ok(program.named(&name))
+}
+
+/// Runs the program in a file once.
+pub fn run_file(path: &Path, options: &Options, color: bool) -> Result<Run, FileError> {
+    parse_file(path, color).map(|program| run(&program, options))
+}

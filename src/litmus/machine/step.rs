@@ -1,0 +1,300 @@
+//! Instructions that make an event.
+
+use super::super::program::{Instruction, Target, TextId, Update};
+use super::super::synchronisation::{Object, Waiter};
+use super::{Failed, Machine, Status};
+use foretrace_trace::{Op, SyncId, ThreadId, VarId, WakeCause, Why};
+
+/// Why an instruction could not be run.
+enum Refused {
+    /// An assertion did not hold.
+    Assertion(TextId),
+    /// The program does what it must not do.
+    Error(String),
+}
+
+type Stepped = Result<(), Refused>;
+
+impl Machine<'_> {
+    /// Lets a thread that is ready make its next event and go on to the one after.
+    pub(in super::super) fn step(&mut self, thread: usize) -> Result<(), Failed> {
+        let at = self.threads[thread].at;
+        let stepped = match self.threads[thread].error.take() {
+            Some(error) => Err(Refused::Error(error)),
+            None => self.make_event(thread, at),
+        };
+        match stepped {
+            Ok(()) => {
+                self.settle(thread);
+                Ok(())
+            }
+            Err(refused) => Err(self.fail(thread, at, refused)),
+        }
+    }
+
+    fn fail(&mut self, thread: usize, at: usize, refused: Refused) -> Failed {
+        let (reason, assertion) = match refused {
+            Refused::Assertion(reason) => (self.program.text(reason).to_string(), true),
+            Refused::Error(reason) => (reason, false),
+        };
+        let name = self.recorder.trace.names.intern(&reason);
+        let event = self.recorder.event(thread, at, Op::Fail { reason: Some(name) });
+        Failed { thread, at, event, reason, assertion }
+    }
+
+    fn make_event(&mut self, thread: usize, at: usize) -> Stepped {
+        use Instruction::*;
+        let instruction = self.next(thread);
+        // An index that was pinned is still to be checked.
+        if !matches!(instruction, Pin(_)) {
+            self.threads[thread].at += 1;
+        }
+        let op = match instruction {
+            Name(name) => return self.name_top(thread, at, *name),
+            Decide => return self.decide(thread, at),
+            Pin(_) => return self.pin(thread, at),
+            Read { target, dst } => return self.read(thread, at, *target, *dst),
+            Write { target } => return self.write(thread, at, *target),
+            Update { target, update, dst } => return self.update(thread, at, *target, *update, *dst),
+            CompareAndSwap { target, dst } => return self.compare_and_swap(thread, at, *target, *dst),
+            Spawn(child) => return self.spawn(thread, at, *child),
+            Signal(cond) => return self.signal(thread, at, *cond),
+            Broadcast(cond) => return self.broadcast(thread, at, *cond),
+            Fail(reason) => return Err(Refused::Assertion(*reason)),
+            Begin(label) => Op::Begin { label: label.map(|label| self.recorder.intern(label)) },
+            End(label) => Op::End { label: label.map(|label| self.recorder.intern(label)) },
+            Join(child) => Op::Join { child: ThreadId::from_index(*child) },
+            Free(first, count) => Op::Free { vars: (first.0..first.0 + count).map(VarId).collect() },
+            Arrive(barrier) => Op::Arrive { barrier: *barrier, round: self.arrive(thread, *barrier) },
+            Depart(barrier) => Op::Depart { barrier: *barrier, round: self.threads[thread].round },
+            Post(sem) => self.count(*sem, |count| *count += 1, Op::Post { sem: *sem }),
+            Down(sem) => self.count(*sem, |count| *count -= 1, Op::Down { sem: *sem }),
+            Wait { cond, lock } => self.wait(thread, *cond, *lock)?,
+            Wake { cond, lock } => self.wake(thread, *cond, *lock),
+            WakeOrTimeout { cond, lock } => self.wake_or_time_out(thread, *cond, *lock),
+            Acquire(lock) => self.acquire(thread, *lock),
+            TryAcquire(lock) => self.try_acquire(thread, *lock),
+            Release(lock) => self.release(thread, *lock)?,
+            AcquireShared(lock) => {
+                self.lock_mut(*lock).share(thread);
+                Op::AcquireShared { lock: *lock }
+            }
+            ReleaseShared(lock) => self.release_shared(thread, *lock)?,
+            Constant(_) | Load(_) | Store(_) | Forget(_) | Pop | Apply(..) | Jump(_) | JumpUnless(_) | Call(_)
+            | Return => return Ok(()),
+        };
+        self.recorder.event(thread, at, op);
+        Ok(())
+    }
+
+    fn name_top(&mut self, thread: usize, at: usize, name: TextId) -> Stepped {
+        let (expr, value) = (self.top(thread).term, self.top(thread).value.clone());
+        let dst = self.recorder.fresh_name(thread, name);
+        let event = self.recorder.event(thread, at, Op::Let { dst, expr });
+        *self.top_mut(thread) = self.recorder.defined_by(event, value);
+        Ok(())
+    }
+
+    fn decide(&mut self, thread: usize, at: usize) -> Stepped {
+        let truth = self.pop(thread);
+        let expr = self.recorder.as_it_is(&truth);
+        self.recorder.event(thread, at, Op::Assume { expr, why: Why::Branch });
+        self.push_truth(thread, truth.value.is_true());
+        Ok(())
+    }
+
+    fn pin(&mut self, thread: usize, at: usize) -> Stepped {
+        let index = self.pop(thread);
+        let constant = self.recorder.constant(index.value.clone());
+        let expr = self.recorder.equal(&index, &constant).term;
+        self.recorder.event(thread, at, Op::Assume { expr, why: Why::Pin });
+        self.push(thread, constant);
+        Ok(())
+    }
+
+    /// The variable that an access names; takes the index of an element, which was checked.
+    fn variable(&mut self, thread: usize, target: Target) -> VarId {
+        match target {
+            Target::Variable(variable) => variable,
+            Target::Element(array) => {
+                let index = self.pop(thread).value.to_integer();
+                let first = self.program.arrays[array].first;
+                VarId(first.0 + u32::try_from(index).unwrap_or(0))
+            }
+        }
+    }
+
+    fn read(&mut self, thread: usize, at: usize, target: Target, dst: TextId) -> Stepped {
+        let var = self.variable(thread, target);
+        let value = self.memory[var.index()].clone();
+        let dst = Some(self.recorder.fresh_name(thread, dst));
+        let recorded = Some(self.recorder.constant(value.clone()).term);
+        let event = self.recorder.event(thread, at, Op::Read { var, dst, value: recorded, guard: None });
+        let operand = self.recorder.defined_by(event, value);
+        self.push(thread, operand);
+        Ok(())
+    }
+
+    fn write(&mut self, thread: usize, at: usize, target: Target) -> Stepped {
+        let written = self.pop(thread);
+        let var = self.variable(thread, target);
+        let value = Some(self.recorder.constant(written.value.clone()).term);
+        self.memory[var.index()] = written.value;
+        let op = Op::Write { var, expr: Some(written.term), value, guard: None, external: false };
+        self.recorder.event(thread, at, op);
+        Ok(())
+    }
+
+    fn update(&mut self, thread: usize, at: usize, target: Target, update: Update, dst: TextId) -> Stepped {
+        let operand = self.pop(thread);
+        let var = self.variable(thread, target);
+        let old = self.recorder.defined_by(self.recorder.next_event(), self.memory[var.index()].clone());
+        let new = match update {
+            Update::Exchange => operand,
+            Update::Apply(function) => self.recorder.apply(function, &[old.clone(), operand]),
+        };
+        self.read_modify_write(thread, at, var, &old, &new, None, dst);
+        self.push(thread, old);
+        Ok(())
+    }
+
+    fn compare_and_swap(&mut self, thread: usize, at: usize, target: Target, dst: TextId) -> Stepped {
+        let (new, expected) = (self.pop(thread), self.pop(thread));
+        let var = self.variable(thread, target);
+        let current = self.memory[var.index()].clone();
+        let old = self.recorder.defined_by(self.recorder.next_event(), current);
+        let equal = self.recorder.equal(&old, &expected);
+        if equal.value.is_true() {
+            self.read_modify_write(thread, at, var, &old, &new, Some(equal.term), dst);
+            self.push_truth(thread, true);
+            return Ok(());
+        }
+        let dst = Some(self.recorder.fresh_name(thread, dst));
+        let value = Some(self.recorder.constant(old.value).term);
+        self.recorder.event(thread, at, Op::Read { var, dst, value, guard: None });
+        self.push(thread, equal); // the next instruction assumes that it does not hold
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of the event")]
+    fn read_modify_write(
+        &mut self,
+        thread: usize,
+        at: usize,
+        var: VarId,
+        old: &super::Operand,
+        new: &super::Operand,
+        guard: Option<foretrace_trace::TermId>,
+        dst: TextId,
+    ) {
+        let dst = Some(self.recorder.fresh_name(thread, dst));
+        let value = Some(self.recorder.constant(old.value.clone()).term);
+        let stored = Some(self.recorder.constant(new.value.clone()).term);
+        self.memory[var.index()] = new.value.clone();
+        self.recorder.event(thread, at, Op::Rmw { var, dst, expr: Some(new.term), value, stored, guard });
+    }
+
+    fn spawn(&mut self, thread: usize, at: usize, child: usize) -> Stepped {
+        if self.threads[child].status != Status::Unborn {
+            return Err(Refused::Error(format!("`{}` was spawned before", self.program.threads[child].name)));
+        }
+        self.recorder.event(thread, at, Op::Fork { child: ThreadId::from_index(child) });
+        self.begin(child);
+        Ok(())
+    }
+
+    fn count(&mut self, semaphore: SyncId, change: fn(&mut u64), op: Op) -> Op {
+        if let Object::Semaphore { count } = &mut self.objects[semaphore.index()] {
+            change(count);
+        }
+        op
+    }
+
+    /// Counts an arrival; gives its round.
+    fn arrive(&mut self, thread: usize, barrier: SyncId) -> u64 {
+        let Object::Barrier { parties, arrivals } = &mut self.objects[barrier.index()] else { return 0 };
+        let round = *arrivals / *parties;
+        *arrivals += 1;
+        self.threads[thread].round = round;
+        round
+    }
+
+    fn acquire(&mut self, thread: usize, lock: SyncId) -> Op {
+        self.lock_mut(lock).acquire(thread);
+        Op::Acquire { lock }
+    }
+
+    fn try_acquire(&mut self, thread: usize, lock: SyncId) -> Op {
+        let free = self.lock(lock).can_acquire(thread);
+        self.push_truth(thread, free);
+        if free { self.acquire(thread, lock) } else { Op::Busy { lock } }
+    }
+
+    fn not_held(&self, what: &str, lock: SyncId) -> Refused {
+        Refused::Error(format!("{what} `{}`, which the thread does not hold", self.program.sync_name(lock)))
+    }
+
+    fn release(&mut self, thread: usize, lock: SyncId) -> Result<Op, Refused> {
+        if self.lock_mut(lock).release(thread) {
+            Ok(Op::Release { lock })
+        } else {
+            Err(self.not_held("unlock of", lock))
+        }
+    }
+
+    fn release_shared(&mut self, thread: usize, lock: SyncId) -> Result<Op, Refused> {
+        match self.lock_mut(lock).unshare(thread) {
+            true => Ok(Op::ReleaseShared { lock }),
+            false => Err(self.not_held("read_unlock of", lock)),
+        }
+    }
+
+    fn waiters(&mut self, cond: SyncId) -> &mut Vec<Waiter> {
+        match &mut self.objects[cond.index()] {
+            Object::Condvar { waiters } => waiters,
+            other => unreachable!("the compiler has checked that this is a condition variable: {other:?}"),
+        }
+    }
+
+    fn wait(&mut self, thread: usize, cond: SyncId, lock: SyncId) -> Result<Op, Refused> {
+        let Some(held) = self.lock_mut(lock).release_all(thread) else { return Err(self.not_held("wait with", lock)) };
+        self.threads[thread].held = held;
+        self.waiters(cond).push(Waiter { thread, released: None });
+        Ok(Op::Wait { cond, lock })
+    }
+
+    fn wake(&mut self, thread: usize, cond: SyncId, lock: SyncId) -> Op {
+        let by = self.released(cond, thread);
+        self.waiters(cond).retain(|waiter| waiter.thread != thread);
+        let held = self.threads[thread].held;
+        self.lock_mut(lock).restore(thread, held);
+        let cause = if by.is_none() { Some(WakeCause::Timeout) } else { None };
+        Op::Wake { cond, lock, cause, by }
+    }
+
+    fn wake_or_time_out(&mut self, thread: usize, cond: SyncId, lock: SyncId) -> Op {
+        let wake = self.wake(thread, cond, lock);
+        self.push_truth(thread, matches!(wake, Op::Wake { cause: None, .. }));
+        wake
+    }
+
+    fn signal(&mut self, thread: usize, at: usize, cond: SyncId) -> Stepped {
+        let event = self.recorder.event(thread, at, Op::Signal { cond });
+        let waiting = self.waiters(cond).iter().filter(|waiter| waiter.released.is_none()).count();
+        if let Some(chosen) = self.choice.waiter(waiting) {
+            let mut asleep = self.waiters(cond).iter_mut().filter(|waiter| waiter.released.is_none());
+            if let Some(waiter) = asleep.nth(chosen) {
+                waiter.released = Some(event);
+            }
+        }
+        Ok(())
+    }
+
+    fn broadcast(&mut self, thread: usize, at: usize, cond: SyncId) -> Stepped {
+        let event = self.recorder.event(thread, at, Op::Broadcast { cond });
+        for waiter in self.waiters(cond).iter_mut().filter(|waiter| waiter.released.is_none()) {
+            waiter.released = Some(event);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Writes down the trace of a run: events, the names they define, and the terms that values are made of.
+
+use super::program::{Program, TextId};
+use foretrace_trace::{
+    Data, Event, EventId, FUNCTION_NAMES, Func, Local, NameId, Op, TermId, Thread, ThreadId, Trace, Value,
+};
+use rustc_hash::FxHashMap;
+
+/// A value of a thread, and how it came from what the thread read.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    pub term: TermId,
+    pub value: Value,
+    /// How large the term is; 0 for a constant.
+    size: u32,
+}
+
+impl Operand {
+    /// Whether it is the same in every run.
+    pub(super) fn is_constant(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Whether it is better named than written out.
+    pub(super) fn is_large(&self) -> bool {
+        self.size > LARGEST_TERM
+    }
+}
+
+/// Terms that local variables hold are at most this large.
+const LARGEST_TERM: u32 = 12;
+
+/// Words that SMT-LIB keeps to itself, besides the functions without indices.
+const RESERVED: &[&str] = &[
+    "_",
+    "as",
+    "exists",
+    "forall",
+    "match",
+    "par",
+    "BINARY",
+    "DECIMAL",
+    "HEXADECIMAL",
+    "NUMERAL",
+    "STRING",
+    "divisible",
+    "extract",
+    "zero_extend",
+    "sign_extend",
+    "rotate_left",
+    "rotate_right",
+    "repeat",
+    "Bool",
+    "Int",
+    "BitVec",
+];
+
+/// A trace that grows.
+pub(super) struct Recorder<'p> {
+    program: &'p Program,
+    pub trace: Trace,
+    /// How often each thread has defined each name.
+    defined: FxHashMap<(usize, TextId), u32>,
+    /// The locations of instructions that made events.
+    locations: FxHashMap<usize, NameId>,
+}
+
+impl<'p> Recorder<'p> {
+    pub(super) fn new(program: &'p Program) -> Recorder<'p> {
+        let mut trace = Trace::new(Data::Symbolic);
+        trace.program = Some(program.file.clone());
+        trace.vars = program.variables.clone();
+        trace.syncs = program.syncs.clone();
+        let thread = |(position, name): (usize, &str)| Thread {
+            number: position as u64 + 1,
+            name: Some(name.into()),
+            path: None,
+        };
+        trace.threads = program.threads().enumerate().map(thread).collect();
+        Recorder { program, trace, defined: FxHashMap::default(), locations: FxHashMap::default() }
+    }
+
+    /// The index that the next event will have.
+    pub(super) fn next_event(&self) -> EventId {
+        EventId::from_index(self.trace.events.len())
+    }
+
+    /// Adds an event of the thread, made by the instruction at `at`.
+    pub(super) fn event(&mut self, thread: usize, at: usize, op: Op) -> EventId {
+        let event = self.next_event();
+        let loc = Some(self.location(at));
+        self.trace.events.push(Event { thread: ThreadId::from_index(thread), op, loc, at: None, part: None });
+        event
+    }
+
+    /// `file:line:column` of an instruction.
+    pub(super) fn location(&mut self, at: usize) -> NameId {
+        if let Some(location) = self.locations.get(&at) {
+            return *location;
+        }
+        let (line, column) = self.program.places[at];
+        let location = self.trace.names.intern(&format!("{}:{line}:{column}", self.program.file));
+        self.locations.insert(at, location);
+        location
+    }
+
+    pub(super) fn intern(&mut self, text: TextId) -> NameId {
+        self.trace.names.intern(self.program.text(text))
+    }
+
+    /// A local name that the thread has not defined yet, after `base`.
+    pub(super) fn fresh_name(&mut self, thread: usize, base: TextId) -> NameId {
+        let text = self.program.text(base);
+        let uses = self.defined.entry((thread, base)).or_insert(u32::from(is_reserved(text)));
+        *uses += 1;
+        // No name of the language has a dot in it.
+        let name = if *uses == 1 { text.to_string() } else { format!("{text}.{uses}") };
+        self.trace.names.intern(&name)
+    }
+
+    /// The value that the event gives to the local name that it defines.
+    pub(super) fn defined_by(&mut self, event: EventId, value: Value) -> Operand {
+        let term = self.trace.terms.leaf(Local { definition: event, sort: value.sort() });
+        Operand { term, value, size: 1 }
+    }
+
+    pub(super) fn constant(&mut self, value: Value) -> Operand {
+        let term = self.trace.terms.constant(value.clone());
+        Operand { term, value, size: 0 }
+    }
+
+    /// A function of operands, which the compiler has checked to fit it.
+    pub(super) fn apply(&mut self, function: Func, operands: &[Operand]) -> Operand {
+        let values: Vec<&Value> = operands.iter().map(|operand| &operand.value).collect();
+        let value = function.apply(&values);
+        if operands.iter().all(Operand::is_constant) {
+            return self.constant(value);
+        }
+        let terms: Vec<TermId> = operands.iter().map(|operand| operand.term).collect();
+        let size = operands.iter().fold(1u32, |size, operand| size.saturating_add(operand.size.max(1)));
+        let term = self.trace.terms.app(function, &terms).expect("the compiler has checked the sorts");
+        Operand { term, value, size }
+    }
+
+    /// The condition that a truth value is as it is.
+    pub(super) fn as_it_is(&mut self, truth: &Operand) -> TermId {
+        if truth.value.is_true() {
+            return truth.term;
+        }
+        match self.trace.terms.node(truth.term) {
+            foretrace_trace::Node::App(Func::Not, inner) => inner[0],
+            _ => self.apply(Func::Not, std::slice::from_ref(truth)).term,
+        }
+    }
+
+    /// The condition that two operands are equal.
+    pub(super) fn equal(&mut self, left: &Operand, right: &Operand) -> Operand {
+        self.apply(Func::Eq, &[left.clone(), right.clone()])
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || FUNCTION_NAMES.iter().any(|(function, _)| *function == name)
+}

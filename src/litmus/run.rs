@@ -1,0 +1,157 @@
+//! Runs a program once: event by event, under a scheduler, up to its end.
+
+use super::machine::{Failed, Machine, Status};
+use super::program::Program;
+use super::scheduler::Scheduler;
+use foretrace_trace::{EventId, Trace};
+use std::fmt;
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Who takes the next step.
+    pub scheduler: Scheduler,
+    /// The run is cut off after this many events.
+    pub max_steps: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { scheduler: Scheduler::Random(0), max_steps: 100_000 }
+    }
+}
+
+impl Options {
+    /// At random with this seed.
+    pub fn seed(seed: u64) -> Options {
+        Options { scheduler: Scheduler::Random(seed), ..Options::default() }
+    }
+
+    /// One thread after the other.
+    pub fn serial() -> Options {
+        Options { scheduler: Scheduler::Serial, ..Options::default() }
+    }
+}
+
+/// A run of a program.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What happened, valid and complete also where the run ended early.
+    pub trace: Trace,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All threads came to their ends.
+    Finished,
+    /// An `assert` did not hold; the trace ends with a `fail` event.
+    AssertionFailed(Failure),
+    /// The program did what it must not do, such as to leave an array's bounds or to unlock what it does not hold;
+    /// the trace ends with a `fail` event.
+    Error(Failure),
+    /// No thread could go on, and these had not come to their ends.
+    Deadlock(Vec<Blocked>),
+    /// There were as many events as was allowed, or a thread went on and on without any.
+    StepLimit,
+}
+
+/// The failure that ended a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The `fail` event.
+    pub event: EventId,
+    /// The name of the thread that failed.
+    pub thread: Box<str>,
+    /// What failed.
+    pub reason: String,
+    /// Where, as `file:line:column`.
+    pub loc: String,
+}
+
+/// A thread that could not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// Its name.
+    pub thread: Box<str>,
+    /// What it waits for, in words.
+    pub waits_for: String,
+    /// Where, as `file:line:column`.
+    pub loc: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Finished => f.write_str("finished"),
+            Outcome::AssertionFailed(failure) | Outcome::Error(failure) => {
+                let Failure { thread, reason, loc, event } = failure;
+                write!(f, "failed in `{thread}` at {loc} (event {event}): {reason}")
+            }
+            Outcome::Deadlock(blocked) => {
+                f.write_str("deadlock:")?;
+                for Blocked { thread, waits_for, loc } in blocked {
+                    write!(f, "\n  `{thread}` at {loc} waits for {waits_for}")?;
+                }
+                Ok(())
+            }
+            Outcome::StepLimit => f.write_str("cut off at the step limit"),
+        }
+    }
+}
+
+/// Runs a program once. The same program and options give the same run.
+pub fn run(program: &Program, options: &Options) -> Run {
+    let mut machine = Machine::new(program, options.scheduler);
+    let outcome = run_to_end(&mut machine, options.max_steps);
+    Run { trace: machine.recorder.trace, outcome }
+}
+
+fn run_to_end(machine: &mut Machine<'_>, max_steps: u32) -> Outcome {
+    machine.start();
+    for step in 0.. {
+        if machine.endless {
+            return Outcome::StepLimit;
+        }
+        let Some(thread) = machine.choose() else { break };
+        if step == max_steps {
+            return Outcome::StepLimit;
+        }
+        if let Err(failed) = machine.step(thread) {
+            return failure(machine, failed);
+        }
+    }
+    let blocked = blocked(machine);
+    if blocked.is_empty() { Outcome::Finished } else { Outcome::Deadlock(blocked) }
+}
+
+fn failure(machine: &mut Machine<'_>, failed: Failed) -> Outcome {
+    let failure = Failure {
+        event: failed.event,
+        thread: machine.program.threads[failed.thread].name.clone(),
+        reason: failed.reason,
+        loc: location(machine, failed.at),
+    };
+    if failed.assertion { Outcome::AssertionFailed(failure) } else { Outcome::Error(failure) }
+}
+
+fn blocked(machine: &mut Machine<'_>) -> Vec<Blocked> {
+    let mut blocked = Vec::new();
+    for thread in 0..machine.threads.len() {
+        if machine.threads[thread].status == Status::Running {
+            blocked.push(Blocked {
+                thread: machine.program.threads[thread].name.clone(),
+                waits_for: machine.obstacle(thread),
+                loc: location(machine, machine.threads[thread].at),
+            });
+        }
+    }
+    blocked
+}
+
+fn location(machine: &mut Machine<'_>, at: usize) -> String {
+    let location = machine.recorder.location(at);
+    machine.recorder.trace.names.text(location).to_string()
+}

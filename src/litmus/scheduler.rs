@@ -1,0 +1,66 @@
+//! Who takes the next step.
+
+/// How a run chooses among the threads that can take a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// At random, each with the same chance at every step; the same seed gives the same run in every version.
+    Random(u64),
+    /// Each thread runs for as long as it can, then the first declared one that can; a wait times out only where no
+    /// thread can do anything else.
+    Serial,
+}
+
+/// A scheduler at work.
+pub(super) struct Choice {
+    scheduler: Scheduler,
+    state: u64,
+    current: Option<usize>,
+}
+
+impl Choice {
+    pub(super) fn new(scheduler: Scheduler) -> Choice {
+        let state = match scheduler {
+            Scheduler::Random(seed) => seed,
+            Scheduler::Serial => 0,
+        };
+        Choice { scheduler, state, current: None }
+    }
+
+    /// The thread that takes the next step, of those that can (`ready`, ascending) and those that can only let a
+    /// wait time out.
+    pub(super) fn thread(&mut self, ready: &[usize], timeouts: &[usize]) -> Option<usize> {
+        let chosen = match self.scheduler {
+            Scheduler::Random(_) => {
+                let chosen = self.below(ready.len() + timeouts.len())?;
+                ready.get(chosen).or_else(|| timeouts.get(chosen - ready.len())).copied()
+            }
+            Scheduler::Serial => {
+                let stay = self.current.filter(|current| ready.contains(current));
+                stay.or_else(|| ready.first().copied()).or_else(|| timeouts.first().copied())
+            }
+        };
+        self.current = chosen;
+        chosen
+    }
+
+    /// Which of `count` waiters a signal releases.
+    pub(super) fn waiter(&mut self, count: usize) -> Option<usize> {
+        match self.scheduler {
+            Scheduler::Random(_) => self.below(count),
+            Scheduler::Serial => (count > 0).then_some(0),
+        }
+    }
+
+    /// A number below `count`, by SplitMix64 (Steele, Lea, Flood 2014).
+    fn below(&mut self, count: usize) -> Option<usize> {
+        if count == 0 {
+            return None;
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        Some(((u128::from(mixed) * count as u128) >> 64) as usize)
+    }
+}
