@@ -5,7 +5,7 @@ mod declaration;
 mod expression;
 mod statement;
 
-use super::diagnostic::{Diagnostic, Diagnostics, Lines, Span};
+use super::diagnostic::{Diagnostic, Diagnostics, Span, places};
 use super::program::{Array, FunctionCode, Instruction, Program, TextId, ThreadCode};
 use super::syntax::{Item, Name};
 use foretrace_trace::{Sort, SyncId, SyncKind, SyncObject, VarId, Variable};
@@ -74,8 +74,8 @@ struct Local {
 /// The thread or function whose code is being made.
 #[derive(Default)]
 struct Body<'s> {
-    /// Nothing in a thread; what a function gives.
-    result: Option<Option<Sort>>,
+    /// Nothing in a thread; a function's name, and what it gives.
+    function: Option<(&'s Name, Option<Sort>)>,
     locals: FxHashMap<&'s str, Local>,
     /// Names of the locals, by slot.
     slots: Vec<&'s str>,
@@ -109,7 +109,6 @@ impl<'s> Compiler<'s> {
             self.errors.sort_by_key(|error| error.place.0);
             return Err(Diagnostics(self.errors));
         }
-        let lines = Lines::of(self.source);
         Ok(Program {
             file: "program.lit".into(),
             variables: self.variables,
@@ -119,7 +118,7 @@ impl<'s> Compiler<'s> {
             functions: self.functions,
             texts: self.texts.into_iter().collect(),
             code: self.code,
-            places: self.spans.iter().map(|span| lines.place(self.source, *span)).collect(),
+            places: places(self.source, &self.spans),
         })
     }
 

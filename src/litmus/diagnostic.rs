@@ -75,15 +75,16 @@ impl Diagnostics {
 
 impl Diagnostic {
     fn render(&self, name: &str, source: &str, color: bool) -> String {
-        let places = || std::iter::once(&self.place).chain(&self.related);
-        if places().any(|(span, _)| longest_line(source, *span) > LONGEST_LINE_SHOWN) {
+        let mut shown: Vec<_> = std::iter::once(&self.place).chain(&self.related).collect();
+        shown.sort(); // ariadne shows them in the order given
+        if shown.iter().any(|(span, _)| longest_line(source, *span) > LONGEST_LINE_SHOWN) {
             return self.render_plain(name, source);
         }
         let config = Config::default().with_color(color).with_index_type(IndexType::Byte);
         let mut report = Report::build(ReportKind::Error, (name, self.place.0.range()))
             .with_config(config)
             .with_message(&self.message);
-        for (span, note) in places() {
+        for (span, note) in shown {
             report.add_label(Label::new((name, span.range())).with_message(note));
         }
         if let Some(help) = &self.help {
@@ -98,7 +99,7 @@ impl Diagnostic {
 
     fn render_plain(&self, name: &str, source: &str) -> String {
         let (span, note) = &self.place;
-        let (line, column) = Lines::of(source).place(source, *span);
+        let (line, column) = places(source, &[*span])[0];
         let help = self.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
         format!("Error: {}: {note}{help}\n  at {name}:{line}:{column}\n", self.message)
     }
@@ -111,20 +112,18 @@ fn longest_line(source: &str, span: Span) -> usize {
     source[start..end].split('\n').map(str::len).max().unwrap_or(0)
 }
 
-/// Where the lines of a text start.
-pub(super) struct Lines(Vec<usize>);
-
-impl Lines {
-    /// The lines of `source`.
-    pub(super) fn of(source: &str) -> Lines {
-        Lines(std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect())
+/// Line and column of each span's start, both from 1; a column is a character.
+pub(super) fn places(source: &str, spans: &[Span]) -> Vec<(u32, u32)> {
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_by_key(|position| spans[*position].start);
+    let mut places = vec![(1, 1); spans.len()];
+    let (mut line, mut column) = (1, 1);
+    let mut characters = source.char_indices().peekable();
+    for position in order {
+        while let Some((_, character)) = characters.next_if(|(at, _)| *at < spans[position].start as usize) {
+            (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        places[position] = (line, column);
     }
-
-    /// Line and column of a span's start, both from 1; a column is a character.
-    pub(super) fn place(&self, source: &str, span: Span) -> (u32, u32) {
-        let start = span.start as usize;
-        let line = self.0.partition_point(|first| *first <= start);
-        let column = source[self.0[line - 1]..start].chars().count() + 1;
-        (line as u32, column as u32)
-    }
+    places
 }

@@ -1,9 +1,7 @@
 //! Writes down the trace of a run: events, the names they define, and the terms that values are made of.
 
 use super::program::{Program, TextId};
-use foretrace_trace::{
-    Data, Event, EventId, FUNCTION_NAMES, Func, Local, NameId, Op, TermId, Thread, ThreadId, Trace, Value,
-};
+use foretrace_trace::{Data, Event, EventId, Func, Local, NameId, Op, TermId, Thread, ThreadId, Trace, Value, smtlib};
 use rustc_hash::FxHashMap;
 
 /// A value of a thread, and how it came from what the thread read.
@@ -29,31 +27,6 @@ impl Operand {
 
 /// Terms that local variables hold are at most this large.
 const LARGEST_TERM: u32 = 12;
-
-/// Words that SMT-LIB keeps to itself, besides the functions without indices.
-const RESERVED: &[&str] = &[
-    "_",
-    "as",
-    "exists",
-    "forall",
-    "match",
-    "par",
-    "BINARY",
-    "DECIMAL",
-    "HEXADECIMAL",
-    "NUMERAL",
-    "STRING",
-    "divisible",
-    "extract",
-    "zero_extend",
-    "sign_extend",
-    "rotate_left",
-    "rotate_right",
-    "repeat",
-    "Bool",
-    "Int",
-    "BitVec",
-];
 
 /// A trace that grows.
 pub(super) struct Recorder<'p> {
@@ -159,6 +132,7 @@ impl<'p> Recorder<'p> {
     }
 }
 
+/// Whether the name means something else in a term.
 fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || FUNCTION_NAMES.iter().any(|(function, _)| *function == name)
+    smtlib::symbol(name) != name || smtlib::function(name, &[]).is_some()
 }

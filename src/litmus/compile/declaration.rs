@@ -115,7 +115,7 @@ impl<'s> Compiler<'s> {
                 (Item::Function { name, parameters, result, body }, Some((Global::Function(function), _))) => {
                     let function = *function;
                     self.functions[function].entry = self.code.len();
-                    self.whole_body(Body { result: Some(*result), ..Body::default() }, parameters, body);
+                    self.whole_body(Body { function: Some((name, *result)), ..Body::default() }, parameters, body);
                     if result.is_some() && !always_returns(body) {
                         let message = format!("`{}` can end without a value", name.text);
                         let error = Diagnostic::new(body.end, message, "expected `return` before this");

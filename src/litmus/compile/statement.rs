@@ -175,12 +175,16 @@ impl<'s> Compiler<'s> {
     }
 
     fn give_back(&mut self, value: Option<&Expression>, span: Span) -> Checked<()> {
-        match (self.body.result, value) {
-            (Some(Some(sort)), Some(value)) => self.expect(value, sort)?,
-            (Some(Some(sort)), None) => {
+        match (self.body.function, value) {
+            (Some((name, Some(sort))), Some(value)) => {
+                self.expect(value, sort)?;
+                let name = self.text(&name.text);
+                self.emit(Instruction::Name(name), value.span);
+            }
+            (Some((_, Some(sort))), None) => {
                 return self.wrong(span, "a `return` without a value", format!("expected {} after this", shown(sort)));
             }
-            (Some(None), Some(value)) => {
+            (Some((_, None)), Some(value)) => {
                 return self.wrong(value.span, "a value from a function that gives none", "expected `;`");
             }
             (None, Some(value)) => return self.wrong(value.span, "a value from a thread", "expected `;`"),

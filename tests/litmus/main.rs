@@ -1,0 +1,8 @@
+//! Litmus programs: what each construct does, what the examples show, what mistakes look like.
+
+mod constructs;
+mod examples;
+mod mistakes;
+mod properties;
+mod running;
+mod support;
