@@ -1,13 +1,13 @@
 //! The examples: the runs that their comments promise.
 
-use crate::support::shown;
+use crate::support::{accepted, shown};
 use foretrace::litmus::{Options, Outcome, Run, run_file};
 use foretrace_trace::{Op, Trace, Value};
 use std::path::Path;
 
 fn example(name: &str, options: Options) -> Run {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/litmus").join(name);
-    run_file(&path, &options, false).unwrap_or_else(|error| panic!("{error}"))
+    accepted(run_file(&path, &options, false).unwrap_or_else(|error| panic!("{error}")))
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Runs programs and shows what happened, one line per event.
 
 use foretrace::litmus::{Options, Outcome, Program, Run, parse, run};
-use foretrace_trace::{Event, Op, TermId, Trace, Why, smtlib};
+use foretrace_trace::{Event, Format, Op, TermId, Trace, Why, file, smtlib, validate};
 
 /// The program, which must have no mistakes.
 pub fn program(source: &str) -> Program {
@@ -10,7 +10,17 @@ pub fn program(source: &str) -> Program {
 
 /// A serial run.
 pub fn serial(source: &str) -> Run {
-    run(&program(source), &Options::serial())
+    accepted(run(&program(source), &Options::serial()))
+}
+
+/// The run, whose trace must obey every rule of the format, and come back from JSON Lines as it is.
+pub fn accepted(run: Run) -> Run {
+    validate(&run.trace).unwrap_or_else(|invalid| panic!("{invalid}\n{}", shown(&run.trace).join("\n")));
+    let mut written = Vec::new();
+    file::write_to(&mut written, &run.trace, Format::JSONL).expect("memory takes everything");
+    let read = file::read_from(&*written, "run").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&read), shown(&run.trace));
+    run
 }
 
 /// Checks the events of a serial run, and that it finishes.
