@@ -6,3 +6,4 @@ mod mistakes;
 mod properties;
 mod running;
 mod support;
+mod synchronisation;

@@ -6,7 +6,8 @@ fn mistakes(source: &str) -> Diagnostics {
     parse(source).expect_err("the program has mistakes")
 }
 
-/// Checks the message of a program's only mistake; the place is between `«` and `»`, which are not part of the program.
+/// Checks the message of a program's only mistake; its place is between `«` and `»`, which are not part of the
+/// program.
 #[track_caller]
 fn check(marked: &str, message: &str, note: &str) -> Diagnostic {
     let start = marked.find('«').expect("a marked place");

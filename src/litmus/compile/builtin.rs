@@ -121,7 +121,8 @@ fn width_in(argument: &Expression) -> Option<u32> {
 }
 
 impl Compiler<'_> {
-    /// Code of a call of a function of the language; `result` is the type that is wanted of it. Gives the sort of its value if it has one.
+    /// Code of a call of a function of the language; `result` is the type that is wanted of it. Gives the sort of its
+    /// value if it has one.
     pub(super) fn call_builtin(
         &mut self,
         name: &Name,
