@@ -21,6 +21,8 @@ pub use program::Program;
 pub use run::{Blocked, Failure, Options, Outcome, Run, run};
 pub use scheduler::Scheduler;
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Reads and checks a program.
@@ -38,7 +40,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
         /// What went wrong.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// It is no litmus program; the text shows every mistake at its place.
     #[error("{0}")]
@@ -50,12 +52,15 @@ pub enum FileError {
 pub fn parse_file(path: &Path, color: bool) -> Result<Program, FileError> {
     let read = |source| FileError::Read { path: path.to_owned(), source };
     let name = path.display().to_string();
-    let length = std::fs::metadata(path).map_err(read)?.len();
-    if length > parser::LONGEST_SOURCE as u64 {
-        let most = parser::LONGEST_SOURCE;
-        return Err(FileError::Invalid(format!("{name}: a program of {length} bytes, expected at most {most}")));
+    let most = parser::LONGEST_SOURCE;
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(most as u64 + 1).read_to_end(&mut bytes)).map_err(read)?;
+    if bytes.len() > most {
+        return Err(FileError::Invalid(format!(
+            "{name}: a program of more than {most} bytes, expected at most so many"
+        )));
     }
-    let source = std::fs::read_to_string(path).map_err(read)?;
+    let source = String::from_utf8(bytes).map_err(|error| read(io::Error::new(io::ErrorKind::InvalidData, error)))?;
     let program = parse(&source).map_err(|errors| FileError::Invalid(errors.render(&name, &source, color)))?;
     Ok(program.named(&name))
 }

@@ -5,7 +5,8 @@ mod step;
 
 use super::program::{Instruction, Program};
 use super::recorder::{Operand, Recorder};
-use super::scheduler::{Choice, Scheduler};
+use super::run::Options;
+use super::scheduler::Choice;
 use super::synchronisation::{Lock, Object};
 use foretrace_trace::{EventId, SyncId, Value};
 
@@ -17,8 +18,8 @@ pub(super) struct Machine<'p> {
     choice: Choice,
     memory: Vec<Value>,
     objects: Vec<Object>,
-    /// Whether some thread went on and on without an event.
-    pub endless: bool,
+    /// How many more instructions may be run that make no event.
+    pub local_steps: u64,
 }
 
 /// A thread between two events.
@@ -75,20 +76,21 @@ pub(super) struct Failed {
     pub assertion: bool,
 }
 
-/// A thread that makes no event in so many instructions never will, or not soon enough.
-const MOST_LOCAL_STEPS: u32 = 1_000_000;
+/// A run is cut off after this many instructions that make no event, and some more per event that it may make.
+const LOCAL_STEPS: u64 = 1_000_000;
+const LOCAL_STEPS_PER_EVENT: u64 = 100;
 
 impl<'p> Machine<'p> {
-    pub(super) fn new(program: &'p Program, scheduler: Scheduler) -> Machine<'p> {
+    pub(super) fn new(program: &'p Program, options: &Options) -> Machine<'p> {
         let initial = |variable: &foretrace_trace::Variable| variable.init.clone().unwrap_or(Value::Bool(false));
         Machine {
             program,
             recorder: Recorder::new(program),
             threads: program.threads.iter().map(|_| ThreadState::default()).collect(),
-            choice: Choice::new(scheduler),
+            choice: Choice::new(options.scheduler),
             memory: program.variables.iter().map(initial).collect(),
             objects: program.syncs.iter().map(|sync| Object::new(sync.kind)).collect(),
-            endless: false,
+            local_steps: LOCAL_STEPS + LOCAL_STEPS_PER_EVENT * u64::from(options.max_steps),
         }
     }
 
@@ -112,13 +114,11 @@ impl<'p> Machine<'p> {
 
     /// Brings a thread to its next event, or its end.
     fn settle(&mut self, thread: usize) {
-        for _ in 0..MOST_LOCAL_STEPS {
-            if self.threads[thread].status != Status::Running || self.readiness(thread) != Readiness::Local {
-                return;
-            }
+        while self.threads[thread].status == Status::Running && self.readiness(thread) == Readiness::Local {
+            let Some(left) = self.local_steps.checked_sub(1) else { return };
+            self.local_steps = left;
             self.local_step(thread);
         }
-        self.endless = true;
     }
 
     /// The thread that the scheduler lets make the next event.
@@ -213,8 +213,7 @@ impl<'p> Machine<'p> {
     }
 
     fn push_truth(&mut self, thread: usize, truth: bool) {
-        let truth = self.recorder.constant(Value::Bool(truth));
-        self.push(thread, truth);
+        self.push(thread, Operand::constant(Value::Bool(truth)));
     }
 
     fn frame(&mut self, thread: usize) -> &mut Frame {

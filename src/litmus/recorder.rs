@@ -1,22 +1,30 @@
 //! Writes down the trace of a run: events, the names they define, and the terms that values are made of.
 
 use super::program::{Program, TextId};
-use foretrace_trace::{Data, Event, EventId, Func, Local, NameId, Op, TermId, Thread, ThreadId, Trace, Value, smtlib};
+use foretrace_trace::{
+    Data, Event, EventId, Func, Local, NameId, Node, Op, TermId, Thread, ThreadId, Trace, Value, smtlib,
+};
 use rustc_hash::FxHashMap;
 
 /// A value of a thread, and how it came from what the thread read.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
-    pub term: TermId,
     pub value: Value,
-    /// How large the term is; 0 for a constant.
+    /// Nothing for what is the same in every run: constants come into the trace only where an event mentions them.
+    term: Option<TermId>,
+    /// How large the term is.
     size: u32,
 }
 
 impl Operand {
+    /// A value that is the same in every run.
+    pub(super) fn constant(value: Value) -> Operand {
+        Operand { value, term: None, size: 1 }
+    }
+
     /// Whether it is the same in every run.
     pub(super) fn is_constant(&self) -> bool {
-        self.size == 0
+        self.term.is_none()
     }
 
     /// Whether it is better named than written out.
@@ -94,12 +102,16 @@ impl<'p> Recorder<'p> {
     /// The value that the event gives to the local name that it defines.
     pub(super) fn defined_by(&mut self, event: EventId, value: Value) -> Operand {
         let term = self.trace.terms.leaf(Local { definition: event, sort: value.sort() });
-        Operand { term, value, size: 1 }
+        Operand { value, term: Some(term), size: 1 }
     }
 
-    pub(super) fn constant(&mut self, value: Value) -> Operand {
-        let term = self.trace.terms.constant(value.clone());
-        Operand { term, value, size: 0 }
+    /// The operand as a term of the trace.
+    pub(super) fn term(&mut self, operand: &Operand) -> TermId {
+        operand.term.unwrap_or_else(|| self.literal(&operand.value))
+    }
+
+    pub(super) fn literal(&mut self, value: &Value) -> TermId {
+        self.trace.terms.constant(value.clone())
     }
 
     /// A function of operands, which the compiler has checked to fit it.
@@ -107,22 +119,26 @@ impl<'p> Recorder<'p> {
         let values: Vec<&Value> = operands.iter().map(|operand| &operand.value).collect();
         let value = function.apply(&values);
         if operands.iter().all(Operand::is_constant) {
-            return self.constant(value);
+            return Operand::constant(value);
         }
-        let terms: Vec<TermId> = operands.iter().map(|operand| operand.term).collect();
-        let size = operands.iter().fold(1u32, |size, operand| size.saturating_add(operand.size.max(1)));
+        let terms: Vec<TermId> = operands.iter().map(|operand| self.term(operand)).collect();
+        let size = operands.iter().fold(1u32, |size, operand| size.saturating_add(operand.size));
         let term = self.trace.terms.app(function, &terms).expect("the compiler has checked the sorts");
-        Operand { term, value, size }
+        Operand { value, term: Some(term), size }
     }
 
     /// The condition that a truth value is as it is.
     pub(super) fn as_it_is(&mut self, truth: &Operand) -> TermId {
+        let term = self.term(truth);
         if truth.value.is_true() {
-            return truth.term;
+            return term;
         }
-        match self.trace.terms.node(truth.term) {
-            foretrace_trace::Node::App(Func::Not, inner) => inner[0],
-            _ => self.apply(Func::Not, std::slice::from_ref(truth)).term,
+        match self.trace.terms.node(term) {
+            Node::App(Func::Not, inner) => inner[0],
+            _ => {
+                let negation = self.apply(Func::Not, std::slice::from_ref(truth));
+                self.term(&negation)
+            }
         }
     }
 

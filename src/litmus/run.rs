@@ -54,7 +54,7 @@ pub enum Outcome {
     Error(Failure),
     /// No thread could go on, and these had not come to their ends.
     Deadlock(Vec<Blocked>),
-    /// There were as many events as was allowed, or a thread went on and on without any.
+    /// There were as many events as was allowed, or far too many instructions without any.
     StepLimit,
 }
 
@@ -104,7 +104,7 @@ impl fmt::Display for Outcome {
 
 /// Runs a program once. The same program and options give the same run.
 pub fn run(program: &Program, options: &Options) -> Run {
-    let mut machine = Machine::new(program, options.scheduler);
+    let mut machine = Machine::new(program, options);
     let outcome = run_to_end(&mut machine, options.max_steps);
     Run { trace: machine.recorder.trace, outcome }
 }
@@ -112,7 +112,7 @@ pub fn run(program: &Program, options: &Options) -> Run {
 fn run_to_end(machine: &mut Machine<'_>, max_steps: u32) -> Outcome {
     machine.start();
     for step in 0.. {
-        if machine.endless {
+        if machine.local_steps == 0 {
             return Outcome::StepLimit;
         }
         let Some(thread) = machine.choose() else { break };

@@ -137,7 +137,7 @@ fn types() {
     check("shared a: int[2] = «[1, 2, 3]»; thread T { }", "3 initial values", "expected 2");
     check("thread T { let r: bv4 = «true»; }", "expected bv4, found bool", "has type bool");
     check("mutex m; thread T { let r = «lock(m)»; }", "`lock` gives no value", "expected an expression");
-    check("mutex m; thread T { «lock(m, m)»; }", "`lock` takes 1 arguments, found 2", "expected `lock(mutex)`");
+    check("mutex m; thread T { «lock(m, m)»; }", "`lock` takes 1 argument, found 2", "expected `lock(mutex)`");
     check(
         "shared w: bv8; thread T { w = truncate(w, «9»); }",
         "not a width that fits",
@@ -147,7 +147,7 @@ fn types() {
 
 #[test]
 fn functions() {
-    check("fn f(a: int) { } thread T { «f()»; }", "`f` takes 1 arguments, found 0", "expected 1 arguments");
+    check("fn f(a: int) { } thread T { «f()»; }", "`f` takes 1 argument, found 0", "expected 1 argument");
     check("fn f(a: int) { } thread T { f(«true»); }", "expected int, found bool", "has type bool");
     check(
         "fn f() -> int { if (true) { return 1; } «}» thread T { }",

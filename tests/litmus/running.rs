@@ -125,3 +125,15 @@ fn files_that_cannot_be_run() {
     assert!(matches!(missing, Err(FileError::Read { ref path, .. }) if path.ends_with("such.lit")));
     assert!(missing.is_err_and(|error| error.to_string().starts_with("cannot read no/such.lit: ")));
 }
+
+#[test]
+fn files_that_are_no_text_or_too_long() {
+    let error = |name: &str, content: &[u8]| {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, content).expect("a writable folder");
+        parse_file(&path, false).expect_err("no program").to_string()
+    };
+    assert!(error("bytes.lit", b"thread T { \xff }").contains("bytes.lit: invalid utf-8"));
+    assert!(error("long.lit", &vec![b' '; 5 << 20]).contains("long.lit: a program of more than 1048576 bytes"));
+    assert!(error("mistake.lit", b"thread { }").contains("mistake.lit:1:8"));
+}

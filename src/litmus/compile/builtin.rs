@@ -3,6 +3,7 @@
 use super::super::diagnostic::{Diagnostic, Span};
 use super::super::program::{Instruction, Target, Update};
 use super::super::syntax::{Expression, ExpressionKind, Name, Place, shown};
+use super::expression::arguments;
 use super::{Checked, Compiler, Global, Noted, kind_of_sync};
 use foretrace_trace::{Func, Sort, SyncId, SyncKind};
 
@@ -133,7 +134,7 @@ impl Compiler<'_> {
         let Some(builtin) = Builtin::find(&name.text) else { return Err(Noted) };
         let wanted = builtin.usage().matches(',').count() + 1;
         if given.len() != wanted {
-            let message = format!("`{}` takes {wanted} arguments, found {}", name.text, given.len());
+            let message = format!("`{}` takes {}, found {}", name.text, arguments(wanted), given.len());
             return self.wrong(span, message, format!("expected `{}`", builtin.usage()));
         }
         match builtin {

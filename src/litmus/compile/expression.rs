@@ -285,8 +285,8 @@ impl Compiler<'_> {
         let Some((_, defined)) = self.globals.get(&*name.text).copied() else { return Err(super::Noted) };
         let wanted = self.signatures[function].parameters.len();
         if given.len() != wanted {
-            let message = format!("`{}` takes {wanted} arguments, found {}", name.text, given.len());
-            let error = Diagnostic::new(span, message, format!("expected {wanted} arguments"));
+            let message = format!("`{}` takes {}, found {}", name.text, arguments(wanted), given.len());
+            let error = Diagnostic::new(span, message, format!("expected {}", arguments(wanted)));
             return Err(self.note(error.related(defined, "defined here")));
         }
         for (position, argument) in given.iter().enumerate() {
@@ -297,6 +297,11 @@ impl Compiler<'_> {
         self.emit(Instruction::Call(function), span);
         Ok(self.signatures[function].result)
     }
+}
+
+/// So many arguments, in words.
+pub(super) fn arguments(count: usize) -> String {
+    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 fn is_comparison(function: Func) -> bool {

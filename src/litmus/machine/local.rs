@@ -18,10 +18,7 @@ impl Machine<'_> {
         let instruction = self.next(thread);
         self.threads[thread].at += 1;
         match instruction {
-            Instruction::Constant(value) => {
-                let operand = self.recorder.constant(value.clone());
-                self.push(thread, operand);
-            }
+            Instruction::Constant(value) => self.push(thread, Operand::constant(value.clone())),
             Instruction::Load(slot) => {
                 let operand = self.frame(thread).locals[*slot].clone();
                 self.push(thread, operand);

@@ -1,6 +1,7 @@
 //! Instructions that make an event.
 
 use super::super::program::{Instruction, Target, TextId, Update};
+use super::super::recorder::Operand;
 use super::super::synchronisation::{Object, Waiter};
 use super::{Failed, Machine, Status};
 use foretrace_trace::{Op, SyncId, ThreadId, VarId, WakeCause, Why};
@@ -88,10 +89,11 @@ impl Machine<'_> {
     }
 
     fn name_top(&mut self, thread: usize, at: usize, name: TextId) -> Stepped {
-        let (expr, value) = (self.top(thread).term, self.top(thread).value.clone());
+        let operand = self.top(thread).clone();
+        let expr = self.recorder.term(&operand);
         let dst = self.recorder.fresh_name(thread, name);
         let event = self.recorder.event(thread, at, Op::Let { dst, expr });
-        *self.top_mut(thread) = self.recorder.defined_by(event, value);
+        *self.top_mut(thread) = self.recorder.defined_by(event, operand.value);
         Ok(())
     }
 
@@ -105,8 +107,9 @@ impl Machine<'_> {
 
     fn pin(&mut self, thread: usize, at: usize) -> Stepped {
         let index = self.pop(thread);
-        let constant = self.recorder.constant(index.value.clone());
-        let expr = self.recorder.equal(&index, &constant).term;
+        let constant = Operand::constant(index.value.clone());
+        let equal = self.recorder.equal(&index, &constant);
+        let expr = self.recorder.term(&equal);
         self.recorder.event(thread, at, Op::Assume { expr, why: Why::Pin });
         self.push(thread, constant);
         Ok(())
@@ -128,7 +131,7 @@ impl Machine<'_> {
         let var = self.variable(thread, target);
         let value = self.memory[var.index()].clone();
         let dst = Some(self.recorder.fresh_name(thread, dst));
-        let recorded = Some(self.recorder.constant(value.clone()).term);
+        let recorded = Some(self.recorder.literal(&value));
         let event = self.recorder.event(thread, at, Op::Read { var, dst, value: recorded, guard: None });
         let operand = self.recorder.defined_by(event, value);
         self.push(thread, operand);
@@ -138,9 +141,10 @@ impl Machine<'_> {
     fn write(&mut self, thread: usize, at: usize, target: Target) -> Stepped {
         let written = self.pop(thread);
         let var = self.variable(thread, target);
-        let value = Some(self.recorder.constant(written.value.clone()).term);
+        let expr = Some(self.recorder.term(&written));
+        let value = Some(self.recorder.literal(&written.value));
         self.memory[var.index()] = written.value;
-        let op = Op::Write { var, expr: Some(written.term), value, guard: None, external: false };
+        let op = Op::Write { var, expr, value, guard: None, external: false };
         self.recorder.event(thread, at, op);
         Ok(())
     }
@@ -165,12 +169,13 @@ impl Machine<'_> {
         let old = self.recorder.defined_by(self.recorder.next_event(), current);
         let equal = self.recorder.equal(&old, &expected);
         if equal.value.is_true() {
-            self.read_modify_write(thread, at, var, &old, &new, Some(equal.term), dst);
+            let guard = self.recorder.term(&equal);
+            self.read_modify_write(thread, at, var, &old, &new, Some(guard), dst);
             self.push_truth(thread, true);
             return Ok(());
         }
         let dst = Some(self.recorder.fresh_name(thread, dst));
-        let value = Some(self.recorder.constant(old.value).term);
+        let value = Some(self.recorder.literal(&old.value));
         self.recorder.event(thread, at, Op::Read { var, dst, value, guard: None });
         self.push(thread, equal); // the next instruction assumes that it does not hold
         Ok(())
@@ -182,16 +187,17 @@ impl Machine<'_> {
         thread: usize,
         at: usize,
         var: VarId,
-        old: &super::Operand,
-        new: &super::Operand,
+        old: &Operand,
+        new: &Operand,
         guard: Option<foretrace_trace::TermId>,
         dst: TextId,
     ) {
         let dst = Some(self.recorder.fresh_name(thread, dst));
-        let value = Some(self.recorder.constant(old.value.clone()).term);
-        let stored = Some(self.recorder.constant(new.value.clone()).term);
+        let value = Some(self.recorder.literal(&old.value));
+        let stored = Some(self.recorder.literal(&new.value));
+        let expr = Some(self.recorder.term(new));
         self.memory[var.index()] = new.value.clone();
-        self.recorder.event(thread, at, Op::Rmw { var, dst, expr: Some(new.term), value, stored, guard });
+        self.recorder.event(thread, at, Op::Rmw { var, dst, expr, value, stored, guard });
     }
 
     fn spawn(&mut self, thread: usize, at: usize, child: usize) -> Stepped {
