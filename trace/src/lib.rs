@@ -7,8 +7,10 @@ mod assembler;
 pub mod binary;
 mod blocked;
 mod builder;
+mod checker;
 mod clocks;
 mod data_rules;
+mod dependence;
 mod error;
 pub mod file;
 mod function;
@@ -17,6 +19,8 @@ mod lines;
 mod locals;
 mod lower;
 mod observe;
+#[cfg(any(test, feature = "oracle"))]
+pub mod oracle;
 mod program_order;
 mod schedule;
 mod semantics;
@@ -26,6 +30,7 @@ mod structure;
 mod sync_state;
 mod term;
 mod trace;
+mod transactions;
 mod value;
 mod violation;
 pub mod wellformed;
@@ -33,6 +38,7 @@ pub mod wellformed;
 pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
+pub use checker::{CheckError, Checker, Run, Step, Witness, check, run_schedule};
 pub use clocks::MustHappenBefore;
 pub use error::{Invalid, Place, Problem, ReadError};
 pub use file::{Format, Layout, read, read_from, write, write_to};
@@ -48,6 +54,7 @@ pub use trace::{
     Data, Event, EventId, Local, NameId, Names, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,
     Variable, WakeCause, Why,
 };
+pub use transactions::{Atomic, NoCandidate, Transaction};
 pub use value::{Sort, Value};
 pub use violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
 

@@ -177,6 +177,11 @@ impl<'t> Semantics<'t> {
         self.fixed.order.of(thread).get(state.threads[thread.index()].done as usize).copied()
     }
 
+    /// The next event of each thread that has one.
+    pub fn next_events(&self, state: &State) -> impl Iterator<Item = EventId> {
+        (0..self.trace.threads.len()).filter_map(|thread| self.next(state, ThreadId::from_index(thread)))
+    }
+
     /// Those that the event may release where it is a signal; it releases exactly one of them if there are any.
     pub fn releasable(&self, state: &State, event: EventId) -> Vec<ThreadId> {
         match self.trace.event(event).op {

@@ -1,4 +1,7 @@
 //! Tests that need several parts of the crate together.
 
+mod checking;
+mod litmus;
 mod observing;
 mod operations;
+mod transactions;

@@ -27,6 +27,11 @@ impl Model {
             Model::Ctp => Data::Symbolic,
         }
     }
+
+    /// Whether its prefixes determine what every read returns, as guarded independence needs.
+    pub fn has_values(self) -> bool {
+        matches!(self, Model::Ctp | Model::Mcm)
+    }
 }
 
 /// Whether a violation may end the run or must be part of a whole one.

@@ -1,0 +1,251 @@
+//! The judge of schedules: runs one step by step and says whether it shows the violation.
+//!
+//! It shares nothing with the encodings and is the only one that can make a [`Witness`]: what is reported as feasible
+//! has passed here.
+
+use crate::dependence::Access;
+use crate::observe::Observed;
+use crate::schedule::BadStep;
+use crate::semantics::{Effect, Semantics, Unsupported};
+use crate::trace::{EventId, Op, Trace};
+use crate::transactions::{NoCandidate, Transaction};
+use crate::value::Value;
+use crate::violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
+
+/// One event of a schedule that was run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The event.
+    pub event: EventId,
+    /// The value that it read, where the model and the trace know it.
+    pub read: Option<Value>,
+    /// The value that it wrote, likewise.
+    pub written: Option<Value>,
+}
+
+/// A schedule that was run: it is a prefix.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Its events with their values.
+    pub steps: Vec<Step>,
+    /// Whether it holds all events of the trace.
+    pub complete: bool,
+    /// The accesses to variables whose memory was given back before.
+    pub uses_after_free: Vec<EventId>,
+    /// Whether it holds a write by code that was not recorded.
+    pub passes_external: bool,
+}
+
+/// A checked proof that a candidate is feasible.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    triple: Triple,
+    pattern: Pattern,
+    guarded_dependent: Option<bool>,
+    schedule: Vec<EventId>,
+    run: Run,
+}
+
+impl Witness {
+    /// The candidate.
+    pub fn triple(&self) -> Triple {
+        self.triple
+    }
+
+    /// The first pattern that the schedule shows.
+    pub fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    /// The events, in order.
+    pub fn schedule(&self) -> &[EventId] {
+        &self.schedule
+    }
+
+    /// The same with values, and what else was seen on the way.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Whether the accesses are guarded dependent, too, in one of the patterns that fit; nothing where values are
+    /// not known.
+    pub fn guarded_dependent(&self) -> Option<bool> {
+        self.guarded_dependent
+    }
+}
+
+/// Why a schedule proves nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The trace knows too little for the model.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// Guarded independence is about values that the model does not have.
+    #[error("guarded independence needs a model with values (ctp or mcm), found {0}")]
+    NoValues(Model),
+    /// The triple is no candidate.
+    #[error("{triple} is no candidate: {reason}")]
+    NoCandidate {
+        /// The triple.
+        triple: Triple,
+        /// Why.
+        reason: NoCandidate,
+    },
+    /// The schedule is no prefix.
+    #[error(transparent)]
+    Step(#[from] BadStep),
+    /// An event of the candidate is missing.
+    #[error("the schedule has no event {0}")]
+    Missing(EventId),
+    /// The candidate's events are there in another order.
+    #[error("the events of {0} do not come in this order")]
+    Order(Triple),
+    /// A prefix must end at the violation.
+    #[error("the schedule goes on after event {second}, with {events} more")]
+    GoesOn {
+        /// The last event of the candidate.
+        second: EventId,
+        /// How many come after it.
+        events: usize,
+    },
+    /// Not all events are there.
+    #[error("the schedule has {found} of {expected} events")]
+    Incomplete {
+        /// The schedule's length.
+        found: usize,
+        /// The trace's length.
+        expected: usize,
+    },
+    /// With these values the order of the accesses makes no difference.
+    #[error("the accesses of {0} are independent with the values of the schedule")]
+    Independent(Triple),
+}
+
+/// Checks schedules of one trace for one question.
+pub struct Checker<'t> {
+    semantics: Semantics<'t>,
+    transactions: &'t [Transaction],
+    question: Question,
+}
+
+impl<'t> Checker<'t> {
+    /// A checker for a question that can be asked of this trace.
+    pub fn new(
+        trace: &'t Trace,
+        observed: &'t Observed,
+        transactions: &'t [Transaction],
+        question: Question,
+    ) -> Result<Checker<'t>, CheckError> {
+        if question.independence == Independence::Guarded && !question.model.has_values() {
+            return Err(CheckError::NoValues(question.model));
+        }
+        let semantics = Semantics::new(trace, observed, question.model)?;
+        Ok(Checker { semantics, transactions, question })
+    }
+
+    /// Whether the schedule shows that the candidate is feasible.
+    pub fn check(&self, triple: Triple, schedule: &[EventId]) -> Result<Witness, CheckError> {
+        let trace = self.semantics.trace();
+        let candidate = triple.candidate(trace, self.transactions);
+        let fits = candidate.map_err(|reason| CheckError::NoCandidate { triple, reason })?;
+        self.shape(triple, schedule)?;
+        let mut accesses = Accesses::new(triple);
+        let run = run(&self.semantics, schedule, |event, effect| accesses.see(&self.semantics, event, effect))?;
+        let guarded = accesses.guarded_pattern(trace);
+        let pattern = match self.question.independence {
+            Independence::Conflict => fits,
+            Independence::Guarded => guarded.flatten().ok_or(CheckError::Independent(triple))?,
+        };
+        let guarded_dependent = guarded.map(|pattern| pattern.is_some());
+        Ok(Witness { triple, pattern, guarded_dependent, schedule: schedule.to_vec(), run })
+    }
+
+    /// The three events are there in their order, and the schedule ends where it must.
+    fn shape(&self, triple: Triple, schedule: &[EventId]) -> Result<(), CheckError> {
+        let place = |event| schedule.iter().position(|e| *e == event).ok_or(CheckError::Missing(event));
+        let (first, remote, second) = (place(triple.first)?, place(triple.remote)?, place(triple.second)?);
+        if !(first < remote && remote < second) {
+            return Err(CheckError::Order(triple));
+        }
+        let (found, expected) = (schedule.len(), self.semantics.trace().events.len());
+        match self.question.feasibility {
+            Feasibility::Prefix if second + 1 < found => {
+                Err(CheckError::GoesOn { second: triple.second, events: found - second - 1 })
+            }
+            Feasibility::Complete if found < expected => Err(CheckError::Incomplete { found, expected }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the schedule shows that the candidate is feasible; [`Checker`] where there are many.
+pub fn check(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    question: Question,
+    triple: Triple,
+    schedule: &[EventId],
+) -> Result<Witness, CheckError> {
+    Checker::new(trace, observed, transactions, question)?.check(triple, schedule)
+}
+
+/// Runs a schedule without a candidate in mind: is it a prefix in this model, and what do its events read and write?
+pub fn run_schedule(trace: &Trace, observed: &Observed, model: Model, schedule: &[EventId]) -> Result<Run, CheckError> {
+    Ok(run(&Semantics::new(trace, observed, model)?, schedule, |_, _| {})?)
+}
+
+fn run(semantics: &Semantics<'_>, schedule: &[EventId], mut see: impl FnMut(EventId, &Effect)) -> Result<Run, BadStep> {
+    let trace = semantics.trace();
+    let mut freed = vec![false; trace.vars.len()];
+    let mut run = Run { steps: Vec::new(), complete: false, uses_after_free: Vec::new(), passes_external: false };
+    let end = semantics.run(schedule, |event, effect| {
+        see(event, effect);
+        let op = &trace.event(event).op;
+        run.passes_external |= op.is_external();
+        if let Op::Free { vars } = op {
+            vars.iter().for_each(|var| freed[var.index()] = true);
+        }
+        if op.var().is_some_and(|var| freed[var.index()]) {
+            run.uses_after_free.push(event);
+        }
+        run.steps.push(step(semantics, event, effect));
+    })?;
+    run.complete = semantics.is_complete(&end);
+    Ok(run)
+}
+
+fn step(semantics: &Semantics<'_>, event: EventId, effect: &Effect) -> Step {
+    let op = &semantics.trace().event(event).op;
+    let value = |cell, wanted: bool| op.var().filter(|_| wanted).and_then(|var| semantics.value(var, cell)).cloned();
+    Step { event, read: value(&effect.before, op.reads()), written: value(&effect.after, op.writes()) }
+}
+
+/// The values of the candidate's three accesses, as far as they are known.
+struct Accesses {
+    triple: Triple,
+    values: [Option<Access<Value>>; 3],
+}
+
+impl Accesses {
+    fn new(triple: Triple) -> Accesses {
+        Accesses { triple, values: [None, None, None] }
+    }
+
+    fn see(&mut self, semantics: &Semantics<'_>, event: EventId, effect: &Effect) {
+        let Triple { first, remote, second } = self.triple;
+        let Some(place) = [first, remote, second].into_iter().position(|e| e == event) else { return };
+        let op = &semantics.trace().event(event).op;
+        let Some(var) = op.var() else { return };
+        let Some(before) = semantics.value(var, &effect.before).cloned() else { return };
+        let after = if op.writes() { semantics.value(var, &effect.after).cloned() } else { Some(before.clone()) };
+        self.values[place] = after.map(|after| Access { before, after });
+    }
+
+    /// The first pattern in which the accesses are guarded dependent, if any is; nothing where values are missing.
+    fn guarded_pattern(&self, trace: &Trace) -> Option<Option<Pattern>> {
+        let [Some(first), Some(remote), Some(second)] = &self.values else { return None };
+        let dependent = |p: &Pattern| p.first_depends(first, remote) && p.second_depends(remote, second);
+        Some(self.triple.patterns(trace).find(dependent))
+    }
+}

@@ -1,0 +1,235 @@
+//! The exhaustive oracle: decides candidates of small traces by looking at all prefixes.
+//!
+//! It is the definition of feasibility and nothing else: every prefix is made step by step with the semantics, each
+//! choice of a signal included. Two prefixes that reach the same state have the same continuations, so that it is
+//! enough to walk the graph of states, together with how far the prefix has come with the candidate.
+
+use crate::dependence::Access;
+use crate::observe::Observed;
+use crate::semantics::{Cell, Effect, Semantics, State, Unsupported};
+use crate::trace::{EventId, Trace};
+use crate::transactions::Transaction;
+use crate::violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::collections::BTreeMap;
+
+/// All prefixes of a trace in one model, those with equal states as one.
+pub struct Oracle<'t> {
+    trace: &'t Trace,
+    /// By the length of their prefixes, the empty one first.
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    edges: Vec<Edge>,
+    /// Whether some continuation holds all events.
+    completes: bool,
+}
+
+/// One event that may come next.
+struct Edge {
+    event: EventId,
+    access: Values,
+    target: usize,
+}
+
+/// An access' values as numbers; equal numbers are equal values.
+type Values = Access<u32>;
+
+/// How far a prefix has come with a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Progress {
+    /// None of the three is in it.
+    Start,
+    /// First is, with these values.
+    First(Values),
+    /// First and then remote, which depend on each other.
+    Remote(Values),
+    /// All three in order, each depending on the one before.
+    Violated,
+}
+
+/// What a search looks for.
+#[derive(Clone, Copy)]
+struct Violation {
+    triple: Triple,
+    pattern: Pattern,
+    independence: Independence,
+}
+
+impl Violation {
+    /// The progress after one more event, or nothing when the violation is no longer possible.
+    fn after(self, progress: Progress, edge: &Edge) -> Option<Progress> {
+        let Triple { first, remote, second } = self.triple;
+        match progress {
+            Progress::Start if edge.event == first => Some(Progress::First(self.remembered(edge.access))),
+            Progress::First(before) if edge.event == remote => {
+                let depends = self.depends(self.pattern.first_depends(&before, &edge.access));
+                depends.then_some(Progress::Remote(self.remembered(edge.access)))
+            }
+            Progress::Remote(before) if edge.event == second => {
+                let depends = self.depends(self.pattern.second_depends(&before, &edge.access));
+                depends.then_some(Progress::Violated)
+            }
+            Progress::Violated => Some(Progress::Violated),
+            _ if [first, remote, second].contains(&edge.event) => None,
+            _ => Some(progress),
+        }
+    }
+
+    /// Under conflict independence, accesses that fit the pattern always depend on each other.
+    fn depends(self, guarded: bool) -> bool {
+        self.independence == Independence::Conflict || guarded
+    }
+
+    /// The values that matter later.
+    fn remembered(self, access: Values) -> Values {
+        match self.independence {
+            Independence::Conflict => Values::default(),
+            Independence::Guarded => access,
+        }
+    }
+}
+
+impl<'t> Oracle<'t> {
+    /// Makes all prefixes. Their number grows exponentially with the trace.
+    pub fn new(trace: &'t Trace, observed: &'t Observed, model: Model) -> Result<Oracle<'t>, Unsupported> {
+        let semantics = Semantics::new(trace, observed, model)?;
+        let mut contents: IndexSet<Cell, FxBuildHasher> = IndexSet::default();
+        let mut states: IndexSet<State, FxBuildHasher> = IndexSet::default();
+        let mut nodes: Vec<Node> = Vec::new();
+        states.insert(semantics.initial());
+        while let Some(state) = states.get_index(nodes.len()).cloned() {
+            let successors = successors(&semantics, &state);
+            let edges = successors.into_iter().map(|(event, effect, next)| {
+                let before = contents.insert_full(effect.before).0 as u32;
+                let after = contents.insert_full(effect.after).0 as u32;
+                Edge { event, access: Values { before, after }, target: states.insert_full(next).0 }
+            });
+            nodes.push(Node { edges: edges.collect(), completes: semantics.is_complete(&state) });
+        }
+        for node in (0..nodes.len()).rev() {
+            nodes[node].completes |= nodes[node].edges.iter().any(|edge| nodes[edge.target].completes);
+        }
+        Ok(Oracle { trace, nodes })
+    }
+
+    /// The number of states.
+    pub fn states(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Every candidate, with the first of its patterns that is feasible, if one is.
+    pub fn decide(
+        &self,
+        transactions: &[Transaction],
+        feasibility: Feasibility,
+        independence: Independence,
+    ) -> BTreeMap<Triple, Option<Pattern>> {
+        let decide = |triple| (triple, self.witness(triple, feasibility, independence).map(|(pattern, _)| pattern));
+        candidates(self.trace, transactions).into_iter().map(decide).collect()
+    }
+
+    /// The first feasible pattern of a candidate and a schedule that shows it.
+    pub fn witness(
+        &self,
+        triple: Triple,
+        feasibility: Feasibility,
+        independence: Independence,
+    ) -> Option<(Pattern, Vec<EventId>)> {
+        triple.patterns(self.trace).find_map(|pattern| {
+            let violation = Violation { triple, pattern, independence };
+            self.search(violation, feasibility).map(|schedule| (pattern, schedule))
+        })
+    }
+
+    /// Some prefix that shows the violation: to its last event, or to the end of the trace.
+    fn search(&self, violation: Violation, feasibility: Feasibility) -> Option<Vec<EventId>> {
+        let mut seen = FxHashSet::from_iter([(0, Progress::Start)]);
+        let mut found = vec![Found { node: 0, progress: Progress::Start, by: None }];
+        let mut unexplored = vec![0];
+        while let Some(from) = unexplored.pop() {
+            let Found { node, progress, .. } = found[from];
+            for edge in &self.nodes[node].edges {
+                if feasibility == Feasibility::Complete && !self.nodes[edge.target].completes {
+                    continue;
+                }
+                let Some(progress) = violation.after(progress, edge) else { continue };
+                if !seen.insert((edge.target, progress)) {
+                    continue;
+                }
+                found.push(Found { node: edge.target, progress, by: Some((from, edge.event)) });
+                let is_end = match feasibility {
+                    Feasibility::Prefix => true,
+                    Feasibility::Complete => self.nodes[edge.target].edges.is_empty(),
+                };
+                if progress == Progress::Violated && is_end {
+                    return Some(path(&found));
+                }
+                unexplored.push(found.len() - 1);
+            }
+        }
+        None
+    }
+}
+
+/// A state and progress that some prefix reaches: by this event, from an earlier one.
+struct Found {
+    node: usize,
+    progress: Progress,
+    by: Option<(usize, EventId)>,
+}
+
+/// The events that led to the last one found.
+fn path(found: &[Found]) -> Vec<EventId> {
+    let steps = std::iter::successors(found.last().and_then(|last| last.by), |(from, _)| found[*from].by);
+    let mut events: Vec<EventId> = steps.map(|(_, event)| event).collect();
+    events.reverse();
+    events
+}
+
+/// All events that may come next, with what they do: one for each choice that a signal has.
+fn successors(semantics: &Semantics<'_>, state: &State) -> Vec<(EventId, Effect, State)> {
+    let mut successors = Vec::new();
+    for event in semantics.next_events(state) {
+        let Ok(effect) = semantics.enabled(state, event) else { continue };
+        let waiting = semantics.releasable(state, event);
+        let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
+        for choice in choices {
+            let mut next = state.clone();
+            if semantics.apply(&mut next, event, choice, &effect).is_ok() {
+                successors.push((event, effect.clone(), next));
+            }
+        }
+    }
+    successors
+}
+
+/// All candidates of a trace, by trying every triple.
+pub fn candidates(trace: &Trace, transactions: &[Transaction]) -> Vec<Triple> {
+    let accesses: Vec<EventId> = trace.iter().filter(|(_, event)| event.op.var().is_some()).map(|(id, _)| id).collect();
+    let mut candidates = Vec::new();
+    for first in &accesses {
+        for remote in &accesses {
+            for second in &accesses {
+                let triple = Triple { first: *first, remote: *remote, second: *second };
+                if triple.candidate(trace, transactions).is_ok() {
+                    candidates.push(triple);
+                }
+            }
+        }
+    }
+    candidates
+}
+
+/// Decides every candidate of a trace.
+pub fn decide(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    question: Question,
+) -> Result<BTreeMap<Triple, Option<Pattern>>, Unsupported> {
+    let oracle = Oracle::new(trace, observed, question.model)?;
+    Ok(oracle.decide(transactions, question.feasibility, question.independence))
+}
