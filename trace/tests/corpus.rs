@@ -126,7 +126,8 @@ fn files_are_written_whole_in_every_format() {
         assert_eq!(bytes(&read(&path).expect("just written"), Layout::Jsonl), bytes(&trace, Layout::Jsonl), "{name}");
         write(&path, &trace, format).expect("an old file is replaced");
     }
-    let mut left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").flatten().map(|e| e.file_name()).collect();
+    let mut left: Vec<_> =
+        std::fs::read_dir(folder.path()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     left.sort();
     assert_eq!(left, ["a.ftb", "a.ftb.zst", "a.jsonl", "a.jsonl.zst"], "nothing but the files themselves");
 }
