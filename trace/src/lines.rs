@@ -28,24 +28,23 @@ impl<R: BufRead> Lines<R> {
     /// The next line that is not blank; blank ones may only stand at the end. `event` is what the line should hold.
     pub(crate) fn next(&mut self, event: Option<EventId>) -> Result<Option<&str>, ReadError> {
         let mut blank = false;
-        while self.read_line(event)? {
-            if self.line.iter().all(u8::is_ascii_whitespace) {
-                blank = true;
-                continue;
+        loop {
+            if !self.read_line(event)? {
+                return Ok(None);
             }
-            if blank {
-                self.number -= 1;
-                return Err(self.problem(event, "an empty line", "one event a line"));
+            if !self.line.iter().all(u8::is_ascii_whitespace) {
+                break;
             }
-            return match std::str::from_utf8(&self.line) {
-                Ok(_) => Ok(std::str::from_utf8(&self.line).ok()),
-                Err(error) => {
-                    let found = format!("bytes that are no UTF-8 at column {}", error.valid_up_to() + 1);
-                    Err(self.problem(event, &found, "UTF-8 text"))
-                }
-            };
+            blank = true;
         }
-        Ok(None)
+        if blank {
+            let problem = Problem::new("an empty line", "one event a line");
+            return Err(ReadError::invalid(Some(self.number - 1), problem.at(event)));
+        }
+        std::str::from_utf8(&self.line).map(Some).map_err(|error| {
+            let found = format!("bytes that are no UTF-8 at column {}", error.valid_up_to() + 1);
+            self.problem(event, &found, "UTF-8 text")
+        })
     }
 
     /// Reads one line with its end; false at the end of the input.

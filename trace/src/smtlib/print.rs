@@ -171,6 +171,7 @@ impl<L: Leaf> Tree<'_, '_, L> {
 fn literal(out: &mut String, value: &Value) -> std::fmt::Result {
     match value {
         Value::Int(number) if *number < IBig::ZERO => write!(out, "(- {})", -number),
+        Value::BitVec { width: 1, bits } => write!(out, "#b{bits}"),
         Value::BitVec { width, bits } => write!(out, "(_ bv{bits} {width})"),
         plain => write!(out, "{plain}"),
     }
