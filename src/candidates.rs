@@ -201,7 +201,9 @@ impl<'a> Candidates<'a> {
     /// The transaction that holds a triple's local accesses.
     pub fn transaction_of(&self, triple: Triple) -> Option<&'a Transaction> {
         let thread = self.trace.event(triple.first).thread;
-        self.transactions.iter().find(|t| t.thread == thread && t.first <= triple.first && triple.second <= t.last)
+        let begun = self.transactions.partition_point(|transaction| transaction.first <= triple.first);
+        let latest = self.transactions[..begun].iter().rev().find(|transaction| transaction.thread == thread);
+        latest.filter(|transaction| transaction.contains(thread, triple.second))
     }
 
     fn group_of(&self, triple: Triple) -> Option<Group> {
