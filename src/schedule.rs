@@ -5,7 +5,10 @@
 //! which one writes. Events that the rest does not depend on are dropped, then each thread runs as long as it can. What comes
 //! out is only a proposal: the caller has it checked and keeps the original if it fails.
 
-use foretrace_trace::{EventId, Feasibility, Op, SyncId, Trace, Triple, VarId};
+use foretrace_encodings::Facts;
+use foretrace_trace::{
+    Checker, EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId, Witness,
+};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -14,31 +17,36 @@ pub fn context_switches(trace: &Trace, schedule: &[EventId]) -> usize {
     schedule.windows(2).filter(|pair| trace.event(pair[0]).thread != trace.event(pair[1]).thread).count()
 }
 
-/// Proposals for a simpler schedule that shows the same triple, best first; each must be checked.
-pub fn simpler(
-    trace: &Trace,
-    feasibility: Feasibility,
-    triple: Triple,
-    schedule: &[EventId],
-) -> impl Iterator<Item = Vec<EventId>> {
-    let whole = match feasibility {
-        Feasibility::Complete => schedule,
-        Feasibility::Prefix => upto(schedule, triple.second),
+/// The witness with fewer events and context switches, as far as the checker accepts that.
+pub fn simplify(facts: Facts<'_>, transactions: &[Transaction], question: Question, witness: Witness) -> Witness {
+    match Checker::new(facts.trace, facts.observed, transactions, question) {
+        Ok(checker) => simplify_with(&checker, facts.trace, question.feasibility, witness),
+        Err(_) => witness,
     }
-    .to_vec();
-    let needed = match feasibility {
-        Feasibility::Complete => whole.clone(),
-        Feasibility::Prefix => needed(trace, triple, &whole),
-    };
-    let merged = merge(trace, triple, &needed);
-    let merged_whole = move || merge(trace, triple, &whole);
-    [merged, needed].into_iter().chain(std::iter::once_with(merged_whole))
 }
 
-/// The schedule up to an event, which is included.
-pub fn upto(schedule: &[EventId], last: EventId) -> &[EventId] {
-    let end = schedule.iter().position(|event| *event == last).map_or(schedule.len(), |position| position + 1);
-    &schedule[..end]
+/// The same with a checker of the question that is there already.
+pub fn simplify_with(checker: &Checker<'_>, trace: &Trace, feasibility: Feasibility, witness: Witness) -> Witness {
+    let triple = witness.triple();
+    let mut best = witness;
+    let shorter = shorter(trace, feasibility, triple, best.schedule());
+    for proposal in [merge(trace, triple, &shorter), merge(trace, triple, best.schedule()), shorter] {
+        let score = |schedule: &[EventId]| (context_switches(trace, schedule), schedule.len());
+        if score(&proposal) < score(best.schedule())
+            && let Ok(better) = checker.check(triple, &proposal)
+        {
+            best = better;
+        }
+    }
+    best
+}
+
+/// The schedule without what the triple does not depend on; for complete feasibility the same.
+pub fn shorter(trace: &Trace, feasibility: Feasibility, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
+    match feasibility {
+        Feasibility::Complete => schedule.to_vec(),
+        Feasibility::Prefix => needed(trace, triple, schedule),
+    }
 }
 
 /// For each step of a schedule, the earlier steps that it depends on directly.

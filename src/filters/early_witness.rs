@@ -7,7 +7,7 @@
 use super::locksets::Locksets;
 use foretrace_trace::{
     Cell, Effect, EventId, Feasibility, Model, Observed, Op, Question, Semantics, State, Structure, ThreadId, Trace,
-    Triple,
+    Triple, Unsupported,
 };
 
 /// Steps of one attempt.
@@ -23,8 +23,7 @@ pub struct EarlyWitness<'a> {
     trace: &'a Trace,
     structure: &'a Structure,
     observed: &'a Observed,
-    semantics: &'a Semantics<'a>,
-    locksets: &'a Locksets,
+    semantics: Semantics<'a>,
     complete: bool,
     /// Whether a plain read that does not return the recorded value ends its thread.
     repeats: bool,
@@ -47,28 +46,25 @@ struct Plan {
 impl<'a> EarlyWitness<'a> {
     /// Runs the recorded order once and keeps some of its states.
     pub fn new(
+        trace: &'a Trace,
         structure: &'a Structure,
         observed: &'a Observed,
-        semantics: &'a Semantics<'a>,
-        locksets: &'a Locksets,
         question: Question,
-    ) -> EarlyWitness<'a> {
-        let trace = semantics.trace();
+    ) -> Result<EarlyWitness<'a>, Unsupported> {
         let cells = trace.vars.len() + trace.syncs.len() + trace.threads.len() + 16;
         let most = (MOST_CELLS / cells).clamp(1, MOST_SNAPSHOTS);
         let mut witness = EarlyWitness {
             trace,
             structure,
             observed,
-            semantics,
-            locksets,
+            semantics: Semantics::new(trace, observed, question.model)?,
             complete: question.feasibility == Feasibility::Complete,
             repeats: matches!(question.model, Model::Mcm | Model::Avp),
             stride: (trace.events.len() / most).max(LEAST_STRIDE),
             snapshots: Vec::new(),
         };
         witness.snapshots = witness.record();
-        witness
+        Ok(witness)
     }
 
     fn record(&self) -> Vec<State> {
@@ -87,19 +83,19 @@ impl<'a> EarlyWitness<'a> {
     }
 
     /// Schedules for the triple, one at a time; each is a prefix of the model that holds it in order.
-    pub fn schedules(&self, triple: Triple) -> impl Iterator<Item = Vec<EventId>> + '_ {
-        self.plans(triple).into_iter().filter_map(move |plan| self.attempt(triple, plan))
+    pub fn schedules(&self, locksets: &Locksets, triple: Triple) -> impl Iterator<Item = Vec<EventId>> {
+        self.plans(locksets, triple).into_iter().filter_map(move |plan| self.attempt(triple, plan))
     }
 
     /// The ways to try, likeliest first.
-    fn plans(&self, triple: Triple) -> Vec<Plan> {
+    fn plans(&self, locksets: &Locksets, triple: Triple) -> Vec<Plan> {
         let [first, remote, second] =
             [triple.first, triple.remote, triple.second].map(|event| self.structure.position[event.index()]);
         let thread = |event| self.trace.event(event).thread.index();
         let mut holds = vec![remote];
-        holds.extend(self.locksets.unlocked_before(thread(triple.remote), remote));
+        holds.extend(locksets.unlocked_before(thread(triple.remote), remote));
         let mut cuts = vec![first + 1];
-        cuts.extend(self.locksets.unlocked_after(thread(triple.first), first).map(|count| count.min(second)));
+        cuts.extend(locksets.unlocked_after(thread(triple.first), first).map(|count| count.min(second)));
         cuts.push(second);
         let mut plans = Vec::new();
         for hurry in [true, false] {

@@ -20,17 +20,18 @@ pub use orders::Orders;
 pub use report::{FilterCount, FilterReport};
 pub use segment::AtomicitySegment;
 
+use crate::candidates::Class;
 use crate::options::Options;
-use crate::schedule::simpler;
+use crate::schedule;
 use crate::verdict::Decider;
 use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
-use foretrace_trace::{
-    EventId, MustHappenBefore, Observed, Question, Semantics, Structure, Trace, Transaction, Triple, Unsupported,
-    Witness, check,
-};
+use foretrace_encodings::Facts;
+use foretrace_trace::{Checker, EventId, Question, Structure, Trace, Transaction, Triple, Witness};
 use report::Counters;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// Schedules of one candidate that the checker may refuse before its witness is left to the solver.
@@ -53,13 +54,10 @@ pub enum Judgement {
     },
 }
 
-/// How much was tried for the candidates of one class, so that a class whose witnesses cannot be guessed does not cost a
+/// How often the witnesses of one class could not be guessed. Tries become rarer then, so that such a class does not cost a
 /// try for each of its candidates.
-///
-/// One value belongs to one class and goes through its candidates in their order: then the same run gives the same
-/// results, whoever works on it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Effort {
+struct Effort {
     failures: u32,
     pause: u32,
 }
@@ -69,21 +67,14 @@ const PATIENCE: u32 = 8;
 
 impl Effort {
     fn may_try(&mut self) -> bool {
-        if self.pause > 0 {
-            self.pause -= 1;
-            return false;
-        }
-        true
+        let may = self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        may
     }
 
-    fn failed(&mut self) {
-        self.failures += 1;
-        let doublings = self.failures.saturating_sub(PATIENCE).min(12);
-        self.pause = (1 << doublings) - 1;
-    }
-
-    fn succeeded(&mut self) {
-        *self = Effort::default();
+    fn tried(&mut self, found: bool) {
+        self.failures = if found { 0 } else { self.failures + 1 };
+        self.pause = (1 << self.failures.saturating_sub(PATIENCE).min(12)) - 1;
     }
 }
 
@@ -102,94 +93,71 @@ impl Forcing {
     }
 }
 
-/// All filters of one analysis run. Workers share it.
+/// All filters of one analysis run.
+///
+/// Threads may share it; but who decides a candidate is the same in every run only if those of one class are judged in
+/// their order.
 pub struct Filters<'a> {
-    trace: &'a Trace,
-    structure: &'a Structure,
-    transactions: &'a [Transaction],
+    facts: Facts<'a>,
     question: Question,
     without: BTreeSet<Decider>,
-    clocks: MustHappenBefore,
-    locksets: &'a Locksets,
+    locksets: Locksets,
     /// What holds without pins, and what holds with them where that is more.
     forcing: Forcing,
     with_pins: Option<Forcing>,
     refutation: EarlyRefutation<'a>,
-    semantics: &'a Semantics<'a>,
-    witness: EarlyWitness<'a>,
+    /// Nothing where the trace knows too little for the model.
+    witness: Option<(EarlyWitness<'a>, Checker<'a>)>,
+    efforts: Mutex<FxHashMap<Class, Effort>>,
     counters: Counters,
 }
 
-/// What the filters are made of and borrow.
-pub struct Basis<'a> {
-    structure: &'a Structure,
-    observed: &'a Observed,
-    semantics: Semantics<'a>,
-    locksets: Locksets,
-}
-
-impl<'a> Basis<'a> {
-    /// Prepares a valid trace for questions in one model.
-    pub fn new(
-        trace: &'a Trace,
-        structure: &'a Structure,
-        observed: &'a Observed,
-        question: Question,
-    ) -> Result<Basis<'a>, Unsupported> {
-        let semantics = Semantics::new(trace, observed, question.model)?;
-        Ok(Basis { structure, observed, semantics, locksets: Locksets::new(trace, structure) })
-    }
-}
-
 impl<'a> Filters<'a> {
-    /// Prepares the filters that `options` do not switch off.
-    pub fn new(basis: &'a Basis<'a>, transactions: &'a [Transaction], options: &Options) -> Filters<'a> {
-        let Basis { structure, observed, semantics, locksets } = basis;
-        let (trace, question) = (semantics.trace(), options.question);
+    /// Prepares the filters for a question.
+    pub fn new(facts: Facts<'a>, transactions: &'a [Transaction], options: &Options) -> Filters<'a> {
+        let Facts { trace, structure, observed, .. } = facts;
+        let question = options.question;
         let reads = Reads::new(trace, structure, observed);
         let (rule, rule_with_pins) = ReadRule::of(question.model);
-        let rule_with_pins = rule_with_pins.filter(|_| reads.any_pin());
+        let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question);
+        let witness = EarlyWitness::new(trace, structure, observed, question).ok();
+        let checker = Checker::new(trace, observed, transactions, question).ok();
         Filters {
-            trace,
-            structure,
-            transactions,
+            facts,
             question,
             without: options.without.clone(),
-            clocks: MustHappenBefore::new(trace, structure),
-            locksets,
-            forcing: Forcing::new(trace, structure, &reads, rule, question),
-            with_pins: rule_with_pins.map(|rule| Forcing::new(trace, structure, &reads, rule, question)),
+            locksets: Locksets::new(trace, structure),
+            forcing: forcing(rule),
+            with_pins: rule_with_pins.filter(|_| reads.any_pin()).map(forcing),
             refutation: EarlyRefutation::new(trace, structure, question.feasibility),
-            semantics,
-            witness: EarlyWitness::new(structure, observed, semantics, locksets, question),
+            witness: witness.zip(checker),
+            efforts: Mutex::default(),
             counters: Counters::default(),
         }
     }
 
-    /// Decides a candidate, if one of the filters can.
-    pub fn judge(&self, triple: Triple, effort: &mut Effort) -> Option<Judgement> {
+    /// Decides a candidate, if one of the filters that are switched on can.
+    pub fn judge(&self, triple: Triple) -> Option<Judgement> {
         Decider::ALL.into_iter().filter(|decider| !self.without.contains(decider)).find_map(|decider| {
             let start = Instant::now();
-            let judgement = self.ask(decider, triple, effort);
+            let judgement = self.ask(decider, triple);
             self.counters.count(decider, judgement.as_ref(), start.elapsed());
             judgement
         })
     }
 
-    fn ask(&self, decider: Decider, triple: Triple, effort: &mut Effort) -> Option<Judgement> {
+    fn ask(&self, decider: Decider, triple: Triple) -> Option<Judgement> {
         let infeasible = |rests_on_pin| Judgement::Infeasible { by: decider, rests_on_pin };
-        let (trace, structure) = (self.trace, self.structure);
+        let Facts { trace, structure, clocks, .. } = self.facts;
         match decider {
             Decider::MustHappenBefore => {
-                must_happen_before::refutes(trace, structure, &self.clocks, triple).then(|| infeasible(false))
+                must_happen_before::refutes(trace, structure, clocks, triple).then(|| infeasible(false))
             }
-            Decider::CutPoints => {
-                self.locksets.refute(trace, structure, &self.clocks, triple).then(|| infeasible(false))
-            }
+            Decider::CutPoints => self.locksets.refute(trace, structure, clocks, triple).then(|| infeasible(false)),
             Decider::Segment => self
                 .with_or_without_pins(|forcing| segment::refutes(trace, structure, &forcing.orders, triple))
                 .map(infeasible),
-            Decider::EarlyWitness => self.early_witness(triple, effort),
+            Decider::EarlyWitness => self.early_witness(triple),
             Decider::EarlyRefutation => self
                 .with_or_without_pins(|forcing| self.refutation.refutes(&forcing.orders, &forcing.reads, triple))
                 .map(infeasible),
@@ -205,31 +173,29 @@ impl<'a> Filters<'a> {
         self.with_pins.as_ref().filter(|forcing| refutes(forcing)).map(|_| true)
     }
 
-    fn early_witness(&self, triple: Triple, effort: &mut Effort) -> Option<Judgement> {
-        if !effort.may_try() {
+    fn early_witness(&self, triple: Triple) -> Option<Judgement> {
+        let (witnesses, checker) = self.witness.as_ref()?;
+        let class = Class::of(self.facts.trace, triple);
+        if !self.effort(class, Effort::may_try) {
             return None;
         }
-        let found = self.witness.schedules(triple).take(MOST_CHECKS).find_map(|schedule| self.prove(triple, &schedule));
-        match &found {
-            Some(_) => effort.succeeded(),
-            None => effort.failed(),
-        }
+        let schedules = witnesses.schedules(&self.locksets, triple).take(MOST_CHECKS);
+        let found = schedules.into_iter().find_map(|schedule| {
+            let shorter = schedule::shorter(self.facts.trace, self.question.feasibility, triple, &schedule);
+            checker.check(triple, &shorter).or_else(|_| checker.check(triple, &schedule)).ok()
+        });
+        self.effort(class, |effort| effort.tried(found.is_some()));
         found.map(|witness| Judgement::Feasible { witness: Box::new(witness) })
     }
 
-    /// The simplest schedule near this one that the checker accepts, as a witness.
-    pub fn prove(&self, triple: Triple, schedule: &[EventId]) -> Option<Witness> {
-        let check = |schedule: &[EventId]| {
-            check(self.semantics, self.transactions, self.question, triple, schedule).ok()
-        };
-        simpler(self.trace, self.question.feasibility, triple, schedule)
-            .find_map(|simpler| check(&simpler))
-            .or_else(|| check(schedule))
+    fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {
+        let mut efforts = self.efforts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        change(efforts.entry(class).or_default())
     }
 
     /// The trace atomicity segment between a transaction's first and last access.
     pub fn segment(&self, first: EventId, last: EventId) -> AtomicitySegment {
-        AtomicitySegment::new(self.trace, self.structure, &self.forcing.orders, first, last)
+        AtomicitySegment::new(self.facts.trace, self.facts.structure, &self.forcing.orders, first, last)
     }
 
     /// What each filter has decided so far, and how long it took.
