@@ -35,11 +35,7 @@ impl Kinds {
     }
 
     fn without(self, own: Kinds) -> Kinds {
-        Kinds {
-            write: self.write - own.write,
-            read_only: self.read_only - own.read_only,
-            read: self.read - own.read,
-        }
+        Kinds { write: self.write - own.write, read_only: self.read_only - own.read_only, read: self.read - own.read }
     }
 }
 
@@ -297,3 +293,6 @@ impl Iterator for Pairs<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -192,8 +192,7 @@ impl<'a> Closure<'a> {
         let new = self.reach_of(to) | 1 << self.added.len();
         for (number, reach) in self.reach.iter_mut().enumerate() {
             let leads_here = self.added.iter().enumerate().any(|(other, (_, end))| {
-                (*reach >> other & 1 == 1 || other == number)
-                    && (*end == from || self.orders.clocks.before(*end, from))
+                (*reach >> other & 1 == 1 || other == number) && (*end == from || self.orders.clocks.before(*end, from))
             });
             if leads_here {
                 *reach |= new;

@@ -223,10 +223,8 @@ impl<'a> Reads<'a> {
         let by_thread = &self.writes[var.index()];
         let before = |write: &EventId| clocks.before(*write, read);
         // Per thread, the last write that must come before the read: what it overwrites is gone.
-        let last: Vec<EventId> = by_thread
-            .iter()
-            .filter_map(|writes| writes[..writes.partition_point(before)].last().copied())
-            .collect();
+        let last: Vec<EventId> =
+            by_thread.iter().filter_map(|writes| writes[..writes.partition_point(before)].last().copied()).collect();
         let mut found = None;
         let mut looked = 0;
         if initial && last.is_empty() {

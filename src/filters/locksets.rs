@@ -158,11 +158,7 @@ fn epoch_at(epochs: &[Epoch], position: u32) -> usize {
     epochs.partition_point(|epoch| epoch.from <= position) - 1 // the first epoch is from 0
 }
 
-fn epochs_of(
-    mut changes: Vec<(u32, bool, Taken)>,
-    none: u32,
-    intern: &mut impl FnMut(&Lockset) -> u32,
-) -> Vec<Epoch> {
+fn epochs_of(mut changes: Vec<(u32, bool, Taken)>, none: u32, intern: &mut impl FnMut(&Lockset) -> u32) -> Vec<Epoch> {
     changes.sort_unstable();
     let mut lockset = Lockset::default();
     let mut epochs = vec![Epoch { from: 0, lockset: none, unlocked: 0 }];

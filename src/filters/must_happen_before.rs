@@ -12,9 +12,7 @@ use foretrace_trace::{EventId, MustHappenBefore, Structure, Trace, Triple};
 pub fn refutes(trace: &Trace, structure: &Structure, clocks: &MustHappenBefore, triple: Triple) -> bool {
     let [first, remote, second] =
         [triple.first, triple.remote, triple.second].map(|event| structure.step(trace, event));
-    first == second && first.0 != first.1
-        || clocks.before(remote.0, first.1)
-        || clocks.before(second.0, remote.1)
+    first == second && first.0 != first.1 || clocks.before(remote.0, first.1) || clocks.before(second.0, remote.1)
 }
 
 /// The position of the first event of `thread` (an index) that every prefix has after `event`; the thread's length if

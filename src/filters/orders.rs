@@ -93,13 +93,7 @@ impl Rules<'_> {
         }
     }
 
-    fn region(
-        &self,
-        own: &[EventId],
-        region: Region,
-        by_thread: &[Vec<Region>],
-        edges: &mut Vec<(EventId, EventId)>,
-    ) {
+    fn region(&self, own: &[EventId], region: Region, by_thread: &[Vec<Region>], edges: &mut Vec<(EventId, EventId)>) {
         let start = self.structure.position(region.start);
         let end = region.end.map_or(own.len() - 1, |end| self.structure.position(end));
         for (other, regions) in by_thread.iter().enumerate() {

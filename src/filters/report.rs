@@ -39,7 +39,8 @@ struct Counter {
 
 impl Counters {
     pub fn count(&self, decider: Decider, judgement: Option<&Judgement>, time: Duration) {
-        let Some(counter) = Decider::ALL.iter().position(|other| *other == decider).and_then(|at| self.0.get(at)) else {
+        let Some(counter) = Decider::ALL.iter().position(|other| *other == decider).and_then(|at| self.0.get(at))
+        else {
             return;
         };
         counter.asked.fetch_add(1, Relaxed);
