@@ -1,6 +1,11 @@
 //! Predicts atomicity violations from the trace of one run, and proves each with a schedule.
 
+pub mod candidates;
+pub mod filters;
 pub mod limit;
 mod linearize;
 pub mod litmus;
+pub mod options;
+pub mod schedule;
 pub mod solve;
+pub mod verdict;

@@ -1,0 +1,298 @@
+//! Candidate triples, one at a time: a real trace has up to 10⁹ of them, so that none is ever held.
+
+use crate::options::CandidateSet;
+use foretrace_trace::{EventId, NameId, Op, Structure, ThreadId, Trace, Transaction, Triple, VarId};
+use rustc_hash::FxHashMap;
+
+/// Where candidates come from: the transactions' accesses, by variable.
+///
+/// The order is that of the transactions, then of each one's variables by first access, then of `first`, `second` and
+/// `remote`.
+#[derive(Debug)]
+pub struct Candidates<'a> {
+    trace: &'a Trace,
+    structure: &'a Structure,
+    transactions: &'a [Transaction],
+    /// Per variable: how many accesses, by kind, in all threads.
+    totals: Vec<Kinds>,
+    /// The same per thread, where there are any.
+    by_thread: FxHashMap<(VarId, ThreadId), Kinds>,
+}
+
+/// Accesses that were recorded as such (not external), by what they do.
+#[derive(Clone, Copy, Default, Debug)]
+struct Kinds {
+    write: u64,
+    read_only: u64,
+    read: u64,
+}
+
+impl Kinds {
+    fn add(&mut self, op: &Op) {
+        self.write += u64::from(op.writes());
+        self.read += u64::from(op.reads());
+        self.read_only += u64::from(!op.writes());
+    }
+
+    fn without(self, own: Kinds) -> Kinds {
+        Kinds { write: self.write - own.write, read_only: self.read_only - own.read_only, read: self.read - own.read }
+    }
+}
+
+/// The accesses of one transaction to one variable, in program order.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The transaction's thread.
+    pub thread: ThreadId,
+    /// The variable.
+    pub var: VarId,
+    /// The accesses; external writes are not among them.
+    pub accesses: Vec<EventId>,
+}
+
+/// Three source locations; candidates with the same ones are reported together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Class {
+    /// Where `first` is.
+    pub first: Place,
+    /// Where `remote` is.
+    pub remote: Place,
+    /// Where `second` is.
+    pub second: Place,
+}
+
+/// A source location; an event without one is a place of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Place {
+    /// As the trace says.
+    Loc(NameId),
+    /// The event itself.
+    Event(EventId),
+}
+
+impl Class {
+    /// The class of a triple.
+    pub fn of(trace: &Trace, triple: Triple) -> Class {
+        let place = |event| trace.event(event).loc.map_or(Place::Event(event), Place::Loc);
+        Class { first: place(triple.first), remote: place(triple.remote), second: place(triple.second) }
+    }
+}
+
+/// Which remote accesses a pair of the transaction's accesses is tried with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Remotes {
+    /// Those that write.
+    Writes,
+    /// Those that read.
+    Reads,
+    /// All.
+    Accesses,
+}
+
+impl Remotes {
+    fn include(self, op: &Op) -> bool {
+        match self {
+            Remotes::Writes => op.writes(),
+            Remotes::Reads => op.reads(),
+            Remotes::Accesses => true,
+        }
+    }
+
+    fn count(self, kinds: Kinds) -> u64 {
+        match self {
+            Remotes::Writes => kinds.write,
+            Remotes::Reads => kinds.read,
+            Remotes::Accesses => kinds.write + kinds.read_only,
+        }
+    }
+}
+
+impl<'a> Candidates<'a> {
+    /// The candidates of these transactions.
+    pub fn new(trace: &'a Trace, structure: &'a Structure, transactions: &'a [Transaction]) -> Candidates<'a> {
+        let mut totals = vec![Kinds::default(); trace.vars.len()];
+        let mut by_thread: FxHashMap<(VarId, ThreadId), Kinds> = FxHashMap::default();
+        for event in &trace.events {
+            if let Some(var) = own_access(&event.op) {
+                totals[var.index()].add(&event.op);
+                by_thread.entry((var, event.thread)).or_default().add(&event.op);
+            }
+        }
+        Candidates { trace, structure, transactions, totals, by_thread }
+    }
+
+    /// The accesses of one transaction, by variable in order of first access.
+    pub fn groups(&self, transaction: &Transaction) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut position: FxHashMap<VarId, usize> = FxHashMap::default();
+        for event in events_of(self.structure, transaction) {
+            let Some(var) = own_access(&self.trace.event(*event).op) else { continue };
+            let at = *position.entry(var).or_insert_with(|| {
+                groups.push(Group { thread: transaction.thread, var, accesses: Vec::new() });
+                groups.len() - 1
+            });
+            groups[at].accesses.push(*event);
+        }
+        groups
+    }
+
+    /// All candidates of a set, streamed; none comes twice.
+    pub fn triples(&self, set: CandidateSet) -> impl Iterator<Item = Triple> + '_ {
+        self.transactions
+            .iter()
+            .flat_map(|transaction| self.groups(transaction))
+            .filter(|group| group.accesses.len() > 1 && self.remote_kinds(group).count_any() > 0)
+            .flat_map(move |group| self.of_group(group, set))
+    }
+
+    /// The candidates of one transaction and variable.
+    pub fn of_group(&self, group: Group, set: CandidateSet) -> impl Iterator<Item = Triple> + '_ {
+        let (thread, var) = (group.thread, group.var);
+        Pairs::new(self.trace, group, set).flat_map(move |(first, second, remotes)| {
+            self.remotes(thread, var)
+                .filter(move |remote| remotes.include(&self.trace.event(*remote).op))
+                .map(move |remote| Triple { first, remote, second })
+        })
+    }
+
+    /// How many candidates a set has, without going through them.
+    pub fn count(&self, set: CandidateSet) -> u64 {
+        let groups = self.transactions.iter().flat_map(|transaction| self.groups(transaction));
+        groups.fold(0, |sum, group| sum.saturating_add(self.count_group(&group, set)))
+    }
+
+    fn count_group(&self, group: &Group, set: CandidateSet) -> u64 {
+        let remote = self.remote_kinds(group);
+        if set == CandidateSet::Adjacent {
+            let pairs = Pairs::new(self.trace, group.clone(), set);
+            return pairs.fold(0, |sum, (_, _, remotes)| sum.saturating_add(remotes.count(remote)));
+        }
+        let writes = group.accesses.iter().filter(|e| self.trace.event(**e).op.writes()).count() as u64;
+        let pairs = |n: u64| n.saturating_mul(n.saturating_sub(1)) / 2;
+        let of_writes = pairs(group.accesses.len() as u64).saturating_mul(remote.write);
+        of_writes.saturating_add(pairs(writes).saturating_mul(remote.read_only))
+    }
+
+    /// The triples of `all` around the same remote access, transaction and variable that are not of `adjacent`.
+    ///
+    /// Under guarded independence a pair of neighbours can be independent where a wider one is not.
+    pub fn wider(&self, adjacent: Triple) -> impl Iterator<Item = Triple> + '_ {
+        let group = self.group_of(adjacent);
+        let remote = adjacent.remote;
+        let neighbours: rustc_hash::FxHashSet<(EventId, EventId)> = group
+            .iter()
+            .flat_map(|group| Pairs::new(self.trace, group.clone(), CandidateSet::Adjacent))
+            .filter(|(_, _, remotes)| remotes.include(&self.trace.event(remote).op))
+            .map(|(first, second, _)| (first, second))
+            .collect();
+        group
+            .into_iter()
+            .flat_map(|group| Pairs::new(self.trace, group, CandidateSet::All))
+            .filter(move |(first, second, remotes)| {
+                remotes.include(&self.trace.event(remote).op) && !neighbours.contains(&(*first, *second))
+            })
+            .map(move |(first, second, _)| Triple { first, remote, second })
+    }
+
+    /// The transaction that holds a triple's local accesses.
+    pub fn transaction_of(&self, triple: Triple) -> Option<&'a Transaction> {
+        let thread = self.trace.event(triple.first).thread;
+        let begun = self.transactions.partition_point(|transaction| transaction.first <= triple.first);
+        let latest = self.transactions[..begun].iter().rev().find(|transaction| transaction.thread == thread);
+        latest.filter(|transaction| transaction.contains(thread, triple.second))
+    }
+
+    fn group_of(&self, triple: Triple) -> Option<Group> {
+        let var = self.trace.event(triple.first).op.var()?;
+        let groups = self.groups(self.transaction_of(triple)?);
+        groups.into_iter().find(|group| group.var == var)
+    }
+
+    fn remotes(&self, thread: ThreadId, var: VarId) -> impl Iterator<Item = EventId> + '_ {
+        self.structure.accesses[var.index()].iter().copied().filter(move |access| {
+            let event = self.trace.event(*access);
+            event.thread != thread && !event.op.is_external()
+        })
+    }
+
+    fn remote_kinds(&self, group: &Group) -> Kinds {
+        let own = self.by_thread.get(&(group.var, group.thread)).copied().unwrap_or_default();
+        self.totals[group.var.index()].without(own)
+    }
+}
+
+impl Kinds {
+    fn count_any(self) -> u64 {
+        self.write + self.read_only
+    }
+}
+
+/// The variable of an access that can be part of a candidate.
+fn own_access(op: &Op) -> Option<VarId> {
+    if op.is_external() { None } else { op.var() }
+}
+
+/// The events of a transaction, its ends included.
+pub fn events_of<'a>(structure: &'a Structure, transaction: &Transaction) -> &'a [EventId] {
+    let own = &structure.threads[transaction.thread.index()];
+    let from = own.partition_point(|event| *event < transaction.first);
+    let to = own.partition_point(|event| *event <= transaction.last);
+    &own[from..to]
+}
+
+/// Pairs of a transaction's accesses to one variable, with the remote accesses that each is tried with.
+struct Pairs<'a> {
+    trace: &'a Trace,
+    accesses: Vec<EventId>,
+    set: CandidateSet,
+    first: usize,
+    second: usize,
+}
+
+impl<'a> Pairs<'a> {
+    fn new(trace: &'a Trace, group: Group, set: CandidateSet) -> Pairs<'a> {
+        Pairs { trace, accesses: group.accesses, set, first: 0, second: 1 }
+    }
+
+    fn writes(&self, position: usize) -> bool {
+        self.trace.event(self.accesses[position]).op.writes()
+    }
+
+    /// What to try between the current two, which are in order of program.
+    fn current(&self) -> Option<Remotes> {
+        let both_write = self.writes(self.first) && self.writes(self.second);
+        if self.set == CandidateSet::All || self.second == self.first + 1 {
+            return Some(if both_write { Remotes::Accesses } else { Remotes::Writes });
+        }
+        both_write.then_some(Remotes::Reads) // with nothing but reads between, see `advance`
+    }
+
+    fn advance(&mut self) {
+        let reached_write = self.set == CandidateSet::Adjacent && self.writes(self.second);
+        self.second += 1;
+        let only_neighbours = self.set == CandidateSet::Adjacent && !self.writes(self.first);
+        if reached_write || only_neighbours || self.second >= self.accesses.len() {
+            self.first += 1;
+            self.second = self.first + 1;
+        }
+    }
+}
+
+impl Iterator for Pairs<'_> {
+    type Item = (EventId, EventId, Remotes);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.second < self.accesses.len() {
+            let pair = (self.accesses[self.first], self.accesses[self.second]);
+            let remotes = self.current();
+            self.advance();
+            if let Some(remotes) = remotes {
+                return Some((pair.0, pair.1, remotes));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,338 @@
+//! Reads whose value can come from one write only: what the trace atomicity segment and early refutation stand on.
+//!
+//! Every statement here holds in *every* prefix of a model that contains a certain event, `by`: the next event of the
+//! thread for a plain read (the last read of a thread may return anything in `avp` and `mcm`), the read itself where
+//! it has a guard or is an `rmw`, the guard or assume that tests the value in `ctp`.
+
+use foretrace_trace::{EventId, Model, MustHappenBefore, Observed, Op, Structure, TermId, Trace, Value, VarId, Why};
+use rustc_hash::FxHashMap;
+
+/// In every prefix that holds `by`, `read` takes what `source` wrote, the initial value if nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForcedRead {
+    /// The read.
+    pub read: EventId,
+    /// The only write that it can read from.
+    pub source: Option<EventId>,
+    /// The event in whose presence this holds: `read` or a later one of its thread.
+    pub by: EventId,
+}
+
+/// What a model's rule for reads forces.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Forced {
+    /// Reads with one possible source.
+    pub reads: Vec<ForcedRead>,
+    /// Pairs (earlier, later) of different threads: the earlier comes first in every prefix with the later.
+    pub edges: Vec<(EventId, EventId)>,
+}
+
+/// What a read that the thread goes on from must have returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadRule {
+    /// Anything.
+    Free,
+    /// What makes the conditions over it true; those of pins are looked at or not.
+    Conditions {
+        /// Whether assumes that pin a value count.
+        pins: bool,
+    },
+    /// The recorded value.
+    SameValue,
+    /// What the recorded write wrote.
+    SameWrite,
+}
+
+impl ReadRule {
+    /// A model's rules: the one that needs no pin, and the one with pins where that differs.
+    pub fn of(model: Model) -> (ReadRule, Option<ReadRule>) {
+        match model {
+            Model::Cam => (ReadRule::Free, None),
+            Model::Ctp => (ReadRule::Conditions { pins: false }, Some(ReadRule::Conditions { pins: true })),
+            Model::Mcm => (ReadRule::SameValue, None),
+            Model::Avp => (ReadRule::SameWrite, None),
+        }
+    }
+}
+
+/// Writes looked at for one read and condition before it is left alone.
+const MOST_WRITES: usize = 256;
+/// Conditions over one read that are looked at.
+const MOST_CONDITIONS: usize = 8;
+/// Definitions that a condition may go through.
+const MOST_LETS: usize = 32;
+
+/// A condition over a single read and constants.
+#[derive(Clone, Debug)]
+struct Condition {
+    by: EventId,
+    term: TermId,
+    /// The `let`s between the read and the condition, in order.
+    lets: Vec<EventId>,
+    pin: bool,
+}
+
+/// Finds forced reads.
+#[derive(Debug)]
+pub struct Reads<'a> {
+    trace: &'a Trace,
+    structure: &'a Structure,
+    observed: &'a Observed,
+    /// Per variable: its writes by thread.
+    writes: Vec<Vec<Vec<EventId>>>,
+    /// The conditions over each read, where its rule asks for them.
+    conditions: FxHashMap<EventId, Vec<Condition>>,
+}
+
+/// Where a read can take its value from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sources {
+    /// From several threads, or too many to say.
+    Many,
+    /// From the initial value alone.
+    Initial,
+    /// From writes of one thread, this one the earliest.
+    From { earliest: EventId, only: bool },
+}
+
+impl<'a> Reads<'a> {
+    /// Prepares a valid trace.
+    pub fn new(trace: &'a Trace, structure: &'a Structure, observed: &'a Observed) -> Reads<'a> {
+        let mut writes = vec![Vec::new(); trace.vars.len()];
+        for (var, all) in structure.writes.iter().enumerate() {
+            let mut by_thread: Vec<Vec<EventId>> = Vec::new();
+            let mut row: FxHashMap<u32, usize> = FxHashMap::default();
+            for write in all {
+                let at = *row.entry(trace.event(*write).thread.0).or_insert_with(|| {
+                    by_thread.push(Vec::new());
+                    by_thread.len() - 1
+                });
+                by_thread[at].push(*write);
+            }
+            writes[var] = by_thread;
+        }
+        Reads { trace, structure, observed, writes, conditions: conditions(trace, structure) }
+    }
+
+    /// Whether any pin is a condition over a single read.
+    pub fn any_pin(&self) -> bool {
+        self.conditions.values().flatten().any(|condition| condition.pin)
+    }
+
+    /// What `rule` forces, given orders that hold already.
+    pub fn forced(&self, rule: ReadRule, clocks: &MustHappenBefore) -> Forced {
+        let mut forced = Forced::default();
+        for (read, event) in self.trace.iter() {
+            let Some(var) = event.op.var().filter(|_| event.op.reads()) else { continue };
+            match rule {
+                ReadRule::Free => {}
+                ReadRule::SameWrite => {
+                    let source = self.observed.source(read);
+                    let only = source.map_or(Sources::Initial, |write| Sources::From { earliest: write, only: true });
+                    self.record(&mut forced, read, self.goes_on(read), only);
+                }
+                ReadRule::SameValue => {
+                    let value = self.observed.read(read);
+                    let initial = self.trace.vars[var.index()].init.as_ref() == value;
+                    let same = &mut |write| self.observed.written(write) == value;
+                    self.record(&mut forced, read, self.goes_on(read), self.sources(clocks, read, var, initial, same));
+                }
+                ReadRule::Conditions { pins } => self.by_conditions(&mut forced, clocks, read, var, pins),
+            }
+        }
+        forced
+    }
+
+    /// The first event in whose presence the read has returned what the recorded run says.
+    fn goes_on(&self, read: EventId) -> Option<EventId> {
+        match self.trace.event(read).op {
+            Op::Read { guard: None, .. } => self.structure.next(self.trace, read),
+            _ => Some(read),
+        }
+    }
+
+    fn record(&self, forced: &mut Forced, read: EventId, by: Option<EventId>, sources: Sources) {
+        let Some(by) = by else { return };
+        match sources {
+            Sources::Many => {}
+            Sources::Initial => forced.reads.push(ForcedRead { read, source: None, by }),
+            Sources::From { earliest, only } => {
+                if only {
+                    forced.reads.push(ForcedRead { read, source: Some(earliest), by });
+                }
+                forced.edges.extend(edge(self.trace, self.structure, earliest, by));
+            }
+        }
+    }
+
+    fn by_conditions(&self, forced: &mut Forced, clocks: &MustHappenBefore, read: EventId, var: VarId, pins: bool) {
+        let Some(all) = self.conditions.get(&read) else { return };
+        let mut held: Vec<&Condition> = Vec::new();
+        for condition in all.iter().filter(|condition| pins || !condition.pin).take(MOST_CONDITIONS) {
+            held.push(condition);
+            let holds = |value: Option<&Value>| match value {
+                Some(value) => held.iter().all(|condition| self.holds(condition, read, value)),
+                None => true, // not known before the prefix is
+            };
+            let initial = holds(self.trace.vars[var.index()].init.as_ref());
+            let sources = self.sources(clocks, read, var, initial, &mut |write| holds(self.constant(write)));
+            self.record(forced, read, Some(condition.by), sources);
+            if matches!(sources, Sources::Initial | Sources::From { only: true, .. }) {
+                return;
+            }
+        }
+    }
+
+    /// The value that a write writes in every prefix, where it is a literal.
+    fn constant(&self, write: EventId) -> Option<&Value> {
+        match &self.trace.event(write).op {
+            Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => self.trace.terms.as_const(*term),
+            Op::Write { value, .. } => value.map(|value| self.trace.value(value)),
+            Op::Rmw { stored, .. } => stored.map(|value| self.trace.value(value)),
+            _ => None,
+        }
+    }
+
+    fn holds(&self, condition: &Condition, read: EventId, value: &Value) -> bool {
+        let mut names: FxHashMap<EventId, Value> = FxHashMap::default();
+        names.insert(read, value.clone());
+        let evaluate = |term, names: &FxHashMap<EventId, Value>| {
+            self.trace.terms.evaluate(term, &mut |local| {
+                names.get(&local.definition).cloned().unwrap_or_else(|| Value::zero(local.sort))
+            })
+        };
+        for definition in &condition.lets {
+            if let Op::Let { expr, .. } = self.trace.event(*definition).op {
+                let value = evaluate(expr, &names);
+                names.insert(*definition, value);
+            }
+        }
+        evaluate(condition.term, &names).is_true()
+    }
+
+    /// The possible sources of a read: writes that `fits` and that the orders allow. A write that must come after the
+    /// read is none, nor is one that another write must come after and still before the read.
+    fn sources(
+        &self,
+        clocks: &MustHappenBefore,
+        read: EventId,
+        var: VarId,
+        initial: bool,
+        fits: &mut dyn FnMut(EventId) -> bool,
+    ) -> Sources {
+        let by_thread = &self.writes[var.index()];
+        let before = |write: &EventId| clocks.before(*write, read);
+        // Per thread, the last write that must come before the read: what it overwrites is gone.
+        let last: Vec<EventId> =
+            by_thread.iter().filter_map(|writes| writes[..writes.partition_point(before)].last().copied()).collect();
+        let mut found = None;
+        let mut looked = 0;
+        if initial && last.is_empty() {
+            found = Some(Sources::Initial);
+        }
+        for writes in by_thread {
+            let gone = |write: &EventId| last.iter().any(|last| clocks.before(*write, *last));
+            let from = writes.partition_point(gone);
+            let mut here: Option<EventId> = None;
+            for write in &writes[from..] {
+                if *write == read || clocks.before(read, *write) {
+                    break;
+                }
+                looked += 1;
+                if looked > MOST_WRITES {
+                    // One thread's earliest stands as an edge only if no other thread was left out.
+                    return Sources::Many;
+                }
+                if !fits(*write) {
+                    continue;
+                }
+                match (here, found) {
+                    (None, None) => {
+                        here = Some(*write);
+                        found = Some(Sources::From { earliest: *write, only: true });
+                    }
+                    (Some(earliest), _) => found = Some(Sources::From { earliest, only: false }),
+                    (None, Some(_)) => return Sources::Many,
+                }
+            }
+        }
+        found.unwrap_or(Sources::Many)
+    }
+}
+
+/// `from` before `to` as an edge between threads; all parts of from's step come before what follows in another thread.
+pub fn edge(trace: &Trace, structure: &Structure, from: EventId, to: EventId) -> Option<(EventId, EventId)> {
+    (trace.event(from).thread != trace.event(to).thread).then(|| (structure.step(trace, from).1, to))
+}
+
+/// The single read that a value depends on.
+#[derive(Clone, Debug)]
+enum Support {
+    None,
+    One(EventId, Vec<EventId>),
+    Many,
+}
+
+/// The conditions over each read that no other read takes part in.
+fn conditions(trace: &Trace, structure: &Structure) -> FxHashMap<EventId, Vec<Condition>> {
+    let mut conditions: FxHashMap<EventId, Vec<Condition>> = FxHashMap::default();
+    for own in &structure.threads {
+        let mut lets: FxHashMap<EventId, Support> = FxHashMap::default();
+        for id in own {
+            let op = &trace.event(*id).op;
+            if let Op::Let { expr, .. } = op {
+                let support = support(trace, *expr, &lets).through(*id);
+                lets.insert(*id, support);
+            }
+            let Some(term) = op.condition() else { continue };
+            if let Support::One(read, through) = support(trace, term, &lets) {
+                let pin = matches!(op, Op::Assume { why: Why::Pin, .. });
+                let all = conditions.entry(read).or_default();
+                if all.iter().filter(|other| other.pin == pin).count() < MOST_CONDITIONS {
+                    all.push(Condition { by: *id, term, lets: through, pin });
+                }
+            }
+        }
+    }
+    conditions
+}
+
+fn support(trace: &Trace, term: TermId, lets: &FxHashMap<EventId, Support>) -> Support {
+    let mut found = Support::None;
+    for local in trace.terms.leaves(term) {
+        let one = match lets.get(&local.definition) {
+            Some(known) => known.clone(),
+            None => Support::One(local.definition, Vec::new()),
+        };
+        found = found.and(one);
+    }
+    found
+}
+
+impl Support {
+    fn and(self, other: Support) -> Support {
+        match (self, other) {
+            (Support::None, other) => other,
+            (one, Support::None) => one,
+            (Support::One(a, mut through), Support::One(b, more)) if a == b => {
+                through.extend(more);
+                through.sort_unstable();
+                through.dedup();
+                if through.len() > MOST_LETS { Support::Many } else { Support::One(a, through) }
+            }
+            _ => Support::Many,
+        }
+    }
+
+    /// The same for what a `let` defines by such a value.
+    fn through(self, definition: EventId) -> Support {
+        match self {
+            Support::One(read, mut through) if through.len() < MOST_LETS => {
+                through.push(definition);
+                Support::One(read, through)
+            }
+            Support::None => Support::Many, // a constant: rare, and nothing is lost but a filter's chance
+            _ => Support::Many,
+        }
+    }
+}

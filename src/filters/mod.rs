@@ -1,0 +1,205 @@
+//! Filters: what decides candidates without a solver.
+//!
+//! Each is sound for the model that it serves: it refutes only what no prefix of that model shows, and proves only by
+//! a schedule that the checker has run. So none changes a verdict, and each can be switched off.
+
+mod early_refutation;
+mod early_witness;
+mod forced_reads;
+mod locksets;
+mod must_happen_before;
+mod orders;
+mod report;
+mod segment;
+#[cfg(test)]
+mod tests;
+
+pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
+pub use locksets::Locksets;
+pub use orders::Orders;
+pub use report::{FilterCount, FilterReport};
+pub use segment::AtomicitySegment;
+
+use crate::candidates::Class;
+use crate::options::Options;
+use crate::schedule;
+use crate::verdict::Decider;
+use early_refutation::{EarlyRefutation, ReadIndex};
+use early_witness::EarlyWitness;
+use foretrace_encodings::Facts;
+use foretrace_trace::{Checker, EventId, Question, Structure, Trace, Transaction, Triple, Witness};
+use report::Counters;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Schedules of one candidate that the checker may refuse before its witness is left to the solver.
+const MOST_CHECKS: usize = 4;
+
+/// What a filter found out.
+#[derive(Clone, Debug)]
+pub enum Judgement {
+    /// No prefix of the model shows the candidate.
+    Infeasible {
+        /// The filter that proved it.
+        by: Decider,
+        /// Whether the proof needs that a pinned value stays as it was.
+        rests_on_pin: bool,
+    },
+    /// The checker has run a schedule that shows it.
+    Feasible {
+        /// The proof.
+        witness: Box<Witness>,
+    },
+}
+
+/// How often the witnesses of one class could not be guessed. Tries become rarer then, so that such a class does not cost a
+/// try for each of its candidates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Effort {
+    failures: u32,
+    pause: u32,
+}
+
+/// Failures of a class before tries become rarer.
+const PATIENCE: u32 = 8;
+
+impl Effort {
+    fn may_try(&mut self) -> bool {
+        let may = self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        may
+    }
+
+    fn tried(&mut self, found: bool) {
+        self.failures = if found { 0 } else { self.failures + 1 };
+        self.pause = (1 << self.failures.saturating_sub(PATIENCE).min(12)) - 1;
+    }
+}
+
+/// Orders with the reads that they leave no choice about.
+#[derive(Debug)]
+struct Forcing {
+    orders: Orders,
+    reads: ReadIndex,
+}
+
+impl Forcing {
+    fn new(trace: &Trace, structure: &Structure, reads: &Reads<'_>, rule: ReadRule, question: Question) -> Forcing {
+        let orders = Orders::new(trace, structure, reads, rule, question.feasibility);
+        let reads = ReadIndex::new(trace, &orders.reads);
+        Forcing { orders, reads }
+    }
+}
+
+/// All filters of one analysis run.
+///
+/// Threads may share it; but who decides a candidate is the same in every run only if those of one class are judged in
+/// their order.
+pub struct Filters<'a> {
+    facts: Facts<'a>,
+    question: Question,
+    without: BTreeSet<Decider>,
+    locksets: Locksets,
+    /// What holds without pins, and what holds with them where that is more.
+    forcing: Forcing,
+    with_pins: Option<Forcing>,
+    refutation: EarlyRefutation<'a>,
+    /// Nothing where the trace knows too little for the model.
+    witness: Option<(EarlyWitness<'a>, Checker<'a>)>,
+    efforts: Mutex<FxHashMap<Class, Effort>>,
+    counters: Counters,
+}
+
+impl<'a> Filters<'a> {
+    /// Prepares the filters for a question.
+    pub fn new(facts: Facts<'a>, transactions: &'a [Transaction], options: &Options) -> Filters<'a> {
+        let Facts { trace, structure, observed, .. } = facts;
+        let question = options.question;
+        let reads = Reads::new(trace, structure, observed);
+        let (rule, rule_with_pins) = ReadRule::of(question.model);
+        let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question);
+        let witness = EarlyWitness::new(trace, structure, observed, question).ok();
+        let checker = Checker::new(trace, observed, transactions, question).ok();
+        Filters {
+            facts,
+            question,
+            without: options.without.clone(),
+            locksets: Locksets::new(trace, structure),
+            forcing: forcing(rule),
+            with_pins: rule_with_pins.filter(|_| reads.any_pin()).map(forcing),
+            refutation: EarlyRefutation::new(trace, structure, question.feasibility),
+            witness: witness.zip(checker),
+            efforts: Mutex::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Decides a candidate, if one of the filters that are switched on can.
+    pub fn judge(&self, triple: Triple) -> Option<Judgement> {
+        Decider::ALL.into_iter().filter(|decider| !self.without.contains(decider)).find_map(|decider| {
+            let start = Instant::now();
+            let judgement = self.ask(decider, triple);
+            self.counters.count(decider, judgement.as_ref(), start.elapsed());
+            judgement
+        })
+    }
+
+    fn ask(&self, decider: Decider, triple: Triple) -> Option<Judgement> {
+        let infeasible = |rests_on_pin| Judgement::Infeasible { by: decider, rests_on_pin };
+        let Facts { trace, structure, clocks, .. } = self.facts;
+        match decider {
+            Decider::MustHappenBefore => {
+                must_happen_before::refutes(trace, structure, clocks, triple).then(|| infeasible(false))
+            }
+            Decider::CutPoints => self.locksets.refute(trace, structure, clocks, triple).then(|| infeasible(false)),
+            Decider::Segment => self
+                .with_or_without_pins(|forcing| segment::refutes(trace, structure, &forcing.orders, triple))
+                .map(infeasible),
+            Decider::EarlyWitness => self.early_witness(triple),
+            Decider::EarlyRefutation => self
+                .with_or_without_pins(|forcing| self.refutation.refutes(&forcing.orders, &forcing.reads, triple))
+                .map(infeasible),
+            Decider::Smt => None,
+        }
+    }
+
+    /// Whether `refutes` does so, and whether it needs pins for that.
+    fn with_or_without_pins(&self, refutes: impl Fn(&Forcing) -> bool) -> Option<bool> {
+        if refutes(&self.forcing) {
+            return Some(false);
+        }
+        self.with_pins.as_ref().filter(|forcing| refutes(forcing)).map(|_| true)
+    }
+
+    fn early_witness(&self, triple: Triple) -> Option<Judgement> {
+        let (witnesses, checker) = self.witness.as_ref()?;
+        let class = Class::of(self.facts.trace, triple);
+        if !self.effort(class, Effort::may_try) {
+            return None;
+        }
+        let schedules = witnesses.schedules(&self.locksets, triple).take(MOST_CHECKS);
+        let found = schedules.into_iter().find_map(|schedule| {
+            let shorter = schedule::shorter(self.facts.trace, self.question.feasibility, triple, &schedule);
+            checker.check(triple, &shorter).or_else(|_| checker.check(triple, &schedule)).ok()
+        });
+        self.effort(class, |effort| effort.tried(found.is_some()));
+        found.map(|witness| Judgement::Feasible { witness: Box::new(witness) })
+    }
+
+    fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {
+        let mut efforts = self.efforts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        change(efforts.entry(class).or_default())
+    }
+
+    /// The trace atomicity segment between a transaction's first and last access.
+    pub fn segment(&self, first: EventId, last: EventId) -> AtomicitySegment {
+        AtomicitySegment::new(self.facts.trace, self.facts.structure, &self.forcing.orders, first, last)
+    }
+
+    /// What each filter has decided so far, and how long it took.
+    pub fn report(&self) -> FilterReport {
+        self.counters.report()
+    }
+}

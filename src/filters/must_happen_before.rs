@@ -1,0 +1,22 @@
+//! Refutes candidates whose order contradicts one that holds in every prefix of every model.
+
+use foretrace_trace::{EventId, MustHappenBefore, Structure, Trace, Triple};
+
+/// Whether no prefix at all holds the triple in its order.
+///
+/// A prefix that holds first, remote and second in this order holds whatever must come before each. With the orders
+/// first → remote → second added to an acyclic relation in which first comes before second, a cycle must use remote →
+/// first or second → remote; no other combination refutes. Steps count whole: a prefix with an event after one part of a step
+/// (a part of first's or remote's step, since remote and second follow) holds all its parts right before, so an order
+/// between any parts of two steps is one between the steps.
+pub fn refutes(trace: &Trace, structure: &Structure, clocks: &MustHappenBefore, triple: Triple) -> bool {
+    let [first, remote, second] =
+        [triple.first, triple.remote, triple.second].map(|event| structure.step(trace, event));
+    first == second && first.0 != first.1 || clocks.before(remote.0, first.1) || clocks.before(second.0, remote.1)
+}
+
+/// The position of the first event of `thread` (an index) that every prefix has after `event`; the thread's length if
+/// there is none.
+pub(crate) fn first_after(structure: &Structure, clocks: &MustHappenBefore, event: EventId, thread: usize) -> u32 {
+    structure.threads[thread].partition_point(|other| !clocks.before(event, *other)) as u32
+}

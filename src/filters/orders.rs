@@ -1,0 +1,196 @@
+//! Orders between events that hold in every prefix of a model: the clocks of must-happen-before, closed under what reads,
+//! locks and semaphores force.
+//!
+//! Each rule is of the form "in every prefix that holds b, a comes before b", so rules can be applied to each other's
+//! results until nothing is new; stopping early loses orders, never soundness.
+
+use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
+use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncKind, Trace};
+use rustc_hash::FxHashSet;
+
+/// Times that the rules are applied to each other's results.
+const ROUNDS: usize = 6;
+/// Pairs of downs and posts of one semaphore beyond which its rule is left out.
+const MOST_SEMAPHORE_PAIRS: usize = 1 << 20;
+
+/// Orders that hold in every prefix of a model.
+#[derive(Debug)]
+pub struct Orders {
+    /// They, as clocks.
+    pub clocks: MustHappenBefore,
+    /// Reads with a single source.
+    pub reads: Vec<ForcedRead>,
+}
+
+/// Regions of each lock by thread, in program order.
+pub type RegionsByThread = Vec<Vec<Vec<Region>>>;
+
+/// Per lock and thread (an index): its regions, in program order.
+pub fn regions_by_thread(trace: &Trace, structure: &Structure) -> RegionsByThread {
+    let split = |regions: &Vec<Region>| {
+        let mut by_thread = vec![Vec::new(); if regions.is_empty() { 0 } else { trace.threads.len() }];
+        for region in regions {
+            by_thread[region.thread.index()].push(*region);
+        }
+        by_thread
+    };
+    structure.regions.iter().map(split).collect()
+}
+
+impl Orders {
+    /// The orders of a model with this rule for reads.
+    pub fn new(
+        trace: &Trace,
+        structure: &Structure,
+        reads: &Reads<'_>,
+        rule: ReadRule,
+        feasibility: Feasibility,
+    ) -> Orders {
+        let regions = regions_by_thread(trace, structure);
+        let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
+        let mut edges: Vec<(EventId, EventId)> = Vec::new();
+        let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
+        for _ in 0..ROUNDS {
+            let rules = Rules { trace, structure, regions: &regions, clocks: &orders.clocks, feasibility };
+            let forced = reads.forced(rule, &orders.clocks);
+            let mut new = forced.edges;
+            rules.locks(&mut new);
+            rules.semaphores(&mut new);
+            if feasibility == Feasibility::Complete {
+                rules.reads_of_complete_runs(&forced.reads, &mut new);
+            }
+            orders.reads = forced.reads;
+            new.retain(|(from, to)| !orders.clocks.before(*from, *to) && known.insert((*from, *to)));
+            if new.is_empty() {
+                break;
+            }
+            edges.extend(new);
+            orders.clocks = MustHappenBefore::with_edges(trace, structure, &edges);
+        }
+        orders
+    }
+}
+
+/// The rules, over the orders found so far.
+struct Rules<'a> {
+    trace: &'a Trace,
+    structure: &'a Structure,
+    regions: &'a RegionsByThread,
+    clocks: &'a MustHappenBefore,
+    feasibility: Feasibility,
+}
+
+impl Rules<'_> {
+    /// Where region A is open before an event b inside of region B of the same lock, A ends before b: the two do not overlap,
+    /// and B's end does not come before A's start, since b does not come after B's end.
+    fn locks(&self, edges: &mut Vec<(EventId, EventId)>) {
+        for (thread, own) in self.structure.threads.iter().enumerate() {
+            for by_thread in self.regions.iter().filter(|by_thread| !by_thread.is_empty()) {
+                for region in &by_thread[thread] {
+                    self.region(own, *region, by_thread, edges);
+                }
+            }
+        }
+    }
+
+    fn region(&self, own: &[EventId], region: Region, by_thread: &[Vec<Region>], edges: &mut Vec<(EventId, EventId)>) {
+        let start = self.structure.position(region.start);
+        let end = region.end.map_or(own.len() - 1, |end| self.structure.position(end));
+        for (other, regions) in by_thread.iter().enumerate() {
+            if regions.is_empty() || other == region.thread.index() {
+                continue;
+            }
+            // With all events in the run, what holds at the region's end holds for its start.
+            if self.feasibility == Feasibility::Complete {
+                self.end_before(regions, region, other, own[end], region.start, edges);
+            }
+            let mut position = start;
+            while position <= end {
+                let event = own[position];
+                self.end_before(regions, region, other, event, event, edges);
+                let seen = self.clocks.seen(event, other);
+                let gains = |e: &EventId| self.clocks.seen(*e, other) <= seen;
+                position += own[position..=end].partition_point(gains).max(1);
+            }
+        }
+    }
+
+    /// An edge from the end of the last region of thread `other` that is open before `event`, to `target`.
+    fn end_before(
+        &self,
+        regions: &[Region],
+        region: Region,
+        other: usize,
+        event: EventId,
+        target: EventId,
+        edges: &mut Vec<(EventId, EventId)>,
+    ) {
+        let seen = self.clocks.seen(event, other) as usize;
+        let open = regions.partition_point(|r| self.structure.position(r.start) < seen);
+        let Some(last) = regions[..open].iter().rev().find(|r| r.excludes(&region)) else { return };
+        if let Some(end) = last.end
+            && !self.clocks.before(end, target)
+        {
+            edges.extend(edge(self.trace, self.structure, end, target));
+        }
+    }
+
+    /// A down needs one post more than there are downs before it, less the first count. Where no more posts than
+    /// that can come before it, all of them do.
+    fn semaphores(&self, edges: &mut Vec<(EventId, EventId)>) {
+        for (sync, object) in self.trace.syncs.iter().enumerate() {
+            let SyncKind::Semaphore { init } = object.kind else { continue };
+            let (posts, downs) = (&self.structure.posts[sync], &self.structure.downs[sync]);
+            if posts.len().saturating_mul(downs.len()) > MOST_SEMAPHORE_PAIRS
+                || downs.len().saturating_mul(downs.len()) > MOST_SEMAPHORE_PAIRS
+            {
+                continue;
+            }
+            for down in downs {
+                let earlier = downs.iter().filter(|other| self.clocks.before(**other, *down)).count() as u64;
+                let possible: Vec<EventId> =
+                    posts.iter().copied().filter(|post| !self.clocks.before(*down, *post)).collect();
+                if (earlier + 1).checked_sub(init) == Some(possible.len() as u64) {
+                    edges.extend(possible.iter().filter_map(|post| edge(self.trace, self.structure, *post, *down)));
+                }
+            }
+        }
+    }
+
+    /// In a run of all events every other write comes before a read's only source or after the read.
+    fn reads_of_complete_runs(&self, reads: &[ForcedRead], edges: &mut Vec<(EventId, EventId)>) {
+        let mut writes: rustc_hash::FxHashMap<(u32, u32), Vec<EventId>> = rustc_hash::FxHashMap::default();
+        for (var, all) in self.structure.writes.iter().enumerate() {
+            for write in all {
+                writes.entry((var as u32, self.trace.event(*write).thread.0)).or_default().push(*write);
+            }
+        }
+        for forced in reads {
+            let Some(var) = self.trace.event(forced.read).op.var() else { continue };
+            for thread in 0..self.trace.threads.len() as u32 {
+                let Some(writes) = writes.get(&(var.0, thread)) else { continue };
+                self.around(forced, writes, edges);
+            }
+        }
+    }
+
+    /// The same for the writes of one thread.
+    fn around(&self, forced: &ForcedRead, writes: &[EventId], edges: &mut Vec<(EventId, EventId)>) {
+        let after_source = match forced.source {
+            None => 0,
+            Some(source) => writes.partition_point(|write| !self.clocks.before(source, *write)),
+        };
+        let mut add = |from: EventId, to: EventId| {
+            if from != to && !self.clocks.before(from, to) {
+                edges.extend(edge(self.trace, self.structure, from, to));
+            }
+        };
+        if let Some(next) = writes[after_source..].iter().find(|write| **write != forced.read) {
+            add(forced.read, *next);
+        }
+        let before_read = writes.partition_point(|write| self.clocks.before(*write, forced.read));
+        if let (Some(source), Some(last)) = (forced.source, writes[..before_read].last()) {
+            add(*last, source);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The trace atomicity segment: the part of a trace that can take part in a violation of one transaction.
+//!
+//! Source: TAS, section III, with read-after-write edges as far as they hold in every prefix of the model: all of
+//! them in `avp`, in `ctp` only those that conditions leave no choice about (`forced_reads`). An edge goes to the event
+//! after a plain read, which replaces the paper's care for reads coupled below the upper frontier.
+
+use super::must_happen_before;
+use super::orders::Orders;
+use foretrace_trace::{EventId, Structure, Trace, Triple};
+
+/// The segment of a transaction: for each thread, the events between two frontiers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AtomicitySegment {
+    /// Per thread: how many events come before the transaction's first access.
+    pub upper: Vec<u32>,
+    /// Per thread: the position of the first event that comes after the transaction's last access.
+    pub lower: Vec<u32>,
+}
+
+impl AtomicitySegment {
+    /// The segment between a transaction's first and last access.
+    pub fn new(trace: &Trace, structure: &Structure, orders: &Orders, first: EventId, last: EventId) -> Self {
+        let own = trace.event(first).thread.index();
+        let threads = 0..trace.threads.len();
+        let upper = threads.clone().map(|thread| orders.clocks.seen(first, thread)).collect();
+        let lower = threads
+            .map(|thread| {
+                if thread == own {
+                    structure.position[last.index()] + 1
+                } else {
+                    must_happen_before::first_after(structure, &orders.clocks, last, thread)
+                }
+            })
+            .collect();
+        AtomicitySegment { upper, lower }
+    }
+
+    /// Whether an event lies between the frontiers.
+    pub fn contains(&self, trace: &Trace, structure: &Structure, event: EventId) -> bool {
+        let thread = trace.event(event).thread.index();
+        let position = structure.position[event.index()];
+        self.upper[thread] <= position && position < self.lower[thread]
+    }
+
+    /// How many events lie between the frontiers.
+    pub fn size(&self) -> u64 {
+        self.upper.iter().zip(&self.lower).map(|(upper, lower)| u64::from(lower.saturating_sub(*upper))).sum()
+    }
+}
+
+/// Whether remote lies outside of the segment between first and second, which are a transaction in themselves; that
+/// is sharper than the segment of the whole transaction.
+pub fn refutes(trace: &Trace, structure: &Structure, orders: &Orders, triple: Triple) -> bool {
+    must_happen_before::refutes(trace, structure, &orders.clocks, triple)
+}

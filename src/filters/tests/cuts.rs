@@ -1,0 +1,166 @@
+//! Must-happen-before and cut-points.
+
+use super::Case;
+use crate::verdict::Decider::{CutPoints, MustHappenBefore};
+use foretrace_trace::TraceBuilder;
+
+fn two_writes_of_one(b: &mut TraceBuilder, lock: &str) {
+    b.acquire(2, lock); // 0
+    b.write(2, "x", "1"); // 1
+    b.write(2, "x", "2"); // 2
+    b.release(2, lock); // 3
+}
+
+#[test]
+fn a_fork_after_second_and_a_join_before_first_refute() {
+    let case = Case::new(|b| {
+        b.write(1, "x", "1"); // 0
+        b.write(1, "x", "2"); // 1
+        b.fork(1, 2); // 2
+        b.write(2, "x", "3"); // 3
+        b.join(1, 2); // 4
+        b.write(1, "x", "4"); // 5
+        b.write(1, "x", "5"); // 6
+    });
+    assert!(case.refutes(MustHappenBefore, [0, 3, 1]));
+    assert!(case.refutes(MustHappenBefore, [5, 3, 6]));
+    assert!(!case.refutes(MustHappenBefore, [1, 3, 5]));
+}
+
+#[test]
+fn nothing_comes_between_the_parts_of_a_step() {
+    let case = Case::new(|b| {
+        b.write(2, "x", "1").part(1, 2); // 0
+        b.write(2, "x", "2").part(2, 2); // 1
+        b.write(2, "x", "3"); // 2
+        b.write(3, "x", "4"); // 3
+    });
+    assert!(case.refutes(MustHappenBefore, [0, 3, 1]));
+    assert!(!case.refutes(MustHappenBefore, [1, 3, 2]));
+}
+
+#[test]
+fn a_common_lock_leaves_no_cut() {
+    let case = Case::new(|b| {
+        two_writes_of_one(b, "m");
+        b.acquire(3, "m"); // 4
+        b.write(3, "x", "3"); // 5
+        b.release(3, "m"); // 6
+        b.write(3, "x", "4"); // 7
+    });
+    assert!(case.refutes(CutPoints, [1, 5, 2]));
+    assert!(!case.refutes(CutPoints, [1, 7, 2]));
+}
+
+#[test]
+fn a_lock_given_back_in_between_leaves_a_cut() {
+    let case = Case::new(|b| {
+        b.acquire(2, "m"); // 0
+        b.write(2, "x", "1"); // 1
+        b.release(2, "m"); // 2
+        b.acquire(2, "m"); // 3
+        b.write(2, "x", "2"); // 4
+        b.release(2, "m"); // 5
+        b.acquire(3, "m"); // 6
+        b.write(3, "x", "3"); // 7
+    });
+    assert!(!case.refutes(CutPoints, [1, 7, 4]));
+}
+
+#[test]
+fn the_inner_release_of_a_recursive_lock_gives_nothing_back() {
+    let case = Case::new(|b| {
+        b.acquire(2, "deep"); // 0
+        b.acquire(2, "deep"); // 1
+        b.write(2, "x", "1"); // 2
+        b.release(2, "deep"); // 3
+        b.write(2, "x", "2"); // 4
+        b.release(2, "deep"); // 5
+        b.write(2, "x", "3"); // 6
+        b.acquire(3, "deep"); // 7
+        b.write(3, "x", "3"); // 8
+    });
+    assert!(case.refutes(CutPoints, [2, 8, 4]));
+    assert!(!case.refutes(CutPoints, [4, 8, 6]));
+}
+
+#[test]
+fn shares_exclude_the_exclusive_only() {
+    let case = Case::new(|b| {
+        b.acquire_shared(2, "rw"); // 0
+        b.read(2, "x", "a"); // 1
+        b.read(2, "x", "b"); // 2
+        b.release_shared(2, "rw"); // 3
+        b.acquire_shared(3, "rw"); // 4
+        b.write(3, "x", "1"); // 5
+        b.release_shared(3, "rw"); // 6
+        b.acquire(3, "rw"); // 7
+        b.write(3, "x", "2"); // 8
+    });
+    assert!(!case.refutes(CutPoints, [1, 5, 2]));
+    assert!(case.refutes(CutPoints, [1, 8, 2]));
+}
+
+#[test]
+fn a_wait_gives_every_level_back() {
+    let case = Case::new(|b| {
+        b.acquire(2, "deep"); // 0
+        b.acquire(2, "deep"); // 1
+        b.write(2, "x", "1"); // 2
+        b.wait(2, "c", "deep"); // 3
+        b.acquire(3, "deep"); // 4
+        b.write(3, "x", "2"); // 5
+        b.signal(3, "c"); // 6
+        b.release(3, "deep"); // 7
+        b.wake(2, "c", "deep", None); // 8
+        b.write(2, "x", "3"); // 9
+        b.write(2, "x", "4"); // 10
+    });
+    assert!(!case.refutes(CutPoints, [2, 5, 9]));
+    assert!(case.refutes(CutPoints, [9, 5, 10]));
+}
+
+/// Each thread holds one lock at its access and has taken the other's meanwhile: whichever took its own last could not
+/// have done so.
+#[test]
+fn crossing_acquisition_histories_refute() {
+    let case = Case::new(|b| {
+        b.acquire(2, "m"); // 0
+        b.acquire(2, "n"); // 1
+        b.release(2, "n"); // 2
+        b.write(2, "x", "1"); // 3
+        b.write(2, "x", "2"); // 4
+        b.release(2, "m"); // 5
+        b.acquire(3, "n"); // 6
+        b.acquire(3, "m"); // 7
+        b.release(3, "m"); // 8
+        b.write(3, "x", "3"); // 9
+        b.release(3, "n"); // 10
+        b.acquire(3, "n"); // 11
+        b.write(3, "x", "4"); // 12
+    });
+    assert!(case.refutes(CutPoints, [3, 9, 4]));
+    assert!(!case.refutes(CutPoints, [3, 12, 4])); // m was not taken since n was
+}
+
+/// The same where locks overlap without nesting: m is given back before n.
+#[test]
+fn histories_need_no_nesting() {
+    let case = Case::new(|b| {
+        b.acquire(2, "deep"); // 0
+        b.acquire(2, "m"); // 1
+        b.acquire(2, "n"); // 2
+        b.release(2, "deep"); // 3
+        b.release(2, "n"); // 4
+        b.write(2, "x", "1"); // 5
+        b.write(2, "x", "2"); // 6
+        b.release(2, "m"); // 7
+        b.acquire(3, "n"); // 8
+        b.acquire(3, "deep"); // 9
+        b.acquire(3, "m"); // 10
+        b.release(3, "deep"); // 11
+        b.release(3, "m"); // 12
+        b.write(3, "x", "3"); // 13
+    });
+    assert!(case.refutes(CutPoints, [5, 13, 6]));
+}

@@ -1,0 +1,190 @@
+//! The segment: orders that reads force in each model.
+
+use super::Case;
+use crate::verdict::Decider::{CutPoints, MustHappenBefore, Segment};
+use foretrace_trace::{Data, Model, TraceBuilder, Value};
+
+/// Thread 2 sets a flag after its two writes; thread 3 reads the flag, goes on if `test` holds, and writes x.
+fn flag(b: &mut TraceBuilder, test: Option<&str>) {
+    b.write(2, "x", "1"); // 0
+    b.write(2, "x", "2"); // 1
+    b.write(2, "y", "1"); // 2
+    b.read(3, "y", "f"); // 3
+    if let Some(test) = test {
+        b.assume(3, test); // 4
+    }
+    b.write(3, "x", "3"); // 4 or 5
+}
+
+#[test]
+fn in_ctp_a_read_forces_an_order_only_by_a_condition() {
+    assert!(!Case::new(|b| flag(b, None)).refutes(Segment, [0, 4, 1]));
+    assert!(!Case::new(|b| flag(b, Some("(>= f 0)"))).refutes(Segment, [0, 5, 1]));
+    assert!(Case::new(|b| flag(b, Some("(= f 1)"))).refutes(Segment, [0, 5, 1]));
+}
+
+#[test]
+fn in_avp_and_mcm_a_read_forces_an_order_when_its_thread_goes_on() {
+    for model in [Model::Avp, Model::Mcm] {
+        assert!(Case::new(|b| flag(b, None)).model(model).refutes(Segment, [0, 4, 1]));
+    }
+    assert!(!Case::new(|b| flag(b, None)).model(Model::Cam).refutes(Segment, [0, 4, 1]));
+}
+
+/// The last read of a thread may return anything.
+#[test]
+fn a_last_plain_read_forces_nothing() {
+    let case = |guard: Option<&str>| {
+        Case::new(|b| {
+            b.write(2, "x", "1"); // 0
+            b.write(2, "x", "2"); // 1
+            match guard {
+                None => b.read(3, "x", "f"), // 2
+                Some(guard) => b.read_if(3, "x", "f", guard),
+            };
+        })
+    };
+    for model in [Model::Avp, Model::Mcm, Model::Ctp] {
+        assert!(!case(None).model(model).refutes(Segment, [0, 2, 1]));
+        assert!(case(Some("(= f 2)")).model(model).refutes(Segment, [0, 2, 1]));
+    }
+}
+
+#[test]
+fn a_second_writer_of_the_value_defeats_the_order_but_in_avp() {
+    let case = || {
+        Case::new(|b| {
+            b.write(4, "y", "1"); // 0
+            b.write(2, "x", "1"); // 1
+            b.write(2, "x", "2"); // 2
+            b.write(2, "y", "1"); // 3
+            b.read(3, "y", "f"); // 4
+            b.assume(3, "(= f 1)"); // 5
+            b.write(3, "x", "3"); // 6
+        })
+    };
+    assert!(!case().refutes(Segment, [1, 6, 2]));
+    assert!(!case().model(Model::Mcm).refutes(Segment, [1, 6, 2]));
+    assert!(case().model(Model::Avp).refutes(Segment, [1, 6, 2]));
+}
+
+#[test]
+fn a_writer_whose_value_is_not_known_defeats_the_order() {
+    let case = Case::new(|b| {
+        b.write(2, "x", "1"); // 0
+        b.write(2, "x", "2"); // 1
+        b.write(2, "y", "1"); // 2
+        b.read(4, "z", "a"); // 3
+        b.read(3, "y", "f"); // 4
+        b.assume(3, "(= f 1)"); // 5
+        b.write(3, "x", "3"); // 6
+        b.write(4, "y", "a"); // 7
+    });
+    assert!(!case.refutes(Segment, [0, 6, 1]));
+}
+
+/// Several writers of one thread: whichever is read from, the earliest comes before.
+#[test]
+fn the_earliest_of_one_threads_writers_comes_first() {
+    let case = Case::new(|b| {
+        b.write(2, "x", "1"); // 0
+        b.write(2, "x", "2"); // 1
+        b.write(2, "y", "1"); // 2
+        b.write(2, "x", "3"); // 3
+        b.write(2, "y", "1"); // 4
+        b.read(3, "y", "f"); // 5
+        b.assume(3, "(= f 1)"); // 6
+        b.write(3, "x", "4"); // 7
+    });
+    assert!(case.refutes(Segment, [0, 7, 1]));
+    assert!(!case.refutes(Segment, [1, 7, 3]));
+}
+
+#[test]
+fn conditions_reach_through_definitions() {
+    let case = Case::new(|b| {
+        b.write(2, "x", "1"); // 0
+        b.write(2, "x", "2"); // 1
+        b.write(2, "y", "1"); // 2
+        b.read(3, "y", "f"); // 3
+        b.set(3, "g", "(+ f f)"); // 4
+        b.set(3, "h", "(- g 1)"); // 5
+        b.assume(3, "(= h f)"); // 6
+        b.write(3, "x", "3"); // 7
+    });
+    assert!(case.refutes(Segment, [0, 7, 1])); // f + f - 1 = f only for 1
+}
+
+#[test]
+fn a_condition_over_two_reads_forces_nothing() {
+    let case = Case::new(|b| {
+        b.write(2, "x", "1"); // 0
+        b.write(2, "x", "2"); // 1
+        b.write(2, "y", "1"); // 2
+        b.read(3, "y", "f"); // 3
+        b.read(3, "z", "g"); // 4
+        b.assume(3, "(distinct f g)"); // 5
+        b.write(3, "x", "3"); // 6
+        b.write(4, "z", "1"); // 7
+    });
+    assert!(!case.refutes(Segment, [0, 6, 1]));
+}
+
+#[test]
+fn what_only_a_pin_refutes_says_so() {
+    let case = Case::new(|b| {
+        b.write(2, "x", "1"); // 0
+        b.write(2, "x", "2"); // 1
+        b.write(2, "y", "1"); // 2
+        b.read(3, "y", "f"); // 3
+        b.pin(3, "(= f 1)"); // 4
+        b.write(3, "x", "3"); // 5
+    });
+    assert!(case.rests_on_pin(Segment, [0, 5, 1]));
+    let branch = Case::new(|b| flag(b, Some("(= f 1)")));
+    assert!(branch.refutes(Segment, [0, 5, 1]) && !branch.rests_on_pin(Segment, [0, 5, 1]));
+}
+
+/// Remote's thread learns that thread 2 took m before it did itself, so thread 2 gave it back.
+#[test]
+fn locks_turn_an_order_of_starts_into_one_of_regions() {
+    let case = Case::new(|b| {
+        b.acquire(2, "m"); // 0
+        b.write(2, "y", "1"); // 1
+        b.write(2, "x", "1"); // 2
+        b.write(2, "x", "2"); // 3
+        b.release(2, "m"); // 4
+        b.read(3, "y", "f"); // 5
+        b.assume(3, "(= f 1)"); // 6
+        b.acquire(3, "m"); // 7
+        b.release(3, "m"); // 8
+        b.write(3, "x", "3"); // 9
+    });
+    assert!(case.refutes(Segment, [2, 9, 3]));
+    assert!(!case.refutes(CutPoints, [2, 9, 3]) && !case.refutes(MustHappenBefore, [2, 9, 3]));
+}
+
+#[test]
+fn a_down_waits_for_every_post_when_it_needs_all() {
+    let case = Case::with_data(Data::None, |b| {
+        b.put(2, "x", None); // 0
+        b.put(2, "x", None); // 1
+        b.post(2, "s"); // 2
+        b.down(3, "s"); // 3
+        b.put(3, "x", None); // 4
+    });
+    assert!(case.model(Model::Cam).refutes(Segment, [0, 4, 1]));
+}
+
+#[test]
+fn concrete_traces_force_by_value() {
+    let value = |n: i64| Some(Value::int(n));
+    let case = Case::with_data(Data::Concrete, |b| {
+        b.put(2, "x", value(1)); // 0
+        b.put(2, "x", value(2)); // 1
+        b.put(2, "y", value(1)); // 2
+        b.saw(3, "y", value(1)); // 3
+        b.put(3, "x", value(3)); // 4
+    });
+    assert!(case.model(Model::Mcm).refutes(Segment, [0, 4, 1]));
+}

@@ -1,0 +1,194 @@
+//! From a feasible schedule to one that is easier to follow: fewer events, fewer context switches.
+//!
+//! Source: Penelope, 4.2.3, with the exact dependences of this schedule in place of unshared accesses and read blocks: two
+//! events may change places unless they are of one thread, of one synchronisation object, or accesses to one variable of
+//! which one writes. Events that the rest does not depend on are dropped, then each thread runs as long as it can. What comes
+//! out is only a proposal: the caller has it checked and keeps the original if it fails.
+
+use foretrace_encodings::Facts;
+use foretrace_trace::{
+    Checker, EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId, Witness,
+};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// How often a schedule goes from one thread to another.
+pub fn context_switches(trace: &Trace, schedule: &[EventId]) -> usize {
+    schedule.windows(2).filter(|pair| trace.event(pair[0]).thread != trace.event(pair[1]).thread).count()
+}
+
+/// The witness with fewer events and context switches, as far as the checker accepts that.
+pub fn simplify(facts: Facts<'_>, transactions: &[Transaction], question: Question, witness: Witness) -> Witness {
+    match Checker::new(facts.trace, facts.observed, transactions, question) {
+        Ok(checker) => simplify_with(&checker, facts.trace, question.feasibility, witness),
+        Err(_) => witness,
+    }
+}
+
+/// The same with a checker of the question that is there already.
+pub fn simplify_with(checker: &Checker<'_>, trace: &Trace, feasibility: Feasibility, witness: Witness) -> Witness {
+    let triple = witness.triple();
+    let mut best = witness;
+    let shorter = shorter(trace, feasibility, triple, best.schedule());
+    for proposal in [merge(trace, triple, &shorter), merge(trace, triple, best.schedule()), shorter] {
+        let score = |schedule: &[EventId]| (context_switches(trace, schedule), schedule.len());
+        if score(&proposal) < score(best.schedule())
+            && let Ok(better) = checker.check(triple, &proposal)
+        {
+            best = better;
+        }
+    }
+    best
+}
+
+/// The schedule without what the triple does not depend on; for complete feasibility the same.
+pub fn shorter(trace: &Trace, feasibility: Feasibility, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
+    match feasibility {
+        Feasibility::Complete => schedule.to_vec(),
+        Feasibility::Prefix => needed(trace, triple, schedule),
+    }
+}
+
+/// For each step of a schedule, the earlier steps that it depends on directly.
+struct Dependences {
+    sources: Vec<Vec<u32>>,
+}
+
+/// The latest steps that matter for what comes next.
+#[derive(Default)]
+struct Latest {
+    of_thread: FxHashMap<u32, u32>,
+    of_sync: FxHashMap<SyncId, u32>,
+    write: FxHashMap<VarId, u32>,
+    reads: FxHashMap<VarId, Vec<u32>>,
+    fork: FxHashMap<u32, u32>,
+    /// The first step of the group of parts that is open.
+    group: Option<u32>,
+}
+
+impl Dependences {
+    fn new(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Dependences {
+        let mut latest = Latest::default();
+        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); schedule.len()];
+        let mut shown: Option<u32> = None;
+        for (step, event) in schedule.iter().enumerate() {
+            let step = step as u32;
+            let mut found = latest.add(trace, *event, step);
+            if [triple.first, triple.remote, triple.second].contains(event) {
+                found.extend(shown.replace(step)); // the three stay in order
+            }
+            let part = trace.event(*event).part;
+            // Parts of one step stay together: the first waits for what any of them waits for.
+            let at = latest.group.filter(|_| part.is_some_and(|(k, _)| k > 1)).unwrap_or(step);
+            sources[at as usize].extend(found.iter().filter(|source| **source < at));
+            if at != step {
+                sources[step as usize].push(step - 1);
+            }
+            latest.group = part.filter(|(k, n)| k < n).map(|_| at);
+        }
+        Dependences { sources }
+    }
+}
+
+impl Latest {
+    /// The direct dependences of the next step, which is then the latest.
+    fn add(&mut self, trace: &Trace, event: EventId, step: u32) -> Vec<u32> {
+        let (thread, op) = (trace.event(event).thread.0, &trace.event(event).op);
+        let mut found: Vec<u32> = Vec::new();
+        found.extend(self.of_thread.insert(thread, step).or_else(|| self.fork.get(&thread).copied()));
+        for sync in syncs_of(op).into_iter().flatten() {
+            found.extend(self.of_sync.insert(sync, step));
+        }
+        match op {
+            Op::Fork { child } => {
+                self.fork.insert(child.0, step);
+            }
+            Op::Join { child } => found.extend(self.of_thread.get(&child.0)),
+            Op::Free { vars } => {
+                for var in vars {
+                    self.written(*var, step, &mut found);
+                }
+            }
+            _ => {}
+        }
+        if let Some(var) = op.var() {
+            if op.writes() {
+                self.written(var, step, &mut found);
+            } else {
+                found.extend(self.write.get(&var));
+                self.reads.entry(var).or_default().push(step);
+            }
+        }
+        found
+    }
+
+    fn written(&mut self, var: VarId, step: u32, found: &mut Vec<u32>) {
+        found.extend(self.write.insert(var, step));
+        found.extend(self.reads.remove(&var).into_iter().flatten());
+    }
+}
+
+/// The synchronisation objects whose order of use an event takes part in.
+fn syncs_of(op: &Op) -> [Option<SyncId>; 2] {
+    match *op {
+        Op::Acquire { lock }
+        | Op::Release { lock }
+        | Op::AcquireShared { lock }
+        | Op::ReleaseShared { lock }
+        | Op::Busy { lock } => [Some(lock), None],
+        Op::Wait { cond, lock } | Op::Wake { cond, lock, .. } => [Some(lock), Some(cond)],
+        Op::Signal { cond } | Op::Broadcast { cond } => [Some(cond), None],
+        Op::Post { sem } | Op::Down { sem } => [Some(sem), None],
+        Op::Arrive { barrier, .. } | Op::Depart { barrier, .. } => [Some(barrier), None],
+        _ => [None, None],
+    }
+}
+
+/// The events that the triple depends on, in the same order.
+fn needed(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
+    let dependences = Dependences::new(trace, triple, schedule);
+    let mut keep = vec![false; schedule.len()];
+    for (step, event) in schedule.iter().enumerate().rev() {
+        if keep[step] || [triple.first, triple.remote, triple.second].contains(event) {
+            keep[step] = true;
+            for source in &dependences.sources[step] {
+                keep[*source as usize] = true;
+            }
+        }
+    }
+    schedule.iter().zip(keep).filter(|(_, keep)| *keep).map(|(event, _)| *event).collect()
+}
+
+/// The same events in an equivalent order in which each thread goes on as long as it can; then comes the thread whose
+/// next event stands earliest.
+fn merge(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
+    let dependences = Dependences::new(trace, triple, schedule);
+    let mut waits: Vec<u32> = vec![0; schedule.len()];
+    let mut targets: Vec<Vec<u32>> = vec![Vec::new(); schedule.len()];
+    for (step, sources) in dependences.sources.iter().enumerate() {
+        waits[step] = sources.len() as u32;
+        for source in sources {
+            targets[*source as usize].push(step as u32);
+        }
+    }
+    let thread = |step: u32| trace.event(schedule[step as usize]).thread;
+    let mut ready: BTreeSet<u32> = (0..schedule.len() as u32).filter(|step| waits[*step as usize] == 0).collect();
+    let mut merged = Vec::with_capacity(schedule.len());
+    let mut own_next: Option<u32> = None;
+    while let Some(step) = own_next.take().or_else(|| ready.first().copied()) {
+        ready.remove(&step);
+        merged.push(schedule[step as usize]);
+        for target in &targets[step as usize] {
+            waits[*target as usize] -= 1;
+            if waits[*target as usize] == 0 {
+                ready.insert(*target);
+            }
+        }
+        // The thread's next event depends on this one, so it is among the targets.
+        own_next = targets[step as usize]
+            .iter()
+            .copied()
+            .find(|next| thread(*next) == thread(step) && waits[*next as usize] == 0);
+    }
+    merged
+}
