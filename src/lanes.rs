@@ -145,7 +145,7 @@ impl<'b> Lane<'_, 'b> {
     /// The checked schedule of a solver's assignment. One that does not pass is a bug, and ends the run.
     fn witness(&self, triple: Triple, pattern: Option<Pattern>, order: &[EventId]) -> anyhow::Result<Witness> {
         let schedule = linearize(self.case.facts, order, triple, self.case.options.question.feasibility);
-        match self.case.check(triple, &schedule) {
+        match self.case.checker.check(triple, &schedule) {
             Ok(witness) => Ok(self.case.simplify(witness)),
             Err(error) => {
                 let kept = std::env::temp_dir().join("foretrace-contradiction");
@@ -165,7 +165,7 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
     Decision {
         triple,
         pattern: witness.pattern(),
-        rests_on: witness.passes_external().then_some(RestsOn::External),
+        rests_on: witness.run().passes_external.then_some(RestsOn::External),
         verdict: Verdict::Feasible(Box::new(witness)),
         decided_by,
     }

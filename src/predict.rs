@@ -13,8 +13,7 @@ use crate::solve::Limits;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_encodings::{Facts, Reads, Rules, constant_reads};
 use foretrace_trace::{
-    CheckError, EventId, Independence, MustHappenBefore, Observed, Structure, Trace, Transaction, Triple, Value,
-    Witness, check,
+    Checker, EventId, Independence, MustHappenBefore, Observed, Structure, Trace, Transaction, Triple, Value, Witness,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -82,7 +81,7 @@ pub trait Sink {
 /// What all threads of a run share.
 pub(crate) struct Case<'a> {
     pub(crate) facts: Facts<'a>,
-    pub(crate) transactions: &'a [Transaction],
+    pub(crate) checker: Checker<'a>,
     pub(crate) options: &'a Options,
     pub(crate) constants: FxHashMap<EventId, Value>,
     pub(crate) deadline: Option<Instant>,
@@ -90,15 +89,9 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Runs a schedule through the checker.
-    pub(crate) fn check(&self, triple: Triple, schedule: &[EventId]) -> Result<Witness, CheckError> {
-        let facts = self.facts;
-        check(facts.trace, facts.observed, self.transactions, self.options.question, triple, schedule)
-    }
-
     /// The same witness with fewer context switches.
     pub(crate) fn simplify(&self, witness: Witness) -> Witness {
-        schedule::simplify(self.facts, self.transactions, self.options.question, witness)
+        schedule::simplify_with(&self.checker, self.facts.trace, self.options.question.feasibility, witness)
     }
 }
 
@@ -124,14 +117,17 @@ pub fn predict(
     let values = Rules::of(options.question).reads == Reads::Latest;
     let constants = if values { constant_reads(facts) } else { FxHashMap::default() };
     let deadline = options.budget.map(|budget| start + budget);
-    let case = Case { facts, transactions, options, constants, deadline, stop };
+    let checker = Checker::new(trace, observed, transactions, options.question)?;
+    let case = Case { facts, checker, options, constants, deadline, stop };
     let candidates = Candidates::new(trace, &structure, transactions);
-    let mut run = Run::new(&case, candidates.count(options.candidates), sink);
+    let filters = Filters::new(facts, transactions, options);
+    let mut run = Run::new(&case, filters, candidates.count(options.candidates), sink);
     std::thread::scope(|scope| {
         let lanes = Lanes::start(scope, &case);
         run.all(&candidates, &lanes)
     })?;
     let mut totals = run.totals;
+    totals.transactions = transactions.len();
     totals.elapsed = start.elapsed();
     totals.interrupted = stop.load(Ordering::Relaxed);
     Ok(totals)
@@ -172,11 +168,11 @@ struct Run<'r, 'a> {
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    fn new(case: &'r Case<'a>, count: u64, sink: &'r mut dyn Sink) -> Run<'r, 'a> {
-        let totals = Totals { transactions: case.transactions.len(), candidates: count, ..Totals::default() };
+    fn new(case: &'r Case<'a>, filters: Filters<'r>, count: u64, sink: &'r mut dyn Sink) -> Run<'r, 'a> {
+        let totals = Totals { candidates: count, ..Totals::default() };
         Run {
             case,
-            filters: Filters::new(case.facts, case.transactions, case.options),
+            filters,
             sink,
             totals,
             tallies: BTreeMap::new(),
@@ -210,13 +206,13 @@ impl<'r, 'a> Run<'r, 'a> {
 
     fn stream(
         &mut self,
-        triples: &mut dyn Iterator<Item = Triple>,
+        mut triples: &mut dyn Iterator<Item = Triple>,
         lanes: &Lanes,
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
         let size = CHUNK[usize::from(self.case.options.per == Per::Location)];
         loop {
-            let chunk: Vec<Triple> = triples.by_ref().take(size).collect();
+            let chunk: Vec<Triple> = (&mut triples).take(size).collect();
             if chunk.is_empty() || self.limits().reached().is_some() {
                 self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
                 return Ok(());
