@@ -56,7 +56,8 @@ impl Summary {
     /// Counts.
     pub fn new(trace: &Trace) -> Summary {
         let structure = Structure::new(trace);
-        let assumes = |wanted: Why| trace.events.iter().filter(|e| matches!(e.op, Op::Assume { why, .. } if why == wanted));
+        let is = |wanted: Why, op: &Op| matches!(op, Op::Assume { why, .. } if *why == wanted);
+        let assumes = |why: Why| trace.events.iter().filter(|event| is(why, &event.op)).count();
         Summary {
             program: trace.program.as_deref().map(str::to_string),
             data: trace.data,
@@ -68,8 +69,8 @@ impl Summary {
             events_by_kind: by_kind(trace),
             reads: trace.events.iter().filter(|event| event.op.reads()).count(),
             reads_that_feed_guards: reads_that_feed_guards(trace),
-            branches: assumes(Why::Branch).count(),
-            pins: assumes(Why::Pin).count(),
+            branches: assumes(Why::Branch),
+            pins: assumes(Why::Pin),
             transactions: ATOMICS.iter().map(|atomic| counts(trace, &structure, *atomic)).collect(),
         }
     }
@@ -89,7 +90,8 @@ fn counts(trace: &Trace, structure: &Structure, atomic: Atomic) -> TransactionCo
 }
 
 fn contended(trace: &Trace, structure: &Structure) -> usize {
-    let threads = |accesses: &[EventId]| accesses.iter().map(|e| trace.event(*e).thread).collect::<FxHashSet<_>>().len();
+    let threads =
+        |accesses: &[EventId]| accesses.iter().map(|e| trace.event(*e).thread).collect::<FxHashSet<_>>().len();
     let both = structure.accesses.iter().zip(&structure.writes);
     both.filter(|(accesses, writes)| !writes.is_empty() && threads(accesses) > 1).count()
 }

@@ -1,19 +1,21 @@
 //! `foretrace check`: is a trace valid, can a schedule of it happen?
 
+use super::Outcome;
 use super::choices::one_of;
 use super::files::{self, Schedule};
 use super::predict::{FEASIBILITIES, MODELS};
-use super::Outcome;
 use foretrace::options::strongest_model;
 use foretrace::report::act;
 use foretrace_trace::{
-    CheckError, Feasibility, Independence, Model, Observed, Question, Step, Trace, check, run_schedule,
+    CheckError, Feasibility, Independence, Model, Observed, Question, Run, Step, Trace, check, run_schedule,
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Checks that a trace is valid: every event enabled in the recorded order, every recorded value as it follows. With
-/// schedules, runs each of them event by event, shows what its reads return, and says where it fails.
+/// Check that a trace is valid, or that schedules of it can happen
+///
+/// A trace is valid when every event is enabled in the recorded order and every recorded value follows. A schedule is
+/// run event by event: what its reads return is shown, and where it fails.
 #[derive(clap::Args)]
 #[command(after_help = "\
 A schedule is a JSON array of event indices, such as [0, 1, 4, 2], or a file of `predict --witness-dir`; of the latter
@@ -78,15 +80,14 @@ fn check_one(
     let events = schedule.events();
     let run = match run_schedule(trace, observed, question.model, &events) {
         Ok(run) => run,
-        Err(CheckError::Step(bad)) => return Ok(Err(format!("model {}, {bad}", question.model))),
+        Err(CheckError::Step(bad)) => {
+            let before = run_schedule(trace, observed, question.model, &events[..bad.step])?;
+            show(args, trace, path, &before, out)?;
+            return Ok(Err(format!("model {}, {bad}", question.model)));
+        }
         Err(error) => return Err(error.into()),
     };
-    if !args.quiet {
-        writeln!(out, "{}:", path.display())?;
-        for (number, step) in run.steps.iter().enumerate() {
-            write_step(trace, number, step, out)?;
-        }
-    }
+    show(args, trace, path, &run, out)?;
     if question.feasibility == Feasibility::Complete && !run.complete {
         let (found, expected) = (events.len(), trace.events.len());
         return Ok(Err(format!("complete feasibility asks for all {expected} events, found {found}")));
@@ -119,6 +120,14 @@ fn question(args: &Args, trace: &Trace, schedule: &Schedule) -> Question {
         feasibility: args.feasibility.unwrap_or(asked.feasibility),
         ..asked
     }
+}
+
+fn show(args: &Args, trace: &Trace, path: &Path, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    if args.quiet {
+        return Ok(());
+    }
+    writeln!(out, "{}:", path.display())?;
+    run.steps.iter().enumerate().try_for_each(|(number, step)| write_step(trace, number, step, out))
 }
 
 fn write_step(trace: &Trace, number: usize, step: &Step, out: &mut dyn Write) -> io::Result<()> {

@@ -21,3 +21,16 @@ pub fn seconds(text: &str) -> Result<std::time::Duration, String> {
         _ => Err("expected a number of seconds above 0".to_string()),
     }
 }
+
+/// How results are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The values of `--format`.
+pub const FORMATS: &[(&str, &str, Format)] =
+    &[("text", "for people", Format::Text), ("json", "for programs", Format::Json)];

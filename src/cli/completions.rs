@@ -4,7 +4,7 @@ use super::{Cli, Outcome};
 use clap::CommandFactory;
 use std::io::Write;
 
-/// Prints a script that completes foretrace's commands and options in a shell.
+/// Print a completion script for a shell
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -5,7 +5,9 @@ use super::{Outcome, files};
 use foretrace_trace::{Format, Layout};
 use std::path::{Path, PathBuf};
 
-/// Reads a trace, checks it, and writes it in another format. What both formats can hold is kept.
+/// Turn a trace into another format
+///
+/// The trace is checked first; what both formats can hold is kept.
 #[derive(clap::Args)]
 #[command(after_help = "\
 The formats that a file's name stands for: `.jsonl` JSON Lines, `.ftb` the compact binary form, `.std` the text format

@@ -1,13 +1,15 @@
 //! `foretrace info`: what a trace holds.
 
-use super::choices::one_of;
+use super::choices::{FORMATS, Format, one_of};
 use super::{Outcome, files};
 use foretrace::summary::Summary;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Shows how many threads, events, variables, transactions and candidates a trace has, how many of its reads decide
-/// what the program does, and how many values were pinned.
+/// Show what a trace holds
+///
+/// Threads, events by kind, variables, transactions and candidates by each choice of --atomic, how many reads have a
+/// value that reaches a guard or an assume of their thread, and how many values were pinned.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,8 +20,8 @@ pub struct Args {
     trace: PathBuf,
 
     /// How to show it
-    #[arg(long, default_value = "text", value_parser = one_of(&[("text", "for people", false), ("json", "for programs", true)]))]
-    format: bool,
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
 }
 
 /// Shows the numbers.
@@ -27,7 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let (trace, _) = files::read_trace(&args.trace)?;
     let summary = Summary::new(&trace);
     let mut out = io::stdout().lock();
-    if args.format {
+    if args.format == Format::Json {
         serde_json::to_writer_pretty(&mut out, &summary)?;
         writeln!(out)?;
     } else {

@@ -64,17 +64,11 @@ Examples:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Find the atomicity violations that other schedules of a trace's run lead to
     Predict(Box<predict::Args>),
-    /// Run a litmus program under a seeded random scheduler and write its trace
     Run(run::Args),
-    /// Turn a trace into another format
     Convert(convert::Args),
-    /// Show what a trace holds
     Info(info::Args),
-    /// Check that a trace is valid, or that a schedule of it can happen
     Check(check::Args),
-    /// Print a completion script for a shell
     Completions(completions::Args),
 }
 

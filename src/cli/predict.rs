@@ -1,6 +1,6 @@
 //! `foretrace predict`: the main job.
 
-use super::choices::{one_of, seconds};
+use super::choices::{FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
 use super::{Outcome, files};
 use anyhow::{Context, bail};
@@ -15,8 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Decides which three-access atomicity violations other schedules of the traced run lead to, and shows a schedule
-/// for each that can happen.
+/// Find the atomicity violations that other schedules of a trace's run lead to
+///
+/// Decides every candidate: two accesses of one transaction with another thread's access in between. Each one that can
+/// happen comes with a schedule that was checked; each one that cannot was proved so.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 nothing can happen, 1 something can, 2 error, 3 nothing found but not everything decided.
@@ -26,7 +28,7 @@ Examples:
   foretrace predict trace.jsonl.zst --atomic lock-regions --jobs 4 --budget 60
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
-  foretrace predict trace.jsonl --witness-dir witnesses && foretrace check trace.jsonl witnesses/*.json")]
+  foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
     /// The trace, in any format that foretrace reads
     trace: PathBuf,
@@ -39,7 +41,7 @@ pub struct Args {
     #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
     feasibility: Feasibility,
 
-    /// When two accesses do not depend on each other
+    /// When the order of two accesses makes no difference
     #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
     independence: Independence,
 
@@ -71,7 +73,7 @@ pub struct Args {
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     budget: Option<Duration>,
 
-    /// How to report
+    /// How to report: grouped by source location, worst first; or every candidate, streamed
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 
@@ -87,18 +89,6 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u32,
 }
-
-/// How to report.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Text,
-    Json,
-}
-
-const FORMATS: &[(&str, &str, Format)] = &[
-    ("text", "for people: grouped by source location, worst first", Format::Text),
-    ("json", "for programs: one object, streamed", Format::Json),
-];
 
 pub const MODELS: &[(&str, &str, Model)] = &[
     ("cam", "anything, and no guard is looked at: many false alarms", Model::Cam),
@@ -148,10 +138,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let options = options(args, &trace)?;
     let transactions = options.atomic.transactions(&trace);
     if transactions.is_empty() {
-        say_no_options.atomic.transactions(&trace);
+        say_no_transactions(&trace, options.atomic);
     }
     let file = args.trace.display().to_string();
-    let subject =        Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
+    let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let stop = stop_on_ctrl_c()?;
     let mut listener = Listener::new(args, subject)?;
     let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener)?;

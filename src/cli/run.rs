@@ -1,13 +1,15 @@
 //! `foretrace run`: from a litmus program to a trace.
 
+use super::Outcome;
 use super::choices::one_of;
 use super::files::{self, write_trace};
-use super::Outcome;
 use anyhow::bail;
 use foretrace::litmus::{self, FileError, Options, Scheduler};
 use std::path::PathBuf;
 
-/// Runs a litmus program once under a scheduler that a seed determines, and writes the trace of the run.
+/// Run a litmus program under a seeded random scheduler and write its trace
+///
+/// The language is described in docs/litmus.md; examples/litmus has programs to start from.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 the run finished, 1 it failed or came to a deadlock, 2 error, 3 it was cut off. The trace is written
@@ -57,7 +59,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     Ok(match run.outcome {
         litmus::Outcome::Finished => Outcome::Fine,
-        litmus::Outcome::AssertionFailed(_) | litmus::Outcome::Error(_) | litmus::Outcome::Deadlock(_) => Outcome::Found,
+        litmus::Outcome::AssertionFailed(_) | litmus::Outcome::Error(_) | litmus::Outcome::Deadlock(_) => {
+            Outcome::Found
+        }
         litmus::Outcome::StepLimit => Outcome::Undecided,
     })
 }

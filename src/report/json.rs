@@ -18,6 +18,13 @@ pub struct JsonReport<'t, W: Write> {
     any: bool,
 }
 
+/// Writes an object that goes on: all but its closing brace.
+pub fn write_open_object(object: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = serde_json::to_string(object)?;
+    text.truncate(text.len() - 1);
+    out.write_all(text.as_bytes())
+}
+
 /// What stands before the candidates.
 #[derive(Serialize)]
 struct Head<'t> {
@@ -87,9 +94,8 @@ impl<'t, W: Write> JsonReport<'t, W> {
             candidate_set: candidate_set_name(options.candidates),
             per: per_name(options.per),
         };
-        let mut text = serde_json::to_string(&head)?;
-        text.truncate(text.len() - 1); // the object goes on
-        write!(out, "{text},\n\"candidates\":[")?;
+        write_open_object(&head, &mut out)?;
+        out.write_all(b",\n\"candidates\":[")?;
         Ok(JsonReport { trace, out, any: false })
     }
 

@@ -49,7 +49,7 @@ pub fn per_name(per: Per) -> &'static str {
 /// What a choice of transactions means, for people.
 fn atomic_meaning(atomic: Atomic) -> &'static str {
     match atomic {
-        Atomic::Marked => "marked by begin and end",
+        Atomic::Marked => "what stands between begin and end",
         Atomic::LockRegions => "outermost critical sections without a wait",
         Atomic::Operations => "operations, from call to return",
         Atomic::Threads => "whole threads",

@@ -114,7 +114,13 @@ fn fold_stretch(trace: &Trace, triple: Triple, steps: &[Step], lines: &mut Vec<L
 fn step_line(trace: &Trace, triple: Triple, step: &Step) -> Line {
     let event = trace.event(step.event);
     let place = trace.loc(step.event).unwrap_or_default().to_string();
-    Line::Step { mark: mark(triple, step.event), event: step.event, thread: event.thread, text: act(trace, step), place }
+    Line::Step {
+        mark: mark(triple, step.event),
+        event: step.event,
+        thread: event.thread,
+        text: act(trace, step),
+        place,
+    }
 }
 
 /// What an event does, in few words.
@@ -122,7 +128,8 @@ pub fn act(trace: &Trace, step: &Step) -> String {
     let op = &trace.event(step.event).op;
     let sync = |id: foretrace_trace::SyncId| &trace.syncs[id.index()].key;
     let thread = |id: ThreadId| trace.threads[id.index()].number;
-    let named = |name: Option<foretrace_trace::NameId>| name.map_or(String::new(), |n| format!(" {}", trace.names.text(n)));
+    let named =
+        |name: Option<foretrace_trace::NameId>| name.map_or(String::new(), |n| format!(" {}", trace.names.text(n)));
     let kind = op.kind().replace('_', " ");
     match op {
         Op::Read { var, .. } => access(trace, "read", *var, step.read.as_ref(), None),

@@ -1,6 +1,6 @@
 //! The report for people: what can happen, worst first, each class with one witness; then the totals.
 
-use super::class::{Classes, ClassVerdicts, Found};
+use super::class::{ClassVerdicts, Classes, Found};
 use super::table::{self, Mark};
 use super::{Subject, atomic_meaning, pattern_meaning, totals};
 use crate::candidates::Class;
@@ -60,7 +60,7 @@ impl<'t> TextReport<'t> {
         )?;
         writeln!(
             out,
-            "transactions: {} ({}, {})",
+            "transactions: {} by --atomic {} ({})",
             transactions.len(),
             options.atomic,
             atomic_meaning(options.atomic)
@@ -83,7 +83,8 @@ impl<'t> TextReport<'t> {
         writeln!(out, "{HEAD}{number}. {} on {var} ({}){HEAD:#}", pattern_meaning(worst.pattern), worst.pattern)?;
         self.write_accesses(worst, out)?;
         if worst.severity.use_after_free {
-            let used: Vec<String> = worst.witness.run().uses_after_free.iter().map(|event| self.place(*event)).collect();
+            let used: Vec<String> =
+                worst.witness.run().uses_after_free.iter().map(|event| self.place(*event)).collect();
             writeln!(out, "   {BAD}use after free{BAD:#}: {}", used.join(", "))?;
         }
         for remark in remarks(worst) {
@@ -144,7 +145,13 @@ impl<'t> TextReport<'t> {
         for (class, decision) in self.classes.undecided().take(MOST_UNDECIDED) {
             let places = [decision.triple.first, decision.triple.remote, decision.triple.second].map(|e| self.place(e));
             let Verdict::Unknown(reason) = &decision.verdict else { continue };
-            writeln!(out, "   {} {}, {}: {reason}", decision.pattern, places.join(", "), plural(class.unknown, "candidate"))?;
+            writeln!(
+                out,
+                "   {} {}, {}: {reason}",
+                decision.pattern,
+                places.join(", "),
+                plural(class.unknown, "candidate")
+            )?;
         }
         match undecided.checked_sub(MOST_UNDECIDED) {
             Some(more) if more > 0 => writeln!(out, "   and {more} more (--format json lists them)"),
@@ -168,8 +175,8 @@ impl<'t> TextReport<'t> {
 fn remarks(found: &Found) -> Vec<&'static str> {
     let mut remarks = Vec::new();
     match found.witness.guarded_dependent() {
-        Some(true) => remarks.push("the values depend on the order, too (guarded independence)"),
-        Some(false) => remarks.push("here the values do not depend on the order (guarded independence)"),
+        Some(true) => remarks.push("guarded-dependent, too: the values make a difference"),
+        Some(false) => remarks.push("not guarded-dependent here: with these values the order makes no difference"),
         None => {}
     }
     if !found.severity.recorded {

@@ -14,7 +14,11 @@ pub fn write(totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
         "{} candidates: {} feasible, {} infeasible, {} unknown; {} not asked, since their class was done",
         totals.candidates, sums.feasible, sums.infeasible, sums.unknown, totals.skipped
     )?;
-    writeln!(out, "\n{:<18}  {:>10}  {:>10}  {:>10}  {:>10}", "decided by", "feasible", "infeasible", "unknown", "time")?;
+    writeln!(
+        out,
+        "\n{:<18}  {:>10}  {:>10}  {:>10}  {:>10}",
+        "decided by", "feasible", "infeasible", "unknown", "time"
+    )?;
     for (decider, tally) in &totals.decided_by {
         writeln!(
             out,
@@ -25,7 +29,15 @@ pub fn write(totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
             shown(tally.time)
         )?;
     }
-    writeln!(out, "{:<18}  {:>10}  {:>10}  {:>10}  {:>10}", "total", sums.feasible, sums.infeasible, sums.unknown, shown(totals.elapsed))?;
+    writeln!(
+        out,
+        "{:<18}  {:>10}  {:>10}  {:>10}  {:>10}",
+        "total",
+        sums.feasible,
+        sums.infeasible,
+        sums.unknown,
+        shown(totals.elapsed)
+    )?;
     if totals.unreached > 0 {
         writeln!(out, "{} candidates were not reached before the run was stopped", totals.unreached)?;
     }

@@ -1,9 +1,11 @@
 //! Witnesses as files: one JSON object each, written whole or not at all, read again by `foretrace check`.
 
 use super::Subject;
-use super::json::VERSION;
+use super::json::{VERSION, write_open_object};
 use crate::verdict::{Decider, Decision, RestsOn};
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Step, Trace, Triple, Value, Witness};
+use foretrace_trace::{
+    Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Step, Trace, Triple, Value, Witness,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::{self, Write};
@@ -22,9 +24,9 @@ pub struct WitnessFileError {
     source: io::Error,
 }
 
-/// A witness as its file has it; the schema is `schemas/witness.schema.json`.
+/// What stands before the schedule; the schema of the whole is `schemas/witness.schema.json`.
 #[derive(Serialize)]
-struct WitnessJson<'t> {
+struct Head<'t> {
     foretrace: u32,
     trace: &'t str,
     #[serde(flatten)]
@@ -41,7 +43,6 @@ struct WitnessJson<'t> {
     rests_on: Option<RestsOn>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     use_after_free: &'t [EventId],
-    schedule: Vec<StepJson<'t>>,
 }
 
 /// One event of the schedule.
@@ -76,7 +77,7 @@ impl WitnessDir {
     pub fn save(&self, subject: Subject<'_>, decision: &Decision, witness: &Witness) -> Result<(), WitnessFileError> {
         let Triple { first, remote, second } = decision.triple;
         let path = self.path.join(format!("witness-{first}-{remote}-{second}.json"));
-        write_whole(&path, |out| Ok(out.write_all(&json(subject, decision, witness)?)?))
+        write_whole(&path, |out| write_json(subject, decision, witness, out))
             .map_err(|source| WitnessFileError { path, source })
     }
 }
@@ -94,10 +95,10 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     Ok(())
 }
 
-fn json(subject: Subject<'_>, decision: &Decision, witness: &Witness) -> serde_json::Result<Vec<u8>> {
+fn write_json(subject: Subject<'_>, decision: &Decision, witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
     let question = subject.options.question;
     let run = witness.run();
-    let content = WitnessJson {
+    let head = Head {
         foretrace: VERSION,
         trace: subject.file,
         triple: decision.triple,
@@ -110,11 +111,14 @@ fn json(subject: Subject<'_>, decision: &Decision, witness: &Witness) -> serde_j
         guarded: witness.guarded_dependent(),
         rests_on: decision.rests_on,
         use_after_free: &run.uses_after_free,
-        schedule: run.steps.iter().map(|step| step_json(subject.trace, step)).collect::<Result<_, _>>()?,
     };
-    let mut bytes = serde_json::to_vec_pretty(&content)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    write_open_object(&head, out)?;
+    out.write_all(b",\n\"schedule\":[\n")?;
+    for (number, step) in run.steps.iter().enumerate() {
+        out.write_all(if number == 0 { b"" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, &step_json(subject.trace, step)?)?;
+    }
+    out.write_all(b"]}\n")
 }
 
 fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'t>> {
