@@ -6,6 +6,8 @@ pub mod limit;
 mod linearize;
 pub mod litmus;
 pub mod options;
+pub mod report;
 pub mod schedule;
 pub mod solve;
+pub mod summary;
 pub mod verdict;

@@ -1,2 +1,7 @@
-//! Entry.
-fn main() {}
+//! The `foretrace` command.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

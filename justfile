@@ -1,0 +1,15 @@
+# Everything that must hold; what continuous integration runs.
+ci:
+    scripts/test
+
+# What a build needs and is missing.
+setup:
+    scripts/setup
+
+# The main job on a shipped example.
+example: setup
+    cargo run --release -- predict examples/traces/bank-seed1.thread.jsonl
+
+# Takes over changed snapshots of what people see, after a look at the difference.
+snapshots:
+    INSTA_UPDATE=always cargo test --test messages

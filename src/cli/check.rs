@@ -1,0 +1,138 @@
+//! `foretrace check`: is a trace valid, can a schedule of it happen?
+
+use super::Outcome;
+use super::choices::one_of;
+use super::files::{self, Schedule};
+use super::predict::{FEASIBILITIES, MODELS};
+use foretrace::options::strongest_model;
+use foretrace::report::act;
+use foretrace_trace::{
+    CheckError, Feasibility, Independence, Model, Observed, Question, Run, Step, Trace, check, run_schedule,
+};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Check that a trace is valid, or that schedules of it can happen
+///
+/// A trace is valid when every event is enabled in the recorded order and every recorded value follows. A schedule is
+/// run event by event: what its reads return is shown, and where it fails.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A schedule is a JSON array of event indices, such as [0, 1, 4, 2], or a file of `predict --witness-dir`; of the latter
+foretrace also checks that its triple happens.
+
+Exit codes: 0 valid, and every schedule is feasible; 1 a schedule is not; 2 the trace or a file is not valid.
+
+Examples:
+  foretrace check trace.jsonl
+  foretrace check trace.jsonl schedule.json --model mcm
+  foretrace check trace.jsonl witnesses/*.json --quiet")]
+pub struct Args {
+    /// The trace, in any format that foretrace reads
+    trace: PathBuf,
+
+    /// Schedules of the trace
+    #[arg(value_name = "SCHEDULE")]
+    schedules: Vec<PathBuf>,
+
+    /// What a read returns [default: as the witness says, else the strongest that the trace's data allows]
+    #[arg(long, value_parser = one_of(MODELS))]
+    model: Option<Model>,
+
+    /// Whether a schedule must hold all events [default: as the witness says, else prefix]
+    #[arg(long, value_parser = one_of(FEASIBILITIES))]
+    feasibility: Option<Feasibility>,
+
+    /// Only say how each schedule ends
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Checks.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let (trace, observed) = files::read_trace(&args.trace)?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.schedules.is_empty() {
+        let (events, threads) = (trace.events.len(), trace.threads.len());
+        writeln!(out, "{}: valid; {events} events of {threads} threads", args.trace.display())?;
+    }
+    let mut outcome = Outcome::Fine;
+    for path in &args.schedules {
+        if let Err(obstacle) = check_one(args, &trace, &observed, path, &mut out)? {
+            writeln!(out, "{}: not feasible: {obstacle}", path.display())?;
+            outcome = Outcome::Found;
+        }
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Runs one schedule and shows it; the inner result says whether it is feasible.
+fn check_one(
+    args: &Args,
+    trace: &Trace,
+    observed: &Observed,
+    path: &Path,
+    out: &mut dyn Write,
+) -> anyhow::Result<Result<(), String>> {
+    let schedule = Schedule::read(path)?;
+    let question = question(args, trace, &schedule);
+    let events = schedule.events();
+    let run = match run_schedule(trace, observed, question.model, &events) {
+        Ok(run) => run,
+        Err(CheckError::Step(bad)) => {
+            let before = run_schedule(trace, observed, question.model, &events[..bad.step])?;
+            show(args, trace, path, &before, out)?;
+            return Ok(Err(format!("model {}, {bad}", question.model)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    show(args, trace, path, &run, out)?;
+    if question.feasibility == Feasibility::Complete && !run.complete {
+        let (found, expected) = (events.len(), trace.events.len());
+        return Ok(Err(format!("complete feasibility asks for all {expected} events, found {found}")));
+    }
+    let mut shown = String::new();
+    if let Schedule::Witness(witness) = &schedule {
+        let transactions = witness.atomic.transactions(trace);
+        if let Err(error) = check(trace, observed, &transactions, question, witness.triple, &events) {
+            return Ok(Err(error.to_string()));
+        }
+        shown = format!(", and {} happens in it", witness.triple);
+    }
+    let kind = if run.complete { "complete execution" } else { "prefix" };
+    writeln!(out, "{}: feasible {kind} in model {}{shown}", path.display(), question.model)?;
+    Ok(Ok(()))
+}
+
+/// What is asked: by the options, else by the witness, else by default.
+fn question(args: &Args, trace: &Trace, schedule: &Schedule) -> Question {
+    let asked = match schedule {
+        Schedule::Witness(witness) => witness.question(),
+        Schedule::Plain(_) => Question {
+            model: strongest_model(trace.data),
+            feasibility: Feasibility::Prefix,
+            independence: Independence::Conflict,
+        },
+    };
+    Question {
+        model: args.model.unwrap_or(asked.model),
+        feasibility: args.feasibility.unwrap_or(asked.feasibility),
+        ..asked
+    }
+}
+
+fn show(args: &Args, trace: &Trace, path: &Path, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    if args.quiet {
+        return Ok(());
+    }
+    writeln!(out, "{}:", path.display())?;
+    run.steps.iter().enumerate().try_for_each(|(number, step)| write_step(trace, number, step, out))
+}
+
+fn write_step(trace: &Trace, number: usize, step: &Step, out: &mut dyn Write) -> io::Result<()> {
+    let thread = trace.threads[trace.event(step.event).thread.index()].number;
+    let loc = trace.loc(step.event).unwrap_or_default();
+    let line = format!("{number:>6}  event {:<6}  thread {thread:<3}  {:<40}  {loc}", step.event, act(trace, step));
+    writeln!(out, "{}", line.trim_end())
+}

@@ -1,0 +1,49 @@
+//! `foretrace convert`: from one format to another.
+
+use super::choices::one_of;
+use super::{Outcome, files};
+use foretrace_trace::{Format, Layout};
+use std::path::{Path, PathBuf};
+
+/// Turn a trace into another format
+///
+/// The trace is checked first; what both formats can hold is kept.
+#[derive(clap::Args)]
+#[command(after_help = "\
+The formats that a file's name stands for: `.jsonl` JSON Lines, `.ftb` the compact binary form, `.std` the text format
+that RAPID reads (kinds and names only); each of them with `.zst` after it is compressed. What is read is known by its
+content; `-` is stdin or stdout.
+
+Examples:
+  foretrace convert trace.jsonl trace.ftb
+  foretrace convert trace.ftb.zst - | head -5
+  foretrace convert rapid.std trace.jsonl.zst")]
+pub struct Args {
+    /// The trace to read
+    input: PathBuf,
+
+    /// The file to write
+    output: PathBuf,
+
+    /// The format to write [default: what the file's name stands for, else jsonl]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(LAYOUTS))]
+    to: Option<Layout>,
+}
+
+const LAYOUTS: &[(&str, &str, Layout)] = &[
+    ("jsonl", "JSON Lines", Layout::Jsonl),
+    ("binary", "the compact binary form", Layout::Binary),
+    ("std", "the text format that RAPID reads", Layout::Std),
+];
+
+/// Converts.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let (trace, _) = files::read_trace(&args.input)?;
+    files::write_trace(&trace, Some(&args.output), args.to.map(|layout| format(layout, &args.output)))?;
+    Ok(Outcome::Fine)
+}
+
+/// A layout, compressed where the file's name says so.
+fn format(layout: Layout, output: &Path) -> Format {
+    Format { layout, compressed: output.extension().is_some_and(|ending| ending == "zst") }
+}

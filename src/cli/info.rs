@@ -1,0 +1,74 @@
+//! `foretrace info`: what a trace holds.
+
+use super::choices::{FORMATS, Format, one_of};
+use super::{Outcome, files};
+use foretrace::summary::Summary;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Show what a trace holds
+///
+/// Threads, events by kind, variables, transactions and candidates by each choice of --atomic, how many reads have a
+/// value that reaches a guard or an assume of their thread, and how many values were pinned.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  foretrace info trace.jsonl
+  foretrace info trace.jsonl.zst --format json")]
+pub struct Args {
+    /// The trace, in any format that foretrace reads
+    trace: PathBuf,
+
+    /// How to show it
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+}
+
+/// Shows the numbers.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let (trace, _) = files::read_trace(&args.trace)?;
+    let summary = Summary::new(&trace);
+    let mut out = io::stdout().lock();
+    if args.format == Format::Json {
+        serde_json::to_writer_pretty(&mut out, &summary)?;
+        writeln!(out)?;
+    } else {
+        write_text(&args.trace.display().to_string(), &summary, &mut out)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn write_text(file: &str, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let data = format!("{:?}", summary.data).to_lowercase();
+    writeln!(out, "{:<24}{file}", "trace")?;
+    if let Some(program) = &summary.program {
+        writeln!(out, "{:<24}{program}", "program")?;
+    }
+    writeln!(out, "{:<24}{data}", "data")?;
+    writeln!(out, "{:<24}{}", "threads", summary.threads)?;
+    writeln!(
+        out,
+        "{:<24}{}, {} of them accessed by several threads and written",
+        "variables", summary.variables, summary.contended_variables
+    )?;
+    writeln!(out, "{:<24}{}", "synchronisation objects", summary.sync_objects)?;
+    writeln!(out, "{:<24}{}", "events", summary.events)?;
+    for (kind, count) in &summary.events_by_kind {
+        writeln!(out, "  {kind:<22}{count}")?;
+    }
+    let share = match summary.reads {
+        0 => String::new(),
+        reads => format!(" ({:.1} %)", 100.0 * summary.reads_that_feed_guards as f64 / reads as f64),
+    };
+    writeln!(out, "{:<24}{} of {}{share}", "reads that feed guards", summary.reads_that_feed_guards, summary.reads)?;
+    writeln!(out, "{:<24}{} branches, {} pins", "assumes", summary.branches, summary.pins)?;
+    writeln!(out, "\n{:<14}{:>12}  {:>16}  {:>16}", "--atomic", "transactions", "candidates: all", "adjacent")?;
+    for row in &summary.transactions {
+        writeln!(
+            out,
+            "{:<14}{:>12}  {:>16}  {:>16}",
+            row.atomic, row.count, row.candidates_all, row.candidates_adjacent
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
+
+mod check;
+mod choices;
+mod completions;
+mod convert;
+mod files;
+mod info;
+mod predict;
+mod progress;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// How a command ended where it did what was asked of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// Nothing was found, all is well.
+    Fine,
+    /// A violation can happen, or the schedule is no feasible prefix.
+    Found,
+    /// Nothing was found, but not everything was decided.
+    Undecided,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        ExitCode::from(match outcome {
+            Outcome::Fine => 0,
+            Outcome::Found => 1,
+            Outcome::Undecided => 3,
+        })
+    }
+}
+
+/// Wrong usage, bad input, or a defect of foretrace.
+const FAILURE: u8 = 2;
+
+/// Predicts atomicity violations from the trace of one run, and proves each with a schedule.
+#[derive(Parser)]
+#[command(name = "foretrace", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  all is well: nothing can happen, the trace is valid, the schedule is feasible
+  1  found: a violation can happen; the schedule is not a feasible prefix
+  2  wrong usage, bad input, or an internal error
+  3  nothing found, but not everything was decided (time limit, Ctrl-C)
+
+Environment:
+  FORETRACE_LOG  what is logged to stderr, such as `info` or `foretrace::solve=debug`
+  NO_COLOR       no colours, also on a terminal
+
+Examples:
+  foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
+  foretrace predict bank.jsonl
+  foretrace predict bank.jsonl --atomic lock-regions --format json
+  foretrace check bank.jsonl witnesses/witness-3-9-5.json";
+
+#[derive(Subcommand)]
+enum Command {
+    Predict(Box<predict::Args>),
+    Run(run::Args),
+    Convert(convert::Args),
+    Info(info::Args),
+    Check(check::Args),
+    Completions(completions::Args),
+}
+
+/// Runs the command that the arguments name.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_logging();
+    let result = match cli.command {
+        Command::Predict(args) => predict::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(FAILURE)
+        }
+    }
+}
+
+/// Messages of the libraries go to stderr, as `FORETRACE_LOG` says; warnings by default.
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::builder()
+        .with_default_directive(tracing::level_filters::LevelFilter::WARN.into())
+        .with_env_var("FORETRACE_LOG")
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(files::colour_on_stderr())
+        .without_time()
+        .init();
+}
+
+/// Whether whoever reads our output has heard enough, such as `head`.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let is_pipe = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_pipe))
+}
+
+/// The one message of a failed run.
+fn complain(error: &anyhow::Error) {
+    let style = anstyle::AnsiColor::Red.on_default().bold();
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !message.ends_with(&cause) {
+            let separator = if message.is_empty() { "" } else { ": " };
+            message = format!("{message}{separator}{cause}"); // some errors show their cause themselves
+        }
+    }
+    anstream::eprintln!("{style}error{style:#}: {message}");
+}

@@ -1,0 +1,280 @@
+//! `foretrace predict`: the main job.
+
+use super::choices::{FORMATS, Format, one_of, seconds};
+use super::progress::Bar;
+use super::{Outcome, files};
+use anyhow::{Context, bail};
+use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::predict::{Progress, Sink, Totals, predict};
+use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
+use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Find the atomicity violations that other schedules of a trace's run lead to
+///
+/// Decides every candidate: two accesses of one transaction with another thread's access in between. Each one that can
+/// happen comes with a schedule that was checked; each one that cannot was proved so.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: 0 nothing can happen, 1 something can, 2 error, 3 nothing found but not everything decided.
+
+Examples:
+  foretrace predict trace.jsonl
+  foretrace predict trace.jsonl.zst --atomic lock-regions --jobs 4 --budget 60
+  foretrace predict trace.jsonl --model mcm --feasibility complete
+  foretrace predict trace.jsonl --candidates all --format json > report.json
+  foretrace predict trace.jsonl --witness-dir witnesses")]
+pub struct Args {
+    /// The trace, in any format that foretrace reads
+    trace: PathBuf,
+
+    /// What a read returns in another schedule [default: the strongest that the trace's data allows]
+    #[arg(long, value_parser = one_of(MODELS))]
+    model: Option<Model>,
+
+    /// Whether the violation may end the run
+    #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
+    feasibility: Feasibility,
+
+    /// When the order of two accesses makes no difference
+    #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
+    independence: Independence,
+
+    /// What counts as a transaction
+    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
+    atomic: Atomic,
+
+    /// Which triples of accesses are decided
+    #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
+    candidates: CandidateSet,
+
+    /// When the candidates of three source locations are done [default: location; event with --candidates all]
+    #[arg(long, value_parser = one_of(PERS))]
+    per: Option<Per>,
+
+    /// Switch a filter off; may be given more than once. Verdicts stay the same
+    #[arg(long, value_name = "FILTER", value_parser = one_of(FILTERS))]
+    without: Vec<Decider>,
+
+    /// Worker threads, each with its own solver [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Time limit of one solver query
+    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+
+    /// Time limit of the whole run
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    budget: Option<Duration>,
+
+    /// How to report: grouped by source location, worst first; or every candidate, streamed
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+
+    /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`
+    #[arg(long, value_name = "DIR")]
+    witness_dir: Option<PathBuf>,
+
+    /// Write each solver query into this folder as SMT-LIB 2
+    #[arg(long, value_name = "DIR")]
+    dump_smt2: Option<PathBuf>,
+
+    /// The solver's random seed
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u32,
+}
+
+pub const MODELS: &[(&str, &str, Model)] = &[
+    ("cam", "anything, and no guard is looked at: many false alarms", Model::Cam),
+    ("ctp", "what was written last; guards must hold (needs expressions)", Model::Ctp),
+    ("mcm", "the recorded value (needs values)", Model::Mcm),
+    ("avp", "what the same write wrote as in the recorded order", Model::Avp),
+];
+
+pub const FEASIBILITIES: &[(&str, &str, Feasibility)] = &[
+    ("prefix", "it may: nothing is asked of what comes after", Feasibility::Prefix),
+    ("complete", "it may not: all recorded events must happen", Feasibility::Complete),
+];
+
+const INDEPENDENCES: &[(&str, &str, Independence)] = &[
+    ("conflict", "when both read", Independence::Conflict),
+    ("guarded", "also when their values make the order irrelevant (ctp and mcm)", Independence::Guarded),
+];
+
+const ATOMICS: &[(&str, &str, Atomic)] = &[
+    ("marked", "what stands between begin and end", Atomic::Marked),
+    ("lock-regions", "each outermost critical section without a wait in it", Atomic::LockRegions),
+    ("operations", "each operation, from call to return", Atomic::Operations),
+    ("threads", "each thread as a whole", Atomic::Threads),
+];
+
+const CANDIDATE_SETS: &[(&str, &str, CandidateSet)] = &[
+    ("adjacent", "neighbouring accesses; enough to find every violation", CandidateSet::Adjacent),
+    ("all", "every triple", CandidateSet::All),
+];
+
+const PERS: &[(&str, &str, Per)] = &[
+    ("location", "when the first of them is feasible", Per::Location),
+    ("event", "when each of them is decided", Per::Event),
+];
+
+const FILTERS: &[(&str, &str, Decider)] = &[
+    ("must-happen-before", "vector clocks", Decider::MustHappenBefore),
+    ("cut-points", "locksets and acquisition histories", Decider::CutPoints),
+    ("segment", "trace atomicity segments", Decider::Segment),
+    ("early-witness", "schedules built without the solver", Decider::EarlyWitness),
+    ("early-refutation", "cycles of forced orders", Decider::EarlyRefutation),
+];
+
+/// Predicts and reports.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let (trace, observed) = files::read_trace(&args.trace)?;
+    let options = options(args, &trace)?;
+    let transactions = options.atomic.transactions(&trace);
+    if transactions.is_empty() {
+        say_no_transactions(&trace, options.atomic);
+    }
+    let file = args.trace.display().to_string();
+    let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
+    let stop = stop_on_ctrl_c()?;
+    let mut listener = Listener::new(args, subject)?;
+    let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener)?;
+    let found = listener.found;
+    listener.finish(&totals)?;
+    let undecided = totals.interrupted || totals.unreached + unknown(&totals) > 0;
+    Ok(match (found, undecided) {
+        (true, _) => Outcome::Found,
+        (false, true) => Outcome::Undecided,
+        (false, false) => Outcome::Fine,
+    })
+}
+
+fn unknown(totals: &Totals) -> u64 {
+    totals.decided_by.iter().map(|(_, tally)| tally.unknown).sum()
+}
+
+/// The options of the run, where they fit each other and the trace.
+fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
+    let mut options = Options::new(trace.data);
+    let question = &mut options.question;
+    question.model = args.model.unwrap_or(question.model);
+    question.feasibility = args.feasibility;
+    question.independence = args.independence;
+    if trace.data < question.model.needs() {
+        let needs = if question.model == Model::Ctp { "expressions (data: symbolic)" } else { "values" };
+        let found = format!("{:?}", trace.data).to_lowercase();
+        bail!("--model {} needs a trace with {needs}, found data: {found}", question.model);
+    }
+    if question.independence == Independence::Guarded && !matches!(question.model, Model::Ctp | Model::Mcm) {
+        bail!("--independence guarded asks for values: it goes with --model ctp and mcm, found {}", question.model);
+    }
+    options.atomic = args.atomic;
+    options.candidates = args.candidates;
+    options.per = args.per.unwrap_or(match args.candidates {
+        CandidateSet::Adjacent => Per::Location,
+        CandidateSet::All => Per::Event,
+    });
+    options.without = args.without.iter().copied().collect();
+    options.jobs = args.jobs.map_or(options.jobs, usize::from);
+    options.timeout = args.timeout;
+    options.budget = args.budget;
+    options.dump_smt2 = args.dump_smt2.clone();
+    options.seed = args.seed;
+    Ok(options)
+}
+
+/// A trace without transactions has no candidates: that is seldom what was meant.
+fn say_no_transactions(trace: &Trace, used: Atomic) {
+    let others: Vec<String> = ATOMICS
+        .iter()
+        .map(|(name, _, atomic)| (name, *atomic, atomic.transactions(trace).len()))
+        .filter(|(_, atomic, count)| *atomic != used && *count > 0)
+        .map(|(name, _, count)| format!("--atomic {name} ({count})"))
+        .collect();
+    let advice = match others.is_empty() {
+        true => "no other choice of --atomic has any".to_string(),
+        false => format!("try {}", others.join(" or ")),
+    };
+    anstream::eprintln!("note: the trace has no transactions (--atomic {used}): {advice}");
+}
+
+/// A flag that the first Ctrl-C sets; the second ends the process.
+fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let handler = move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping: what was decided so far follows; Ctrl-C again ends at once");
+    };
+    ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
+    Ok(stop)
+}
+
+/// The report in either format.
+enum Report<'t> {
+    Text(TextReport<'t>),
+    Json(JsonReport<'t, BufWriter<std::io::StdoutLock<'static>>>),
+}
+
+/// Takes the decisions: saves the witnesses, reports.
+struct Listener<'t> {
+    subject: Subject<'t>,
+    report: Report<'t>,
+    witnesses: Option<WitnessDir>,
+    bar: Option<Bar>,
+    found: bool,
+}
+
+impl<'t> Listener<'t> {
+    fn new(args: &Args, subject: Subject<'t>) -> anyhow::Result<Listener<'t>> {
+        let report = match args.format {
+            Format::Text => Report::Text(TextReport::new(subject)),
+            Format::Json => Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?),
+        };
+        let witnesses = args.witness_dir.as_deref().map(WitnessDir::create).transpose()?;
+        Ok(Listener { subject, report, witnesses, bar: Bar::on_terminal(), found: false })
+    }
+
+    fn finish(self, totals: &Totals) -> anyhow::Result<()> {
+        drop(self.bar);
+        match self.report {
+            Report::Json(report) => report.finish(totals)?,
+            Report::Text(report) => {
+                let mut out = BufWriter::new(anstream::stdout().lock());
+                report.write(totals, &mut out)?;
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Listener<'_> {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        if let Verdict::Feasible(witness) = &decision.verdict {
+            self.found = true;
+            if let Some(folder) = &self.witnesses {
+                folder.save(self.subject, decision, witness)?;
+            }
+        }
+        match &mut self.report {
+            Report::Text(report) => report.add(decision),
+            Report::Json(report) => report.add(decision)?,
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
+            bar.show(progress);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Candidates by source location, and which of them people should look at first.
+
+use crate::candidates::Class;
+use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use foretrace_trace::{Pattern, Triple, Witness};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+/// How much a feasible candidate deserves a look; greater is worse. The fields count from the first on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Severity {
+    /// Memory is used after it was given back.
+    pub use_after_free: bool,
+    /// Values tell the order from every serial one, not only the kinds of access.
+    pub guarded: bool,
+    /// Everything that the witness goes past was recorded.
+    pub recorded: bool,
+    /// Lost updates first, then unrepeatable reads, then what is seen or overwritten half-way.
+    pub pattern: u8,
+}
+
+impl Severity {
+    fn of(decision: &Decision, witness: &Witness) -> Severity {
+        Severity {
+            use_after_free: !witness.run().uses_after_free.is_empty(),
+            guarded: witness.guarded_dependent() == Some(true),
+            recorded: decision.rests_on != Some(RestsOn::External),
+            pattern: match decision.pattern {
+                Pattern::Rww => 4,
+                Pattern::Rwr => 3,
+                Pattern::Wwr => 2,
+                Pattern::Wrw => 1,
+                Pattern::Www => 0,
+            },
+        }
+    }
+}
+
+/// A feasible candidate.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The candidate.
+    pub triple: Triple,
+    /// What is wrong with it.
+    pub pattern: Pattern,
+    /// Who found it.
+    pub decided_by: Decider,
+    /// What proves it.
+    pub witness: Witness,
+    /// How bad it is.
+    pub severity: Severity,
+}
+
+impl Found {
+    fn new(decision: &Decision, witness: &Witness, severity: Severity) -> Found {
+        let Decision { triple, pattern, decided_by, .. } = *decision;
+        Found { triple, pattern, decided_by, witness: witness.clone(), severity }
+    }
+}
+
+/// What was decided of the candidates of three source locations.
+#[derive(Clone, Debug, Default)]
+pub struct ClassVerdicts {
+    /// How many can happen.
+    pub feasible: u64,
+    /// How many cannot.
+    pub infeasible: u64,
+    /// How many of those cannot only because a value was pinned.
+    pub pinned: u64,
+    /// How many are undecided.
+    pub unknown: u64,
+    /// The worst that can happen; of equal ones the first.
+    pub worst: Option<Box<Found>>,
+    /// The first that is undecided.
+    pub undecided: Option<Box<Decision>>,
+}
+
+/// All classes of a run, in the order in which their first candidate was decided.
+#[derive(Debug, Default)]
+pub struct Classes(IndexMap<Class, ClassVerdicts, FxBuildHasher>);
+
+impl Classes {
+    /// Adds a decision.
+    pub fn add(&mut self, class: Class, decision: &Decision) {
+        let entry = self.0.entry(class).or_default();
+        match &decision.verdict {
+            Verdict::Feasible(witness) => {
+                entry.feasible += 1;
+                let severity = Severity::of(decision, witness);
+                if entry.worst.as_ref().is_none_or(|worst| worst.severity < severity) {
+                    entry.worst = Some(Box::new(Found::new(decision, witness, severity)));
+                }
+            }
+            Verdict::Infeasible => {
+                entry.infeasible += 1;
+                entry.pinned += u64::from(decision.rests_on == Some(RestsOn::Pin));
+            }
+            Verdict::Unknown(_) => {
+                entry.unknown += 1;
+                entry.undecided.get_or_insert_with(|| Box::new(decision.clone()));
+            }
+        }
+    }
+
+    /// The classes that hold something feasible, worst first; of equal ones that with more feasible candidates, then
+    /// the one that came first.
+    pub fn feasible(&self) -> Vec<(&ClassVerdicts, &Found)> {
+        let mut found: Vec<(&ClassVerdicts, &Found)> =
+            self.0.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst))).collect();
+        found.sort_by_key(|(class, worst)| std::cmp::Reverse((worst.severity, class.feasible)));
+        found
+    }
+
+    /// The classes in which nothing is feasible and something undecided, with the first such candidate.
+    pub fn undecided(&self) -> impl Iterator<Item = (&ClassVerdicts, &Decision)> {
+        let open = self.0.values().filter(|class| class.worst.is_none());
+        open.filter_map(|class| class.undecided.as_deref().map(|decision| (class, decision)))
+    }
+
+    /// How many classes hold nothing but what cannot happen, and how many of those only because a value was pinned.
+    pub fn refuted(&self) -> (usize, usize) {
+        let refuted = self.0.values().filter(|class| class.feasible == 0 && class.unknown == 0);
+        refuted.fold((0, 0), |(all, pinned), class| (all + 1, pinned + usize::from(class.pinned > 0)))
+    }
+}

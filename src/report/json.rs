@@ -1,0 +1,146 @@
+//! The report for programs: one JSON object, written candidate by candidate as decisions come.
+
+use super::totals::TotalsJson;
+use super::{Subject, candidate_set_name, per_name};
+use crate::predict::Totals;
+use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Pattern, Trace, Triple};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The version of everything that foretrace writes as JSON.
+pub const VERSION: u32 = 1;
+
+/// Writes the report contract of `docs/trace-format.md`; its schema is `schemas/report.schema.json`.
+pub struct JsonReport<'t, W: Write> {
+    trace: &'t Trace,
+    out: W,
+    any: bool,
+}
+
+/// Writes an object that goes on: all but its closing brace.
+pub fn write_open_object(object: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = serde_json::to_string(object)?;
+    text.truncate(text.len() - 1);
+    out.write_all(text.as_bytes())
+}
+
+/// What stands before the candidates.
+#[derive(Serialize)]
+struct Head<'t> {
+    foretrace: u32,
+    trace: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<&'t str>,
+    data: Data,
+    events: usize,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    transactions: Transactions,
+    candidate_set: &'static str,
+    per: &'static str,
+}
+
+#[derive(Serialize)]
+struct Transactions {
+    atomic: Atomic,
+    count: usize,
+}
+
+/// One candidate.
+#[derive(Serialize)]
+struct Candidate<'a> {
+    #[serde(flatten)]
+    triple: Triple,
+    pattern: Pattern,
+    verdict: &'static str,
+    decided_by: Decider,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_on: Option<RestsOn>,
+    #[serde(flatten)]
+    feasible: Option<Feasible<'a>>,
+}
+
+/// What only a feasible candidate has.
+#[derive(Serialize)]
+struct Feasible<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guarded: Option<bool>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    use_after_free: &'a [EventId],
+    var: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locs: Option<[Option<&'a str>; 3]>,
+    schedule: &'a [EventId],
+}
+
+impl<'t, W: Write> JsonReport<'t, W> {
+    /// Starts the report.
+    pub fn start(subject: Subject<'t>, mut out: W) -> io::Result<JsonReport<'t, W>> {
+        let Subject { file, trace, options, transactions, .. } = subject;
+        let head = Head {
+            foretrace: VERSION,
+            trace: file,
+            program: trace.program.as_deref(),
+            data: trace.data,
+            events: trace.events.len(),
+            model: options.question.model,
+            feasibility: options.question.feasibility,
+            independence: options.question.independence,
+            transactions: Transactions { atomic: options.atomic, count: transactions.len() },
+            candidate_set: candidate_set_name(options.candidates),
+            per: per_name(options.per),
+        };
+        write_open_object(&head, &mut out)?;
+        out.write_all(b",\n\"candidates\":[")?;
+        Ok(JsonReport { trace, out, any: false })
+    }
+
+    /// Writes one decision.
+    pub fn add(&mut self, decision: &Decision) -> io::Result<()> {
+        let (verdict, reason) = match &decision.verdict {
+            Verdict::Feasible(_) => ("feasible", None),
+            Verdict::Infeasible => ("infeasible", None),
+            Verdict::Unknown(limit) => ("unknown", Some(limit.to_string())),
+        };
+        let candidate = Candidate {
+            triple: decision.triple,
+            pattern: decision.pattern,
+            verdict,
+            decided_by: decision.decided_by,
+            reason,
+            rests_on: decision.rests_on,
+            feasible: self.feasible(decision),
+        };
+        self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
+        self.any = true;
+        Ok(serde_json::to_writer(&mut self.out, &candidate)?)
+    }
+
+    fn feasible<'a>(&self, decision: &'a Decision) -> Option<Feasible<'a>>
+    where
+        't: 'a,
+    {
+        let Verdict::Feasible(witness) = &decision.verdict else { return None };
+        let Triple { first, remote, second } = decision.triple;
+        let locs = [first, remote, second].map(|event| self.trace.loc(event));
+        Some(Feasible {
+            guarded: witness.guarded_dependent(),
+            use_after_free: &witness.run().uses_after_free,
+            var: self.trace.event(first).op.var().map_or("", |var| &self.trace.vars[var.index()].key),
+            locs: Some(locs).filter(|locs| locs.iter().any(Option::is_some)),
+            schedule: witness.schedule(),
+        })
+    }
+
+    /// Ends the report.
+    pub fn finish(mut self, totals: &Totals) -> io::Result<()> {
+        write!(self.out, "],\n\"totals\":")?;
+        serde_json::to_writer(&mut self.out, &TotalsJson::new(totals))?;
+        self.out.write_all(b"}\n")?;
+        self.out.flush()
+    }
+}

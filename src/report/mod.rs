@@ -1,0 +1,68 @@
+//! What people and programs get to see of a run: text, JSON, and one file per witness.
+//!
+//! A report shows as feasible only what comes with a [`foretrace_trace::Witness`], which nobody but the checker makes.
+
+mod class;
+mod json;
+mod table;
+mod text;
+mod totals;
+mod witness;
+
+pub use json::JsonReport;
+pub use table::act;
+pub use text::TextReport;
+pub use witness::{SavedWitness, WitnessDir, WitnessFileError, write_whole};
+
+use crate::options::{CandidateSet, Options, Per};
+use foretrace_trace::{Atomic, Pattern, Trace, Transaction};
+
+/// What a report is about.
+#[derive(Clone, Copy)]
+pub struct Subject<'t> {
+    /// The trace's file, as it was named.
+    pub file: &'t str,
+    /// The trace.
+    pub trace: &'t Trace,
+    /// What counts as a transaction.
+    pub transactions: &'t [Transaction],
+    /// What was asked.
+    pub options: &'t Options,
+}
+
+/// The name that the command line and reports have for a set of candidates.
+pub fn candidate_set_name(set: CandidateSet) -> &'static str {
+    match set {
+        CandidateSet::Adjacent => "adjacent",
+        CandidateSet::All => "all",
+    }
+}
+
+/// The name that the command line and reports have for when a class is done.
+pub fn per_name(per: Per) -> &'static str {
+    match per {
+        Per::Location => "location",
+        Per::Event => "event",
+    }
+}
+
+/// What a choice of transactions means, for people.
+fn atomic_meaning(atomic: Atomic) -> &'static str {
+    match atomic {
+        Atomic::Marked => "what stands between begin and end",
+        Atomic::LockRegions => "outermost critical sections without a wait",
+        Atomic::Operations => "operations, from call to return",
+        Atomic::Threads => "whole threads",
+    }
+}
+
+/// What a pattern usually means, for people.
+fn pattern_meaning(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Rwr => "unrepeatable read",
+        Pattern::Rww => "lost update",
+        Pattern::Wwr => "own write overwritten before it is read back",
+        Pattern::Www => "foreign write between two writes",
+        Pattern::Wrw => "unfinished update read",
+    }
+}

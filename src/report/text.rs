@@ -1,0 +1,207 @@
+//! The report for people: what can happen, worst first, each class with one witness; then the totals.
+
+use super::class::{ClassVerdicts, Classes, Found};
+use super::table::{self, Mark};
+use super::{Subject, atomic_meaning, pattern_meaning, totals};
+use crate::candidates::Class;
+use crate::predict::Totals;
+use crate::verdict::{Decision, Verdict};
+use anstyle::{AnsiColor, Style};
+use foretrace_trace::{EventId, Trace};
+use std::io::{self, Write};
+
+/// Classes that stay undecided are listed up to this many.
+const MOST_UNDECIDED: usize = 20;
+
+const HEAD: Style = Style::new().bold();
+const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Collects decisions by class and shows them at the end, since the worst comes first.
+pub struct TextReport<'t> {
+    subject: Subject<'t>,
+    classes: Classes,
+}
+
+impl<'t> TextReport<'t> {
+    /// An empty report.
+    pub fn new(subject: Subject<'t>) -> TextReport<'t> {
+        TextReport { subject, classes: Classes::default() }
+    }
+
+    /// Adds a decision.
+    pub fn add(&mut self, decision: &Decision) {
+        self.classes.add(Class::of(self.subject.trace, decision.triple), decision);
+    }
+
+    /// Writes the report. `out` may drop the styling.
+    pub fn write(&self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        self.write_head(out)?;
+        let feasible = self.classes.feasible();
+        for (number, (class, worst)) in feasible.iter().enumerate() {
+            writeln!(out)?;
+            self.write_class(number + 1, class, worst, out)?;
+        }
+        self.write_undecided(out)?;
+        writeln!(out)?;
+        self.write_classes(feasible.len(), totals, out)?;
+        totals::write(totals, out)
+    }
+
+    fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Subject { file, trace, options, transactions, .. } = self.subject;
+        let question = options.question;
+        writeln!(
+            out,
+            "{file}: {}, {}, {}",
+            count(trace.events.len(), "event"),
+            count(trace.threads.len(), "thread"),
+            count(trace.vars.len(), "variable")
+        )?;
+        writeln!(
+            out,
+            "transactions: {} by --atomic {} ({})",
+            transactions.len(),
+            options.atomic,
+            atomic_meaning(options.atomic)
+        )?;
+        writeln!(
+            out,
+            "model {}, {} feasibility, {} independence; candidates {}, per {}",
+            question.model,
+            question.feasibility,
+            question.independence,
+            super::candidate_set_name(options.candidates),
+            super::per_name(options.per)
+        )
+    }
+
+    fn write_class(&self, number: usize, class: &ClassVerdicts, worst: &Found, out: &mut dyn Write) -> io::Result<()> {
+        let trace = self.subject.trace;
+        let triple = worst.triple;
+        let var = trace.event(triple.first).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        writeln!(out, "{HEAD}{number}. {} on {var} ({}){HEAD:#}", pattern_meaning(worst.pattern), worst.pattern)?;
+        self.write_accesses(worst, out)?;
+        if worst.severity.use_after_free {
+            let used: Vec<String> =
+                worst.witness.run().uses_after_free.iter().map(|event| self.place(*event)).collect();
+            writeln!(out, "   {BAD}use after free{BAD:#}: {}", used.join(", "))?;
+        }
+        for remark in remarks(worst) {
+            writeln!(out, "   {remark}")?;
+        }
+        writeln!(
+            out,
+            "   {} of these locations: {} feasible, {} infeasible, {} unknown; shown: {triple}, decided by {}",
+            plural(class.feasible + class.infeasible + class.unknown, "candidate"),
+            class.feasible,
+            class.infeasible,
+            class.unknown,
+            worst.decided_by
+        )?;
+        writeln!(out)?;
+        for row in table::rows(trace, &worst.witness) {
+            match row.mark {
+                Mark::Triple(_) => writeln!(out, "   {TRIPLE}{}{TRIPLE:#}", row.text)?,
+                Mark::None => writeln!(out, "   {}", row.text)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// One line for each access of the triple.
+    fn write_accesses(&self, found: &Found, out: &mut dyn Write) -> io::Result<()> {
+        let trace = self.subject.trace;
+        let triple = found.triple;
+        let label = self.transaction_label(triple.first).map_or(String::new(), |label| format!(", in `{label}`"));
+        let roles = [("first", triple.first), ("remote", triple.remote), ("second", triple.second)];
+        for ((role, event), writes) in roles.into_iter().zip(found.pattern.writes()) {
+            let thread = table::thread_name(trace, trace.event(event).thread);
+            let verb = if writes { "writes" } else { "reads" };
+            let inside = if event == triple.remote { "" } else { &label };
+            writeln!(out, "   {role:<6}  {thread} {verb} at {}{inside}", self.place(event))?;
+        }
+        Ok(())
+    }
+
+    /// What the transaction of an event is called.
+    fn transaction_label(&self, event: EventId) -> Option<&'t str> {
+        let trace = self.subject.trace;
+        let thread = trace.event(event).thread;
+        let transaction = self.subject.transactions.iter().find(|t| t.contains(thread, event))?;
+        transaction.label.map(|label| trace.names.text(label))
+    }
+
+    fn place(&self, event: EventId) -> String {
+        place(self.subject.trace, event)
+    }
+
+    fn write_undecided(&self, out: &mut dyn Write) -> io::Result<()> {
+        let undecided = self.classes.undecided().count();
+        if undecided == 0 {
+            return Ok(());
+        }
+        writeln!(out, "\n{HEAD}Undecided{HEAD:#}")?;
+        for (class, decision) in self.classes.undecided().take(MOST_UNDECIDED) {
+            let places = [decision.triple.first, decision.triple.remote, decision.triple.second].map(|e| self.place(e));
+            let Verdict::Unknown(reason) = &decision.verdict else { continue };
+            writeln!(
+                out,
+                "   {} {}, {}: {reason}",
+                decision.pattern,
+                places.join(", "),
+                plural(class.unknown, "candidate")
+            )?;
+        }
+        match undecided.checked_sub(MOST_UNDECIDED) {
+            Some(more) if more > 0 => writeln!(out, "   and {more} more (--format json lists them)"),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_classes(&self, feasible: usize, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        let undecided = self.classes.undecided().count();
+        let (refuted, pinned) = self.classes.refuted();
+        let pins = if pinned == 0 { String::new() } else { format!(", {pinned} of them only by a pinned value") };
+        writeln!(
+            out,
+            "{HEAD}{} of source locations: {feasible} can happen, {refuted} cannot{pins}, {undecided} undecided{HEAD:#}",
+            plural(totals.classes as u64, "class")
+        )
+    }
+}
+
+/// What to keep in mind about a witness.
+fn remarks(found: &Found) -> Vec<&'static str> {
+    let mut remarks = Vec::new();
+    match found.witness.guarded_dependent() {
+        Some(true) => remarks.push("guarded-dependent, too: the values make a difference"),
+        Some(false) => remarks.push("not guarded-dependent here: with these values the order makes no difference"),
+        None => {}
+    }
+    if !found.severity.recorded {
+        remarks.push("the schedule goes past a write of code that was not recorded: that code may act otherwise");
+    }
+    remarks
+}
+
+fn place(trace: &Trace, event: EventId) -> String {
+    match trace.loc(event) {
+        Some(loc) => format!("{loc} (event {event})"),
+        None => format!("event {event}"),
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    plural(number as u64, noun)
+}
+
+/// A number with its noun.
+fn plural(number: u64, noun: &str) -> String {
+    let ending = match (number, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        _ => "s",
+    };
+    format!("{number} {noun}{ending}")
+}

@@ -1,0 +1,177 @@
+//! Witnesses as files: one JSON object each, written whole or not at all, read again by `foretrace check`.
+
+use super::Subject;
+use super::json::{VERSION, write_open_object};
+use crate::verdict::{Decider, Decision, RestsOn};
+use foretrace_trace::{
+    Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Step, Trace, Triple, Value, Witness,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A folder that takes one file per witness, named after its triple.
+pub struct WitnessDir {
+    path: PathBuf,
+}
+
+/// Why a witness could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the witness {path}", path = path.display())]
+pub struct WitnessFileError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// What stands before the schedule; the schema of the whole is `schemas/witness.schema.json`.
+#[derive(Serialize)]
+struct Head<'t> {
+    foretrace: u32,
+    trace: &'t str,
+    #[serde(flatten)]
+    triple: Triple,
+    pattern: Pattern,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    atomic: Atomic,
+    decided_by: Decider,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guarded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_on: Option<RestsOn>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    use_after_free: &'t [EventId],
+}
+
+/// One event of the schedule.
+#[derive(Serialize)]
+struct StepJson<'t> {
+    event: EventId,
+    thread: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
+    op: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    var: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+}
+
+impl WitnessDir {
+    /// The folder, made where it is missing.
+    pub fn create(path: &Path) -> Result<WitnessDir, WitnessFileError> {
+        let made = std::fs::create_dir_all(path);
+        made.map_err(|source| WitnessFileError { path: path.to_path_buf(), source })?;
+        Ok(WitnessDir { path: path.to_path_buf() })
+    }
+
+    /// Writes the witness of a feasible decision.
+    pub fn save(&self, subject: Subject<'_>, decision: &Decision, witness: &Witness) -> Result<(), WitnessFileError> {
+        let Triple { first, remote, second } = decision.triple;
+        let path = self.path.join(format!("witness-{first}-{remote}-{second}.json"));
+        write_whole(&path, |out| write_json(subject, decision, witness, out))
+            .map_err(|source| WitnessFileError { path, source })
+    }
+}
+
+/// Writes a file so that nobody ever sees half of it, nor any of it where writing fails.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
+    let file = builder.tempfile_in(folder)?;
+    let mut out = io::BufWriter::new(file);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
+    Ok(())
+}
+
+fn write_json(subject: Subject<'_>, decision: &Decision, witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
+    let question = subject.options.question;
+    let run = witness.run();
+    let head = Head {
+        foretrace: VERSION,
+        trace: subject.file,
+        triple: decision.triple,
+        pattern: decision.pattern,
+        model: question.model,
+        feasibility: question.feasibility,
+        independence: question.independence,
+        atomic: subject.options.atomic,
+        decided_by: decision.decided_by,
+        guarded: witness.guarded_dependent(),
+        rests_on: decision.rests_on,
+        use_after_free: &run.uses_after_free,
+    };
+    write_open_object(&head, out)?;
+    out.write_all(b",\n\"schedule\":[\n")?;
+    for (number, step) in run.steps.iter().enumerate() {
+        out.write_all(if number == 0 { b"" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, &step_json(subject.trace, step)?)?;
+    }
+    out.write_all(b"]}\n")
+}
+
+fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'t>> {
+    let event = trace.event(step.event);
+    let thread = &trace.threads[event.thread.index()];
+    Ok(StepJson {
+        event: step.event,
+        thread: thread.number,
+        path: thread.path.as_deref(),
+        at: event.at,
+        op: event.op.kind(),
+        var: event.op.var().map(|var| &*trace.vars[var.index()].key),
+        read: step.read.as_ref().map(exact).transpose()?,
+        written: step.written.as_ref().map(exact).transpose()?,
+        loc: trace.loc(step.event),
+    })
+}
+
+/// A value as a JSON literal of any size.
+fn exact(value: &Value) -> serde_json::Result<Box<RawValue>> {
+    RawValue::from_string(value.to_string())
+}
+
+/// What `foretrace check` takes from a witness file.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct SavedWitness {
+    /// The file format's version.
+    pub foretrace: u32,
+    /// The triple.
+    #[serde(flatten)]
+    pub triple: Triple,
+    /// The model that it was found in.
+    pub model: Model,
+    /// Prefix or complete.
+    pub feasibility: Feasibility,
+    /// When its accesses depend on each other.
+    pub independence: Independence,
+    /// What counted as a transaction.
+    pub atomic: Atomic,
+    /// The schedule.
+    pub schedule: Vec<SavedStep>,
+}
+
+/// One event of a schedule; what it read and wrote is found again by running it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+pub struct SavedStep {
+    /// The event.
+    pub event: EventId,
+}
+
+impl SavedWitness {
+    /// The question that it answers.
+    pub fn question(&self) -> Question {
+        Question { model: self.model, feasibility: self.feasibility, independence: self.independence }
+    }
+}

@@ -1,0 +1,7 @@
+//! The command as people and programs see it: exit codes, messages, reports, files.
+
+mod commands;
+mod messages;
+mod predict;
+mod support;
+mod tutorial;

@@ -1,0 +1,206 @@
+//! `foretrace predict` as people and programs run it.
+
+use crate::support::{Folder, LOCKED, LOST_UPDATE, UNMARKED, foretrace_in, repository};
+use serde_json::Value;
+
+/// The report, which must be what its schema says.
+fn report(stdout: &str) -> Value {
+    let report: Value = serde_json::from_str(stdout).expect("the report is JSON");
+    must_fit("report.schema.json", &report);
+    report
+}
+
+fn must_fit(schema: &str, value: &Value) {
+    let text = std::fs::read_to_string(repository().join("schemas").join(schema)).expect("the schema is shipped");
+    let schema = serde_json::from_str(&text).expect("the schema is JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("the schema is one");
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+fn triples_that_can_happen(report: &Value) -> Vec<[u64; 3]> {
+    let candidates = report["candidates"].as_array().expect("candidates are listed");
+    let number = |candidate: &Value, field: &str| candidate[field].as_u64().expect("an index");
+    candidates
+        .iter()
+        .filter(|candidate| candidate["verdict"] == "feasible")
+        .map(|candidate| ["first", "remote", "second"].map(|field| number(candidate, field)))
+        .collect()
+}
+
+#[test]
+fn a_violation_is_shown_and_exits_with_1() {
+    let run = Folder::with("counter.jsonl", LOST_UPDATE).foretrace("predict counter.jsonl");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for part in [
+        "1. lost update on n (R-W-W)",
+        "thread 1 reads at counter.c:3 (event 1), in `increment`",
+        "thread 2 writes at counter.c:4 (event 6)",
+        "transactions: 2 by --atomic marked",
+        "model ctp, prefix feasibility, conflict independence",
+    ] {
+        assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn nothing_to_find_exits_with_0() {
+    let run = Folder::with("locked.jsonl", LOCKED).foretrace("predict locked.jsonl");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.contains("0 can happen, 2 cannot, 0 undecided"), "{}", run.stdout);
+}
+
+#[test]
+fn what_a_run_does_not_come_to_exits_with_3() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let run = folder.foretrace("predict counter.jsonl --budget 0.000000001 --format json");
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    let report = report(&run.stdout);
+    let left = report["totals"]["unreached"].as_u64().unwrap_or(0) + report["totals"]["unknown"].as_u64().unwrap_or(0);
+    assert_eq!(left, 2);
+}
+
+#[test]
+fn the_json_report_lists_every_triple_with_all() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let run = folder.foretrace("predict counter.jsonl --format json --candidates all");
+    let report = report(&run.stdout);
+    assert_eq!(report["per"], "event", "all implies that each is decided");
+    assert_eq!(report["candidates"].as_array().map(Vec::len), Some(2));
+    assert_eq!(triples_that_can_happen(&report), [[1, 6, 2], [5, 2, 6]]);
+    let schedule = report["candidates"][0]["schedule"].as_array().expect("a schedule");
+    assert_eq!(schedule.last(), Some(&Value::from(2)), "a prefix ends at second");
+}
+
+#[test]
+fn per_location_stops_at_the_first_of_a_class() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let report = report(&folder.foretrace("predict counter.jsonl --format json").stdout);
+    assert_eq!(triples_that_can_happen(&report).len(), 1);
+    assert_eq!(report["totals"]["skipped"], 1);
+}
+
+#[test]
+fn complete_feasibility_gives_whole_executions() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let run = folder.foretrace("predict counter.jsonl --format json --feasibility complete");
+    let report = report(&run.stdout);
+    let schedules: Vec<usize> = report["candidates"]
+        .as_array()
+        .expect("candidates")
+        .iter()
+        .filter_map(|c| Some(c["schedule"].as_array()?.len()))
+        .collect();
+    assert_eq!(schedules, [8]);
+}
+
+#[test]
+fn the_same_report_comes_out_twice_and_without_filters() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let candidates = |options: &str| {
+        let report = report(&folder.foretrace(&format!("predict counter.jsonl --format json {options}")).stdout);
+        report["candidates"].clone()
+    };
+    assert_eq!(candidates(""), candidates("--jobs 1"));
+    let verdicts = |options: &str| {
+        let list = candidates(&format!("--candidates all {options}"));
+        let list = list.as_array().expect("candidates").clone();
+        list.into_iter()
+            .map(|c| [c["first"].clone(), c["remote"].clone(), c["second"].clone(), c["verdict"].clone()])
+            .collect::<Vec<_>>()
+    };
+    let without = "--without must-happen-before --without cut-points --without segment --without early-witness \
+                   --without early-refutation";
+    assert_eq!(verdicts(""), verdicts(without));
+}
+
+#[test]
+fn witness_files_fit_their_schema_and_pass_check() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    folder.foretrace("predict counter.jsonl --witness-dir witnesses --candidates all");
+    for name in ["witness-1-6-2.json", "witness-5-2-6.json"] {
+        let text = std::fs::read_to_string(folder.path("witnesses").join(name)).expect("the witness is there");
+        must_fit("witness.schema.json", &serde_json::from_str(&text).expect("the witness is JSON"));
+        let run = folder.foretrace(&format!("check counter.jsonl witnesses/{name}"));
+        assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains("happens in it"), "{}", run.stdout);
+    }
+    let files = std::fs::read_dir(folder.path("witnesses")).expect("the folder is there").count();
+    assert_eq!(files, 2, "no part of a file is left over");
+}
+
+#[test]
+fn a_witness_says_what_its_reads_return() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    folder.foretrace("predict counter.jsonl --witness-dir w --candidates all");
+    let text = std::fs::read_to_string(folder.path("w/witness-5-2-6.json")).expect("the witness is there");
+    let witness: Value = serde_json::from_str(&text).expect("the witness is JSON");
+    let steps = witness["schedule"].as_array().expect("steps");
+    let step = |event: u64| steps.iter().find(|step| step["event"] == event).expect("the event is in the schedule");
+    assert_eq!(step(5)["read"], 0, "thread 2 reads before thread 1 writes");
+    assert_eq!(step(6)["written"], 1);
+    assert_eq!(step(6)["loc"], "counter.c:4");
+    assert_eq!(witness["guarded"], false, "both write 1: their order makes no difference");
+}
+
+#[test]
+fn choices_that_do_not_fit_are_refused() {
+    let folder = Folder::with("plain.jsonl", UNMARKED);
+    let cases = [
+        ("--model ctp", "needs a trace with expressions (data: symbolic), found data: concrete"),
+        ("--model cam --independence guarded", "it goes with --model ctp and mcm, found cam"),
+        ("--timeout 0", "expected a number of seconds above 0"),
+        ("--without smt", "invalid value 'smt'"),
+        ("--jobs 0", "0 is not in 1.."),
+    ];
+    for (options, message) in cases {
+        let run = folder.foretrace(&format!("predict plain.jsonl --witness-dir w {options}"));
+        assert_eq!(run.code, Some(2), "{options}");
+        assert!(run.stderr.contains(message), "{options}: {}", run.stderr);
+        assert_eq!(run.stdout, "");
+        assert!(!folder.path("w").exists(), "{options}: something was written");
+    }
+}
+
+#[test]
+fn a_trace_without_transactions_gets_advice() {
+    let run = Folder::with("plain.jsonl", UNMARKED).foretrace("predict plain.jsonl");
+    assert_eq!(run.code, Some(0));
+    assert!(run.stderr.contains("no transactions (--atomic marked): try --atomic threads (2)"), "{}", run.stderr);
+}
+
+#[test]
+fn threads_as_transactions_find_the_unmarked_violation() {
+    let run = Folder::with("plain.jsonl", UNMARKED).foretrace("predict plain.jsonl --atomic threads");
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(run.stdout.contains("model mcm"), "{}", run.stdout);
+}
+
+#[test]
+fn bad_input_is_one_message_with_its_place() {
+    let broken = LOST_UPDATE.replace(r#""value": 2"#, r#""value": 7"#);
+    let folder = Folder::with("broken.jsonl", &broken);
+    let run = folder.foretrace("predict broken.jsonl --witness-dir w");
+    assert_eq!(run.code, Some(2));
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains("broken.jsonl:8: event 6: found"), "{}", run.stderr);
+    assert!(!folder.path("w").exists());
+}
+
+#[test]
+fn the_lost_update_of_the_shipped_bank_is_found_from_a_passing_run() {
+    let run = foretrace_in(repository(), "predict examples/traces/bank-seed1.thread.jsonl --format json --per event");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let report = report(&run.stdout);
+    // bank.c: one depositor reads the balance (line 19), the other writes it (25), the first writes it (25).
+    let found = triples_that_can_happen(&report);
+    assert!(found.contains(&[10, 38, 14]) && found.contains(&[34, 14, 38]), "{found:?}");
+    assert_eq!(report["totals"]["unknown"], 0);
+}
+
+#[test]
+fn colour_is_for_terminals_only() {
+    let run = Folder::with("counter.jsonl", LOST_UPDATE).foretrace("predict counter.jsonl");
+    assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'));
+}
