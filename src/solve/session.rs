@@ -72,10 +72,19 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session without constraints yet.
     pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>, seed: u32) -> Session<'a> {
+        let solver = Solver::new();
+        if let Ok(list) = std::env::var("Z3P") {
+            let mut params = Params::new();
+            for kv in list.split(',') {
+                let (k, v) = kv.split_once('=').unwrap();
+                if v == "true" || v == "false" { params.set_bool(k, v == "true"); } else { params.set_u32(k, v.parse().unwrap()); }
+            }
+            solver.set_params(&params);
+        }
         Session {
             encoder: Encoder::new(facts, rules, constants),
             lowering: Lowering::new(DifferenceLogic::default()),
-            solver: Solver::new(),
+            solver,
             asserted: 0,
             queries: 0,
             has_pins: false,
