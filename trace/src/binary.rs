@@ -65,3 +65,10 @@ mod flag {
     /// The optional fields of an operation, in its order, from this bit on.
     pub(super) const FIRST_FIELD: u64 = 8;
 }
+
+/// Content with the checksum that ends a file.
+pub fn with_checksum(content: &[u8]) -> Vec<u8> {
+    let mut file = content.to_vec();
+    file.extend_from_slice(&crc32fast::hash(content).to_le_bytes());
+    file
+}

@@ -138,9 +138,11 @@ pub fn write(path: &Path, trace: &Trace, format: Format) -> io::Result<()> {
         let target = fs::OpenOptions::new().write(true).open(path)?;
         return write_to(target, trace, format);
     }
-    let (file, pending) = Pending::create(path)?;
+    // A link stays a link: what it leads to is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let (file, pending) = Pending::create(&target)?;
     write_to(file, trace, format)?;
-    pending.put_in_place(path)
+    pending.put_in_place(&target)
 }
 
 /// Writes a trace to any output.

@@ -41,7 +41,8 @@ impl<R: BufRead> Lines<R> {
             let problem = Problem::new("an empty line", "one event a line");
             return Err(ReadError::invalid(Some(self.number - 1), problem.at(event)));
         }
-        std::str::from_utf8(&self.line).map(Some).map_err(|error| {
+        let length = self.line.trim_ascii_end().len();
+        std::str::from_utf8(&self.line[..length]).map(Some).map_err(|error| {
             let found = format!("bytes that are no UTF-8 at column {}", error.valid_up_to() + 1);
             self.problem(event, &found, "UTF-8 text")
         })

@@ -38,9 +38,10 @@ fn sync(trace: &Trace, id: SyncId) -> String {
     quoted(&trace.syncs[id.index()].key)
 }
 
-/// `a read`, `an assume`, `a wait`: an event's kind in a sentence.
+/// `a read`, `an assume`, `an rmw`: an event's kind in a sentence.
 fn a_kind(event: &Event) -> String {
     let kind = event.op.kind();
-    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let an = kind.starts_with(['a', 'e', 'i', 'o', 'u']) || kind == "rmw";
+    let article = if an { "an" } else { "a" };
     format!("{article} `{kind}`")
 }

@@ -143,3 +143,16 @@ fn a_failed_write_leaves_nothing() {
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert_eq!(left, ["taken"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_a_link_leads_to_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder for files");
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    std::fs::write(&file, "old").expect("a file");
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    let trace = read(&corpus()[0]).expect("a valid trace");
+    write(&link, &trace, Format::JSONL).expect("a writable file");
+    assert!(std::fs::symlink_metadata(&link).expect("still there").is_symlink());
+    assert_eq!(std::fs::read(&file).expect("a file"), bytes(&trace, Layout::Jsonl));
+}

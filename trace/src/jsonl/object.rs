@@ -24,7 +24,7 @@ const FEW: usize = 16;
 impl<'a> Object<'a> {
     /// The object that `text` is; keys must differ.
     pub(super) fn parse(text: &'a str) -> Result<Object<'a>, Problem> {
-        let object: Object<'a> = serde_json::from_str(text).map_err(|error| malformed(&error))?;
+        let object: Object<'a> = serde_json::from_str(text).map_err(|error| malformed(text, &error))?;
         match object.duplicate() {
             None => Ok(object),
             Some(key) => Err(Problem::new(format!("the key {} twice", quoted(key)), "each key once")),
@@ -59,7 +59,10 @@ impl<'a> Object<'a> {
 }
 
 /// What is wrong with text that is no JSON object.
-fn malformed(error: &serde_json::Error) -> Problem {
+fn malformed(text: &str, error: &serde_json::Error) -> Problem {
+    if error.is_data() {
+        return Problem::new(quoted(text), "a JSON object");
+    }
     let column = error.column();
     if error.is_eof() {
         return Problem::new(

@@ -153,7 +153,7 @@ fn syncs(line: &mut Line, trace: &Trace) -> io::Result<()> {
     Ok(())
 }
 
-/// The threads that have something to say, and those that no event mentions.
+/// The threads that have something to say and those that no event mentions, by number as readers order them.
 fn threads(line: &mut Line, trace: &Trace) -> io::Result<()> {
     let mut mentioned = vec![false; trace.threads.len()];
     for event in &trace.events {
@@ -164,7 +164,9 @@ fn threads(line: &mut Line, trace: &Trace) -> io::Result<()> {
     }
     line.key("threads")?;
     line.open();
-    for (thread, mentioned) in trace.threads.iter().zip(mentioned) {
+    let mut threads: Vec<_> = trace.threads.iter().zip(mentioned).collect();
+    threads.sort_by_key(|(thread, _)| thread.number);
+    for (thread, mentioned) in threads {
         if mentioned && thread.name.is_none() && thread.path.is_none() {
             continue;
         }
