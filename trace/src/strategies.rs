@@ -12,7 +12,36 @@ use crate::observe::Observed;
 use crate::trace::{Data, Trace};
 use proptest::strategy::Strategy;
 
-/// How large random traces are.
+/// Kinds of events that a trace may have besides accesses, conditions and transactions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Topic {
+    /// Critical sections of plain mutexes, nested rarely, and failed tries.
+    Mutex,
+    /// The same of a recursive mutex, nested often.
+    Recursive,
+    /// Exclusive and shared critical sections.
+    Rwlock,
+    /// Waits, wakes of every cause, signals and broadcasts.
+    Condvar,
+    /// Posts and downs.
+    Semaphore,
+    /// Arrives and departs.
+    Barrier,
+    /// Forks and joins.
+    Threads,
+    /// Operations on concurrent objects.
+    Operations,
+    /// Several events in one step.
+    Parts,
+    /// Memory that is given back.
+    Memory,
+    /// Writes by code that was not recorded.
+    External,
+    /// Read-modify-writes with a guard.
+    Swaps,
+}
+
+/// How large random traces are, and about what.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Most events.
@@ -21,12 +50,14 @@ pub struct Shape {
     pub threads: u64,
     /// What is known of values; by chance if nothing is said.
     pub data: Option<Data>,
+    /// What it is about; one or two topics by chance if nothing is said.
+    pub topics: Vec<Topic>,
 }
 
 /// Up to 14 events of 4 threads.
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { events: 14, threads: 4, data: None }
+        Shape { events: 14, threads: 4, data: None, topics: Vec::new() }
     }
 }
 

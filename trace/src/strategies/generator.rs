@@ -1,9 +1,9 @@
 //! Runs random programs: a thread is chosen at random, its next step is kept if the trace is still valid with it.
 
-use super::Shape;
 use super::expressions::{Name, expression, literal, value};
-use super::programs::{Step, Topic, idiom, topics};
+use super::programs::{Step, idiom, topics};
 use super::random::Random;
+use super::{Shape, Topic};
 use crate::assembler::validate;
 use crate::builder::{Added, TraceBuilder};
 use crate::lower::lower;
@@ -90,7 +90,8 @@ impl Generator {
         builder.sync("s", SyncKind::Semaphore { init: random.below(2) as u64 });
         builder.sync("c", SyncKind::Condvar);
         builder.sync("b", SyncKind::Barrier { parties: None });
-        let topics = topics(&mut random);
+        let chosen = topics(&mut random);
+        let topics = if shape.topics.is_empty() { chosen } else { shape.topics.clone() };
         let threads = vec![Thread::default(); [2, 3, 3, 4][random.below(4)].min(shape.threads.max(2) as usize)];
         let mut generator =
             Generator { random, limit: shape.events, builder, vars, topics, threads, signals: Vec::new() };

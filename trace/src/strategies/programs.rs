@@ -1,24 +1,8 @@
 //! What random threads set out to do: short idioms of concurrent programs, a few in each trace.
 
+use super::Topic;
 use super::random::Random;
 use crate::trace::WakeCause;
-
-/// Kinds of synchronisation and memory that a trace may have besides accesses and transactions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Topic {
-    Mutex,
-    Recursive,
-    Rwlock,
-    Condvar,
-    Semaphore,
-    Barrier,
-    Threads,
-    Operations,
-    Parts,
-    Memory,
-    External,
-    Swaps,
-}
 
 const TOPICS: [(usize, Topic); 12] = [
     (4, Topic::Mutex),

@@ -1,7 +1,7 @@
 //! What must hold of every random trace: models and questions include each other, oracle and checker agree.
 
 use crate::oracle::{Oracle, candidates};
-use crate::strategies::{Shape, random_trace, traces};
+use crate::strategies::{Shape, Topic, random_trace, traces};
 use crate::{
     Atomic, Checker, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics, Trace,
     Transaction, Triple, check, run_schedule, validate,
@@ -191,6 +191,45 @@ fn merging_equal_states_loses_nothing() {
         }
     }
     assert!(candidates > 300, "only {candidates} candidates");
+}
+
+#[test]
+fn the_choice_made_for_signals_is_as_good_as_any() {
+    let (mut accepted, mut refused, mut choices) = (0, 0, 0);
+    for seed in 0..3000 {
+        let shape = Shape { events: 12, topics: vec![Topic::Condvar], ..Shape::default() };
+        let (trace, observed) = random_trace(seed, &shape);
+        let semantics = Semantics::new(&trace, &observed, Cam).expect("cam needs no data");
+        for rotation in 1..4 {
+            let order = interleaved(&trace, rotation);
+            let prefix = is_prefix(&semantics, &order);
+            assert_eq!(semantics.run(&order, |_, _| {}).is_ok(), prefix, "seed {seed}, order {order:?}");
+            *(if prefix { &mut accepted } else { &mut refused }) += 1;
+            choices += usize::from(prefix && has_choice(&semantics, &order));
+        }
+    }
+    assert!(accepted > 1000 && refused > 1000 && choices > 10, "{accepted} {refused} {choices}");
+}
+
+/// The events thread by thread, some of each in turn.
+fn interleaved(trace: &Trace, turn: usize) -> Vec<EventId> {
+    let mut threads: Vec<Vec<EventId>> = vec![Vec::new(); trace.threads.len()];
+    trace.iter().rev().for_each(|(id, event)| threads[event.thread.index()].push(id));
+    let mut order = Vec::new();
+    while order.len() < trace.events.len() {
+        for thread in threads.iter_mut().rev() {
+            order.extend((0..turn).filter_map(|_| thread.pop()));
+        }
+    }
+    order
+}
+
+/// Whether some signal of the order finds two who wait.
+fn has_choice(semantics: &Semantics<'_>, order: &[EventId]) -> bool {
+    (0..order.len()).any(|length| {
+        let state = semantics.run(&order[..length], |_, _| {});
+        state.is_ok_and(|state| semantics.releasable(&state, order[length]).len() > 1)
+    })
 }
 
 #[test]
