@@ -28,7 +28,7 @@ pub enum SyncUse {
 }
 
 impl SyncUse {
-    fn kind(self) -> SyncKind {
+    pub(crate) fn kind(self) -> SyncKind {
         match self {
             SyncUse::Lock => SyncKind::Mutex { recursive: false },
             SyncUse::SharedLock => SyncKind::Rwlock,
@@ -43,7 +43,7 @@ impl SyncUse {
 ///
 /// Objects are declared first; where the trace has no data they may also come into being at their first use, with
 /// the kind that the use shows. [`TraceAssembler::finish`] checks every rule of the format.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TraceAssembler {
     trace: Trace,
     vars: FxHashMap<Box<str>, VarId>,
@@ -271,6 +271,11 @@ impl TraceAssembler {
         }
         self.trace.events.push(event);
         Ok(id)
+    }
+
+    /// An event that was added before.
+    pub(crate) fn event_mut(&mut self, id: EventId) -> &mut Event {
+        &mut self.trace.events[id.index()]
     }
 
     fn defined_sort(&self, op: &Op) -> Option<Sort> {

@@ -1,18 +1,15 @@
-//! Traces built by hand, event by event: for tests, generators and whatever makes traces from other things.
+//! Traces built by hand: a short call for each event, over [`TraceAssembler`].
 //!
-//! Names are given as text, threads by their numbers; both come into being at first use (variables and objects must
-//! be declared where the trace has data or the kind is not clear). Expressions are SMT-LIB text over the thread's local
-//! names. [`TraceBuilder::finish`] runs the trace once.
+//! For tests and generators. Names are given as text, threads by their numbers; synchronisation objects come into
+//! being at first use. Expressions are SMT-LIB text over the thread's local names.
 
-use crate::observe::{Observed, StepError, observe};
-use crate::smtlib::{self, TermError};
+use crate::assembler::{SyncUse, TraceAssembler};
+use crate::error::{Invalid, Problem};
+use crate::observe::{Observed, observe};
+use crate::smtlib::TermError;
 use crate::term::TermId;
-use crate::trace::{
-    Data, Event, EventId, Local, NameId, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId, Variable,
-    WakeCause, Why,
-};
+use crate::trace::{Data, Event, EventId, NameId, Op, SyncId, SyncKind, ThreadId, Trace, VarId, WakeCause, Why};
 use crate::value::{Sort, Value};
-use rustc_hash::FxHashMap;
 
 /// Why a trace cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,50 +24,32 @@ pub enum BuildError {
         /// What is wrong.
         error: TermError,
     },
-    /// A variable that was not declared, in a trace with data.
-    #[error("event {event}: unknown variable {name}")]
-    Unknown {
-        /// The event that mentions it.
-        event: EventId,
-        /// The variable.
-        name: String,
-    },
-    /// The recorded order is no execution.
+    /// A rule of the format that the trace breaks.
     #[error(transparent)]
-    Step(#[from] StepError),
+    Invalid(#[from] Invalid),
 }
 
-/// A trace in the making. The first mistake is kept and returned by [`TraceBuilder::finish`].
+/// A trace in the making. The first mistake is kept and returned at the end.
 #[derive(Clone, Debug)]
 pub struct TraceBuilder {
-    trace: Trace,
-    vars: FxHashMap<String, VarId>,
-    syncs: FxHashMap<String, SyncId>,
-    threads: FxHashMap<u64, ThreadId>,
-    locals: FxHashMap<(ThreadId, NameId), Local>,
+    assembler: TraceAssembler,
     error: Option<BuildError>,
 }
 
-/// An event just added, for what is said of it rarely.
+/// An event just added, for what is rarely said of one.
 pub struct Added<'b>(&'b mut TraceBuilder, EventId);
 
 impl TraceBuilder {
     /// A trace without events.
     pub fn new(data: Data) -> TraceBuilder {
-        TraceBuilder {
-            trace: Trace::new(data),
-            vars: FxHashMap::default(),
-            syncs: FxHashMap::default(),
-            threads: FxHashMap::default(),
-            locals: FxHashMap::default(),
-            error: None,
-        }
+        TraceBuilder { assembler: TraceAssembler::new(data), error: None }
     }
 
-    /// A shared variable and its first value.
+    /// A shared variable and its first value; in a trace without data they come into being by being named.
     pub fn var(&mut self, key: &str, init: impl Into<Value>) -> &mut Self {
         let init = init.into();
-        self.declare_var(key, Some(init));
+        let declared = self.assembler.declare_var(key, None, Some(init.sort()), Some(init));
+        self.keep(declared, VarId(0));
         self
     }
 
@@ -81,108 +60,86 @@ impl TraceBuilder {
 
     /// A synchronisation object.
     pub fn sync(&mut self, key: &str, kind: SyncKind) -> &mut Self {
-        self.declare_sync(key, kind);
+        let declared = self.assembler.declare_sync(key, kind);
+        self.keep(declared, SyncId(0));
         self
-    }
-
-    fn declare_var(&mut self, key: &str, init: Option<Value>) -> VarId {
-        let id = VarId::from_index(self.trace.vars.len());
-        let sort = init.as_ref().map(Value::sort);
-        self.trace.vars.push(Variable { key: key.into(), name: None, sort, init });
-        self.vars.insert(key.to_string(), id);
-        id
-    }
-
-    fn declare_sync(&mut self, key: &str, kind: SyncKind) -> SyncId {
-        let id = SyncId::from_index(self.trace.syncs.len());
-        self.trace.syncs.push(SyncObject { key: key.into(), kind });
-        self.syncs.insert(key.to_string(), id);
-        id
     }
 
     /// The thread of this number.
     pub fn thread(&mut self, number: u64) -> ThreadId {
-        let next = ThreadId::from_index(self.trace.threads.len());
-        let id = *self.threads.entry(number).or_insert(next);
-        if id == next {
-            self.trace.threads.push(Thread { number, name: None, path: None });
-        }
-        id
+        let thread = self.assembler.thread(number);
+        self.keep(thread, ThreadId(0))
     }
 
-    fn variable(&mut self, key: &str) -> VarId {
-        match self.vars.get(key) {
-            Some(var) => *var,
-            None => {
-                if self.trace.data != Data::None {
-                    self.fail_unknown(key);
-                }
-                self.declare_var(key, None)
-            }
-        }
-    }
-
-    fn object(&mut self, key: &str, kind: SyncKind) -> SyncId {
-        self.syncs.get(key).copied().unwrap_or_else(|| self.declare_sync(key, kind))
-    }
-
-    fn lock(&mut self, key: &str) -> SyncId {
-        self.object(key, SyncKind::Mutex { recursive: false })
-    }
-
-    fn next_event(&self) -> EventId {
-        EventId::from_index(self.trace.events.len())
-    }
-
-    fn fail_unknown(&mut self, name: &str) {
-        let unknown = BuildError::Unknown { event: self.next_event(), name: name.to_string() };
-        self.error.get_or_insert(unknown);
-    }
-
-    /// The term that `text` is for this thread at this point.
-    pub fn term(&mut self, thread: u64, text: &str) -> TermId {
-        let (thread, event) = (self.thread(thread), self.next_event());
-        let (names, locals) = (&self.trace.names, &self.locals);
-        let mut resolve = |name: &str| locals.get(&(thread, names.find(name)?)).cloned();
-        smtlib::parse(text, &mut self.trace.terms, &mut resolve).unwrap_or_else(|error| {
-            self.error.get_or_insert(BuildError::Term { event, text: text.to_string(), error });
-            self.trace.terms.constant(Value::Bool(true))
+    /// What was wanted, or a stand-in and an error at the end.
+    fn keep<T>(&mut self, wanted: Result<T, Problem>, otherwise: T) -> T {
+        wanted.unwrap_or_else(|problem| {
+            let event = self.assembler.next_event();
+            self.error.get_or_insert_with(|| problem.at(event).into());
+            otherwise
         })
     }
 
-    /// Adds an event.
-    pub fn event(&mut self, thread: u64, op: Op) -> Added<'_> {
-        let id = self.next_event();
+    fn variable(&mut self, key: &str) -> VarId {
+        let var = self.assembler.var(key);
+        self.keep(var, VarId(0))
+    }
+
+    fn object(&mut self, key: &str, used_as: SyncUse) -> SyncId {
+        let kind = used_as.kind();
+        let object = self.assembler.sync(key, used_as).or_else(|_| self.assembler.declare_sync(key, kind));
+        self.keep(object, SyncId(0))
+    }
+
+    fn lock(&mut self, key: &str) -> SyncId {
+        self.object(key, SyncUse::Lock)
+    }
+
+    /// The term of an expression of this thread at this point.
+    fn term(&mut self, thread: u64, text: &str) -> TermId {
+        let (thread, event) = (self.thread(thread), self.assembler.next_event());
+        self.assembler.expression(thread, text).unwrap_or_else(|error| {
+            self.error.get_or_insert(BuildError::Term { event, text: text.to_string(), error });
+            self.assembler.literal(Value::Bool(true))
+        })
+    }
+
+    fn event(&mut self, thread: u64, op: Op) -> Added<'_> {
         let thread = self.thread(thread);
-        self.trace.events.push(Event { thread, op, loc: None, at: None, part: None });
+        let op = if self.error.is_some() { Op::Fail { reason: None } } else { op }; // ids may be stand-ins
+        let added = self.assembler.push(Event { thread, op, loc: None, at: None, part: None });
+        let id = self.keep(added, EventId(0));
         Added(self, id)
     }
 
-    fn define(&mut self, thread: u64, dst: &str, sort: Option<Sort>) -> NameId {
-        let (thread, dst) = (self.thread(thread), self.trace.names.intern(dst));
-        if let Some(sort) = sort {
-            let local = Local { definition: self.next_event(), sort };
-            self.locals.insert((thread, dst), local);
-        }
-        dst
+    /// An event that was added before.
+    #[cfg(any(test, feature = "strategies"))]
+    pub(crate) fn added(&mut self, event: EventId) -> Added<'_> {
+        Added(self, event)
     }
 
-    fn define_read(&mut self, thread: u64, var: VarId, dst: Option<&str>) -> Option<NameId> {
-        let sort = self.trace.vars[var.index()].sort;
-        dst.map(|dst| self.define(thread, dst, sort))
+    /// Makes `dst` stand for what the thread's next event reads from `var`.
+    fn define_read(&mut self, thread: u64, var: VarId, dst: &str) -> Option<NameId> {
+        let thread = self.thread(thread);
+        let sort: Option<Sort> = self.assembler.trace().vars.get(var.index()).and_then(|var| var.sort);
+        let dst = self.assembler.name(Some(dst).filter(|dst| !dst.is_empty())?);
+        if let Some(sort) = sort {
+            self.assembler.define(thread, dst, sort);
+        }
+        Some(dst)
     }
 
     /// `dst := var`; an empty `dst` for none.
     pub fn read(&mut self, thread: u64, var: &str, dst: &str) -> Added<'_> {
         let var = self.variable(var);
-        let dst = self.define_read(thread, var, Some(dst).filter(|dst| !dst.is_empty()));
+        let dst = self.define_read(thread, var, dst);
         self.event(thread, Op::Read { var, dst, value: None, guard: None })
     }
 
     /// `dst := var` where the guard holds, which may mention `dst`.
     pub fn read_if(&mut self, thread: u64, var: &str, dst: &str, guard: &str) -> Added<'_> {
         let var = self.variable(var);
-        let dst = self.define_read(thread, var, Some(dst));
+        let dst = self.define_read(thread, var, dst);
         let guard = Some(self.term(thread, guard));
         self.event(thread, Op::Read { var, dst, value: None, guard })
     }
@@ -203,7 +160,7 @@ impl TraceBuilder {
     /// `dst := var; var := expr` in one step; `expr` may mention `dst`.
     pub fn rmw(&mut self, thread: u64, var: &str, dst: &str, expr: &str) -> Added<'_> {
         let var = self.variable(var);
-        let dst = self.define_read(thread, var, Some(dst));
+        let dst = self.define_read(thread, var, dst);
         let expr = Some(self.term(thread, expr));
         self.event(thread, Op::Rmw { var, dst, expr, value: None, stored: None, guard: None })
     }
@@ -211,7 +168,7 @@ impl TraceBuilder {
     /// The same where the guard holds.
     pub fn rmw_if(&mut self, thread: u64, var: &str, dst: &str, expr: &str, guard: &str) -> Added<'_> {
         let var = self.variable(var);
-        let dst = self.define_read(thread, var, Some(dst));
+        let dst = self.define_read(thread, var, dst);
         let expr = Some(self.term(thread, expr));
         let guard = Some(self.term(thread, guard));
         self.event(thread, Op::Rmw { var, dst, expr, value: None, stored: None, guard })
@@ -220,14 +177,14 @@ impl TraceBuilder {
     /// A read of a trace without expressions: `value` was read, nothing where the trace has no data.
     pub fn saw(&mut self, thread: u64, var: &str, value: Option<Value>) -> Added<'_> {
         let var = self.variable(var);
-        let value = value.map(|value| self.trace.terms.constant(value));
+        let value = value.map(|value| self.assembler.literal(value));
         self.event(thread, Op::Read { var, dst: None, value, guard: None })
     }
 
     /// A write of a trace without expressions.
     pub fn put(&mut self, thread: u64, var: &str, value: Option<Value>) -> Added<'_> {
         let var = self.variable(var);
-        let value = value.map(|value| self.trace.terms.constant(value));
+        let value = value.map(|value| self.assembler.literal(value));
         self.event(thread, Op::Write { var, expr: None, value, guard: None, external: false })
     }
 
@@ -235,7 +192,7 @@ impl TraceBuilder {
     pub fn swapped(&mut self, thread: u64, var: &str, values: Option<(Value, Value)>) -> Added<'_> {
         let var = self.variable(var);
         let (value, stored) = match values {
-            Some((old, new)) => (Some(self.trace.terms.constant(old)), Some(self.trace.terms.constant(new))),
+            Some((old, new)) => (Some(self.assembler.literal(old)), Some(self.assembler.literal(new))),
             None => (None, None),
         };
         self.event(thread, Op::Rmw { var, dst: None, expr: None, value, stored, guard: None })
@@ -244,8 +201,7 @@ impl TraceBuilder {
     /// `dst := expr`.
     pub fn set(&mut self, thread: u64, dst: &str, expr: &str) -> Added<'_> {
         let expr = self.term(thread, expr);
-        let sort = self.trace.terms.sort(expr);
-        let dst = self.define(thread, dst, Some(sort));
+        let dst = self.assembler.name(dst);
         self.event(thread, Op::Let { dst, expr })
     }
 
@@ -285,13 +241,13 @@ impl TraceBuilder {
 
     /// Share a rwlock.
     pub fn acquire_shared(&mut self, thread: u64, lock: &str) -> Added<'_> {
-        let lock = self.object(lock, SyncKind::Rwlock);
+        let lock = self.object(lock, SyncUse::SharedLock);
         self.event(thread, Op::AcquireShared { lock })
     }
 
     /// Give the share back.
     pub fn release_shared(&mut self, thread: u64, lock: &str) -> Added<'_> {
-        let lock = self.object(lock, SyncKind::Rwlock);
+        let lock = self.object(lock, SyncUse::SharedLock);
         self.event(thread, Op::ReleaseShared { lock })
     }
 
@@ -303,49 +259,49 @@ impl TraceBuilder {
 
     /// Give a lock back and wait.
     pub fn wait(&mut self, thread: u64, cond: &str, lock: &str) -> Added<'_> {
-        let (cond, lock) = (self.object(cond, SyncKind::Condvar), self.lock(lock));
+        let (cond, lock) = (self.object(cond, SyncUse::Condvar), self.lock(lock));
         self.event(thread, Op::Wait { cond, lock })
     }
 
     /// Wake up from a wait; a cause where no signal was needed.
     pub fn wake(&mut self, thread: u64, cond: &str, lock: &str, cause: Option<WakeCause>) -> Added<'_> {
-        let (cond, lock) = (self.object(cond, SyncKind::Condvar), self.lock(lock));
+        let (cond, lock) = (self.object(cond, SyncUse::Condvar), self.lock(lock));
         self.event(thread, Op::Wake { cond, lock, cause, by: None })
     }
 
     /// Release one waiter.
     pub fn signal(&mut self, thread: u64, cond: &str) -> Added<'_> {
-        let cond = self.object(cond, SyncKind::Condvar);
+        let cond = self.object(cond, SyncUse::Condvar);
         self.event(thread, Op::Signal { cond })
     }
 
     /// Release all waiters.
     pub fn broadcast(&mut self, thread: u64, cond: &str) -> Added<'_> {
-        let cond = self.object(cond, SyncKind::Condvar);
+        let cond = self.object(cond, SyncUse::Condvar);
         self.event(thread, Op::Broadcast { cond })
     }
 
     /// Count a semaphore up.
     pub fn post(&mut self, thread: u64, sem: &str) -> Added<'_> {
-        let sem = self.object(sem, SyncKind::Semaphore { init: 0 });
+        let sem = self.object(sem, SyncUse::Semaphore);
         self.event(thread, Op::Post { sem })
     }
 
     /// Count it down.
     pub fn down(&mut self, thread: u64, sem: &str) -> Added<'_> {
-        let sem = self.object(sem, SyncKind::Semaphore { init: 0 });
+        let sem = self.object(sem, SyncUse::Semaphore);
         self.event(thread, Op::Down { sem })
     }
 
     /// Come to a barrier.
     pub fn arrive(&mut self, thread: u64, barrier: &str, round: u64) -> Added<'_> {
-        let barrier = self.object(barrier, SyncKind::Barrier { parties: None });
+        let barrier = self.object(barrier, SyncUse::Barrier);
         self.event(thread, Op::Arrive { barrier, round })
     }
 
     /// Leave it.
     pub fn depart(&mut self, thread: u64, barrier: &str, round: u64) -> Added<'_> {
-        let barrier = self.object(barrier, SyncKind::Barrier { parties: None });
+        let barrier = self.object(barrier, SyncUse::Barrier);
         self.event(thread, Op::Depart { barrier, round })
     }
 
@@ -365,13 +321,13 @@ impl TraceBuilder {
 
     /// Start of an operation.
     pub fn call(&mut self, thread: u64, method: &str) -> Added<'_> {
-        let method = self.trace.names.intern(method);
+        let method = self.assembler.name(method);
         self.event(thread, Op::Call { object: None, method, args: None })
     }
 
     /// End of an operation.
     pub fn ret(&mut self, thread: u64, method: &str) -> Added<'_> {
-        let method = self.trace.names.intern(method);
+        let method = self.assembler.name(method);
         self.event(thread, Op::Return { object: None, method, value: None })
     }
 
@@ -386,20 +342,23 @@ impl TraceBuilder {
         self.event(thread, Op::Fail { reason: None })
     }
 
-    /// The trace so far, run or not.
+    /// The trace so far, right or not.
     pub fn trace(&self) -> &Trace {
-        &self.trace
+        self.assembler.trace()
     }
 
-    /// The trace, if all names and sorts were right.
+    /// The trace, if all names and sorts were right; whether it keeps the rules of the format is not looked at.
     pub fn build(self) -> Result<Trace, BuildError> {
-        self.error.map_or(Ok(self.trace), Err)
+        self.error.map_or_else(|| Ok(self.assembler.trace().clone()), Err)
     }
 
-    /// The trace and what its recorded order shows, if it is right and that order is an execution.
+    /// The trace and what its recorded order shows, if it is valid.
     pub fn finish(self) -> Result<(Trace, Observed), BuildError> {
-        let trace = self.build()?;
-        let observed = observe(&trace)?;
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let trace = self.assembler.finish()?;
+        let observed = observe(&trace).map_err(|step| step.problem.at(step.event))?;
         Ok((trace, observed))
     }
 }
@@ -410,19 +369,19 @@ impl Added<'_> {
         self.1
     }
 
-    fn op(&mut self) -> &mut Op {
-        &mut self.0.trace.events[self.1.index()].op
+    fn event(&mut self) -> &mut Event {
+        self.0.assembler.event_mut(self.1)
     }
 
     /// It is the k-th of n parts of one step.
-    pub fn part(self, k: u32, n: u32) -> Self {
-        self.0.trace.events[self.1.index()].part = Some((k, n));
+    pub fn part(mut self, k: u32, n: u32) -> Self {
+        self.event().part = Some((k, n));
         self
     }
 
     /// It is a write by code that was not recorded.
     pub fn external(mut self) -> Self {
-        if let Op::Write { external, .. } = self.op() {
+        if let Op::Write { external, .. } = &mut self.event().op {
             *external = true;
         }
         self
@@ -430,8 +389,8 @@ impl Added<'_> {
 
     /// The value that was read, or written by a write.
     pub fn value(mut self, recorded: impl Into<Value>) -> Self {
-        let term = self.0.trace.terms.constant(recorded.into());
-        if let Op::Read { value, .. } | Op::Write { value, .. } | Op::Rmw { value, .. } = self.op() {
+        let term = self.0.assembler.literal(recorded.into());
+        if let Op::Read { value, .. } | Op::Write { value, .. } | Op::Rmw { value, .. } = &mut self.event().op {
             *value = Some(term);
         }
         self
@@ -439,16 +398,25 @@ impl Added<'_> {
 
     /// The value that an rmw wrote.
     pub fn stored(mut self, recorded: impl Into<Value>) -> Self {
-        let term = self.0.trace.terms.constant(recorded.into());
-        if let Op::Rmw { stored, .. } = self.op() {
+        let term = self.0.assembler.literal(recorded.into());
+        if let Op::Rmw { stored, .. } = &mut self.event().op {
             *stored = Some(term);
         }
         self
     }
 
+    /// The signal or broadcast that a wake was woken by.
+    pub fn by(mut self, signal: EventId) -> Self {
+        if let Op::Wake { by, .. } = &mut self.event().op {
+            *by = Some(signal);
+        }
+        self
+    }
+
     /// Where in the source it is.
-    pub fn at(self, loc: &str) -> Self {
-        self.0.trace.events[self.1.index()].loc = Some(self.0.trace.names.intern(loc));
+    pub fn at(mut self, loc: &str) -> Self {
+        let loc = self.0.assembler.name(loc);
+        self.event().loc = Some(loc);
         self
     }
 }

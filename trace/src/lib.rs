@@ -26,6 +26,8 @@ mod schedule;
 mod semantics;
 pub mod smtlib;
 pub mod std_format;
+#[cfg(any(test, feature = "strategies"))]
+pub mod strategies;
 mod structure;
 mod sync_state;
 mod term;

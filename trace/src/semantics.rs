@@ -50,7 +50,7 @@ pub struct Effect {
 
 /// How far a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct ThreadState {
     /// How many of its events are in the prefix.
     pub done: u32,
     /// Whether its last event was a read that returned something else than recorded, in a model that ends there.
@@ -60,7 +60,7 @@ pub(crate) struct Progress {
 /// What a prefix has led to. Prefixes with equal states have the same continuations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State {
-    pub(crate) threads: Vec<Progress>,
+    pub(crate) threads: Vec<ThreadState>,
     /// The thread that is between two parts of one step.
     pub(crate) open_group: Option<ThreadId>,
     pub(crate) syncs: Vec<SyncState>,
@@ -147,7 +147,7 @@ impl<'t> Semantics<'t> {
     /// The state of the empty prefix.
     pub fn initial(&self) -> State {
         State {
-            threads: vec![Progress::default(); self.trace.threads.len()],
+            threads: vec![ThreadState::default(); self.trace.threads.len()],
             open_group: None,
             syncs: self.trace.syncs.iter().map(|object| SyncState::new(object.kind)).collect(),
             arrived: vec![0; self.fixed.rounds.len()],
@@ -273,7 +273,7 @@ impl<'t> Semantics<'t> {
         let thread = self.trace.event(event).thread;
         state.open_group = self.trace.event(event).part.filter(|(k, n)| k < n).map(|_| thread);
         let progress = &mut state.threads[thread.index()];
-        *progress = Progress { done: progress.done + 1, stopped: effect.stops };
+        *progress = ThreadState { done: progress.done + 1, stopped: effect.stops };
         Ok(())
     }
 

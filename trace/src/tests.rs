@@ -4,4 +4,5 @@ mod checking;
 mod litmus;
 mod observing;
 mod operations;
+mod properties;
 mod transactions;

@@ -1,6 +1,6 @@
 //! When each operation is enabled, and what a message says where it is not.
 
-use crate::{BuildError, Data, EventId, SyncKind, TraceBuilder, Value, WakeCause, observe};
+use crate::{Data, EventId, SyncKind, TraceBuilder, Value, WakeCause, observe};
 
 /// The recorded order of what `make` adds is an execution.
 fn runs(make: impl FnOnce(&mut TraceBuilder)) {
@@ -13,12 +13,8 @@ fn runs(make: impl FnOnce(&mut TraceBuilder)) {
 fn fails(event: u32, message: &str, make: impl FnOnce(&mut TraceBuilder)) {
     let mut builder = TraceBuilder::new(Data::Symbolic);
     make(&mut builder);
-    match builder.finish() {
-        Err(BuildError::Step(error)) => {
-            assert_eq!((error.event, error.problem.to_string().as_str()), (EventId(event), message));
-        }
-        other => panic!("expected a step that fails, found {:?}", other.map(|_| ())),
-    }
+    let error = observe(&builder.build().expect("names and sorts are right")).expect_err("a step that fails");
+    assert_eq!((error.event, error.problem.to_string().as_str()), (EventId(event), message));
 }
 
 #[test]
@@ -369,7 +365,7 @@ fn a_builder_refuses_unknown_names_and_wrong_sorts() {
     let var = message(&|b| {
         b.read(1, "y", "");
     });
-    assert_eq!(var, "event 0: unknown variable y");
+    assert_eq!(var, "event 0: found unknown variable `y`, expected a variable that the header declares");
 }
 
 #[test]

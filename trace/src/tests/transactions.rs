@@ -77,10 +77,10 @@ fn threads_are_their_whole_bodies() {
         b.saw(2, "x", None);
         b.fork(1, 3);
         b.saw(2, "x", None);
-        b.thread(4);
+        b.fork(1, 4);
         b.join(1, 4);
     });
-    assert_eq!(transactions, [(2, 0, 2), (1, 1, 3)]);
+    assert_eq!(transactions, [(2, 0, 2), (1, 1, 4)]);
 }
 
 #[test]
