@@ -3,9 +3,11 @@
 pub mod candidates;
 pub mod filters;
 pub mod limit;
+mod lanes;
 mod linearize;
 pub mod litmus;
 pub mod options;
+pub mod predict;
 pub mod report;
 pub mod schedule;
 pub mod solve;
