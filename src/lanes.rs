@@ -111,11 +111,7 @@ impl<'b> Lane<'_, 'b> {
     }
 
     fn ask(&mut self, triple: Triple, pattern: Option<Pattern>) -> anyhow::Result<Answer> {
-        let limits = Limits {
-            timeout: self.case.options.timeout,
-            deadline: self.case.deadline,
-            stop: self.case.stop,
-        };
+        let limits = Limits { timeout: self.case.options.timeout, deadline: self.case.deadline, stop: self.case.stop };
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
         }
@@ -195,4 +191,3 @@ fn dump(case: &Case<'_>, triple: Triple, pattern: Option<Pattern>, dir: &Path) -
     std::fs::write(&path, smtlib::script(&encoder, &query))?;
     Ok(path)
 }
-

@@ -2,9 +2,9 @@
 
 pub mod candidates;
 pub mod filters;
-pub mod limit;
 mod lanes;
-mod linearize;
+pub mod limit;
+pub mod linearize;
 pub mod litmus;
 pub mod options;
 pub mod predict;

@@ -4,7 +4,7 @@ use super::lower::Lowering;
 use super::order::{DifferenceLogic, OrderTheory};
 use crate::limit::Limit;
 use foretrace_encodings::{Encoder, Facts, Query, Rule, Rules};
-use foretrace_trace::{EventId, Pattern, Triple, Value};
+use foretrace_trace::{EventId, Pattern, Sort, Trace, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -66,21 +66,13 @@ pub struct Session<'a> {
     asserted: usize,
     queries: u64,
     has_pins: bool,
-    seed: u32,
 }
 
 impl<'a> Session<'a> {
     /// A session without constraints yet.
     pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>, seed: u32) -> Session<'a> {
         let solver = Solver::new();
-        if let Ok(list) = std::env::var("Z3P") {
-            let mut params = Params::new();
-            for kv in list.split(',') {
-                let (k, v) = kv.split_once('=').unwrap();
-                if v == "true" || v == "false" { params.set_bool(k, v == "true"); } else { params.set_u32(k, v.parse().unwrap()); }
-            }
-            solver.set_params(&params);
-        }
+        solver.set_params(&parameters(facts.trace, seed));
         Session {
             encoder: Encoder::new(facts, rules, constants),
             lowering: Lowering::new(DifferenceLogic::default()),
@@ -88,7 +80,6 @@ impl<'a> Session<'a> {
             asserted: 0,
             queries: 0,
             has_pins: false,
-            seed,
         }
     }
 
@@ -144,7 +135,6 @@ impl<'a> Session<'a> {
         let mut params = Params::new();
         let millis = u32::try_from(limits.of_query().as_millis()).unwrap_or(u32::MAX);
         params.set_u32("timeout", millis);
-        params.set_u32("random_seed", self.seed);
         self.solver.set_params(&params);
         self.solver.check_assumptions(assumptions)
     }
@@ -179,4 +169,21 @@ impl<'a> Session<'a> {
         let term = self.lowering.boolean(&self.encoder.build().terms, term);
         model.eval(&term, true).and_then(|value| value.as_bool()).unwrap_or(false)
     }
+}
+
+/// Z3's dense decision procedure for difference logic keeps a matrix of the order variables: up to this many events of
+/// a trace it is many times faster than the others on traces full of locks.
+const MOST_FOR_DENSE: usize = 4_000;
+
+/// The parameters of a solver, measured on the real traces (`docs/measurements.md`).
+fn parameters(trace: &Trace, seed: u32) -> Params {
+    const SIMPLEX: u32 = 2;
+    const DENSE_DIFFERENCE_LOGIC: u32 = 3;
+    let integers = trace.vars.iter().any(|var| var.sort == Some(Sort::Int));
+    let dense = !integers && trace.events.len() <= MOST_FOR_DENSE;
+    let mut params = Params::new();
+    params.set_u32("arith.solver", if dense { DENSE_DIFFERENCE_LOGIC } else { SIMPLEX });
+    params.set_u32("relevancy", 0); // ground constraints only: relevancy prunes nothing
+    params.set_u32("random_seed", seed);
+    params
 }

@@ -36,24 +36,33 @@ impl Encoder<'_> {
     /// The event whose `Included` atom stands for `event`.
     ///
     /// A step is included as a whole. Where a last read may return anything, it matters whether the prefix ends inside
-    /// of the step: then each part has an atom of its own.
+    /// of the step: then each part has an atom of its own. So it has where the run was cut off inside of the step.
     pub(crate) fn inclusion(&self, event: EventId) -> EventId {
         match self.rules.reads {
-            Reads::Free | Reads::Latest => self.step(event),
-            Reads::Recorded | Reads::SameWrite => event,
+            Reads::Free | Reads::Latest if !self.is_cut_off(event) => self.step(event),
+            _ => event,
         }
+    }
+
+    /// Whether the trace ends inside of the event's step: then so does every prefix that holds the event.
+    pub(crate) fn is_cut_off(&self, event: EventId) -> bool {
+        let last = self.facts.structure.step(self.facts.trace, event).1;
+        self.facts.trace.event(last).part.is_some_and(|(k, n)| k < n)
     }
 
     /// Whole steps, but for one that the prefix ends in.
     pub(crate) fn whole_step(&mut self, event: EventId) {
         let (first, last) = self.facts.structure.step(self.facts.trace, event);
-        if first == last || self.inclusion(last) != last || self.cone.opens.contains(&first) {
+        let cut_off = self.is_cut_off(last);
+        let single = first == last && !cut_off;
+        if single || self.inclusion(last) != last || self.cone.opens.contains(&first) {
             return;
         }
         let open = self.open(first);
-        let (first_in, last_in) = (self.included(first), self.included(last));
+        let first_in = self.included(first);
+        let whole = if cut_off { self.build.falsity() } else { self.included(last) };
         let not_first = self.build.not(first_in);
-        let term = self.build.or([not_first, last_in, open]);
+        let term = self.build.or([not_first, whole, open]);
         self.assert(Rule::ProgramOrder, first, term);
     }
 }

@@ -31,7 +31,14 @@ impl Encoder<'_> {
         if let Some(pattern) = guarded {
             goals.extend(self.dependence(triple, pattern));
         }
-        self.end_of_prefix(second, &mut goals);
+        if self.rules.complete {
+            let end = self.facts.trace.events.len().checked_sub(1).map(EventId::from_index);
+            if let Some(end) = end.filter(|end| self.is_cut_off(*end)) {
+                self.comes_last(end, &mut goals);
+            }
+        } else {
+            self.end_of_prefix(second, &mut goals);
+        }
         let pins = self.build.atom(Atom::Pins);
         for goal in goals.clone() {
             self.demand_leaves(goal);
@@ -61,25 +68,28 @@ impl Encoder<'_> {
     /// A prefix may end inside of a step only right there: nothing else comes after, and no other step is open.
     fn end_of_prefix(&mut self, second: EventId, goals: &mut Vec<TermId>) {
         let (step, last) = self.facts.structure.step(self.facts.trace, second);
-        let opens: Vec<EventId> = self.cone.opens.iter().copied().collect();
-        let ends_inside = last != second;
-        for open in opens {
+        let ends_inside = last != second || self.is_cut_off(second);
+        for open in self.cone.opens.clone() {
             let atom = self.open(open);
             goals.push(if open == step && ends_inside { atom } else { self.build.not(atom) });
         }
-        if !ends_inside || !self.cone.opens.contains(&step) {
-            return;
+        if ends_inside && self.cone.opens.contains(&step) {
+            if let Some(next) = self.facts.structure.next(self.facts.trace, second) {
+                let next_in = self.included(next);
+                goals.push(self.build.not(next_in));
+            }
+            self.comes_last(second, goals);
         }
-        let thread = self.facts.trace.event(second).thread;
-        if let Some(next) = self.facts.structure.next(self.facts.trace, second) {
-            let next_in = self.included(next);
-            goals.push(self.build.not(next_in));
-        }
+    }
+
+    /// Every other step of the prefix comes before this one.
+    fn comes_last(&mut self, event: EventId, goals: &mut Vec<TermId>) {
+        let thread = self.facts.trace.event(event).thread;
         let others: Vec<EventId> =
-            self.ordered().filter(|event| self.facts.trace.event(*event).thread != thread).collect();
+            self.ordered().filter(|other| self.facts.trace.event(*other).thread != thread).collect();
         for other in others {
             let included = self.included(other);
-            let ways = [self.build.not(included), self.before(other, second)];
+            let ways = [self.build.not(included), self.before(other, event)];
             goals.push(self.build.or(ways));
         }
     }

@@ -1,0 +1,205 @@
+//! The precise model against the exhaustive oracle: every candidate of random traces, in every model, feasibility and
+//! independence, decided by the solver alone, and by the whole pipeline with every choice of filters.
+//!
+//! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
+
+use foretrace::linearize::linearize;
+use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::predict::{Sink, predict};
+use foretrace::solve::{Answer, Limits, Session};
+use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace_encodings::{Facts, Reads, Rule, Rules, constant_reads};
+use foretrace_trace::oracle::Oracle;
+use foretrace_trace::strategies::{Shape, random_trace};
+use foretrace_trace::{
+    Atomic, Checker, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Question, Structure, Trace,
+    Transaction, Triple,
+};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+type Truth = BTreeMap<Triple, Option<Pattern>>;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn questions() -> impl Iterator<Item = Question> {
+    let models = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp];
+    models.into_iter().flat_map(|model| {
+        [Feasibility::Prefix, Feasibility::Complete].into_iter().flat_map(move |feasibility| {
+            let independences = [Independence::Conflict, Independence::Guarded];
+            let asked = independences.into_iter().filter(move |independence| {
+                *independence == Independence::Conflict || matches!(model, Model::Ctp | Model::Mcm)
+            });
+            asked.map(move |independence| Question { model, feasibility, independence })
+        })
+    })
+}
+
+/// Calls `test` with every random trace, choice of transactions, and question that has candidates, and the truth.
+fn for_each(
+    seeds: std::ops::Range<u64>,
+    mut test: impl FnMut(u64, &Trace, &Observed, &[Transaction], Question, &Truth),
+) {
+    for seed in seeds {
+        let (trace, observed) = random_trace(seed, &Shape::default());
+        for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
+            let Ok(oracle) = Oracle::new(&trace, &observed, model) else { continue };
+            for atomic in [Atomic::Threads, Atomic::Marked] {
+                let transactions = atomic.transactions(&trace);
+                for question in questions().filter(|question| question.model == model) {
+                    let truth = oracle.decide(&transactions, question.feasibility, question.independence);
+                    if !truth.is_empty() {
+                        test(seed, &trace, &observed, &transactions, question, &truth);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first feasible pattern that the solver finds, with the schedule run by the checker where `checked` says so.
+fn by_solver(
+    facts: Facts<'_>,
+    transactions: &[Transaction],
+    question: Question,
+    rules: &Rules,
+    truth: &Truth,
+    checked: bool,
+) -> Truth {
+    let values = rules.reads == Reads::Latest;
+    let constants = if values { constant_reads(facts) } else { Default::default() };
+    let mut session = Session::new(facts, rules.clone(), &constants, 0);
+    let checker =
+        Checker::new(facts.trace, facts.observed, transactions, question).expect("the question fits the trace");
+    let stop = AtomicBool::new(false);
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
+    let mut decide = |triple: Triple, pattern: Option<Pattern>| match session.decide(triple, pattern, limits) {
+        Answer::Infeasible { .. } => None,
+        Answer::Unknown(limit) => panic!("{triple} is unknown: {limit}"),
+        Answer::Feasible(assignment) if checked => {
+            let schedule = linearize(facts, &assignment.order, triple, question.feasibility);
+            match checker.check(triple, &schedule) {
+                Ok(witness) => Some(witness.pattern()),
+                Err(error) => panic!("{triple} by {schedule:?}: {error}\n{:#?}", facts.trace.events),
+            }
+        }
+        Answer::Feasible(_) => triple.patterns(facts.trace).next(),
+    };
+    let patterns = |triple: Triple| -> Vec<Option<Pattern>> {
+        match question.independence {
+            Independence::Conflict => vec![None],
+            Independence::Guarded => triple.patterns(facts.trace).map(Some).collect(),
+        }
+    };
+    truth
+        .keys()
+        .map(|triple| (*triple, patterns(*triple).into_iter().find_map(|pattern| decide(*triple, pattern))))
+        .collect()
+}
+
+#[test]
+fn the_solver_agrees_with_the_oracle() {
+    let start = number("FORETRACE_SEED", 0);
+    let mut asked = [0u64; 2];
+    for_each(start..start + number("FORETRACE_SEEDS", 60), |seed, trace, observed, transactions, question, truth| {
+        let structure = Structure::new(trace);
+        let clocks = MustHappenBefore::new(trace, &structure);
+        let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+        let found = by_solver(facts, transactions, question, &Rules::of(question), truth, true);
+        for (triple, pattern) in truth {
+            asked[usize::from(pattern.is_none())] += 1;
+            assert!(
+                found[triple] == *pattern,
+                "seed {seed}, {question:?}, {triple}: the solver says {:?}, the oracle {pattern:?}\n{:#?}",
+                found[triple],
+                trace.events
+            );
+        }
+    });
+    println!("feasible and infeasible candidates: {asked:?}");
+    assert!(asked[0] > 100 && asked[1] > 100, "too few candidates to mean anything: {asked:?}");
+}
+
+#[derive(Default)]
+struct Collected(Vec<Decision>);
+
+impl Sink for Collected {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        self.0.push(decision.clone());
+        Ok(())
+    }
+}
+
+#[test]
+fn no_switch_changes_a_verdict() {
+    let start = number("FORETRACE_SEED", 0);
+    let stop = AtomicBool::new(false);
+    for_each(
+        start..start + number("FORETRACE_SEEDS", 60) / 2,
+        |seed, trace, observed, transactions, question, truth| {
+            // A different choice of filters for each seed; over all seeds every one.
+            let chosen = seed % 32;
+            let mut options = Options::new(trace.data);
+            options.question = question;
+            options.candidates = CandidateSet::All;
+            options.per = Per::Event;
+            options.jobs = 1 + (seed % 2) as usize;
+            let filters = Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt);
+            options.without = filters.enumerate().filter(|(nth, _)| chosen >> nth & 1 == 1).map(|(_, f)| f).collect();
+            let mut decisions = Collected::default();
+            predict(trace, observed, transactions, &options, &stop, &mut decisions).expect("no internal contradiction");
+            let found: Truth = decisions
+                .0
+                .into_iter()
+                .map(|decision| match decision.verdict {
+                    Verdict::Feasible(witness) => (decision.triple, Some(witness.pattern())),
+                    Verdict::Infeasible => (decision.triple, None),
+                    Verdict::Unknown(limit) => panic!("seed {seed}, {}: unknown: {limit}", decision.triple),
+                })
+                .collect();
+            if question.independence == Independence::Guarded {
+                // A witness without the solver may show a later pattern than the first that is feasible.
+                let verdicts =
+                    |truth: &Truth| truth.iter().map(|(triple, p)| (*triple, p.is_some())).collect::<Vec<_>>();
+                assert_eq!(
+                    verdicts(&found),
+                    verdicts(truth),
+                    "seed {seed}, {question:?}, without {:?}",
+                    options.without
+                );
+            } else {
+                assert_eq!(found, *truth, "seed {seed}, {question:?}, without {:?}", options.without);
+            }
+        },
+    );
+}
+
+/// Each rule family is needed: without it the solver calls something feasible that the oracle refutes.
+#[test]
+fn every_rule_is_needed() {
+    let rules = [
+        Rule::ProgramOrder,
+        Rule::ReadsFrom,
+        Rule::Guards,
+        Rule::Pins,
+        Rule::Locks,
+        Rule::ConditionVariables,
+        Rule::Semaphores,
+    ];
+    let mut missed: Vec<Rule> = rules.to_vec();
+    for_each(0..400, |_, trace, observed, transactions, question, truth| {
+        let structure = Structure::new(trace);
+        let clocks = MustHappenBefore::new(trace, &structure);
+        let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+        missed.retain(|rule| {
+            let rules = Rules { without: vec![*rule], ..Rules::of(question) };
+            let found = by_solver(facts, transactions, question, &rules, truth, false);
+            let wrong = truth.iter().any(|(triple, pattern)| found[triple].is_some() != pattern.is_some());
+            !wrong
+        });
+    });
+    assert_eq!(missed, [], "the oracle tests would not notice that these are left out");
+}
