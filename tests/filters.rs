@@ -10,8 +10,7 @@ use foretrace_encodings::Facts;
 use foretrace_trace::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, Feasibility, Independence, Model, MustHappenBefore, Observed, Question, Structure, Trace,
-    Transaction,
+    Atomic, Feasibility, Independence, Model, MustHappenBefore, Observed, Question, Structure, Trace, Transaction,
 };
 use std::collections::BTreeMap;
 
@@ -61,7 +60,10 @@ fn against_oracle(seed: u64, trace: &Trace, observed: &Observed, transactions: &
                     for (decider, filters) in &alone {
                         let Some(judgement) = filters.judge(triple) else { continue };
                         let says = matches!(judgement, Judgement::Feasible { .. });
-                        assert!(says == feasible, "seed {seed}, {question:?}: {decider} is wrong on {triple}: {trace:#?}");
+                        assert!(
+                            says == feasible,
+                            "seed {seed}, {question:?}: {decider} is wrong on {triple}: {trace:#?}"
+                        );
                         decided.by.entry(*decider).or_default()[truth] += 1;
                     }
                 }
