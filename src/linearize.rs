@@ -16,7 +16,11 @@ pub fn linearize(facts: Facts<'_>, order: &[EventId], triple: Triple, feasibilit
             done[thread] = end;
         }
     };
+    let cut_off = |event: EventId| facts.trace.event(event).part.is_some_and(|(k, n)| k < n);
     for step in order {
+        if feasibility == Feasibility::Complete && cut_off(facts.structure.step(facts.trace, *step).1) {
+            continue;
+        }
         advance(facts.structure.step(facts.trace, *step).1, &mut schedule);
     }
     match feasibility {
@@ -26,8 +30,12 @@ pub fn linearize(facts: Facts<'_>, order: &[EventId], triple: Triple, feasibilit
             schedule.truncate(end.map_or(schedule.len(), |end| end + 1));
         }
         Feasibility::Complete => {
-            for last in facts.structure.threads.iter().filter_map(|own| own.last()) {
-                advance(*last, &mut schedule);
+            // A step that the run was cut off in is the last thing that happens.
+            let end = facts.trace.events.last().map(|event| event.thread.index());
+            let threads = facts.structure.threads.iter().enumerate();
+            let (others, last): (Vec<_>, Vec<_>) = threads.partition(|(thread, _)| Some(*thread) != end);
+            for event in others.into_iter().chain(last).filter_map(|(_, own)| own.last()) {
+                advance(*event, &mut schedule);
             }
         }
     }
