@@ -2,10 +2,11 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A parser for an option with few values; each is its name, its help, and what it stands for.
-pub fn one_of<T: Clone + Send + Sync + 'static>(
-    choices: &'static [(&'static str, &'static str, T)],
-) -> impl TypedValueParser<Value = T> {
+/// A value of an option: its name, its help, and what it stands for.
+pub type Choice<T> = (&'static str, &'static str, T);
+
+/// A parser for an option with few values.
+pub fn one_of<T: Clone + Send + Sync + 'static>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
     let shown = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
     PossibleValuesParser::new(shown).try_map(|chosen| {
         let found = choices.iter().find(|(name, _, _)| *name == chosen);
@@ -32,5 +33,4 @@ pub enum Format {
 }
 
 /// The values of `--format`.
-pub const FORMATS: &[(&str, &str, Format)] =
-    &[("text", "for people", Format::Text), ("json", "for programs", Format::Json)];
+pub const FORMATS: &[Choice<Format>] = &[("text", "for people", Format::Text), ("json", "for programs", Format::Json)];

@@ -1,6 +1,6 @@
 //! `foretrace convert`: from one format to another.
 
-use super::choices::one_of;
+use super::choices::{Choice, one_of};
 use super::{Outcome, files};
 use foretrace_trace::{Format, Layout};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Args {
     to: Option<Layout>,
 }
 
-const LAYOUTS: &[(&str, &str, Layout)] = &[
+const LAYOUTS: &[Choice<Layout>] = &[
     ("jsonl", "JSON Lines", Layout::Jsonl),
     ("binary", "the compact binary form", Layout::Binary),
     ("std", "the text format that RAPID reads", Layout::Std),

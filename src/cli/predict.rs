@@ -1,6 +1,6 @@
 //! `foretrace predict`: the main job.
 
-use super::choices::{FORMATS, Format, one_of, seconds};
+use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
 use super::{Outcome, files};
 use anyhow::{Context, bail};
@@ -90,41 +90,41 @@ pub struct Args {
     seed: u32,
 }
 
-pub const MODELS: &[(&str, &str, Model)] = &[
+pub const MODELS: &[Choice<Model>] = &[
     ("cam", "anything, and no guard is looked at: many false alarms", Model::Cam),
     ("ctp", "what was written last; guards must hold (needs expressions)", Model::Ctp),
     ("mcm", "the recorded value (needs values)", Model::Mcm),
     ("avp", "what the same write wrote as in the recorded order", Model::Avp),
 ];
 
-pub const FEASIBILITIES: &[(&str, &str, Feasibility)] = &[
+pub const FEASIBILITIES: &[Choice<Feasibility>] = &[
     ("prefix", "it may: nothing is asked of what comes after", Feasibility::Prefix),
     ("complete", "it may not: all recorded events must happen", Feasibility::Complete),
 ];
 
-const INDEPENDENCES: &[(&str, &str, Independence)] = &[
+const INDEPENDENCES: &[Choice<Independence>] = &[
     ("conflict", "when both read", Independence::Conflict),
     ("guarded", "also when their values make the order irrelevant (ctp and mcm)", Independence::Guarded),
 ];
 
-const ATOMICS: &[(&str, &str, Atomic)] = &[
+const ATOMICS: &[Choice<Atomic>] = &[
     ("marked", "what stands between begin and end", Atomic::Marked),
     ("lock-regions", "each outermost critical section without a wait in it", Atomic::LockRegions),
     ("operations", "each operation, from call to return", Atomic::Operations),
     ("threads", "each thread as a whole", Atomic::Threads),
 ];
 
-const CANDIDATE_SETS: &[(&str, &str, CandidateSet)] = &[
+const CANDIDATE_SETS: &[Choice<CandidateSet>] = &[
     ("adjacent", "neighbouring accesses; enough to find every violation", CandidateSet::Adjacent),
     ("all", "every triple", CandidateSet::All),
 ];
 
-const PERS: &[(&str, &str, Per)] = &[
+const PERS: &[Choice<Per>] = &[
     ("location", "when the first of them is feasible", Per::Location),
     ("event", "when each of them is decided", Per::Event),
 ];
 
-const FILTERS: &[(&str, &str, Decider)] = &[
+const FILTERS: &[Choice<Decider>] = &[
     ("must-happen-before", "vector clocks", Decider::MustHappenBefore),
     ("cut-points", "locksets and acquisition histories", Decider::CutPoints),
     ("segment", "trace atomicity segments", Decider::Segment),

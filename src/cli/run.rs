@@ -1,7 +1,7 @@
 //! `foretrace run`: from a litmus program to a trace.
 
 use super::Outcome;
-use super::choices::one_of;
+use super::choices::{Choice, one_of};
 use super::files::{self, write_trace};
 use anyhow::bail;
 use foretrace::litmus::{self, FileError, Options, Scheduler};
@@ -29,7 +29,7 @@ pub struct Args {
 
     /// Who takes the next step
     #[arg(long, default_value = "random", value_parser = one_of(SCHEDULES))]
-    schedule: fn(u64) -> Scheduler,
+    schedule: Schedule,
 
     /// Cut the run off after this many events
     #[arg(long, value_name = "N", default_value_t = Options::default().max_steps)]
@@ -40,14 +40,25 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
-const SCHEDULES: &[(&str, &str, fn(u64) -> Scheduler)] = &[
-    ("random", "at every step any thread that can, as the seed says", Scheduler::Random),
-    ("serial", "one thread after the other, each for as long as it can", |_| Scheduler::Serial),
+/// Who takes the next step.
+#[derive(Clone, Copy)]
+enum Schedule {
+    Random,
+    Serial,
+}
+
+const SCHEDULES: &[Choice<Schedule>] = &[
+    ("random", "at every step any thread that can, as the seed says", Schedule::Random),
+    ("serial", "one thread after the other, each for as long as it can", Schedule::Serial),
 ];
 
 /// Runs the program and writes the trace.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let options = Options { scheduler: (args.schedule)(args.seed), max_steps: args.max_steps };
+    let scheduler = match args.schedule {
+        Schedule::Random => Scheduler::Random(args.seed),
+        Schedule::Serial => Scheduler::Serial,
+    };
+    let options = Options { scheduler, max_steps: args.max_steps };
     let run = match litmus::run_file(&args.program, &options, files::colour_on_stderr()) {
         Ok(run) => run,
         Err(FileError::Invalid(shown)) => bail!("not a litmus program\n{}", shown.trim_end()),

@@ -204,3 +204,51 @@ fn colour_is_for_terminals_only() {
     let run = Folder::with("counter.jsonl", LOST_UPDATE).foretrace("predict counter.jsonl");
     assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'));
 }
+
+/// Two threads that each read and write one variable `accesses` times: far more candidates than a test has time for.
+fn endless(accesses: usize) -> String {
+    let mut trace = LOST_UPDATE.lines().next().expect("a header").to_string();
+    let mut value = 0;
+    for thread in [1, 2] {
+        trace.push_str(&format!("\n{{\"t\": {thread}, \"op\": \"begin\"}}"));
+        for _ in 0..accesses {
+            let read =
+                format!("\n{{\"t\": {thread}, \"op\": \"read\", \"var\": \"n\", \"dst\": \"a\", \"value\": {value}}}");
+            value += 1;
+            let write = "\"op\": \"write\", \"var\": \"n\", \"expr\": \"(+ a 1)\"";
+            trace.push_str(&format!("{read}\n{{\"t\": {thread}, {write}, \"value\": {value}}}"));
+        }
+        trace.push_str(&format!("\n{{\"t\": {thread}, \"op\": \"end\"}}"));
+    }
+    trace.push('\n');
+    trace
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_was_decided() {
+    use std::process::{Command, Stdio};
+    let folder = Folder::with("endless.jsonl", &endless(400));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_foretrace"))
+        .args(["predict", "--candidates", "all", "--format", "json"])
+        .arg(folder.path("endless.jsonl"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command can be run");
+    let mut stdout = std::io::BufReader::new(child.stdout.take().expect("piped"));
+    let mut text = String::new();
+    // The first candidates are out: it is at work, and listens to signals.
+    while text.lines().count() < 5 {
+        let read = std::io::BufRead::read_line(&mut stdout, &mut text).expect("output is UTF-8");
+        assert!(read > 0, "ended by itself: {text}");
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("there is a kill");
+    assert!(sent.success());
+    std::io::Read::read_to_string(&mut stdout, &mut text).expect("output is UTF-8");
+    let code = child.wait().expect("it ends").code();
+    let report: Value = serde_json::from_str(&text).expect("the report is whole");
+    assert_eq!(report["totals"]["interrupted"], true);
+    assert!(report["totals"]["unreached"].as_u64() > Some(0));
+    let found = report["totals"]["feasible"].as_u64() > Some(0);
+    assert_eq!(code, Some(if found { 1 } else { 3 }));
+}
