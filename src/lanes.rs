@@ -45,12 +45,12 @@ pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Rep
     let context = z3::Context::thread_local();
     let handle = context.handle();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let watch = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 if case.stop.load(Ordering::Relaxed) {
                     handle.interrupt();
                 }
-                std::thread::sleep(POLL);
+                std::thread::park_timeout(POLL);
             }
         });
         let mut lane = Lane { case, session: None, begun_with: 0 };
@@ -64,6 +64,7 @@ pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Rep
             }
         }
         done.store(true, Ordering::Relaxed);
+        watch.thread().unpark();
     });
 }
 

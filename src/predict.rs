@@ -20,6 +20,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
@@ -123,8 +124,8 @@ pub fn predict(
     let filters = Filters::new(facts, transactions, options);
     let mut run = Run::new(&case, filters, candidates.count(options.candidates), sink);
     std::thread::scope(|scope| {
-        let lanes = Lanes::start(scope, &case);
-        run.all(&candidates, &lanes)
+        let mut lanes = Lanes::new(scope, &case);
+        run.all(&candidates, &mut lanes)
     })?;
     let mut totals = run.totals;
     totals.transactions = transactions.len();
@@ -133,23 +134,33 @@ pub fn predict(
     Ok(totals)
 }
 
-/// The solver threads of a run. They are started when first needed.
-struct Lanes {
-    batches: Vec<Sender<Batch>>,
+/// The solver threads of a run, each started when it is first needed.
+struct Lanes<'scope, 'env, 'a> {
+    scope: &'scope Scope<'scope, 'env>,
+    case: &'scope Case<'a>,
+    batches: Vec<Option<Sender<Batch>>>,
+    sender: Sender<Report>,
     reports: Receiver<Report>,
 }
 
-impl Lanes {
-    fn start<'scope, 'a: 'scope>(scope: &'scope std::thread::Scope<'scope, '_>, case: &'scope Case<'a>) -> Lanes {
+impl<'scope, 'env, 'a: 'scope> Lanes<'scope, 'env, 'a> {
+    fn new(scope: &'scope Scope<'scope, 'env>, case: &'scope Case<'a>) -> Self {
         let (sender, reports) = channel();
-        let mut batches = Vec::new();
-        for _ in 0..case.options.jobs.max(1) {
-            let (batch_sender, batch_receiver) = channel();
+        Lanes { scope, case, batches: vec![None; case.options.jobs.max(1)], sender, reports }
+    }
+
+    /// Gives the batch to the lane whose turn it is.
+    fn send(&mut self, nth: usize, batch: Batch) -> anyhow::Result<()> {
+        let lane = nth % self.batches.len();
+        let (scope, case, sender) = (self.scope, self.case, &self.sender);
+        let start = || {
+            let (batches, receiver) = channel();
             let sender = sender.clone();
-            scope.spawn(move || lanes::run(case, batch_receiver, sender));
-            batches.push(batch_sender);
-        }
-        Lanes { batches, reports }
+            scope.spawn(move || lanes::run(case, receiver, sender));
+            batches
+        };
+        let sent = self.batches[lane].get_or_insert_with(start).send(batch);
+        sent.map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))
     }
 }
 
@@ -182,7 +193,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    fn all(&mut self, candidates: &Candidates<'_>, lanes: &Lanes) -> anyhow::Result<()> {
+    fn all(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
         let set = self.case.options.candidates;
         let may_need_wider =
             self.case.options.question.independence == Independence::Guarded && set == CandidateSet::Adjacent;
@@ -197,7 +208,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// A neighbouring pair can be independent where a wider one is not: those around a remote access with which no
     /// neighbouring pair is feasible.
-    fn wider(&mut self, candidates: &Candidates<'_>, lanes: &Lanes) -> anyhow::Result<()> {
+    fn wider(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
         let unsettled: Vec<Triple> =
             self.around.drain(..).filter(|(_, (_, feasible))| !feasible).map(|(_, (triple, _))| triple).collect();
         let mut wider = unsettled.into_iter().flat_map(|adjacent| candidates.wider(adjacent));
@@ -207,7 +218,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn stream(
         &mut self,
         mut triples: &mut dyn Iterator<Item = Triple>,
-        lanes: &Lanes,
+        lanes: &mut Lanes<'_, '_, '_>,
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
         let size = CHUNK[usize::from(self.case.options.per == Per::Location)];
@@ -279,12 +290,11 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Has the solver decide what is open, class by class.
-    fn solve(&mut self, chunk: &[Triple], slots: &mut [Slot], lanes: &Lanes) -> anyhow::Result<()> {
+    fn solve(&mut self, chunk: &[Triple], slots: &mut [Slot], lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
         let batches = self.batches(chunk, slots);
         let mut waiting = batches.len();
         for (nth, batch) in batches.into_iter().enumerate() {
-            let lane = &lanes.batches[nth % lanes.batches.len()];
-            lane.send(batch).map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))?;
+            lanes.send(nth, batch)?;
         }
         while waiting > 0 {
             match lanes.reports.recv()? {
