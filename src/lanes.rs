@@ -19,14 +19,28 @@ use std::time::{Duration, Instant};
 pub(crate) struct Batch {
     /// The candidates.
     pub(crate) triples: Vec<(usize, Triple)>,
-    /// Whether the first feasible one settles the rest.
-    pub(crate) stop_at_feasible: bool,
+    /// What is asked of them.
+    pub(crate) task: Task,
+}
+
+/// What a lane is asked of a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    /// Is it feasible?
+    Decide {
+        /// Whether the first feasible one settles the rest.
+        stop_at_feasible: bool,
+    },
+    /// It is feasible: is it so under guarded independence, too?
+    Guarded,
 }
 
 /// What a lane has to say.
 pub(crate) enum Report {
     /// A candidate was decided, in this time.
     Decided(usize, Box<Decision>, Duration),
+    /// Whether a feasible candidate is so under guarded independence, with a witness where it is; `None`: not decided.
+    Guarded(usize, Option<bool>, Option<Box<Witness>>, Duration),
     /// A batch is done.
     Done,
     /// The run must end: something that cannot be happened.
@@ -78,14 +92,38 @@ impl<'b> Lane<'_, 'b> {
     fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
         for (place, triple) in &batch.triples {
             let start = Instant::now();
-            let decision = self.decide(*triple)?;
-            let feasible = matches!(decision.verdict, Verdict::Feasible(_));
-            let report = Report::Decided(*place, Box::new(decision), start.elapsed());
-            if reports.send(report).is_err() || (feasible && batch.stop_at_feasible) {
+            let (report, settled) = match batch.task {
+                Task::Decide { stop_at_feasible } => {
+                    let decision = self.decide(*triple)?;
+                    let feasible = matches!(decision.verdict, Verdict::Feasible(_));
+                    (Report::Decided(*place, Box::new(decision), start.elapsed()), feasible && stop_at_feasible)
+                }
+                Task::Guarded => {
+                    let (guarded, witness) = self.guarded(*triple)?;
+                    (Report::Guarded(*place, guarded, witness, start.elapsed()), false)
+                }
+            };
+            if reports.send(report).is_err() || settled {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Whether a candidate is feasible under guarded independence, too.
+    fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
+        let mut guarded = Some(false);
+        for pattern in triple.patterns(self.case.facts.trace) {
+            match self.ask(triple, Some(pattern))? {
+                Answer::Feasible(assignment) => {
+                    let witness = self.witness(triple, Some(pattern), &assignment.order)?;
+                    return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
+                }
+                Answer::Infeasible { .. } => {}
+                Answer::Unknown(_) => guarded = None,
+            }
+        }
+        Ok((guarded, None))
     }
 
     fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
@@ -143,7 +181,7 @@ impl<'b> Lane<'_, 'b> {
     fn witness(&self, triple: Triple, pattern: Option<Pattern>, order: &[EventId]) -> anyhow::Result<Witness> {
         let schedule = linearize(self.case.facts, order, triple, self.case.options.question.feasibility);
         match self.case.checker.check(triple, &schedule) {
-            Ok(witness) => Ok(self.case.simplify(witness)),
+            Ok(witness) => Ok(self.case.simplify(witness, pattern)),
             Err(error) => {
                 let kept = std::env::temp_dir().join("foretrace-contradiction");
                 let path = dump(self.case, triple, pattern, &kept)?;
@@ -162,6 +200,7 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
     Decision {
         triple,
         pattern: witness.pattern(),
+        guarded: witness.guarded_dependent(),
         rests_on: witness.run().passes_external.then_some(RestsOn::External),
         verdict: Verdict::Feasible(Box::new(witness)),
         decided_by,
@@ -177,7 +216,7 @@ pub(crate) fn without_witness(
     rests_on: Option<RestsOn>,
 ) -> Decision {
     let pattern = triple.patterns(case.facts.trace).next().expect("a candidate fits a pattern");
-    Decision { triple, pattern, verdict, decided_by, rests_on }
+    Decision { triple, pattern, verdict, decided_by, rests_on, guarded: None }
 }
 
 /// Writes one query, by itself, as SMT-LIB 2; returns where.

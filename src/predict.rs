@@ -6,14 +6,14 @@
 
 use crate::candidates::{Candidates, Class};
 use crate::filters::{Filters, Judgement};
-use crate::lanes::{self, Batch, Report};
+use crate::lanes::{self, Batch, Report, Task};
 use crate::options::{CandidateSet, Options, Per};
 use crate::schedule;
 use crate::solve::Limits;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_encodings::{Facts, Reads, Rules, constant_reads};
 use foretrace_trace::{
-    Checker, EventId, Independence, MustHappenBefore, Observed, Structure, Trace, Transaction, Triple, Value, Witness,
+    Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value, Witness,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -90,9 +90,13 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// The same witness with fewer context switches.
-    pub(crate) fn simplify(&self, witness: Witness) -> Witness {
-        schedule::simplify_with(&self.checker, self.facts.trace, self.options.question.feasibility, witness)
+    /// The same witness with fewer context switches; one that was found for a pattern still shows it.
+    pub(crate) fn simplify(&self, witness: Witness, pattern: Option<Pattern>) -> Witness {
+        let feasibility = self.options.question.feasibility;
+        let simple = schedule::simplify_with(&self.checker, self.facts.trace, feasibility, witness.clone());
+        let shows_less = pattern.is_some() && simple.guarded_dependent() != witness.guarded_dependent()
+            || simple.pattern() != witness.pattern();
+        if shows_less { witness } else { simple }
     }
 }
 
@@ -233,7 +237,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 slots.push(self.filter(*triple));
                 self.tick();
             }
-            self.solve(&chunk, &mut slots, lanes)?;
+            let open = self.open(&chunk, &slots);
+            self.solve(open, &mut slots, lanes)?;
+            let unclear = self.not_guarded_yet(&chunk, &slots);
+            self.solve(unclear, &mut slots, lanes)?;
             if let Some(candidates) = watched {
                 chunk.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
             }
@@ -271,7 +278,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let Some(judgement) = self.filters.judge(triple) else { return Slot::Open };
         let decision = match judgement {
             Judgement::Feasible { witness } => {
-                lanes::feasible(triple, self.case.simplify(*witness), Decider::EarlyWitness)
+                lanes::feasible(triple, self.case.simplify(*witness, None), Decider::EarlyWitness)
             }
             Judgement::Infeasible { by, rests_on_pin } => {
                 let rests_on = rests_on_pin.then_some(RestsOn::Pin);
@@ -289,45 +296,70 @@ impl<'r, 'a> Run<'r, 'a> {
         *found && self.case.options.per == Per::Location
     }
 
-    /// Has the solver decide what is open, class by class.
-    fn solve(&mut self, chunk: &[Triple], slots: &mut [Slot], lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
-        let batches = self.batches(chunk, slots);
+    /// Has the solver work on batches.
+    fn solve(&mut self, batches: Vec<Batch>, slots: &mut [Slot], lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
         let mut waiting = batches.len();
         for (nth, batch) in batches.into_iter().enumerate() {
             lanes.send(nth, batch)?;
         }
         while waiting > 0 {
-            match lanes.reports.recv()? {
-                Report::Done => waiting -= 1,
+            let (place, time) = match lanes.reports.recv()? {
                 Report::Failed(error) => return Err(error),
+                Report::Done => {
+                    waiting -= 1;
+                    continue;
+                }
                 Report::Decided(place, decision, time) => {
-                    self.tallies.entry(Decider::Smt).or_default().time += time;
                     self.note(&decision);
                     slots[place] = Slot::Decided(decision);
-                    self.tick();
+                    (place, time)
                 }
-            }
+                Report::Guarded(place, guarded, witness, time) => {
+                    slots[place].set_guarded(guarded, witness);
+                    (place, time)
+                }
+            };
+            debug_assert!(place < slots.len());
+            self.tallies.entry(Decider::Smt).or_default().time += time;
+            self.sink.progress(&self.progress);
         }
         Ok(())
     }
 
     /// The open candidates, those of one class together.
-    fn batches(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
+    fn open(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
+        let stop_at_feasible = self.case.options.per == Per::Location;
+        let is_open = |place: usize, class: &Class| {
+            matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes[class])
+        };
+        let most = if stop_at_feasible { usize::MAX } else { SHARE };
+        self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible })
+    }
+
+    /// Feasible candidates whose witness is not guarded-dependent: another one may be.
+    fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
+        if self.case.options.question.independence == Independence::Guarded {
+            return Vec::new();
+        }
+        self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)
+    }
+
+    fn batches(
+        &self,
+        chunk: &[Triple],
+        wanted: impl Fn(usize, &Class) -> bool,
+        most: usize,
+        task: Task,
+    ) -> Vec<Batch> {
         let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
         for (place, triple) in chunk.iter().enumerate() {
             let class = Class::of(self.case.facts.trace, *triple);
-            let done = self.case.options.per == Per::Location && self.classes[&class];
-            if matches!(slots[place], Slot::Open) && !done {
+            if wanted(place, &class) {
                 by_class.entry(class).or_default().push((place, *triple));
             }
         }
-        let stop_at_feasible = self.case.options.per == Per::Location;
-        let most = if stop_at_feasible { usize::MAX } else { SHARE };
-        by_class
-            .into_values()
-            .flat_map(|triples| triples.chunks(most.min(triples.len())).map(<[_]>::to_vec).collect::<Vec<_>>())
-            .map(|triples| Batch { triples, stop_at_feasible })
-            .collect()
+        let shares = |triples: Vec<(usize, Triple)>| triples.chunks(most).map(<[_]>::to_vec).collect::<Vec<_>>();
+        by_class.into_values().flat_map(shares).map(|triples| Batch { triples, task }).collect()
     }
 
     /// Takes note of a feasible candidate.
@@ -363,4 +395,21 @@ enum Slot {
     Open,
     Skipped,
     Decided(Box<Decision>),
+}
+
+impl Slot {
+    fn is_not_guarded(&self) -> bool {
+        matches!(self, Slot::Decided(decision) if decision.guarded == Some(false))
+    }
+
+    /// Takes the answer to whether the candidate is feasible under guarded independence, too: with a witness that says
+    /// more than the one there is.
+    fn set_guarded(&mut self, guarded: Option<bool>, witness: Option<Box<Witness>>) {
+        let Slot::Decided(decision) = self else { return };
+        decision.guarded = guarded;
+        let uses_freed = |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
+        if let Some(witness) = witness.filter(|_| !uses_freed(&decision.verdict)) {
+            decision.verdict = Verdict::Feasible(witness);
+        }
+    }
 }

@@ -87,4 +87,6 @@ pub struct Decision {
     pub decided_by: Decider,
     /// What the verdict leans on.
     pub rests_on: Option<RestsOn>,
+    /// Whether a feasible candidate is so under guarded independence, too; `None` where that is not known or not asked.
+    pub guarded: Option<bool>,
 }

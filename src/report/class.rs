@@ -23,7 +23,7 @@ impl Severity {
     fn of(decision: &Decision, witness: &Witness) -> Severity {
         Severity {
             use_after_free: !witness.run().uses_after_free.is_empty(),
-            guarded: witness.guarded_dependent() == Some(true),
+            guarded: decision.guarded == Some(true),
             recorded: decision.rests_on != Some(RestsOn::External),
             pattern: match decision.pattern {
                 Pattern::Rww => 4,
@@ -47,14 +47,16 @@ pub struct Found {
     pub decided_by: Decider,
     /// What proves it.
     pub witness: Witness,
+    /// Whether it is feasible under guarded independence, too, where that is known.
+    pub guarded: Option<bool>,
     /// How bad it is.
     pub severity: Severity,
 }
 
 impl Found {
     fn new(decision: &Decision, witness: &Witness, severity: Severity) -> Found {
-        let Decision { triple, pattern, decided_by, .. } = *decision;
-        Found { triple, pattern, decided_by, witness: witness.clone(), severity }
+        let Decision { triple, pattern, decided_by, guarded, .. } = *decision;
+        Found { triple, pattern, decided_by, witness: witness.clone(), guarded, severity }
     }
 }
 

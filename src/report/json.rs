@@ -128,7 +128,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         let Triple { first, remote, second } = decision.triple;
         let locs = [first, remote, second].map(|event| self.trace.loc(event));
         Some(Feasible {
-            guarded: witness.guarded_dependent(),
+            guarded: decision.guarded,
             use_after_free: &witness.run().uses_after_free,
             var: self.trace.event(first).op.var().map_or("", |var| &self.trace.vars[var.index()].key),
             locs: Some(locs).filter(|locs| locs.iter().any(Option::is_some)),

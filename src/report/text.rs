@@ -174,9 +174,9 @@ impl<'t> TextReport<'t> {
 /// What to keep in mind about a witness.
 fn remarks(found: &Found) -> Vec<&'static str> {
     let mut remarks = Vec::new();
-    match found.witness.guarded_dependent() {
+    match found.guarded {
         Some(true) => remarks.push("guarded-dependent, too: the values make a difference"),
-        Some(false) => remarks.push("not guarded-dependent here: with these values the order makes no difference"),
+        Some(false) => remarks.push("not guarded-dependent: with the values of any such schedule the order makes no difference"),
         None => {}
     }
     if !found.severity.recorded {

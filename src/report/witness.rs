@@ -108,7 +108,7 @@ fn write_json(subject: Subject<'_>, decision: &Decision, witness: &Witness, out:
         independence: question.independence,
         atomic: subject.options.atomic,
         decided_by: decision.decided_by,
-        guarded: witness.guarded_dependent(),
+        guarded: decision.guarded,
         rests_on: decision.rests_on,
         use_after_free: &run.uses_after_free,
     };

@@ -54,14 +54,15 @@ impl ByHand {
         let witness = witness.expect("the schedule is a witness");
         let pattern = witness.pattern();
         let rests_on = witness.run().passes_external.then_some(RestsOn::External);
+        let guarded = witness.guarded_dependent();
         let verdict = Verdict::Feasible(Box::new(witness));
-        self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on });
+        self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on, guarded });
     }
 
     fn other(&mut self, [first, remote, second]: [u32; 3], verdict: Verdict, rests_on: Option<RestsOn>) {
         let triple = triple(first, remote, second);
         let pattern = triple.patterns(&self.trace).next().unwrap_or(Pattern::Rww);
-        self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on });
+        self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on, guarded: None });
     }
 
     fn report(&self) -> String {
