@@ -98,7 +98,7 @@ fn apply(func: Func, args: &[Dynamic]) -> Dynamic {
         Lt => chain(args, |a, b| as_int(a).lt(as_int(b))).into(),
         Ge => chain(args, |a, b| as_int(a).ge(as_int(b))).into(),
         Gt => chain(args, |a, b| as_int(a).gt(as_int(b))).into(),
-        Divisible(n) if n == 0 => Bool::from_bool(false).into(),
+        Divisible(0) => Bool::from_bool(false).into(),
         Divisible(n) => as_int(&args[0]).modulo(Int::from_u64(u64::from(n))).eq(Int::from_u64(0)).into(),
         BvUlt | BvUle | BvUgt | BvUge | BvSlt | BvSle | BvSgt | BvSge => {
             comparison(func, &as_word(&args[0]), &as_word(&args[1])).into()
