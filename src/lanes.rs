@@ -4,13 +4,12 @@
 
 use crate::linearize::linearize;
 use crate::predict::Case;
-use crate::solve::{Answer, Limits, Session};
+use crate::solve::{Answer, Limits, Session, interruptible};
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
 use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, Witness};
 use rustc_hash::FxHashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -47,26 +46,12 @@ pub(crate) enum Report {
     Failed(anyhow::Error),
 }
 
-/// How often a waiting thread looks whether the user stopped the run.
-const POLL: Duration = Duration::from_millis(20);
-
 /// A session is started afresh when it holds this many times the events that a query needed when it began.
 const GROWTH: usize = 4;
 
 /// Decides batches until there are no more.
 pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Report>) {
-    let done = AtomicBool::new(false);
-    let context = z3::Context::thread_local();
-    let handle = context.handle();
-    std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                if case.stop.load(Ordering::Relaxed) {
-                    handle.interrupt();
-                }
-                std::thread::park_timeout(POLL);
-            }
-        });
+    interruptible(case.stop, || {
         let mut lane = Lane { case, session: None, begun_with: 0 };
         for batch in batches {
             if let Err(error) = lane.batch(&batch, &reports) {
@@ -77,8 +62,6 @@ pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Rep
                 break;
             }
         }
-        done.store(true, Ordering::Relaxed);
-        watch.thread().unpark();
     });
 }
 

@@ -2,8 +2,10 @@
 //!
 //! One session belongs to one thread, since a Z3 context does.
 
+mod interrupt;
 mod lower;
 mod order;
 mod session;
 
+pub use interrupt::interruptible;
 pub use session::{Answer, Assignment, Limits, Session};
