@@ -7,8 +7,8 @@ use crate::predict::Case;
 use crate::solve::{Answer, Limits, Session, interruptible};
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
-use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, Witness};
-use rustc_hash::FxHashMap;
+use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, VarId, Witness};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ const GROWTH: usize = 4;
 /// Decides batches until there are no more.
 pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Report>) {
     interruptible(case.stop, || {
-        let mut lane = Lane { case, session: None, begun_with: 0 };
+        let mut lane = Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0 };
         for batch in batches {
             if let Err(error) = lane.batch(&batch, &reports) {
                 let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
@@ -67,6 +67,8 @@ pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Rep
 
 struct Lane<'a, 'b> {
     case: &'b Case<'a>,
+    /// Variables for which it could not be told whether a candidate is guarded-dependent: values have too many sources.
+    hopeless: FxHashSet<VarId>,
     session: Option<Session<'b>>,
     begun_with: usize,
 }
@@ -93,20 +95,27 @@ impl<'b> Lane<'_, 'b> {
         Ok(())
     }
 
-    /// Whether a candidate is feasible under guarded independence, too.
+    /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
+    /// gets a tenth of a query's time, and one failure for each variable.
     fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
-        let mut guarded = Some(false);
-        for pattern in triple.patterns(self.case.facts.trace) {
-            match self.ask(triple, Some(pattern))? {
+        let trace = self.case.facts.trace;
+        let Some(var) = trace.event(triple.first).op.var().filter(|var| !self.hopeless.contains(var)) else {
+            return Ok((None, None));
+        };
+        for pattern in triple.patterns(trace) {
+            match self.ask(triple, Some(pattern), self.case.options.timeout / 10)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, Some(pattern), &assignment.order)?;
                     return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
                 }
                 Answer::Infeasible { .. } => {}
-                Answer::Unknown(_) => guarded = None,
+                Answer::Unknown(_) => {
+                    self.hopeless.insert(var);
+                    return Ok((None, None));
+                }
             }
         }
-        Ok((guarded, None))
+        Ok((Some(false), None))
     }
 
     fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
@@ -116,7 +125,7 @@ impl<'b> Lane<'_, 'b> {
         let patterns: Vec<Option<Pattern>> =
             if guarded { triple.patterns(self.case.facts.trace).map(Some).collect() } else { vec![None] };
         for pattern in patterns {
-            match self.ask(triple, pattern)? {
+            match self.ask(triple, pattern, self.case.options.timeout)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, pattern, &assignment.order)?;
                     return Ok(feasible(triple, witness, Decider::Smt));
@@ -132,7 +141,7 @@ impl<'b> Lane<'_, 'b> {
         Ok(without_witness(self.case, triple, verdict, Decider::Smt, rests_on))
     }
 
-    fn ask(&mut self, triple: Triple, pattern: Option<Pattern>) -> anyhow::Result<Answer> {
+    fn ask(&mut self, triple: Triple, pattern: Option<Pattern>, timeout: Duration) -> anyhow::Result<Answer> {
         let limits = Limits { timeout: self.case.options.timeout, deadline: self.case.deadline, stop: self.case.stop };
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
@@ -142,11 +151,11 @@ impl<'b> Lane<'_, 'b> {
         }
         let session = self.session();
         let answer = session.decide(triple, pattern, limits);
-        let size = session.encoder().cone_size();
+        let (size, usable) = (session.encoder().cone_size(), session.is_usable());
         if self.begun_with == 0 {
             self.begun_with = size;
         }
-        if size > GROWTH * self.begun_with {
+        if !usable || size > GROWTH * self.begun_with {
             self.session = None;
             self.begun_with = 0;
         }

@@ -11,6 +11,8 @@ pub enum Limit {
     Budget,
     /// The user stopped the run.
     Interrupted,
+    /// The query has more constraints than fit.
+    Size,
     /// The solver gave up, for the reason that it gave.
     Solver(String),
 }
@@ -21,6 +23,7 @@ impl fmt::Display for Limit {
             Limit::Timeout => f.write_str("time limit of the query"),
             Limit::Budget => f.write_str("time budget of the run"),
             Limit::Interrupted => f.write_str("interrupted"),
+            Limit::Size => f.write_str("size limit of the query"),
             Limit::Solver(reason) => write!(f, "solver: {reason}"),
         }
     }

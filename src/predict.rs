@@ -13,7 +13,8 @@ use crate::solve::Limits;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_encodings::{Facts, Reads, Rules, constant_reads};
 use foretrace_trace::{
-    Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value, Witness,
+    Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value,
+    Witness,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -100,8 +101,18 @@ impl Case<'_> {
     }
 }
 
-/// Candidates held at once when every one is decided, and when a class may be done early.
-const CHUNK: [usize; 2] = [1 << 14, 1 << 20];
+/// Candidates held at once where a class is done at its first witness.
+const LARGE_CHUNK: usize = 1 << 20;
+/// Steps of witnesses held at once where every candidate may have one.
+const MOST_STEPS: usize = 1 << 22;
+
+/// How many candidates go through at a time.
+fn chunk_size(per: Per, events: usize) -> usize {
+    match per {
+        Per::Location => LARGE_CHUNK,
+        Per::Event => (MOST_STEPS / events.max(1)).clamp(64, 1 << 14),
+    }
+}
 
 /// Decides the candidates of a trace.
 ///
@@ -225,7 +236,7 @@ impl<'r, 'a> Run<'r, 'a> {
         lanes: &mut Lanes<'_, '_, '_>,
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
-        let size = CHUNK[usize::from(self.case.options.per == Per::Location)];
+        let size = chunk_size(self.case.options.per, self.case.facts.trace.events.len());
         loop {
             let chunk: Vec<Triple> = (&mut triples).take(size).collect();
             if chunk.is_empty() || self.limits().reached().is_some() {
@@ -344,13 +355,7 @@ impl<'r, 'a> Run<'r, 'a> {
         self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)
     }
 
-    fn batches(
-        &self,
-        chunk: &[Triple],
-        wanted: impl Fn(usize, &Class) -> bool,
-        most: usize,
-        task: Task,
-    ) -> Vec<Batch> {
+    fn batches(&self, chunk: &[Triple], wanted: impl Fn(usize, &Class) -> bool, most: usize, task: Task) -> Vec<Batch> {
         let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
         for (place, triple) in chunk.iter().enumerate() {
             let class = Class::of(self.case.facts.trace, *triple);
@@ -407,7 +412,8 @@ impl Slot {
     fn set_guarded(&mut self, guarded: Option<bool>, witness: Option<Box<Witness>>) {
         let Slot::Decided(decision) = self else { return };
         decision.guarded = guarded;
-        let uses_freed = |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
+        let uses_freed =
+            |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
         if let Some(witness) = witness.filter(|_| !uses_freed(&decision.verdict)) {
             decision.verdict = Verdict::Feasible(witness);
         }

@@ -106,7 +106,6 @@ impl<'a> Encoder<'a> {
         if encoder.rules.complete {
             let last: Vec<EventId> = facts.structure.threads.iter().filter_map(|own| own.last().copied()).collect();
             last.into_iter().for_each(|event| encoder.reach(event));
-            encoder.settle();
         }
         encoder
     }
@@ -179,15 +178,20 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Works until everything asked for is encoded.
-    pub(crate) fn settle(&mut self) {
+    /// Works until everything asked for is encoded; `None` where `go_on`, told the number of terms, says no. The encoder is
+    /// of no use then.
+    pub(crate) fn settle(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
         while let Some(task) = self.agenda.pop() {
             match task {
                 Task::Reach(event) => self.extend(event),
                 Task::Value(access) => self.define_value(access),
                 Task::Source(access, source) => self.define_source(access, source),
             }
+            if !go_on(self.build.terms.len()) {
+                return None;
+            }
         }
+        Some(())
     }
 
     fn extend(&mut self, event: EventId) {

@@ -176,7 +176,9 @@ fn remarks(found: &Found) -> Vec<&'static str> {
     let mut remarks = Vec::new();
     match found.guarded {
         Some(true) => remarks.push("guarded-dependent, too: the values make a difference"),
-        Some(false) => remarks.push("not guarded-dependent: with the values of any such schedule the order makes no difference"),
+        Some(false) => {
+            remarks.push("not guarded-dependent: with the values of any such schedule the order makes no difference")
+        }
         None => {}
     }
     if !found.severity.recorded {

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
 
+/// Terms of one session: about a gigabyte with what Z3 makes of them.
+const MOST_TERMS: usize = 4_000_000;
+
 /// What bounds a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
@@ -29,6 +32,15 @@ impl Limits<'_> {
             return Some(Limit::Interrupted);
         }
         self.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| Limit::Budget)
+    }
+
+    /// The limit that encoding a query since `began` has reached, if one is.
+    fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
+        if terms > MOST_TERMS {
+            return Some(Limit::Size);
+        }
+        let late = began.elapsed() > self.timeout;
+        self.reached().or(late.then_some(Limit::Timeout))
     }
 
     fn of_query(&self) -> Duration {
@@ -66,6 +78,7 @@ pub struct Session<'a> {
     asserted: usize,
     queries: u64,
     has_pins: bool,
+    usable: bool,
 }
 
 impl<'a> Session<'a> {
@@ -80,7 +93,13 @@ impl<'a> Session<'a> {
             asserted: 0,
             queries: 0,
             has_pins: false,
+            usable: true,
         }
+    }
+
+    /// Whether the session can take more queries. After one that was too large to encode it cannot.
+    pub fn is_usable(&self) -> bool {
+        self.usable
     }
 
     /// The encoder, for its size and facts.
@@ -90,7 +109,16 @@ impl<'a> Session<'a> {
 
     /// Decides a candidate; with a pattern, under guarded independence for that pattern.
     pub fn decide(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
-        let query = self.encoder.query(triple, guarded);
+        let began = Instant::now();
+        let mut reached = None;
+        let query = self.encoder.query_while(triple, guarded, &mut |terms| {
+            reached = limits.of_encoding(began, terms);
+            reached.is_none()
+        });
+        let Some(query) = query else {
+            self.usable = false;
+            return Answer::Unknown(reached.unwrap_or(Limit::Size));
+        };
         if query.goals.contains(&self.encoder.build().falsity()) {
             return Answer::Infeasible { rests_on_pin: false };
         }

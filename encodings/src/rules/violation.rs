@@ -20,10 +20,20 @@ pub struct Query {
 impl Encoder<'_> {
     /// The query of a candidate; with a pattern, under guarded independence for that pattern.
     pub fn query(&mut self, triple: Triple, guarded: Option<Pattern>) -> Query {
+        self.query_while(triple, guarded, &mut |_| true).expect("nothing stops it")
+    }
+
+    /// The same as long as `go_on`, told the number of terms so far, agrees. After `None` the encoder is of no use.
+    pub fn query_while(
+        &mut self,
+        triple: Triple,
+        guarded: Option<Pattern>,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Option<Query> {
         for event in [triple.second, triple.remote] {
             self.reach(event);
         }
-        self.settle();
+        self.settle(go_on)?;
         let Triple { first, remote, second } = triple;
         let mut goals = vec![self.included(second), self.included(remote)];
         goals.push(self.before(first, remote));
@@ -43,9 +53,9 @@ impl Encoder<'_> {
         for goal in goals.clone() {
             self.demand_leaves(goal);
         }
-        self.settle();
+        self.settle(go_on)?;
         goals.retain(|goal| *goal != self.build.truth());
-        Query { triple, goals, pins }
+        Some(Query { triple, goals, pins })
     }
 
     /// The conditions under which each neighbouring pair is dependent in the pattern.
