@@ -142,7 +142,7 @@ impl<'b> Lane<'_, 'b> {
     }
 
     fn ask(&mut self, triple: Triple, pattern: Option<Pattern>, timeout: Duration) -> anyhow::Result<Answer> {
-        let limits = Limits { timeout: self.case.options.timeout, deadline: self.case.deadline, stop: self.case.stop };
+        let limits = Limits { timeout, deadline: self.case.deadline, stop: self.case.stop };
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
         }
