@@ -125,6 +125,11 @@ impl<'a> Encoder<'a> {
         self.facts
     }
 
+    /// Whether every event takes part, not only a prefix.
+    pub fn is_complete(&self) -> bool {
+        self.rules.complete
+    }
+
     /// How many events take part so far.
     pub fn cone_size(&self) -> usize {
         self.cone.frontier.iter().sum()
@@ -227,8 +232,9 @@ impl<'a> Encoder<'a> {
                 }
             }
             Op::Depart { .. } => {
-                let arrives = facts.structure.rounds.iter().find(|round| round.departs.contains(&id));
-                for arrive in arrives.map_or(&[][..], |round| &round.arrives) {
+                let thread = facts.trace.event(id).thread;
+                let others = |arrive: &&EventId| facts.trace.event(**arrive).thread != thread;
+                for arrive in facts.structure.arrives(id).iter().filter(others) {
                     self.after(*arrive, id);
                 }
             }

@@ -73,6 +73,8 @@ pub struct Structure {
     pub busy: Vec<EventId>,
     /// The rounds of all barriers, by first event.
     pub rounds: Vec<Round>,
+    /// The round of each depart.
+    round_of: FxHashMap<EventId, usize>,
     /// Per variable: its reads, writes and read-modify-writes, external writes included.
     pub accesses: Vec<Vec<EventId>>,
     /// Per variable: those that write.
@@ -94,6 +96,7 @@ impl Structure {
             downs: vec![Vec::new(); syncs],
             busy: Vec::new(),
             rounds: Vec::new(),
+            round_of: FxHashMap::default(),
             accesses: vec![Vec::new(); trace.vars.len()],
             writes: vec![Vec::new(); trace.vars.len()],
         };
@@ -121,6 +124,11 @@ impl Structure {
     /// The event that comes right after in the same thread.
     pub fn next(&self, trace: &Trace, event: EventId) -> Option<EventId> {
         self.threads[trace.event(event).thread.index()].get(self.position(event) + 1).copied()
+    }
+
+    /// The arrives of a depart's round.
+    pub fn arrives(&self, depart: EventId) -> &[EventId] {
+        self.round_of.get(&depart).map_or(&[], |round| &self.rounds[*round].arrives)
     }
 
     /// First and last event of the step that `event` is part of; the event itself where it stands alone.
@@ -181,8 +189,15 @@ impl Scan {
             Op::Post { sem } => to.posts[sem.index()].push(id),
             Op::Down { sem } => to.downs[sem.index()].push(id),
             Op::Busy { .. } => to.busy.push(id),
-            Op::Arrive { barrier, round } => self.round(*barrier, *round, to).arrives.push(id),
-            Op::Depart { barrier, round } => self.round(*barrier, *round, to).departs.push(id),
+            Op::Arrive { barrier, round } => {
+                let round = self.round(*barrier, *round, to);
+                to.rounds[round].arrives.push(id);
+            }
+            Op::Depart { barrier, round } => {
+                let round = self.round(*barrier, *round, to);
+                to.rounds[round].departs.push(id);
+                to.round_of.insert(id, round);
+            }
             Op::Fork { child } => to.fork[child.index()] = Some(id),
             _ => {}
         }
@@ -229,11 +244,10 @@ impl Scan {
         depth
     }
 
-    fn round<'a>(&mut self, barrier: SyncId, round: u64, to: &'a mut Structure) -> &'a mut Round {
-        let at = *self.rounds.entry((barrier, round)).or_insert_with(|| {
+    fn round(&mut self, barrier: SyncId, round: u64, to: &mut Structure) -> usize {
+        *self.rounds.entry((barrier, round)).or_insert_with(|| {
             to.rounds.push(Round::default());
             to.rounds.len() - 1
-        });
-        &mut to.rounds[at]
+        })
     }
 }

@@ -11,6 +11,8 @@ use foretrace_trace::{EventId, Func, Pattern, TermId, Triple};
 pub struct Query {
     /// The candidate.
     pub triple: Triple,
+    /// The pattern in which its accesses must depend on each other by their values, under guarded independence.
+    pub pattern: Option<Pattern>,
     /// These hold for a witness of the candidate.
     pub goals: Vec<TermId>,
     /// Pinned values hold: left out to ask whether a verdict rests on them.
@@ -55,7 +57,7 @@ impl Encoder<'_> {
         }
         self.settle(go_on)?;
         goals.retain(|goal| *goal != self.build.truth());
-        Some(Query { triple, goals, pins })
+        Some(Query { triple, pattern: guarded, goals, pins })
     }
 
     /// The conditions under which each neighbouring pair is dependent in the pattern.
