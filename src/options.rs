@@ -47,6 +47,8 @@ pub struct Options {
     pub dump_smt2: Option<PathBuf>,
     /// The solver's random seed.
     pub seed: u32,
+    /// Whether reports say how long things took; without it the same input gives the same bytes.
+    pub times: bool,
 }
 
 impl Options {
@@ -67,6 +69,7 @@ impl Options {
             budget: None,
             dump_smt2: None,
             seed: 0,
+            times: false,
         }
     }
 }

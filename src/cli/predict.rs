@@ -65,6 +65,10 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
+    /// Say how long the run and each stage took
+    #[arg(long)]
+    times: bool,
+
     /// Time limit of one solver query
     #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
     timeout: Duration,
@@ -186,6 +190,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.budget = args.budget;
     options.dump_smt2 = args.dump_smt2.clone();
     options.seed = args.seed;
+    options.times = args.times;
     Ok(options)
 }
 

@@ -16,6 +16,7 @@ pub struct JsonReport<'t, W: Write> {
     trace: &'t Trace,
     out: W,
     any: bool,
+    times: bool,
 }
 
 /// Writes an object that goes on: all but its closing brace.
@@ -96,7 +97,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         };
         write_open_object(&head, &mut out)?;
         out.write_all(b",\n\"candidates\":[")?;
-        Ok(JsonReport { trace, out, any: false })
+        Ok(JsonReport { trace, out, any: false, times: subject.options.times })
     }
 
     /// Writes one decision.
@@ -139,7 +140,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
     /// Ends the report.
     pub fn finish(mut self, totals: &Totals) -> io::Result<()> {
         write!(self.out, "],\n\"totals\":")?;
-        serde_json::to_writer(&mut self.out, &TotalsJson::new(totals))?;
+        serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.times))?;
         self.out.write_all(b"}\n")?;
         self.out.flush()
     }

@@ -45,7 +45,7 @@ impl<'t> TextReport<'t> {
         self.write_undecided(out)?;
         writeln!(out)?;
         self.write_classes(feasible.len(), totals, out)?;
-        totals::write(totals, out)
+        totals::write(totals, self.subject.options.times, out)
     }
 
     fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {

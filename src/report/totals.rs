@@ -1,43 +1,28 @@
-//! The end of every report: how many candidates, who decided them, how long it took.
+//! The end of every report: how many candidates, who decided them, and, if asked, how long it took.
 
-use crate::predict::Totals;
+use crate::predict::{Tally, Totals};
 use crate::verdict::Decider;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Writes the totals for people.
-pub fn write(totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the totals for people, with times where they are wanted.
+pub fn write(totals: &Totals, times: bool, out: &mut dyn Write) -> io::Result<()> {
     let sums = Sums::of(totals);
     writeln!(
         out,
         "{} candidates: {} feasible, {} infeasible, {} unknown; {} not asked, since their class was done",
         totals.candidates, sums.feasible, sums.infeasible, sums.unknown, totals.skipped
     )?;
-    writeln!(
-        out,
-        "\n{:<18}  {:>10}  {:>10}  {:>10}  {:>10}",
-        "decided by", "feasible", "infeasible", "unknown", "time"
-    )?;
+    let shown = |time: Duration| if times { format!("{:>10.3} s", time.as_secs_f64()) } else { String::new() };
+    let time = if times { format!("{:>12}", "time") } else { String::new() };
+    writeln!(out, "\n{:<18}  {:>10}  {:>10}  {:>10}{time}", "decided by", "feasible", "infeasible", "unknown")?;
     for (decider, tally) in &totals.decided_by {
-        writeln!(
-            out,
-            "{decider:<18}  {:>10}  {:>10}  {:>10}  {:>10}",
-            tally.feasible,
-            tally.infeasible,
-            tally.unknown,
-            shown(tally.time)
-        )?;
+        let Tally { feasible, infeasible, unknown, time } = *tally;
+        writeln!(out, "{decider:<18}  {feasible:>10}  {infeasible:>10}  {unknown:>10}{}", shown(time))?;
     }
-    writeln!(
-        out,
-        "{:<18}  {:>10}  {:>10}  {:>10}  {:>10}",
-        "total",
-        sums.feasible,
-        sums.infeasible,
-        sums.unknown,
-        shown(totals.elapsed)
-    )?;
+    let Sums { feasible, infeasible, unknown } = sums;
+    writeln!(out, "{:<18}  {feasible:>10}  {infeasible:>10}  {unknown:>10}{}", "total", shown(totals.elapsed))?;
     if totals.unreached > 0 {
         writeln!(out, "{} candidates were not reached before the run was stopped", totals.unreached)?;
     }
@@ -45,10 +30,6 @@ pub fn write(totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "interrupted")?;
     }
     Ok(())
-}
-
-fn shown(time: Duration) -> String {
-    format!("{:.3} s", time.as_secs_f64())
 }
 
 /// Verdicts over all deciders.
@@ -83,7 +64,8 @@ pub struct TotalsJson {
     skipped: u64,
     unreached: u64,
     decided_by: Vec<DeciderJson>,
-    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
     interrupted: bool,
 }
 
@@ -93,18 +75,20 @@ struct DeciderJson {
     feasible: u64,
     infeasible: u64,
     unknown: u64,
-    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 impl TotalsJson {
-    /// The same totals, for JSON.
-    pub fn new(totals: &Totals) -> TotalsJson {
+    /// The same totals, for JSON, with times where they are wanted.
+    pub fn new(totals: &Totals, times: bool) -> TotalsJson {
+        let seconds = |time: Duration| times.then(|| time.as_secs_f64());
         let decided_by = totals.decided_by.iter().map(|(decider, tally)| DeciderJson {
             decider: *decider,
             feasible: tally.feasible,
             infeasible: tally.infeasible,
             unknown: tally.unknown,
-            seconds: tally.time.as_secs_f64(),
+            seconds: seconds(tally.time),
         });
         TotalsJson {
             candidates: totals.candidates,
@@ -113,7 +97,7 @@ impl TotalsJson {
             skipped: totals.skipped,
             unreached: totals.unreached,
             decided_by: decided_by.collect(),
-            seconds: totals.elapsed.as_secs_f64(),
+            seconds: seconds(totals.elapsed),
             interrupted: totals.interrupted,
         }
     }
