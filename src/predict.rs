@@ -114,6 +114,9 @@ fn chunk_size(per: Per, events: usize) -> usize {
     }
 }
 
+/// How many candidates the filters judge between two looks at the clock and at the user's wish to stop.
+const LOOK: usize = 64;
+
 /// Decides the candidates of a trace.
 ///
 /// # Errors
@@ -238,16 +241,20 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> anyhow::Result<()> {
         let size = chunk_size(self.case.options.per, self.case.facts.trace.events.len());
         loop {
-            let chunk: Vec<Triple> = (&mut triples).take(size).collect();
+            let mut chunk: Vec<Triple> = (&mut triples).take(size).collect();
             if chunk.is_empty() || self.limits().reached().is_some() {
                 self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
                 return Ok(());
             }
             let mut slots: Vec<Slot> = Vec::with_capacity(chunk.len());
             for triple in &chunk {
+                if slots.len() % LOOK == LOOK - 1 && self.limits().reached().is_some() {
+                    break;
+                }
                 slots.push(self.filter(*triple));
                 self.tick();
             }
+            chunk.truncate(slots.len());
             let open = self.open(&chunk, &slots);
             self.solve(open, &mut slots, lanes)?;
             let unclear = self.not_guarded_yet(&chunk, &slots);

@@ -60,7 +60,7 @@ Examples:
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
   foretrace predict bank.jsonl
   foretrace predict bank.jsonl --atomic lock-regions --format json
-  foretrace check bank.jsonl witnesses/witness-3-9-5.json";
+  foretrace predict bank.jsonl --witness-dir witnesses";
 
 #[derive(Subcommand)]
 enum Command {

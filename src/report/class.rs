@@ -11,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 pub struct Severity {
     /// Memory is used after it was given back.
     pub use_after_free: bool,
-    /// Values tell the order from every serial one, not only the kinds of access.
+    /// It is feasible under guarded independence, too.
     pub guarded: bool,
     /// Everything that the witness goes past was recorded.
     pub recorded: bool,

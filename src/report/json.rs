@@ -97,6 +97,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         };
         write_open_object(&head, &mut out)?;
         out.write_all(b",\n\"candidates\":[")?;
+        out.flush()?; // whoever listens hears that the work has begun
         Ok(JsonReport { trace, out, any: false, times: subject.options.times })
     }
 

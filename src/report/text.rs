@@ -177,7 +177,7 @@ fn remarks(found: &Found) -> Vec<&'static str> {
     match found.guarded {
         Some(true) => remarks.push("guarded-dependent, too: the values make a difference"),
         Some(false) => {
-            remarks.push("not guarded-dependent: with the values of any such schedule the order makes no difference")
+            remarks.push("not guarded-dependent: in every such schedule the values make the order irrelevant")
         }
         None => {}
     }
