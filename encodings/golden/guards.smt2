@@ -42,7 +42,6 @@
 (declare-const in1 Bool)
 (declare-const in2 Bool)
 (declare-const in3 Bool)
-(declare-const in5 Bool)
 (declare-const in6 Bool)
 (declare-const in7 Bool)
 (declare-const in8 Bool)
@@ -61,10 +60,8 @@
 (assert (or (not in3) in2))
 (assert b2_3)
 ; program order: 6 t2 read y
-(assert (or (not in6) in5))
 (assert b4_6)
 ; program order: 7 t2 write x
-(assert (or (not in7) in5))
 (assert (or (not in7) in6))
 (assert b6_7)
 ; program order: 8 t1 write x
@@ -91,7 +88,7 @@
 (assert (or (not rf6_1) b1_6))
 (assert (or (not rf6_init) (not in1) (not b1_6)))
 ; guards: 5 t2 assume
-(assert (or (not in5) (or rf4_2 rf4_3)))
+(assert (or (not in6) (or rf4_2 rf4_3)))
 ; guards: 7 t2 write x
 (assert (or (not in7) (>= v6 1)))
 ; violation: (f, r, s) = (0, 7, 8)

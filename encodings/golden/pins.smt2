@@ -28,14 +28,12 @@
 (define-fun b1_4 () Bool (<= o1 o4))
 (define-fun b3_5 () Bool (<= o3 o5))
 (define-fun b4_5 () Bool (<= o4 o5))
-(declare-const in2 Bool)
 (declare-const in3 Bool)
 (declare-const in4 Bool)
 (declare-const in5 Bool)
 (declare-const rf1_init Bool)
 (declare-const pins Bool)
 ; program order: 3 t2 write x
-(assert (or (not in3) in2))
 (assert b1_3)
 ; program order: 4 t1 write p
 (assert b0_4)
@@ -45,7 +43,7 @@
 ; reads-from: 1 t2 read p
 (assert (or (not rf1_init) (not in4) b1_4))
 ; pins: 2 t2 assume
-(assert (or (not pins) (or (not in2) rf1_init)))
+(assert (or (not pins) (or (not in3) rf1_init)))
 ; violation: (f, r, s) = (0, 3, 5)
 (assert in5)
 (assert in3)

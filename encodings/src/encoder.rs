@@ -6,7 +6,7 @@
 //!
 //! Source: Fusion, sections 4.2 and 5, with the prefix made explicit (`Included`) and synchronisation by kind.
 
-use crate::rules::{Rule, Rules};
+use crate::rules::{KnownValues, Rule, Rules};
 use crate::term::{Atom, Builder};
 use foretrace_trace::{
     EventId, MustHappenBefore, Observed, Op, Region, Structure, SyncId, TermId, ThreadId, Trace, Value,
@@ -64,6 +64,8 @@ pub(crate) struct Cone {
     defined: FxHashSet<(EventId, Option<Option<EventId>>)>,
     /// Conditions that are asserted, with their thread, and whether only as pins.
     pub(crate) conditions: FxHashSet<(ThreadId, TermId, bool)>,
+    /// What they say of single values.
+    pub(crate) known_values: KnownValues,
     /// Steps that a prefix could end in.
     pub(crate) opens: BTreeSet<EventId>,
     pub(crate) regions: FxHashMap<SyncId, Vec<Region>>,

@@ -63,6 +63,16 @@ pub enum Answer {
     Unknown(Limit),
 }
 
+impl Answer {
+    fn kind(&self) -> &'static str {
+        match self {
+            Answer::Feasible(_) => "feasible",
+            Answer::Infeasible { .. } => "infeasible",
+            Answer::Unknown(_) => "unknown",
+        }
+    }
+}
+
 /// The part of a solver's assignment from which a schedule is made.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
@@ -119,11 +129,14 @@ impl<'a> Session<'a> {
             self.usable = false;
             return Answer::Unknown(reached.unwrap_or(Limit::Size));
         };
+        let encoded = began.elapsed();
         if query.goals.contains(&self.encoder.build().falsity()) {
             return Answer::Infeasible { rests_on_pin: false };
         }
+        let added = self.encoder.constraints().len() - self.asserted;
         self.assert_new();
         let selector = self.select(&query);
+        let asserted = began.elapsed() - encoded;
         let pins = self.lowering.boolean(&self.encoder.build().terms, query.pins);
         let answer = self.ask(&[selector.clone(), pins], limits);
         let answer = match answer {
@@ -135,6 +148,17 @@ impl<'a> Session<'a> {
             }
         };
         self.solver.assert(selector.not()); // the query is done: let the solver forget it
+        tracing::debug!(
+            %triple,
+            cone = self.encoder.cone_size(),
+            constraints = self.asserted,
+            added,
+            encode = ?encoded,
+            assert = ?asserted,
+            solve = ?(began.elapsed() - encoded - asserted),
+            "{}",
+            answer.kind()
+        );
         answer
     }
 

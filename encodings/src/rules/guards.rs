@@ -2,7 +2,7 @@
 //!
 //! Source: Fusion, section 4.2, path conditions; asked of included events only (`encodings.md`, *Feasibility, exactly*). A
 //! condition over one value that only constants can give is said in terms of where the value comes from, so that no
-//! arithmetic is left of it.
+//! arithmetic is left of it. What other conditions of the thread imply is left out ([`super::implied`]).
 
 use super::{Reads, Rule};
 use crate::encoder::Encoder;
@@ -12,36 +12,76 @@ use foretrace_trace::{EventId, Func, Node, Op, TermId, Value, Why};
 /// π-functions with more arguments than this keep their conditions as terms.
 const MOST_CASES: usize = 512;
 
+/// A condition that an event must find true.
+pub(crate) struct Condition {
+    pub(crate) about: EventId,
+    pub(crate) term: TermId,
+    pub(crate) pinned: bool,
+}
+
 impl Encoder<'_> {
-    /// The condition of an event, if it has one.
+    /// The conditions that come into force with an event: its own, and those of the assumes right before it.
+    ///
+    /// A prefix that ends with an assume can do without it, so it takes part with the next event that others can notice,
+    /// or with the last of its thread. Hence all conditions of a run of assumes are asked at once.
     pub(crate) fn conditions(&mut self, id: EventId) {
-        if self.rules.reads != Reads::Latest {
+        if self.rules.reads != Reads::Latest || self.is_unnoticed(id) {
             return;
         }
-        let op = &self.facts.trace.event(id).op;
-        let Some(condition) = op.condition() else { return };
-        let pinned = matches!(op, Op::Assume { why: Why::Pin, .. });
-        let translated = self.translate(condition);
-        for part in self.conjuncts(translated) {
-            if self.is_known(id, part, pinned) {
-                continue;
-            }
-            let holds = self.by_cases(part);
-            let included = self.included(id);
-            let mut term = self.build.implies(included, holds);
-            if pinned {
-                let pins = self.build.atom(Atom::Pins);
-                term = self.build.implies(pins, term);
-            }
-            self.assert(if pinned { Rule::Pins } else { Rule::Guards }, id, term);
+        let mut run = vec![id];
+        while let Some(previous) = self.previous(run[run.len() - 1]).filter(|event| self.is_unnoticed(*event)) {
+            run.push(previous);
+        }
+        let mut conditions: Vec<Condition> = Vec::new();
+        for event in run.into_iter().rev() {
+            self.conjuncts(event, &mut conditions);
+        }
+        let thread = self.facts.trace.event(id).thread;
+        for condition in self.not_implied(thread, conditions) {
+            self.require(id, &condition);
         }
     }
 
-    fn conjuncts(&self, term: TermId) -> Vec<TermId> {
-        match self.build.terms.node(term) {
+    /// Whether nobody notices the event and the thread goes on after it.
+    fn is_unnoticed(&self, id: EventId) -> bool {
+        let event = self.facts.trace.event(id);
+        let silent = matches!(event.op, Op::Assume { .. } | Op::Let { .. }) && event.part.is_none();
+        silent && self.facts.structure.next(self.facts.trace, id).is_some()
+    }
+
+    fn previous(&self, id: EventId) -> Option<EventId> {
+        self.facts.structure.previous(self.facts.trace, id)
+    }
+
+    fn conjuncts(&mut self, about: EventId, found: &mut Vec<Condition>) {
+        let op = &self.facts.trace.event(about).op;
+        let Some(condition) = op.condition() else { return };
+        let pinned = matches!(op, Op::Assume { why: Why::Pin, .. });
+        let translated = self.translate(condition);
+        let parts = match self.build.terms.node(translated) {
             Node::App(Func::And, args) => args.to_vec(),
-            _ => vec![term],
+            _ => vec![translated],
+        };
+        found.extend(parts.into_iter().map(|term| Condition { about, term, pinned }));
+    }
+
+    /// A prefix that holds `event` fulfils the condition.
+    fn require(&mut self, event: EventId, condition: &Condition) {
+        let Condition { about, term, pinned } = *condition;
+        if self.is_known(about, term, pinned) {
+            return;
         }
+        let holds = self.by_cases(term);
+        if holds != term && self.is_known(about, holds, pinned) {
+            return;
+        }
+        let included = self.included(event);
+        let mut term = self.build.implies(included, holds);
+        if pinned {
+            let pins = self.build.atom(Atom::Pins);
+            term = self.build.implies(pins, term);
+        }
+        self.assert(if pinned { Rule::Pins } else { Rule::Guards }, about, term);
     }
 
     /// Whether an earlier event of the thread asks the same; notes it where not.

@@ -2,12 +2,14 @@
 
 mod condition_variables;
 mod guards;
+mod implied;
 mod locks;
 mod program_order;
 mod reads_from;
 mod semaphores;
 mod violation;
 
+pub(crate) use implied::KnownValues;
 pub use violation::Query;
 
 use foretrace_trace::{Feasibility, Model, Question};
