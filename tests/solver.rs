@@ -203,3 +203,32 @@ fn every_rule_is_needed() {
     });
     assert_eq!(missed, [], "the oracle tests would not notice that these are left out");
 }
+
+/// A step that the run was cut off in may end a prefix, but nothing may come after it. Values bring the step in only after
+/// the rest of the query is encoded.
+#[test]
+fn nothing_follows_a_step_that_was_cut_off() {
+    let text = r#"{"foretrace": 1, "data": "symbolic", "vars": {"x": {"sort": "Int", "init": 0}}}
+{"t": 2, "op": "begin"}
+{"t": 2, "op": "write", "var": "x", "expr": "1"}
+{"t": 2, "op": "write", "var": "x", "expr": "2"}
+{"t": 1, "op": "read", "var": "x", "dst": "a", "value": 2}
+{"t": 3, "op": "write", "var": "x", "expr": "1", "part": [1, 3]}
+"#;
+    let trace = foretrace_trace::read_from(text.as_bytes(), "cut.jsonl").expect("a valid trace");
+    let observed = foretrace_trace::observe(&trace).expect("a valid trace");
+    let transactions = Atomic::Marked.transactions(&trace);
+    let structure = Structure::new(&trace);
+    let clocks = MustHappenBefore::new(&trace, &structure);
+    let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+    for question in questions() {
+        let oracle = Oracle::new(&trace, &observed, question.model).expect("the trace has values");
+        let truth = oracle.decide(&transactions, question.feasibility, question.independence);
+        assert!(!truth.is_empty());
+        assert_eq!(
+            by_solver(facts, &transactions, question, &Rules::of(question), &truth, true),
+            truth,
+            "{question:?}"
+        );
+    }
+}

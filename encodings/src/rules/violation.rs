@@ -43,21 +43,34 @@ impl Encoder<'_> {
         if let Some(pattern) = guarded {
             goals.extend(self.dependence(triple, pattern));
         }
-        if self.rules.complete {
-            let end = self.facts.trace.events.len().checked_sub(1).map(EventId::from_index);
-            if let Some(end) = end.filter(|end| self.is_cut_off(*end)) {
-                self.comes_last(end, &mut goals);
-            }
-        } else {
-            self.end_of_prefix(second, &mut goals);
-        }
-        let pins = self.build.atom(Atom::Pins);
         for goal in goals.clone() {
             self.demand_leaves(goal);
         }
         self.settle(go_on)?;
+        goals.extend(self.ends(second, go_on)?);
+        let pins = self.build.atom(Atom::Pins);
         goals.retain(|goal| *goal != self.build.truth());
         Some(Query { triple, pattern: guarded, goals, pins })
+    }
+
+    /// How the execution ends. Saying so may bring in steps that must be spoken of, too: then it is said again.
+    fn ends(&mut self, second: EventId, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Vec<TermId>> {
+        loop {
+            let known = (self.cone.opens.len(), self.ordered().count());
+            let mut goals = Vec::new();
+            if self.rules.complete {
+                let end = self.facts.trace.events.len().checked_sub(1).map(EventId::from_index);
+                if let Some(end) = end.filter(|end| self.is_cut_off(*end)) {
+                    self.comes_last(end, &mut goals);
+                }
+            } else {
+                self.end_of_prefix(second, &mut goals);
+            }
+            self.settle(go_on)?;
+            if known == (self.cone.opens.len(), self.ordered().count()) {
+                return Some(goals);
+            }
+        }
     }
 
     /// The conditions under which each neighbouring pair is dependent in the pattern.
