@@ -82,7 +82,7 @@ struct DeciderJson {
 impl TotalsJson {
     /// The same totals, for JSON, with times where they are wanted.
     pub fn new(totals: &Totals, times: bool) -> TotalsJson {
-        let seconds = |time: Duration| times.then(|| time.as_secs_f64());
+        let seconds = |time: Duration| times.then_some(time.as_secs_f64());
         let decided_by = totals.decided_by.iter().map(|(decider, tally)| DeciderJson {
             decider: *decider,
             feasible: tally.feasible,
