@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
 
+#[cfg(test)]
+mod tests;
+
 /// What bounds a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
