@@ -133,9 +133,13 @@ impl Builder {
 
     /// A function applied, folded where its arguments are constants or decide it.
     ///
+    /// What not every solver reads is said in other words: functions on words get two arguments at a time (cvc5 refuses
+    /// more for `bvxnor`), and `divisible` is a remainder of zero (Z3 refuses it).
+    ///
     /// # Panics
     /// When the arguments do not fit the function: terms come sort-checked from the trace.
     pub fn apply(&mut self, func: Func, args: &[TermId]) -> TermId {
+        use Func::{BvAdd, BvAnd, BvMul, BvOr, BvXnor, BvXor, Concat};
         let constants: Option<Vec<&Value>> = args.iter().map(|arg| self.terms.as_const(*arg)).collect();
         if let Some(values) = constants {
             let value = func.apply(&values);
@@ -144,6 +148,10 @@ impl Builder {
         match (func, args) {
             (Func::Eq, [a, b]) if a == b => self.truth,
             (Func::Div | Func::Mod, _) => self.division(func, args),
+            (Func::Divisible(divisor), [dividend]) => self.divisible(*dividend, divisor),
+            (Concat | BvAnd | BvOr | BvXor | BvXnor | BvAdd | BvMul, [first, rest @ ..]) if rest.len() > 1 => {
+                rest.iter().fold(*first, |nested, arg| self.apply(func, &[nested, *arg]))
+            }
             (Func::And, _) => self.and(args.iter().copied()),
             (Func::Or, _) => self.or(args.iter().copied()),
             (Func::Implies, [a, b]) => self.implies(*a, *b),
@@ -163,6 +171,16 @@ impl Builder {
             let quotient = self.raw(func, &[dividend, *divisor]);
             self.apply(Func::Ite, &[divisor_is_zero, zero, quotient])
         })
+    }
+
+    fn divisible(&mut self, dividend: TermId, divisor: u32) -> TermId {
+        if divisor == 0 {
+            return self.falsity;
+        }
+        let divisor = self.terms.constant(Value::int(divisor));
+        let zero = self.terms.constant(Value::zero(Sort::Int));
+        let remainder = self.raw(Func::Mod, &[dividend, divisor]);
+        self.raw(Func::Eq, &[remainder, zero])
     }
 
     fn raw(&mut self, func: Func, args: &[TermId]) -> TermId {

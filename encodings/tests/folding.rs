@@ -162,3 +162,28 @@ fn divisions_fold() {
     let open = build.apply(Func::Div, &[dividend, divisor]);
     assert!(matches!(build.terms.node(open), foretrace_trace::Node::App(Func::Ite, _)));
 }
+
+/// Z3's own parser does not know `divisible`.
+#[test]
+fn divisible_is_a_remainder_of_zero() {
+    let mut build = Builder::default();
+    let number = build.atom(Atom::Token(EventId(0)));
+    let three = build.terms.constant(Value::int(3));
+    let zero = build.terms.constant(Value::int(0));
+    let remainder = build.apply(Func::Mod, &[number, three]);
+    let is_zero = build.apply(Func::Eq, &[remainder, zero]);
+    assert_eq!(build.apply(Func::Divisible(3), &[number]), is_zero);
+    assert_eq!(build.apply(Func::Divisible(0), &[number]), build.falsity());
+}
+
+/// SMT-LIB has these with two arguments; cvc5 refuses a `bvxnor` of three.
+#[test]
+fn functions_on_words_take_two_arguments() {
+    let mut build = Builder::default();
+    let words = [0, 1, 2].map(|at| build.atom(Atom::Value { at: EventId(at), sort: Sort::BitVec(WIDTH) }));
+    for func in [Func::BvXnor, Func::Concat, Func::BvAdd] {
+        let inner = build.apply(func, &words[..2]);
+        let outer = build.apply(func, &words);
+        assert_eq!(build.terms.args(outer), [inner, words[2]], "{func}");
+    }
+}

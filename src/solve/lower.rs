@@ -5,6 +5,9 @@ use foretrace_encodings::Atom;
 use foretrace_trace::{Func, Node, Sort, TermId, Terms, Value};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 
+#[cfg(test)]
+mod tests;
+
 /// Lowers terms of one arena, each once.
 pub(super) struct Lowering<T> {
     done: Vec<Option<Dynamic>>,

@@ -14,6 +14,9 @@ use z3::{Model, Params, SatResult, Solver};
 /// Terms of one session: about a gigabyte with what Z3 makes of them.
 const MOST_TERMS: usize = 4_000_000;
 
+#[cfg(test)]
+mod tests;
+
 /// What bounds a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {

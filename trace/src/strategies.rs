@@ -3,10 +3,13 @@
 //! Threads run random programs of short idioms; each event is kept if the trace is still valid with it. So it is the
 //! format's rules and the step semantics that say what random traces look like.
 
+mod applications;
 mod expressions;
 mod generator;
 mod programs;
 mod random;
+
+pub use applications::applications;
 
 use crate::observe::Observed;
 use crate::trace::{Data, Trace};
