@@ -151,7 +151,7 @@ mod tests {
         let deep = "[".repeat(100_000);
         assert!(refused(deep.as_bytes()).starts_with("found "));
         let deep = format!("{{\"note\": {}", "[".repeat(100_000));
-        assert!(refused(deep.as_bytes()).contains("recursion limit"));
+        assert!(refused(deep.as_bytes()).starts_with("found EOF"));
     }
 
     #[test]
