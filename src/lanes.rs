@@ -6,6 +6,7 @@ use crate::linearize::linearize;
 use crate::predict::Case;
 use crate::solve::{Answer, Limits, Session, interruptible};
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use anyhow::Context;
 use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
 use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, VarId, Witness};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -219,7 +220,7 @@ fn dump(case: &Case<'_>, triple: Triple, pattern: Option<Pattern>, dir: &Path) -
     let query = encoder.query(triple, pattern);
     let suffix = pattern.map_or(String::new(), |pattern| format!("-{pattern}"));
     let path = dir.join(format!("{}-{}-{}{suffix}.smt2", triple.first, triple.remote, triple.second));
-    std::fs::create_dir_all(dir)?;
-    std::fs::write(&path, smtlib::script(&encoder, &query))?;
+    let written = std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&path, smtlib::script(&encoder, &query)));
+    written.with_context(|| path.display().to_string())?;
     Ok(path)
 }

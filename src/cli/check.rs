@@ -2,10 +2,10 @@
 
 use super::Outcome;
 use super::choices::one_of;
-use super::files::{self, Schedule};
+use super::files;
 use super::predict::{FEASIBILITIES, MODELS};
 use foretrace::options::strongest_model;
-use foretrace::report::act;
+use foretrace::report::{SavedSchedule, act};
 use foretrace_trace::{
     CheckError, Feasibility, Independence, Model, Observed, Question, Run, Step, Trace, check, run_schedule,
 };
@@ -75,7 +75,7 @@ fn check_one(
     path: &Path,
     out: &mut dyn Write,
 ) -> anyhow::Result<Result<(), String>> {
-    let schedule = Schedule::read(path)?;
+    let schedule = files::read_schedule(path)?;
     let question = question(args, trace, &schedule);
     let events = schedule.events();
     let run = match run_schedule(trace, observed, question.model, &events) {
@@ -93,12 +93,12 @@ fn check_one(
         return Ok(Err(format!("complete feasibility asks for all {expected} events, found {found}")));
     }
     let mut shown = String::new();
-    if let Schedule::Witness(witness) = &schedule {
+    if let SavedSchedule::Witness(witness) = &schedule {
         let transactions = witness.atomic.transactions(trace);
-        if let Err(error) = check(trace, observed, &transactions, question, witness.triple, &events) {
+        if let Err(error) = check(trace, observed, &transactions, question, witness.triple(), &events) {
             return Ok(Err(error.to_string()));
         }
-        shown = format!(", and {} happens in it", witness.triple);
+        shown = format!(", and {} happens in it", witness.triple());
     }
     let kind = if run.complete { "complete execution" } else { "prefix" };
     writeln!(out, "{}: feasible {kind} in model {}{shown}", path.display(), question.model)?;
@@ -106,10 +106,10 @@ fn check_one(
 }
 
 /// What is asked: by the options, else by the witness, else by default.
-fn question(args: &Args, trace: &Trace, schedule: &Schedule) -> Question {
+fn question(args: &Args, trace: &Trace, schedule: &SavedSchedule) -> Question {
     let asked = match schedule {
-        Schedule::Witness(witness) => witness.question(),
-        Schedule::Plain(_) => Question {
+        SavedSchedule::Witness(witness) => witness.question(),
+        SavedSchedule::Plain(_) => Question {
             model: strongest_model(trace.data),
             feasibility: Feasibility::Prefix,
             independence: Independence::Conflict,

@@ -2,7 +2,8 @@
 
 use super::choices::{Choice, one_of};
 use super::{Outcome, files};
-use foretrace_trace::{Format, Layout};
+use anyhow::Context;
+use foretrace_trace::{Data, Format, Layout, lower};
 use std::path::{Path, PathBuf};
 
 /// Turn a trace into another format
@@ -17,6 +18,7 @@ content; `-` is stdin or stdout.
 Examples:
   foretrace convert trace.jsonl trace.ftb
   foretrace convert trace.ftb.zst - | head -5
+  foretrace convert trace.jsonl values.jsonl --data concrete
   foretrace convert rapid.std trace.jsonl.zst")]
 pub struct Args {
     /// The trace to read
@@ -28,6 +30,10 @@ pub struct Args {
     /// The format to write [default: what the file's name stands for, else jsonl]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(LAYOUTS))]
     to: Option<Layout>,
+
+    /// Leave out what is known of values beyond this, as if less had been recorded
+    #[arg(long, value_parser = one_of(DATA))]
+    data: Option<Data>,
 }
 
 const LAYOUTS: &[Choice<Layout>] = &[
@@ -36,9 +42,18 @@ const LAYOUTS: &[Choice<Layout>] = &[
     ("std", "the text format that RAPID reads", Layout::Std),
 ];
 
+const DATA: &[Choice<Data>] = &[
+    ("symbolic", "expressions", Data::Symbolic),
+    ("concrete", "the values that were read and written", Data::Concrete),
+    ("none", "kinds and names only", Data::None),
+];
+
 /// Converts.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (trace, _) = files::read_trace(&args.input)?;
+    let (mut trace, _) = files::read_trace(&args.input)?;
+    if let Some(data) = args.data {
+        trace = lower(&trace, data).with_context(|| args.input.display().to_string())?;
+    }
     files::write_trace(&trace, Some(&args.output), args.to.map(|layout| format(layout, &args.output)))?;
     Ok(Outcome::Fine)
 }

@@ -1,8 +1,8 @@
 //! Reading traces and schedules, writing files.
 
 use anyhow::Context;
-use foretrace::report::SavedWitness;
-use foretrace_trace::{EventId, Format, Observed, Trace, observe};
+use foretrace::report::SavedSchedule;
+use foretrace_trace::{Format, Observed, Trace, observe};
 use std::path::Path;
 
 /// Reads a trace of any format and runs its recorded order.
@@ -28,34 +28,9 @@ pub fn colour_on_stderr() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
 
-/// A schedule as people write one, or a whole witness.
-pub enum Schedule {
-    /// A JSON array of event indices.
-    Plain(Vec<EventId>),
-    /// A file that `--witness-dir` made.
-    Witness(SavedWitness),
-}
-
-impl Schedule {
-    /// Reads a schedule.
-    pub fn read(path: &Path) -> anyhow::Result<Schedule> {
-        let name = || path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(name)?;
-        let is_list = text.trim_start().starts_with('[');
-        let schedule = if is_list {
-            serde_json::from_str(&text).map(Schedule::Plain)
-        } else {
-            serde_json::from_str(&text).map(Schedule::Witness)
-        };
-        schedule
-            .with_context(|| format!("{}: expected a JSON array of event indices or a witness of foretrace", name()))
-    }
-
-    /// The events in order.
-    pub fn events(&self) -> Vec<EventId> {
-        match self {
-            Schedule::Plain(events) => events.clone(),
-            Schedule::Witness(witness) => witness.schedule.iter().map(|step| step.event).collect(),
-        }
-    }
+/// Reads a schedule or a witness.
+pub fn read_schedule(path: &Path) -> anyhow::Result<SavedSchedule> {
+    let name = || path.display().to_string();
+    let file = std::fs::File::open(path).with_context(name)?;
+    SavedSchedule::read(file).with_context(name)
 }

@@ -28,13 +28,14 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let (trace, _) = files::read_trace(&args.trace)?;
     let summary = Summary::new(&trace);
-    let mut out = io::stdout().lock();
+    let mut out = io::BufWriter::new(io::stdout().lock());
     if args.format == Format::Json {
         serde_json::to_writer_pretty(&mut out, &summary)?;
         writeln!(out)?;
     } else {
         write_text(&args.trace.display().to_string(), &summary, &mut out)?;
     }
+    out.flush()?;
     Ok(Outcome::Fine)
 }
 

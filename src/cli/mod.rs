@@ -11,6 +11,7 @@ mod progress;
 mod run;
 
 use clap::{Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// How a command ended where it did what was asked of it.
@@ -76,6 +77,11 @@ enum Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_logging();
+    // Whoever stops listening to a verdict has not heard that all is well.
+    let unheard = match cli.command {
+        Command::Predict(_) | Command::Check(_) => Outcome::Undecided,
+        _ => Outcome::Fine,
+    };
     let result = match cli.command {
         Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
@@ -86,7 +92,7 @@ pub fn main() -> ExitCode {
     };
     match result {
         Ok(outcome) => outcome.into(),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => unheard.into(),
         Err(error) => {
             complain(&error);
             ExitCode::from(FAILURE)
@@ -105,13 +111,22 @@ fn start_logging() {
         .with_writer(std::io::stderr)
         .with_ansi(files::colour_on_stderr())
         .without_time()
+        .log_internal_errors(false) // stderr may be full
         .init();
 }
 
 /// Whether whoever reads our output has heard enough, such as `head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let is_pipe = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_pipe))
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        let json = || cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind).or_else(json)
+    };
+    error.chain().any(|cause| kind(cause) == Some(std::io::ErrorKind::BrokenPipe))
+}
+
+/// Says something on stderr. Where nobody can hear it there is nothing better to do than to go on.
+fn say(message: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{message}");
 }
 
 /// The one message of a failed run.
@@ -124,5 +139,5 @@ fn complain(error: &anyhow::Error) {
             message = format!("{message}{separator}{cause}"); // some errors show their cause themselves
         }
     }
-    anstream::eprintln!("{style}error{style:#}: {message}");
+    say(format_args!("{style}error{style:#}: {message}"));
 }

@@ -2,7 +2,7 @@
 
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
-use super::{Outcome, files};
+use super::{Outcome, files, is_closed_pipe, say};
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::predict::{Progress, Sink, Totals, predict};
@@ -146,11 +146,17 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let file = args.trace.display().to_string();
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
+    if let Some(folder) = &options.dump_smt2 {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
     let stop = stop_on_ctrl_c()?;
     let mut listener = Listener::new(args, subject)?;
-    let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener)?;
+    let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener);
     let found = listener.found;
-    listener.finish(&totals)?;
+    let totals = match totals.and_then(|totals| listener.finish(&totals).map(|()| totals)) {
+        Err(error) if found && is_closed_pipe(&error) => return Ok(Outcome::Found),
+        totals => totals?,
+    };
     let undecided = totals.interrupted || totals.unreached + unknown(&totals) > 0;
     Ok(match (found, undecided) {
         (true, _) => Outcome::Found,
@@ -206,7 +212,7 @@ fn say_no_transactions(trace: &Trace, used: Atomic) {
         true => "no other choice of --atomic has any".to_string(),
         false => format!("try {}", others.join(" or ")),
     };
-    anstream::eprintln!("note: the trace has no transactions (--atomic {used}): {advice}");
+    say(format_args!("note: the trace has no transactions (--atomic {used}): {advice}"));
 }
 
 /// A flag that the first Ctrl-C sets; the second ends the process.
@@ -217,7 +223,7 @@ fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
         if flag.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping: what was decided so far follows; Ctrl-C again ends at once");
+        say("\nstopping: what was decided so far follows; Ctrl-C again ends at once");
     };
     ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
     Ok(stop)

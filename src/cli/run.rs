@@ -1,8 +1,8 @@
 //! `foretrace run`: from a litmus program to a trace.
 
-use super::Outcome;
 use super::choices::{Choice, one_of};
 use super::files::{self, write_trace};
+use super::{Outcome, say};
 use anyhow::bail;
 use foretrace::litmus::{self, FileError, Options, Scheduler};
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     write_trace(&run.trace, args.output.as_deref(), None)?;
     if run.outcome != litmus::Outcome::Finished {
-        eprintln!("{}: {}", args.program.display(), run.outcome);
+        say(format_args!("{}: {}", args.program.display(), run.outcome));
     }
     Ok(match run.outcome {
         litmus::Outcome::Finished => Outcome::Fine,

@@ -4,15 +4,17 @@
 
 mod class;
 mod json;
+mod saved;
 mod table;
 mod text;
 mod totals;
 mod witness;
 
 pub use json::JsonReport;
+pub use saved::{SavedSchedule, SavedWitness, ScheduleError};
 pub use table::act;
 pub use text::TextReport;
-pub use witness::{SavedWitness, WitnessDir, WitnessFileError, write_whole};
+pub use witness::{WitnessDir, WitnessFileError, write_whole};
 
 use crate::options::{CandidateSet, Options, Per};
 use foretrace_trace::{Atomic, Pattern, Trace, Transaction};

@@ -1,12 +1,12 @@
-//! Witnesses as files: one JSON object each, written whole or not at all, read again by `foretrace check`.
+//! Witnesses as files: one JSON object each, written whole or not at all; `saved.rs` reads them again.
 
 use super::Subject;
 use super::json::{VERSION, write_open_object};
 use crate::verdict::{Decider, Decision, RestsOn};
 use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Step, Trace, Triple, Value, Witness,
+    Atomic, EventId, Feasibility, Independence, Model, Pattern, Step, Trace, Triple, Value, Witness,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -140,38 +140,4 @@ fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'
 /// A value as a JSON literal of any size.
 fn exact(value: &Value) -> serde_json::Result<Box<RawValue>> {
     RawValue::from_string(value.to_string())
-}
-
-/// What `foretrace check` takes from a witness file.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-pub struct SavedWitness {
-    /// The file format's version.
-    pub foretrace: u32,
-    /// The triple.
-    #[serde(flatten)]
-    pub triple: Triple,
-    /// The model that it was found in.
-    pub model: Model,
-    /// Prefix or complete.
-    pub feasibility: Feasibility,
-    /// When its accesses depend on each other.
-    pub independence: Independence,
-    /// What counted as a transaction.
-    pub atomic: Atomic,
-    /// The schedule.
-    pub schedule: Vec<SavedStep>,
-}
-
-/// One event of a schedule; what it read and wrote is found again by running it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-pub struct SavedStep {
-    /// The event.
-    pub event: EventId,
-}
-
-impl SavedWitness {
-    /// The question that it answers.
-    pub fn question(&self) -> Question {
-        Question { model: self.model, feasibility: self.feasibility, independence: self.independence }
-    }
 }

@@ -55,6 +55,51 @@ fn check_refuses_what_is_no_schedule() {
     }
 }
 
+/// What is written ends where the reader stops; no verdict has been heard then.
+#[test]
+#[cfg(unix)]
+fn nobody_listens() {
+    let folder = Folder::with("a.jsonl", LOST_UPDATE);
+    folder.add("schedule.json", "[0, 1]");
+    let cases = [
+        ("predict a.jsonl", 1),
+        ("predict a.jsonl --format json", 1),
+        ("check a.jsonl schedule.json", 3),
+        ("info a.jsonl", 0),
+        ("info a.jsonl --format json", 0),
+        ("convert a.jsonl -", 0),
+    ];
+    for (arguments, code) in cases {
+        let closed = folder.foretrace_without_reader(arguments);
+        assert_eq!((closed.code, closed.stderr.as_str()), (Some(code), ""), "{arguments}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn full_disks() {
+    let folder = Folder::with("a.jsonl", LOST_UPDATE);
+    folder.add("bad.jsonl", "{");
+    for arguments in ["predict a.jsonl", "predict a.jsonl --format json", "info a.jsonl", "check a.jsonl", "convert a.jsonl -"] {
+        let run = folder.foretrace_onto_full_disk(arguments, true, false);
+        assert_eq!(run.code, Some(2), "{arguments}");
+        assert!(run.stderr.contains("No space left"), "{arguments}: {}", run.stderr);
+    }
+    for (arguments, code) in [("predict a.jsonl", 1), ("convert a.jsonl a.std", 0), ("check bad.jsonl", 2), ("no", 2)] {
+        assert_eq!(folder.foretrace_onto_full_disk(arguments, false, true).code, Some(code), "{arguments}");
+    }
+}
+
+#[test]
+fn folders_that_cannot_be_made_are_named() {
+    let folder = Folder::with("a.jsonl", LOST_UPDATE);
+    for option in ["--witness-dir", "--dump-smt2"] {
+        let run = folder.foretrace(&format!("predict a.jsonl {option} a.jsonl/inside"));
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{option}");
+        assert!(run.stderr.contains("a.jsonl/inside: "), "{option}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn info_counts() {
     let run = Folder::with("counter.jsonl", LOST_UPDATE).foretrace("info counter.jsonl --format json");
@@ -97,6 +142,21 @@ fn convert_goes_there_and_back() {
     let direct = folder.foretrace("convert a.jsonl -");
     let around = std::fs::read_to_string(folder.path("d.jsonl")).expect("written");
     assert_eq!(direct.stdout, around);
+}
+
+#[test]
+fn convert_leaves_data_out() {
+    let folder = Folder::with("a.jsonl", LOST_UPDATE);
+    for (data, model) in [("concrete", "mcm"), ("none", "avp")] {
+        assert_eq!(folder.foretrace(&format!("convert a.jsonl {data}.ftb --data {data}")).code, Some(0));
+        let report = folder.foretrace(&format!("predict {data}.ftb --format json")).stdout;
+        assert!(report.contains(&format!("\"data\":\"{data}\"")), "{report}");
+        assert!(report.contains(&format!("\"model\":\"{model}\"")), "{report}");
+    }
+    let more = folder.foretrace("convert none.ftb b.jsonl --data symbolic");
+    assert_eq!(more.code, Some(2));
+    assert!(more.stderr.contains("none.ftb: found a trace with `data` none, expected"), "{}", more.stderr);
+    assert!(!folder.path("b.jsonl").exists());
 }
 
 #[test]

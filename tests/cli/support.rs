@@ -1,7 +1,7 @@
 //! Small traces with verdicts that a reader can see, and ways to run the command on them.
 
-use assert_cmd::Command;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::TempDir;
 
 /// Two threads count up without a lock: 1 reads, 2 reads and writes, 1 writes.
@@ -65,6 +65,26 @@ impl Folder {
     pub fn foretrace(&self, arguments: &str) -> Run {
         foretrace_in(self.0.path(), arguments)
     }
+
+    /// The command with a stdout that nobody reads.
+    pub fn foretrace_without_reader(&self, arguments: &str) -> Run {
+        let (reader, writer) = std::io::pipe().expect("the system has pipes");
+        drop(reader);
+        ran(command(self.0.path(), arguments).stdout(writer))
+    }
+
+    /// The command with a full disk as stdout, as stderr, or as both.
+    pub fn foretrace_onto_full_disk(&self, arguments: &str, stdout: bool, stderr: bool) -> Run {
+        let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let mut command = command(self.0.path(), arguments);
+        if stdout {
+            command.stdout(full());
+        }
+        if stderr {
+            command.stderr(full());
+        }
+        ran(&mut command)
+    }
 }
 
 /// What a run of the command did.
@@ -76,7 +96,11 @@ pub struct Run {
 
 /// Runs the command in a folder.
 pub fn foretrace_in(folder: &Path, arguments: &str) -> Run {
-    let output = command(folder, arguments).output().expect("the command can be run");
+    ran(&mut command(folder, arguments))
+}
+
+fn ran(command: &mut Command) -> Run {
+    let output = command.output().expect("the command can be run");
     Run {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),

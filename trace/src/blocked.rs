@@ -1,5 +1,6 @@
 //! Why an event cannot come next in a prefix, and the words for it.
 
+use crate::data_rules::MOST_BITS;
 use crate::error::Problem;
 use crate::semantics::{Semantics, State};
 use crate::smtlib;
@@ -88,6 +89,8 @@ pub enum Blocked {
         /// The variable.
         var: VarId,
     },
+    /// An expression's value is larger than foretrace computes with.
+    TooLarge,
     /// The object is of a kind that has no such operation.
     WrongKind {
         /// The object.
@@ -161,6 +164,7 @@ impl Semantics<'_> {
                 format!("another value or write in {} than it read when recorded", trace.vars[var.index()].shown()),
                 "the recorded one, since it is an rmw or has a guard",
             ),
+            Blocked::TooLarge => Problem::new(format!("a value of more than {MOST_BITS} bits"), "smaller ones"),
             Blocked::WrongKind { object } => {
                 let expected = format!("an object that `{}` works on", trace.event(event).op.kind());
                 Problem::new(object_name(trace, object), expected)

@@ -45,6 +45,10 @@ impl DataRules for Ignored {
     }
 }
 
+/// The largest integer that is computed with, in bits: what a million digits take, and some. A few events can ask for
+/// more than all memory holds.
+pub(crate) const MOST_BITS: usize = 1 << 22;
+
 /// Expressions are executed, conditions must hold: `ctp`. Where a write has no expression it writes the value
 /// that was recorded.
 pub(crate) struct Executed<'t> {
@@ -54,9 +58,9 @@ pub(crate) struct Executed<'t> {
 
 impl Executed<'_> {
     /// A term's value at this event; readers of traces see to it that all names in it are defined.
-    fn evaluate(&self, state: &State, event: EventId, term: TermId) -> Value {
+    fn evaluate(&self, state: &State, event: EventId, term: TermId) -> Result<Value, Blocked> {
         let mut value = |local: &Local| self.local(state, event, local).unwrap_or_else(|| Value::zero(local.sort));
-        self.trace.terms.evaluate(term, &mut value)
+        self.trace.terms.evaluate_within(MOST_BITS, term, &mut value).ok_or(Blocked::TooLarge)
     }
 
     /// What the event's variable holds.
@@ -64,25 +68,25 @@ impl Executed<'_> {
         self.trace.event(event).op.var().map(|var| &state.memory[var.index()])
     }
 
-    fn written(&self, state: &State, event: EventId) -> Cell {
-        match &self.trace.event(event).op {
+    fn written(&self, state: &State, event: EventId) -> Result<Cell, Blocked> {
+        Ok(match &self.trace.event(event).op {
             Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => {
-                Cell::Value(self.evaluate(state, event, *term))
+                Cell::Value(self.evaluate(state, event, *term)?)
             }
             Op::Write { value: Some(recorded), .. } | Op::Rmw { stored: Some(recorded), .. } => {
                 Cell::Value(self.trace.value(*recorded).clone())
             }
             _ => Cell::Anything,
-        }
+        })
     }
 
     /// The value of the name that the event defines.
-    fn defined(&self, state: &State, event: EventId) -> Option<Value> {
-        match &self.trace.event(event).op {
-            Op::Let { expr, .. } => Some(self.evaluate(state, event, *expr)),
-            op if op.reads() => self.content(state, event)?.as_value().cloned(),
+    fn defined(&self, state: &State, event: EventId) -> Result<Option<Value>, Blocked> {
+        Ok(match &self.trace.event(event).op {
+            Op::Let { expr, .. } => Some(self.evaluate(state, event, *expr)?),
+            op if op.reads() => self.content(state, event).and_then(Cell::as_value).cloned(),
             _ => None,
-        }
+        })
     }
 }
 
@@ -93,14 +97,14 @@ impl DataRules for Executed<'_> {
 
     fn effect(&self, state: &State, event: EventId) -> Result<Effect, Blocked> {
         if let Some(condition) = self.trace.event(event).op.condition()
-            && !self.evaluate(state, event, condition).is_true()
+            && !self.evaluate(state, event, condition)?.is_true()
         {
             return Err(Blocked::False { condition });
         }
         Ok(Effect {
             before: self.content(state, event).cloned().unwrap_or_default(),
-            after: self.written(state, event),
-            defined: self.slots.of(event).and_then(|_| self.defined(state, event)),
+            after: self.written(state, event)?,
+            defined: self.slots.of(event).map_or(Ok(None), |_| self.defined(state, event))?,
             stops: false,
         })
     }

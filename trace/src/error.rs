@@ -85,6 +85,17 @@ impl ReadError {
         ReadError::Io { place: Place { file: String::new(), line }, source }
     }
 
+    /// Bytes that could not be had where this line or event should stand: the system's fault, or a damaged file.
+    pub(crate) fn unreadable(line: Option<u64>, event: Option<EventId>, source: std::io::Error) -> ReadError {
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
+            Some(Damaged(reason)) => {
+                let found = format!("damaged compressed data ({reason})");
+                ReadError::invalid(line, Problem::new(found, "a whole Zstandard file").at(event))
+            }
+            None => ReadError::io(line, source),
+        }
+    }
+
     pub(crate) fn invalid(line: Option<u64>, invalid: Invalid) -> ReadError {
         ReadError::Invalid { place: Place { file: String::new(), line }, invalid }
     }
@@ -97,6 +108,11 @@ impl ReadError {
         self
     }
 }
+
+/// What the decoder says of compressed data that it cannot read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Damaged(pub(crate) String);
 
 /// Text of the input as a message shows it: in backquotes, on one line, not too long.
 pub(crate) fn quoted(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Trace files: which format a file has, reading it, and writing it whole or not at all.
 
-use crate::error::{Problem, ReadError};
+use crate::error::{Damaged, Problem, ReadError};
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};
 use std::fs::{self, File};
@@ -73,7 +73,7 @@ fn read_any(input: impl Read) -> Result<Trace, ReadError> {
         return read_plain(&mut input);
     }
     let decoder = zstd::stream::read::Decoder::with_buffer(&mut input).map_err(|error| ReadError::io(None, error))?;
-    let mut inside = Peeked::new(decoder).map_err(|error| ReadError::io(None, error))?;
+    let mut inside = Peeked::new(Inside(decoder)).map_err(|error| ReadError::unreadable(None, None, error))?;
     if inside.start().starts_with(&ZSTD_MAGIC) {
         let problem = Problem::new("a compressed file inside a compressed file", "a trace");
         return Err(ReadError::invalid(None, problem.at(None)));
@@ -93,6 +93,20 @@ fn read_plain<R: Read>(input: &mut Peeked<R>) -> Result<Trace, ReadError> {
         }
         Some(b'{') => jsonl::read(input),
         _ => std_format::read(input),
+    }
+}
+
+/// What is inside a compressed file: what goes wrong there without the system having a part in it is damage.
+struct Inside<R>(R);
+
+impl<R: Read> Read for Inside<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match (error.raw_os_error(), error.kind()) {
+            (None, io::ErrorKind::UnexpectedEof | io::ErrorKind::Other) => {
+                io::Error::new(io::ErrorKind::InvalidData, Damaged(error.to_string()))
+            }
+            _ => error,
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 //! and every encoding says so explicitly.
 
 use crate::value::{Sort, Value, signed, wrap};
+use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -340,6 +341,18 @@ impl Func {
         }
     }
 
+    /// As [`Func::apply`]; nothing where the value is, or may be, an integer of more than `most` bits.
+    pub fn apply_within(self, most: usize, args: &[&Value]) -> Option<Value> {
+        if self == Func::Mul {
+            let bits: Vec<usize> = args.iter().map(|arg| integer_bits(arg)).collect();
+            let product = bits.iter().fold(0usize, |sum, bits| sum.saturating_add(*bits));
+            if product > most && !bits.contains(&0) {
+                return None;
+            }
+        }
+        Some(self.apply(args)).filter(|value| integer_bits(value) <= most)
+    }
+
     fn integer(self, args: &[&Value]) -> IBig {
         let mut operands = args.iter().map(|a| a.to_integer());
         let first = operands.next().unwrap_or(IBig::ZERO);
@@ -407,6 +420,14 @@ impl Func {
             other => unreachable!("{other:?} makes no word"),
         };
         Value::word(width, bits)
+    }
+}
+
+/// How many bits an integer has; 0 for 0, and for all that is no integer.
+fn integer_bits(value: &Value) -> usize {
+    match value {
+        Value::Int(integer) => integer.bit_len(),
+        _ => 0,
     }
 }
 

@@ -55,7 +55,7 @@ impl<R: BufRead> Lines<R> {
             let chunk = match self.input.fill_buf() {
                 Ok(chunk) => chunk,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(ReadError::io(Some(self.number + 1), error)),
+                Err(error) => return Err(ReadError::unreadable(Some(self.number + 1), event, error)),
             };
             self.ended = chunk.is_empty();
             let end = memchr::memchr(b'\n', chunk);

@@ -92,7 +92,13 @@ impl Import {
             "acq" => self.acquire(thread, operand),
             "rel" => self.release(thread, operand),
             "fork" => Ok(Op::Fork { child: self.thread(operand)? }),
-            "join" => Ok(Op::Join { child: self.thread(operand)? }),
+            "join" => match self.threads.get(operand) {
+                Some(child) => Ok(Op::Join { child: *child }),
+                None => Err(Problem::new(
+                    format!("a join of unknown thread {}", quoted(operand)),
+                    "a thread that was forked or has events",
+                )),
+            },
             _ => Err(unknown()),
         }
     }

@@ -147,8 +147,19 @@ impl<L: Leaf> Terms<L> {
 
     /// The value of `term` when each leaf has the value that `leaf_value` gives.
     pub fn evaluate(&self, term: TermId, leaf_value: &mut dyn FnMut(&L) -> Value) -> Value {
+        let any_size = self.evaluate_within(usize::MAX, term, leaf_value);
+        any_size.expect("no integer has more bits than memory")
+    }
+
+    /// As [`Terms::evaluate`]; nothing where an integer on the way has more bits than `most`.
+    pub fn evaluate_within(
+        &self,
+        most: usize,
+        term: TermId,
+        leaf_value: &mut dyn FnMut(&L) -> Value,
+    ) -> Option<Value> {
         if self.info[term.index()].size <= SMALL {
-            return self.evaluate_small(term, leaf_value);
+            return self.evaluate_small(most, term, leaf_value);
         }
         let mut values: FxHashMap<TermId, Value> = FxHashMap::default();
         for t in self.reachable(&[term]) {
@@ -157,21 +168,27 @@ impl<L: Leaf> Terms<L> {
                 Node::Leaf(leaf) => leaf_value(leaf),
                 Node::App(func, args) => {
                     let args: Vec<&Value> = args.iter().map(|a| &values[a]).collect();
-                    func.apply(&args)
+                    func.apply_within(most, &args)?
                 }
             };
             values.insert(t, value);
         }
-        values.remove(&term).expect("the term is among those reachable from it")
+        values.remove(&term)
     }
 
-    fn evaluate_small(&self, term: TermId, leaf_value: &mut dyn FnMut(&L) -> Value) -> Value {
+    fn evaluate_small(
+        &self,
+        most: usize,
+        term: TermId,
+        leaf_value: &mut dyn FnMut(&L) -> Value,
+    ) -> Option<Value> {
         match self.node(term) {
-            Node::Const(value) => value.clone(),
-            Node::Leaf(leaf) => leaf_value(leaf),
+            Node::Const(value) => Some(value.clone()),
+            Node::Leaf(leaf) => Some(leaf_value(leaf)),
             Node::App(func, args) => {
-                let values: Vec<Value> = args.iter().map(|a| self.evaluate_small(*a, leaf_value)).collect();
-                func.apply(&values.iter().collect::<Vec<_>>())
+                let values: Option<Vec<Value>> =
+                    args.iter().map(|a| self.evaluate_small(most, *a, leaf_value)).collect();
+                func.apply_within(most, &values?.iter().collect::<Vec<_>>())
             }
         }
     }

@@ -67,6 +67,21 @@ fn lines_of_gigabytes_are_not_read() {
 }
 
 #[test]
+fn values_do_not_grow_without_end() {
+    let squares = r#"{"t":1,"op":"let","dst":"a","expr":"(* a a)"}"#;
+    let mut lines = vec![r#"{"t":1,"op":"let","dst":"a","expr":"2"}"#];
+    lines.extend([squares; 60]); // 2 to the power of 2 to the power of 60
+    let found = "a value of more than 4194304 bits";
+    let message = under(HEADER, &lines).expect_err("too large");
+    assert_eq!(message, format!("t.jsonl:24: event 22: found {found}, expected smaller ones"));
+    let nested = (0..60).fold("2".to_string(), |value, _| format!("(let ((a {value})) (* a a))"));
+    let message = events(&[&format!(r#"{{"t":1,"op":"assume","expr":"(> {nested} 0)"}}"#)]).expect_err("too large");
+    assert_eq!(message, format!("t.jsonl:2: event 0: found {found}, expected smaller ones"));
+    let zero = (0..60).fold("0".to_string(), |value, _| format!("(let ((a {value})) (* a a))"));
+    events(&[&format!(r#"{{"t":1,"op":"assume","expr":"(= {zero} 0)"}}"#)]).expect("zero stays zero");
+}
+
+#[test]
 fn missing_files() {
     let message = read("no/such/file.jsonl".as_ref()).expect_err("no file").to_string();
     assert!(message.starts_with("no/such/file.jsonl: "), "{message}");
@@ -503,6 +518,10 @@ fn std_text() {
             "T0|rel(L)|1\n",
             ":1: event 0: found a `release` of mutex `L` by thread 1, which does not hold it, expected a lock that the thread has",
         ),
+        (
+            "T0|begin|1\nT0|join(T9)|2\n",
+            ":2: event 1: found a join of unknown thread `T9`, expected a thread that was forked or has events",
+        ),
         ("T0|end|1\n", ":1: event 0: found an `end` where thread 1 has no transaction open, expected a `begin` before"),
     ] {
         assert_eq!(std(text).expect_err(text), expected);
@@ -560,6 +579,10 @@ fn compressed_files_that_break_off() {
     for length in 1..bytes.len() {
         parse(&bytes[..length]).expect_err("a part is no trace");
     }
+    let message = parse(&bytes[..bytes.len() - 1]).expect_err("the last byte is missing");
+    let damaged = "found damaged compressed data (incomplete frame), expected a whole Zstandard file";
+    assert_eq!(message, format!("t.jsonl:74: event 72: {damaged}"));
+    assert_eq!(parse(&bytes[..20]).expect_err("a start"), format!("t.jsonl: {damaged}"));
     let twice = zstd::encode_all(bytes.as_slice(), 1).expect("memory");
     let message = parse(twice).expect_err("compressed twice");
     assert_eq!(message, "t.jsonl: found a compressed file inside a compressed file, expected a trace");

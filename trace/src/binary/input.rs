@@ -23,7 +23,7 @@ impl From<Problem> for Failure {
 impl Failure {
     pub(super) fn at(self, event: Option<EventId>) -> ReadError {
         match self {
-            Failure::Io(error) => ReadError::io(None, error),
+            Failure::Io(error) => ReadError::unreadable(None, event, error),
             Failure::Problem(problem) => ReadError::invalid(None, problem.at(event)),
         }
     }

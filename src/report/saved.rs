@@ -1,0 +1,162 @@
+//! Schedules as files: a JSON array of event indices, or what `--witness-dir` made; whatever else they hold is passed over.
+
+use super::json::VERSION;
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Question, Triple};
+use serde::Deserialize;
+use std::io::{self, BufReader, Read};
+
+/// A schedule as people write one, or a whole witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SavedSchedule {
+    /// A JSON array of event indices.
+    Plain(Vec<EventId>),
+    /// A file that `--witness-dir` made.
+    Witness(SavedWitness),
+}
+
+/// What `foretrace check` takes from a witness file; all else in it is found again by running the schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct SavedWitness {
+    foretrace: u32,
+    first: EventId,
+    remote: EventId,
+    second: EventId,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    /// What counted as a transaction.
+    pub atomic: Atomic,
+    schedule: Vec<SavedStep>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+struct SavedStep {
+    event: EventId,
+}
+
+/// Why a file is no schedule.
+#[derive(Debug, thiserror::Error)]
+pub enum ScheduleError {
+    /// The bytes could not be had.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// They are something else.
+    #[error("found {0}, expected a JSON array of event indices or a witness of foretrace")]
+    Other(serde_json::Error),
+    /// A witness of another version.
+    #[error("found a witness of version {0}, expected version {VERSION}")]
+    Version(u32),
+    /// So long a file cannot be a schedule of a trace that foretrace can hold.
+    #[error("found more than {LONGEST} bytes, expected a schedule")]
+    TooLong,
+}
+
+/// Longest file that is read, in bytes.
+const LONGEST: u64 = 1 << 28;
+
+impl SavedSchedule {
+    /// Reads a schedule.
+    pub fn read(input: impl Read) -> Result<SavedSchedule, ScheduleError> {
+        let mut input = Measured { input: BufReader::new(input), left: LONGEST };
+        let mut first = [b' '];
+        while first[0].is_ascii_whitespace() && input.read(&mut first)? > 0 {}
+        let whole = BufReader::new(first.as_slice().chain(&mut input)); // serde_json takes single bytes
+        let parsed = match first[0] {
+            b'[' => serde_json::from_reader(whole).map(SavedSchedule::Plain),
+            _ => serde_json::from_reader(whole).map(SavedSchedule::Witness),
+        };
+        let saved = parsed.map_err(|error| match error.io_error_kind() {
+            _ if input.left == 0 => ScheduleError::TooLong,
+            Some(_) => ScheduleError::Io(error.into()),
+            None => ScheduleError::Other(error),
+        })?;
+        match &saved {
+            SavedSchedule::Witness(witness) if witness.foretrace != VERSION => {
+                Err(ScheduleError::Version(witness.foretrace))
+            }
+            _ => Ok(saved),
+        }
+    }
+
+    /// The events in order.
+    pub fn events(&self) -> Vec<EventId> {
+        match self {
+            SavedSchedule::Plain(events) => events.clone(),
+            SavedSchedule::Witness(witness) => witness.schedule.iter().map(|step| step.event).collect(),
+        }
+    }
+}
+
+impl SavedWitness {
+    /// The question that it answers.
+    pub fn question(&self) -> Question {
+        Question { model: self.model, feasibility: self.feasibility, independence: self.independence }
+    }
+
+    /// The triple that it shows.
+    pub fn triple(&self) -> Triple {
+        Triple { first: self.first, remote: self.remote, second: self.second }
+    }
+}
+
+/// An input that ends after so many bytes.
+struct Measured<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Measured<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let read = self.input.read(&mut buffer[..most])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(input: impl Read) -> String {
+        SavedSchedule::read(input).expect_err("no schedule").to_string()
+    }
+
+    #[test]
+    fn an_array_of_events() {
+        let saved = SavedSchedule::read(" [3, 0,\n 4294967294]".as_bytes()).expect("a schedule");
+        assert_eq!(saved.events(), [3, 0, 4_294_967_294].map(EventId));
+    }
+
+    #[test]
+    fn a_witness_with_fields_of_its_own() {
+        let text = r#"{"foretrace": 1, "note": [{}], "first": 1, "remote": 4, "second": 2, "model": "ctp",
+            "feasibility": "prefix", "independence": "conflict", "atomic": "marked",
+            "schedule": [{"event": 1, "op": "read"}, {"event": 4}, {"event": 2}]}"#;
+        let saved = SavedSchedule::read(text.as_bytes()).expect("a witness");
+        assert_eq!(saved.events(), [1, 4, 2].map(EventId));
+        let newer = text.replace("\"foretrace\": 1", "\"foretrace\": 2");
+        assert_eq!(refused(newer.as_bytes()), "found a witness of version 2, expected version 1");
+        let twice = text.replace("\"first\": 1", "\"first\": 1, \"first\": 2");
+        assert!(refused(twice.as_bytes()).contains("duplicate field `first`"));
+        let missing = text.replace("\"remote\": 4,", "");
+        assert!(refused(missing.as_bytes()).contains("missing field `remote`"));
+    }
+
+    #[test]
+    fn what_is_no_schedule() {
+        for text in ["", " ", "[0, 1", "[-1]", "[4294967296]", "[1.5]", "[1e3]", "[\"1\"]", "[0] [1]", "\"x\"", "null"] {
+            assert!(refused(text.as_bytes()).starts_with("found "), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(refused(deep.as_bytes()).starts_with("found "));
+        let deep = format!("{{\"note\": {}", "[".repeat(100_000));
+        assert!(refused(deep.as_bytes()).starts_with("found EOF"));
+    }
+
+    #[test]
+    fn gigabytes_are_not_read() {
+        let endless = "{\"note\": \"".as_bytes().chain(io::repeat(b'x'));
+        assert_eq!(refused(endless), "found more than 268435456 bytes, expected a schedule");
+    }
+}
