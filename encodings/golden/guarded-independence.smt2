@@ -8,7 +8,7 @@
 ; Names, for events of numbers i and j:
 ;   o<i>: the place of event i, and of all parts of its step; at equal places, lower numbers come first
 ;   b<i>_<j>: event i comes before event j; where it is false, j comes before i
-;   in<i>: event i is in the prefix
+;   in<i>: event i is in the prefix, and with it the assumes right before it
 ;   v<i>: what the variable of event i holds just before it, which is what a read returns
 ;   rf<i>_<j>: event j wrote that; rf<i>_init: it is the initial value
 ; Events:

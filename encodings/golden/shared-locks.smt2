@@ -6,7 +6,7 @@
 ; Names, for events of numbers i and j:
 ;   o<i>: the place of event i, and of all parts of its step; at equal places, lower numbers come first
 ;   b<i>_<j>: event i comes before event j; where it is false, j comes before i
-;   in<i>: event i is in the prefix
+;   in<i>: event i is in the prefix, and with it the assumes right before it
 ; Events:
 ;   0 t2 acquire l
 ;   1 t3 busy l

@@ -73,7 +73,7 @@ fn meaning(atom: &Atom) -> &'static [&'static str] {
             "o<i>: the place of event i, and of all parts of its step; at equal places, lower numbers come first",
             "b<i>_<j>: event i comes before event j; where it is false, j comes before i",
         ],
-        Atom::Included(_) => &["in<i>: event i is in the prefix"],
+        Atom::Included(_) => &["in<i>: event i is in the prefix, and with it the assumes right before it"],
         Atom::Value { .. } => {
             &["v<i>: what the variable of event i holds just before it, which is what a read returns"]
         }
