@@ -80,7 +80,9 @@ fn nobody_listens() {
 fn full_disks() {
     let folder = Folder::with("a.jsonl", LOST_UPDATE);
     folder.add("bad.jsonl", "{");
-    for arguments in ["predict a.jsonl", "predict a.jsonl --format json", "info a.jsonl", "check a.jsonl", "convert a.jsonl -"] {
+    for arguments in
+        ["predict a.jsonl", "predict a.jsonl --format json", "info a.jsonl", "check a.jsonl", "convert a.jsonl -"]
+    {
         let run = folder.foretrace_onto_full_disk(arguments, true, false);
         assert_eq!(run.code, Some(2), "{arguments}");
         assert!(run.stderr.contains("No space left"), "{arguments}: {}", run.stderr);
