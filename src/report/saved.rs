@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn what_is_no_schedule() {
-        for text in ["", " ", "[0, 1", "[-1]", "[4294967296]", "[1.5]", "[1e3]", "[\"1\"]", "[0] [1]", "\"x\"", "null"] {
+        for text in ["", " ", "[0, 1", "[-1]", "[4294967296]", "[1.5]", "[1e3]", "[\"1\"]", "[0] [1]", "\"x\"", "null"]
+        {
             assert!(refused(text.as_bytes()).starts_with("found "), "{text}");
         }
         let deep = "[".repeat(100_000);

@@ -63,7 +63,7 @@ fn nobody_listens() {
     folder.add("schedule.json", "[0, 1]");
     let cases = [
         ("predict a.jsonl", 1),
-        ("predict a.jsonl --format json", 1),
+        ("predict a.jsonl --format json", 3), // its head goes out first
         ("check a.jsonl schedule.json", 3),
         ("info a.jsonl", 0),
         ("info a.jsonl --format json", 0),
@@ -80,7 +80,9 @@ fn nobody_listens() {
 fn full_disks() {
     let folder = Folder::with("a.jsonl", LOST_UPDATE);
     folder.add("bad.jsonl", "{");
-    for arguments in ["predict a.jsonl", "predict a.jsonl --format json", "info a.jsonl", "check a.jsonl", "convert a.jsonl -"] {
+    for arguments in
+        ["predict a.jsonl", "predict a.jsonl --format json", "info a.jsonl", "check a.jsonl", "convert a.jsonl -"]
+    {
         let run = folder.foretrace_onto_full_disk(arguments, true, false);
         assert_eq!(run.code, Some(2), "{arguments}");
         assert!(run.stderr.contains("No space left"), "{arguments}: {}", run.stderr);

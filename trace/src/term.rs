@@ -152,12 +152,7 @@ impl<L: Leaf> Terms<L> {
     }
 
     /// As [`Terms::evaluate`]; nothing where an integer on the way has more bits than `most`.
-    pub fn evaluate_within(
-        &self,
-        most: usize,
-        term: TermId,
-        leaf_value: &mut dyn FnMut(&L) -> Value,
-    ) -> Option<Value> {
+    pub fn evaluate_within(&self, most: usize, term: TermId, leaf_value: &mut dyn FnMut(&L) -> Value) -> Option<Value> {
         if self.info[term.index()].size <= SMALL {
             return self.evaluate_small(most, term, leaf_value);
         }
@@ -176,12 +171,7 @@ impl<L: Leaf> Terms<L> {
         values.remove(&term)
     }
 
-    fn evaluate_small(
-        &self,
-        most: usize,
-        term: TermId,
-        leaf_value: &mut dyn FnMut(&L) -> Value,
-    ) -> Option<Value> {
+    fn evaluate_small(&self, most: usize, term: TermId, leaf_value: &mut dyn FnMut(&L) -> Value) -> Option<Value> {
         match self.node(term) {
             Node::Const(value) => Some(value.clone()),
             Node::Leaf(leaf) => Some(leaf_value(leaf)),
