@@ -63,7 +63,7 @@ fn nobody_listens() {
     folder.add("schedule.json", "[0, 1]");
     let cases = [
         ("predict a.jsonl", 1),
-        ("predict a.jsonl --format json", 1),
+        ("predict a.jsonl --format json", 3), // its head goes out first
         ("check a.jsonl schedule.json", 3),
         ("info a.jsonl", 0),
         ("info a.jsonl --format json", 0),
