@@ -97,14 +97,14 @@ impl<'b> Lane<'_, 'b> {
     }
 
     /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
-    /// gets a tenth of a query's time, and one failure for each variable.
+    /// gets a thirtieth of a query's time, and one failure for each variable.
     fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
         let trace = self.case.facts.trace;
         let Some(var) = trace.event(triple.first).op.var().filter(|var| !self.hopeless.contains(var)) else {
             return Ok((None, None));
         };
         for pattern in triple.patterns(trace) {
-            match self.ask(triple, Some(pattern), self.case.options.timeout / 10)? {
+            match self.ask(triple, Some(pattern), self.case.options.timeout / 30)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, Some(pattern), &assignment.order)?;
                     return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
