@@ -98,7 +98,7 @@ fn dump(
     options.per = Per::Event;
     options.without = Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt).collect();
     options.jobs = 1;
-    options.budget = Some(Duration::from_secs(20)); // those candidates that come first are enough
+    options.budget = Some(Duration::from_secs(3)); // of a large trace, the candidates that come first are enough
     options.dump_smt2 = Some(dir.to_path_buf());
     let mut decisions = Collected::default();
     let stop = AtomicBool::new(false);
@@ -167,7 +167,7 @@ impl Compared {
         let (found_sat, found_unsat) = (count(Said::Sat), count(Said::Unsat));
         println!("compared: {found_sat} sat, {found_unsat} unsat; {} undecided", self.undecided);
         assert!(found_sat >= sat && found_unsat >= unsat, "only {found_sat} sat and {found_unsat} unsat");
-        assert!(self.undecided * 50 <= found_sat + found_unsat, "{} undecided", self.undecided);
+        assert!(self.undecided * 20 <= found_sat + found_unsat, "{} undecided", self.undecided);
     }
 }
 
@@ -236,7 +236,7 @@ fn verdicts_on_recorded_traces_agree() {
         let question = Question { model, feasibility: Feasibility::Prefix, independence: Independence::Conflict };
         let dir = tempfile::tempdir().expect("a folder");
         let verdicts = dump(&trace, &observed, CandidateSet::Adjacent, question, dir.path());
-        compared.compare(&verdicts, 25);
+        compared.compare(&verdicts, 15);
     }
     compared.suffice(25, 80);
 }
