@@ -1,0 +1,291 @@
+//! The log of a recorded thread: its layout, shared by the runtime that writes and the tools that read.
+//!
+//! A log is a file of little-endian 64-bit words: [`FileHeader`], then records one after the other. A record starts with
+//! its header word, which is written last (of an access: before the access, its order after it), so a log is whole up
+//! to its first zero header whatever became of the process. A header holds the record's [`Kind`] in its top 8 bits and
+//! 56 bits below it that say where in the program the record comes from: for instrumented code a [`Site`], for
+//! interposed functions the address that they return to.
+//!
+//! Records that are *ordered* carry a sequence number, unique in the process, from 1: sorted by it the
+//! records of all threads stand in the order in which they took effect. Of an access that never took effect, since it
+//! was the one that crashed, it is zero. Ordered records are also *counted*: the k-th counted record of a thread, from 0, is where
+//! a schedule can stop the thread (`at` of the trace format).
+
+/// First word of a log file.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"ftlog\0\0\x01");
+
+/// The words that a log file starts with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct FileHeader {
+    /// [`MAGIC`], which holds the format's version in its last byte.
+    pub magic: u64,
+    /// The thread's number in this process, from 1 in order of creation.
+    pub thread: u64,
+    /// The number of the thread that created it, 0 for the first.
+    pub parent: u64,
+    /// Which child of its parent it is, from 1; 0 for the first thread.
+    pub nth: u64,
+    /// The address of its start function, 0 for the first thread.
+    pub start: u64,
+    /// For later versions.
+    pub reserved: [u64; 3],
+}
+
+/// Words of [`FileHeader`].
+pub const HEADER_WORDS: usize = 8;
+
+/// A place in instrumented code: an instruction or a function (its entry) of a compilation unit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Site(pub u64);
+
+impl Site {
+    /// Bits of the number within the unit.
+    pub const LOCAL_BITS: u32 = 24;
+
+    /// The site of this number in this unit.
+    pub const fn new(unit: u32, local: u32) -> Site {
+        Site((unit as u64) << Site::LOCAL_BITS | local as u64)
+    }
+
+    /// The compilation unit, a hash of what it was made from.
+    pub const fn unit(self) -> u32 {
+        (self.0 >> Site::LOCAL_BITS) as u32
+    }
+
+    /// The number within the unit.
+    pub const fn local(self) -> u32 {
+        self.0 as u32 & ((1 << Site::LOCAL_BITS) - 1)
+    }
+}
+
+/// Bits of a header below its kind.
+pub const PLACE_BITS: u32 = 56;
+
+/// The header word of a record.
+pub const fn header(kind: Kind, place: u64) -> u64 {
+    (kind as u64) << PLACE_BITS | place & ((1 << PLACE_BITS) - 1)
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $words:literal;)*) => {
+        /// What a record says. After each, the words that follow its header.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$doc])* $name = $code,)* }
+
+        impl Kind {
+            /// The kind of a header word; `None` where it is no header.
+            pub const fn of(header: u64) -> Option<Kind> {
+                match (header >> PLACE_BITS) as u8 { $($code => Some(Kind::$name),)* _ => None }
+            }
+
+            /// Words of a record of this kind, its header included.
+            pub const fn words(self) -> usize {
+                match self { $(Kind::$name => $words,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A conditional branch whose condition was false.
+    BranchFalse = 1, 1;
+    /// A conditional branch whose condition was true.
+    BranchTrue = 2, 1;
+    /// A switch or indirect branch: the value that chose.
+    Switch = 3, 2;
+    /// An instrumented function was entered (the site is the function's); no parameter was recorded.
+    Enter0 = 8, 1;
+    /// The same, with the first recorded parameter: of the parameters, in order, those of scalar type.
+    Enter1 = 9, 2;
+    /// The same with two.
+    Enter2 = 10, 3;
+    /// The same with three.
+    Enter3 = 11, 4;
+    /// The same with four. Those after the fourth follow as `Argument`.
+    Enter4 = 12, 5;
+    /// One more parameter (the site is the function's): value.
+    Argument = 13, 2;
+    /// What an instruction produced that the offline tools cannot compute: value.
+    Value = 14, 2;
+    /// A call that may have led out of instrumented code came back (the site is the call's): value, 0 if none.
+    Result = 15, 2;
+    /// A landing pad was reached: an exception unwound to here.
+    Landing = 16, 1;
+    /// Memory of the frame whose address escapes: address, size in bytes.
+    Alloca = 17, 3;
+
+    /// A read of 1 byte: address, value, order.
+    Load1 = 32, 4;
+    /// A read of 2 bytes.
+    Load2 = 33, 4;
+    /// A read of 4 bytes.
+    Load4 = 34, 4;
+    /// A read of 8 bytes.
+    Load8 = 35, 4;
+    /// A write of 1 byte: address, value, order.
+    Store1 = 36, 4;
+    /// A write of 2 bytes.
+    Store2 = 37, 4;
+    /// A write of 4 bytes.
+    Store4 = 38, 4;
+    /// A write of 8 bytes.
+    Store8 = 39, 4;
+    /// An atomic read-modify-write or a compare-and-swap that succeeded, of 1 byte: address, old, new, order.
+    Update1 = 40, 5;
+    /// The same of 2 bytes.
+    Update2 = 41, 5;
+    /// The same of 4 bytes.
+    Update4 = 42, 5;
+    /// The same of 8 bytes.
+    Update8 = 43, 5;
+    /// A compare-and-swap that failed, of 1 byte: address, old, expected, order.
+    Failed1 = 44, 5;
+    /// The same of 2 bytes.
+    Failed2 = 45, 5;
+    /// The same of 4 bytes.
+    Failed4 = 46, 5;
+    /// The same of 8 bytes.
+    Failed8 = 47, 5;
+
+    /// A mutex, spin lock or once object was taken: object, 1 if it is recursive, order.
+    Acquire = 64, 4;
+    /// It was given back: object, -, order.
+    Release = 65, 4;
+    /// A try or timed lock that failed: object, 0 for held by another or the error, order.
+    Busy = 66, 4;
+    /// An rwlock was taken alone: object, -, order.
+    WriteLock = 67, 4;
+    /// It was given back by its writer: object, -, order.
+    WriteUnlock = 68, 4;
+    /// An rwlock was shared: object, -, order.
+    ReadLock = 69, 4;
+    /// A share was given back: object, -, order.
+    ReadUnlock = 70, 4;
+    /// Start of a wait, gives the mutex back: condition variable, mutex, order.
+    Wait = 71, 4;
+    /// End of a wait, the mutex is held again: condition variable, order of the signal that woke it, or one of
+    /// [`WOKEN_BY_TIMEOUT`], [`WOKEN_SPURIOUSLY`], order. The mutex is that of the wait.
+    Wake = 72, 4;
+    /// One waiter was released, or none waited: condition variable, number of the thread released or 0, order.
+    Signal = 73, 4;
+    /// All waiters were released: condition variable, how many, order.
+    Broadcast = 74, 4;
+    /// A semaphore came into being or was set again: object, count, order.
+    SemaphoreInit = 75, 4;
+    /// One was put back: object, count before it, order.
+    Post = 76, 4;
+    /// One was taken: object, count after it, order.
+    Down = 77, 4;
+    /// A barrier was reached: object, round, order.
+    Arrive = 78, 4;
+    /// It was left: object, round, order.
+    Depart = 79, 4;
+    /// A barrier came into being: object, parties, order.
+    BarrierInit = 80, 4;
+    /// A thread was created: number of the child, address of its start function, order.
+    Fork = 81, 4;
+    /// The thread's first record: its number, -, order.
+    Start = 82, 4;
+    /// The thread's last record: its number, -, order.
+    Exit = 83, 4;
+    /// A thread was joined: its number, -, order.
+    Join = 84, 4;
+    /// Memory was allocated: address, size in bytes, order. The place is where the allocator returns to.
+    Allocate = 85, 4;
+    /// Memory was given back: address, -, order.
+    Free = 86, 4;
+    /// Start of a marked transaction: address of its label (a C string, 0 for none), -, order.
+    AtomicBegin = 87, 4;
+    /// End of a marked transaction: address of its label, -, order.
+    AtomicEnd = 88, 4;
+    /// A signal handler starts: signal number, address of the handler, order.
+    HandlerBegin = 89, 4;
+    /// It returned: signal number, -, order.
+    HandlerEnd = 90, 4;
+    /// The failure that ends the run: one of [`fail`], its detail, order.
+    Fail = 91, 4;
+
+    /// Nothing is recorded from here on: one of [`stop`]. Written by the runtime or, after the run, by `foretrace record`.
+    Stop = 127, 2;
+}
+
+/// Second word of a `Wake` by time-out.
+pub const WOKEN_BY_TIMEOUT: u64 = 0;
+/// Second word of a `Wake` for no reason.
+pub const WOKEN_SPURIOUSLY: u64 = u64::MAX;
+
+/// First word of `Fail`.
+pub mod fail {
+    /// The program called `abort`.
+    pub const ABORT: u64 = 1;
+    /// An assertion failed: the detail is the address of its text.
+    pub const ASSERT: u64 = 2;
+    /// A signal that ends the process: the detail is its number; of `SIGSEGV` the access before it is the one.
+    pub const SIGNAL: u64 = 3;
+    /// An exception that nobody catches.
+    pub const TERMINATE: u64 = 4;
+    /// Every thread waits for another one (serial recording and replay).
+    pub const DEADLOCK: u64 = 5;
+}
+
+/// First word of `Stop`.
+pub mod stop {
+    /// The thread or the process ended; nothing is missing.
+    pub const END: u64 = 1;
+    /// The size limit was reached.
+    pub const LIMIT: u64 = 2;
+    /// The disk is full.
+    pub const DISK: u64 = 3;
+}
+
+impl Kind {
+    /// Whether records of this kind carry their order as last word; these are also the counted ones.
+    pub const fn ordered(self) -> bool {
+        matches!(self as u8, 32..=91)
+    }
+
+    /// Bytes that an access touches; 0 for any other kind.
+    pub const fn size(self) -> usize {
+        match self as u8 {
+            code @ 32..=47 => 1 << (code & 3),
+            _ => 0,
+        }
+    }
+
+    /// Whether it is a `Load`.
+    pub const fn is_load(self) -> bool {
+        matches!(self as u8, 32..=35)
+    }
+
+    /// Whether it is a `Store`.
+    pub const fn is_store(self) -> bool {
+        matches!(self as u8, 36..=39)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_keep_kind_and_place() {
+        let site = Site::new(0xdead_beef, 0x00ab_cdef);
+        let word = header(Kind::Load4, site.0);
+        assert_eq!(Kind::of(word), Some(Kind::Load4));
+        assert_eq!((site.unit(), site.local()), (0xdead_beef, 0x00ab_cdef));
+        assert_eq!(word & ((1 << PLACE_BITS) - 1), site.0);
+        assert_eq!(Kind::of(0), None);
+    }
+
+    #[test]
+    fn every_kind_is_itself_again() {
+        for code in 0..=u8::MAX {
+            let Some(kind) = Kind::of(u64::from(code) << PLACE_BITS) else { continue };
+            assert_eq!(kind as u8, code);
+            assert!(kind.words() >= 1);
+            assert_eq!(kind.size() > 0, (32..48).contains(&code));
+        }
+    }
+}
