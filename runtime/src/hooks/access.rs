@@ -117,13 +117,28 @@ fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) ->
     (record, order)
 }
 
-/// Ends the critical section of [`enter`].
+/// Ends the critical section of [`enter`]: the record and order that count, which are others if the access faulted and
+/// a handler of the program repaired what was wrong.
 #[inline(always)]
-fn leave(thread: &'static Thread, address: u64, bytes: u64) {
+fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64, u64)) -> (*mut u64, u64) {
     compiler_fence(SeqCst);
-    thread.inflight.set(core::ptr::null_mut());
+    let now = thread.inflight.replace(core::ptr::null_mut());
     compiler_fence(SeqCst);
-    order::unlock(address, bytes);
+    order::unlock(bytes.0, bytes.1);
+    if now == record { (record, order) } else { (now, again(now)) }
+}
+
+/// The record and order that count by now, as in [`leave`].
+#[inline(always)]
+fn current(thread: &'static Thread, record: *mut u64, order: u64) -> (*mut u64, u64) {
+    compiler_fence(SeqCst);
+    let now = thread.inflight.get();
+    if now == record { (record, order) } else { (now, again(now)) }
+}
+
+#[cold]
+fn again(record: *mut u64) -> u64 {
+    log::order_of(record)
 }
 
 #[inline(always)]
@@ -134,7 +149,7 @@ fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
     let (record, order) = enter(thread, record, address, W::BYTES);
     // SAFETY: the program's access.
     let value = unsafe { W::read(address) };
-    leave(thread, address, W::BYTES);
+    let (record, order) = leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
     put(record, 3, order);
     thread.counted();
@@ -151,7 +166,7 @@ fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) 
     put(record, 3, order); // before the effect: who sees the value finds it in the log, whatever becomes of us
     // SAFETY: the program's access.
     unsafe { W::write(address, value) };
-    leave(thread, address, W::BYTES);
+    leave(thread, record, order, (address, W::BYTES));
     thread.counted();
 }
 
@@ -171,6 +186,7 @@ fn update<W: Word>(
     let old = loop {
         // SAFETY: the program's access. Code that is not instrumented may interfere: hence the exchange.
         let old = unsafe { W::read(address) };
+        let (record, order) = current(thread, record, order);
         put(record, 2, old);
         let Some(new) = change(old) else {
             put(record, 3, expected);
@@ -185,7 +201,7 @@ fn update<W: Word>(
             break old;
         }
     };
-    leave(thread, address, W::BYTES);
+    leave(thread, record, order, (address, W::BYTES));
     thread.counted();
     old
 }
