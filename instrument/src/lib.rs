@@ -1,5 +1,7 @@
 //! From LLVM bitcode to an instrumented object that describes itself, and the compiler driver around it.
 
+pub mod driver;
+pub mod runtime;
 pub mod sidecar;
 
 mod calls;
