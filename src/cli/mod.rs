@@ -1,5 +1,6 @@
 //! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
 
+mod cc;
 mod check;
 mod choices;
 mod completions;
@@ -70,11 +71,17 @@ enum Command {
     Convert(convert::Args),
     Info(info::Args),
     Check(check::Args),
+    Cc(cc::Args),
+    #[command(name = "c++")]
+    Cxx(cc::CxxArgs),
     Completions(completions::Args),
 }
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
+    if let Some(result) = cc::run_by_name(std::env::args_os()) {
+        return code_of(result);
+    }
     let cli = Cli::parse();
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
@@ -83,6 +90,8 @@ pub fn main() -> ExitCode {
         _ => Outcome::Fine,
     };
     let result = match cli.command {
+        Command::Cc(args) => return code_of(cc::run(args)),
+        Command::Cxx(args) => return code_of(cc::run_cxx(args)),
         Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
@@ -98,6 +107,14 @@ pub fn main() -> ExitCode {
             ExitCode::from(FAILURE)
         }
     }
+}
+
+/// The exit code of a compiler, or of one that could not run.
+fn code_of(result: anyhow::Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        complain(&error);
+        ExitCode::from(FAILURE)
+    })
 }
 
 /// Messages of the libraries go to stderr, as `FORETRACE_LOG` says; warnings by default.
