@@ -198,7 +198,7 @@ pub enum Op {
     Jump(BlockId),
     /// A `Switch` record.
     Switch { value: Operand, bits: u32, cases: Vec<(u64, BlockId)>, otherwise: BlockId },
-    /// A computed goto, a `Switch` record with the address: the next record or the only block tells where it went.
+    /// A computed goto, a `Switch` record with the position in `to` of the block that it goes to.
     Indirect { address: Operand, to: Vec<BlockId> },
     /// A call. With `result` a `Result` record of this site follows when it comes back (of an aggregate, one `Value`
     /// record for each scalar in it comes after).
