@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Se
 
 use super::recording;
 use crate::log::{self, put, seal};
+use crate::mode;
 use crate::order;
 use crate::record::Kind;
 use crate::sys;
@@ -242,8 +243,27 @@ fn update_unrecorded<W: Word>(address: u64, change: impl Fn(u64) -> Option<u64>)
     }
 }
 
+#[inline(never)]
+fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
+    // SAFETY: the program's access.
+    let Some(thread) = recording() else { return unsafe { W::read(address) } };
+    thread.begin();
+    let value = load::<W>(thread, address, site);
+    thread.end();
+    value
+}
+
+#[inline(never)]
+fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
+    // SAFETY: the program's access.
+    let Some(thread) = recording() else { return unsafe { W::write(address, value) } };
+    thread.begin();
+    store::<W>(thread, address, value & mask::<W>(), site);
+    thread.end();
+}
+
 #[inline(always)]
-fn any_update<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
+fn update_hook<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
     let Some(thread) = recording() else { return update_unrecorded::<W>(address, change) };
     thread.begin();
     let old = update::<W>(thread, address, expected, site, change);
@@ -251,41 +271,41 @@ fn any_update<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u
     old
 }
 
+// What is exported is small, so that it is cheap where nothing is recorded.
 macro_rules! hooks {
     ($word:ty, $load:ident, $store:ident, $update:ident, $cas:ident) => {
         /// A read.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $load(address: u64, site: u64) -> u64 {
-            // SAFETY: the program's access.
-            let Some(thread) = recording() else { return unsafe { <$word>::read(address) } };
-            thread.begin();
-            let value = load::<$word>(thread, address, site);
-            thread.end();
-            value
+            if mode::get() == mode::OFF {
+                // SAFETY: the program's access.
+                return unsafe { <$word>::read(address) };
+            }
+            load_hook::<$word>(address, site)
         }
 
         /// A write.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $store(address: u64, value: u64, site: u64) {
-            // SAFETY: the program's access.
-            let Some(thread) = recording() else { return unsafe { <$word>::write(address, value) } };
-            thread.begin();
-            store::<$word>(thread, address, value & mask::<$word>(), site);
-            thread.end();
+            if mode::get() == mode::OFF {
+                // SAFETY: the program's access.
+                return unsafe { <$word>::write(address, value) };
+            }
+            store_hook::<$word>(address, value, site);
         }
 
         /// An atomic read-modify-write.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $update(address: u64, operand: u64, op: u64, site: u64) -> u64 {
             let operand = operand & mask::<$word>();
-            any_update::<$word>(address, 0, site, |old| Some(combine::<$word>(op, old, operand)))
+            update_hook::<$word>(address, 0, site, |old| Some(combine::<$word>(op, old, operand)))
         }
 
         /// A compare-and-swap.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $cas(address: u64, expected: u64, desired: u64, site: u64) -> u64 {
             let (expected, desired) = (expected & mask::<$word>(), desired & mask::<$word>());
-            any_update::<$word>(address, expected, site, |old| (old == expected).then_some(desired))
+            update_hook::<$word>(address, expected, site, |old| (old == expected).then_some(desired))
         }
     };
 }
