@@ -102,3 +102,5 @@ void __foretrace_value(word value, word site) { RECORD("value", 1, value); }
 void __foretrace_result(word value, word site) { RECORD("result", 1, value); }
 void __foretrace_landing(word site) { RECORD("landing", 0, 0); }
 void __foretrace_alloca(word address, word size, word site) { RECORD("alloca", 2, address, size); }
+void foretrace_atomic_begin(const char *label) { (void)label; }
+void foretrace_atomic_end(const char *label) { (void)label; }
