@@ -219,7 +219,8 @@ impl<'a> Walk<'a> {
                 frame.values.insert(site, value);
                 return Ok(unwinds.map_or(Step::Next, |(normal, _)| Step::Go(normal)));
             }
-            Op::Intrinsic { .. } | Op::Opaque { recorded: true, .. } => self.recorded(&instruction.ty, site)?,
+            Op::Intrinsic { .. } if bits == 0 => Known::Nothing,
+            Op::Intrinsic { .. } | Op::Opaque { recorded: true, .. } => Known::Word(self.take("value", site)?[0]),
             Op::Landing => {
                 self.take("landing", site)?;
                 Known::Nothing
@@ -233,7 +234,7 @@ impl<'a> Walk<'a> {
         Ok(Step::Next)
     }
 
-    /// A value with a record for each scalar in it.
+    /// The parts of a call's value, with a record for each scalar in it.
     fn recorded(&mut self, ty: &Type, site: u32) -> Result<Known, Left> {
         match ty {
             Type::Aggregate(parts) => {
