@@ -69,6 +69,34 @@ pub fn seal(record: *mut u64, kind: Kind, place: u64) {
     put(record, 0, header(kind, place));
 }
 
+/// The last word of a record whose order is written.
+pub fn order_of(record: *mut u64) -> u64 {
+    // SAFETY: a record with a header.
+    unsafe { record.add(words_of(record) - 1).read_volatile() }
+}
+
+/// Writes that word.
+pub fn set_order(record: *mut u64, order: u64) {
+    put(record, words_of(record) - 1, order);
+}
+
+/// How long a record with a header is.
+fn words_of(record: *mut u64) -> usize {
+    // SAFETY: as above.
+    Kind::of(unsafe { record.read_volatile() }).map_or(1, Kind::words)
+}
+
+/// The same record once more, without an order so far.
+pub fn repeat(thread: &'static Thread, record: *mut u64) -> *mut u64 {
+    let words = words_of(record);
+    let copy = reserve(thread, words);
+    for index in (0..words - 1).rev() {
+        // SAFETY: a record with a header.
+        put(copy, index, unsafe { record.add(index).read_volatile() });
+    }
+    copy
+}
+
 /// A record without an order.
 #[inline(always)]
 pub fn write<const N: usize>(thread: &'static Thread, kind: Kind, place: u64, words: [u64; N]) {

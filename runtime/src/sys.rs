@@ -220,7 +220,7 @@ fn map_file(file: c_int, bytes: usize, offset: u64, flags: usize) -> Option<*mut
     let bytes = bytes.next_multiple_of(PAGE);
     let hint = HINT.fetch_add(bytes + PAGE, core::sync::atomic::Ordering::Relaxed);
     let result = call!(MMAP, hint, bytes, READ_AND_WRITE, flags, file, offset);
-    (result >= 0 || result < -4095).then_some(result as *mut u8)
+    (!(-4095..0).contains(&result)).then_some(result as *mut u8)
 }
 
 pub fn unmap(memory: *mut u8, bytes: usize) {

@@ -44,6 +44,8 @@ pub struct Thread {
     pub start: Cell<Option<sys::Start>>,
     /// With this.
     pub argument: Cell<*mut c_void>,
+    /// The signals that it starts with blocked.
+    pub mask: Cell<u64>,
     /// Its `pthread_t`, 0 once that means nothing any more.
     pub pthread: AtomicUsize,
     /// It wrote its last record.

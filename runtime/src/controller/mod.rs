@@ -242,12 +242,12 @@ pub fn interrupt(thread: &'static Thread) -> Option<State> {
     Some(before)
 }
 
-/// Ends [`interrupt`].
-pub fn resume(thread: &'static Thread, before: State) {
+/// Ends [`interrupt`]. A wait that is not restarted looks again at what it waits for.
+pub fn resume(thread: &'static Thread, before: State, restarts: bool) {
     LOCK.lock();
     // SAFETY: the frame of a waiter is alive as long as the thread's wait.
     let released = unsafe { thread.waiter.load(SeqCst).as_ref() }.is_none_or(Waiter::released);
-    pass(thread, if released { State::Ready } else { before });
+    pass(thread, if released || !restarts { State::Ready } else { before });
     LOCK.unlock();
 }
 

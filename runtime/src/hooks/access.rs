@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Se
 
 use super::recording;
 use crate::log::{self, put, seal};
+use crate::mode;
 use crate::order;
 use crate::record::Kind;
 use crate::sys;
@@ -117,13 +118,28 @@ fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) ->
     (record, order)
 }
 
-/// Ends the critical section of [`enter`].
+/// Ends the critical section of [`enter`]: the record and order that count, which are others if the access faulted and
+/// a handler of the program repaired what was wrong.
 #[inline(always)]
-fn leave(thread: &'static Thread, address: u64, bytes: u64) {
+fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64, u64)) -> (*mut u64, u64) {
     compiler_fence(SeqCst);
-    thread.inflight.set(core::ptr::null_mut());
+    let now = thread.inflight.replace(core::ptr::null_mut());
     compiler_fence(SeqCst);
-    order::unlock(address, bytes);
+    order::unlock(bytes.0, bytes.1);
+    if now == record { (record, order) } else { (now, again(now)) }
+}
+
+/// The record and order that count by now, as in [`leave`].
+#[inline(always)]
+fn current(thread: &'static Thread, record: *mut u64, order: u64) -> (*mut u64, u64) {
+    compiler_fence(SeqCst);
+    let now = thread.inflight.get();
+    if now == record { (record, order) } else { (now, again(now)) }
+}
+
+#[cold]
+fn again(record: *mut u64) -> u64 {
+    log::order_of(record)
 }
 
 #[inline(always)]
@@ -134,7 +150,7 @@ fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
     let (record, order) = enter(thread, record, address, W::BYTES);
     // SAFETY: the program's access.
     let value = unsafe { W::read(address) };
-    leave(thread, address, W::BYTES);
+    let (record, order) = leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
     put(record, 3, order);
     thread.counted();
@@ -151,7 +167,7 @@ fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) 
     put(record, 3, order); // before the effect: who sees the value finds it in the log, whatever becomes of us
     // SAFETY: the program's access.
     unsafe { W::write(address, value) };
-    leave(thread, address, W::BYTES);
+    leave(thread, record, order, (address, W::BYTES));
     thread.counted();
 }
 
@@ -171,6 +187,7 @@ fn update<W: Word>(
     let old = loop {
         // SAFETY: the program's access. Code that is not instrumented may interfere: hence the exchange.
         let old = unsafe { W::read(address) };
+        let (record, order) = current(thread, record, order);
         put(record, 2, old);
         let Some(new) = change(old) else {
             put(record, 3, expected);
@@ -185,7 +202,7 @@ fn update<W: Word>(
             break old;
         }
     };
-    leave(thread, address, W::BYTES);
+    leave(thread, record, order, (address, W::BYTES));
     thread.counted();
     old
 }
@@ -226,8 +243,27 @@ fn update_unrecorded<W: Word>(address: u64, change: impl Fn(u64) -> Option<u64>)
     }
 }
 
+#[inline(never)]
+fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
+    // SAFETY: the program's access.
+    let Some(thread) = recording() else { return unsafe { W::read(address) } };
+    thread.begin();
+    let value = load::<W>(thread, address, site);
+    thread.end();
+    value
+}
+
+#[inline(never)]
+fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
+    // SAFETY: the program's access.
+    let Some(thread) = recording() else { return unsafe { W::write(address, value) } };
+    thread.begin();
+    store::<W>(thread, address, value & mask::<W>(), site);
+    thread.end();
+}
+
 #[inline(always)]
-fn any_update<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
+fn update_hook<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
     let Some(thread) = recording() else { return update_unrecorded::<W>(address, change) };
     thread.begin();
     let old = update::<W>(thread, address, expected, site, change);
@@ -235,41 +271,41 @@ fn any_update<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u
     old
 }
 
+// What is exported is small, so that it is cheap where nothing is recorded.
 macro_rules! hooks {
     ($word:ty, $load:ident, $store:ident, $update:ident, $cas:ident) => {
         /// A read.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $load(address: u64, site: u64) -> u64 {
-            // SAFETY: the program's access.
-            let Some(thread) = recording() else { return unsafe { <$word>::read(address) } };
-            thread.begin();
-            let value = load::<$word>(thread, address, site);
-            thread.end();
-            value
+            if mode::get() == mode::OFF {
+                // SAFETY: the program's access.
+                return unsafe { <$word>::read(address) };
+            }
+            load_hook::<$word>(address, site)
         }
 
         /// A write.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $store(address: u64, value: u64, site: u64) {
-            // SAFETY: the program's access.
-            let Some(thread) = recording() else { return unsafe { <$word>::write(address, value) } };
-            thread.begin();
-            store::<$word>(thread, address, value & mask::<$word>(), site);
-            thread.end();
+            if mode::get() == mode::OFF {
+                // SAFETY: the program's access.
+                return unsafe { <$word>::write(address, value) };
+            }
+            store_hook::<$word>(address, value, site);
         }
 
         /// An atomic read-modify-write.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $update(address: u64, operand: u64, op: u64, site: u64) -> u64 {
             let operand = operand & mask::<$word>();
-            any_update::<$word>(address, 0, site, |old| Some(combine::<$word>(op, old, operand)))
+            update_hook::<$word>(address, 0, site, |old| Some(combine::<$word>(op, old, operand)))
         }
 
         /// A compare-and-swap.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $cas(address: u64, expected: u64, desired: u64, site: u64) -> u64 {
             let (expected, desired) = (expected & mask::<$word>(), desired & mask::<$word>());
-            any_update::<$word>(address, expected, site, |old| (old == expected).then_some(desired))
+            update_hook::<$word>(address, expected, site, |old| (old == expected).then_some(desired))
         }
     };
 }

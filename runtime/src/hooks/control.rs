@@ -3,10 +3,18 @@
 use super::recording;
 use crate::interpose::once;
 use crate::log;
+use crate::mode;
 use crate::record::Kind;
 
 #[inline(always)]
 fn write<const N: usize>(kind: Kind, site: u64, words: [u64; N]) {
+    if mode::get() != mode::OFF {
+        record(kind, site, words);
+    }
+}
+
+#[inline(never)]
+fn record<const N: usize>(kind: Kind, site: u64, words: [u64; N]) {
     if let Some(thread) = recording() {
         thread.occupy();
         log::write(thread, kind, site, words);

@@ -88,7 +88,7 @@ extern "C" fn memalign_(alignment: usize, bytes: usize, place: usize) -> *mut c_
 }
 
 extern "C" fn posix_memalign_(result: *mut *mut c_void, alignment: usize, bytes: usize, place: usize) -> c_int {
-    if !alignment.is_power_of_two() || alignment % size_of::<usize>() != 0 {
+    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
         return EINVAL;
     }
     let before = sys::errno();

@@ -184,6 +184,11 @@ pub fn block_all() -> u64 {
     set_mask(u64::MAX)
 }
 
+/// The mask that the program knows of: while a signal is deferred more are blocked.
+pub fn own_mask(thread: &Thread, mask: u64) -> u64 {
+    if thread.pending.get() { thread.deferred.mask.get() } else { mask }
+}
+
 const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
@@ -272,7 +277,7 @@ unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_voi
         thread.deferred.interruptions.set(thread.deferred.interruptions.get() + 1);
     }
     if let Some(before) = interrupted {
-        controller::resume(thread, before);
+        controller::resume(thread, before, restarts);
     }
     thread.end();
 }
@@ -301,41 +306,38 @@ fn die(signal: c_int, synchronous: bool) {
 /// A fault inside of a hook: of the program's access, or of an interposed function that got a wrong pointer.
 unsafe fn fault(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
     let record = thread.inflight.replace(core::ptr::null_mut());
-    let access = (!record.is_null()).then(|| undo(record));
+    let access = (!record.is_null()).then(|| undo(thread, record));
     thread.busy.set(false);
     // SAFETY: the kernel's arguments.
     unsafe { handle(thread, signal, information, context) };
     thread.occupy();
-    if let Some((address, bytes)) = access {
-        order::lock(address, bytes);
-        // The handler may have written records, so the order is a new one.
-        redo(thread, record);
+    if let Some((address, bytes)) = access
+        && !thread.failed.get()
+    {
+        redo(thread, record, address, bytes);
     }
 }
 
-fn words(record: *mut u64) -> (Kind, u64) {
+/// An access did not take effect: its record stays, without an order. What it touches.
+fn undo(thread: &Thread, record: *mut u64) -> (u64, u64) {
     // SAFETY: the record of the access under way: its header and address are written.
     let (header, address) = unsafe { (record.read_volatile(), record.add(1).read_volatile()) };
-    (Kind::of(header).unwrap_or(Kind::Load1), address)
-}
-
-/// An access did not take effect. What it touches.
-fn undo(record: *mut u64) -> (u64, u64) {
-    let (kind, address) = words(record);
+    let kind = Kind::of(header).unwrap_or(Kind::Load1);
     let bytes = kind.size().max(1) as u64;
     log::put(record, kind.words() - 1, 0);
+    thread.counted();
     order::unlock(address, bytes);
     (address, bytes)
 }
 
-/// It is about to be tried again.
-fn redo(thread: &Thread, record: *mut u64) {
-    let (kind, _) = words(record);
+/// It is about to be tried again: with a record of its own, since the handler may have written some.
+fn redo(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) {
+    let copy = log::repeat(thread, record);
+    order::lock(address, bytes);
     let order = order::next();
-    if order < order::STOPPED && !kind.is_load() {
-        log::put(record, kind.words() - 1, order);
-    }
-    thread.inflight.set(record);
+    let copy = if order < order::STOPPED { copy } else { log::retract(thread, copy) };
+    log::set_order(copy, order);
+    thread.inflight.set(copy);
 }
 
 /// A signal inside of a hook waits for its end; no other comes before that.

@@ -46,7 +46,10 @@ extern "C" fn create(
     child.start.set(Some(start));
     child.argument.set(argument);
     let data = core::ptr::from_ref(child).cast_mut().cast();
+    let mask = signals::block_all(); // the child inherits this: no handler runs before it is somebody
+    child.mask.set(signals::own_mask(thread, mask));
     let result = thread.quietly(|| real::pthread_create(pthread, attributes, run, data));
+    signals::set_mask(mask);
     if result == 0 {
         announce(thread, child, pthread, attributes, place);
     } else {
@@ -93,6 +96,7 @@ unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
     watch_end(thread);
     thread.enter();
     signals::thread_starts(thread);
+    signals::set_mask(thread.mask.get());
     thread.begin();
     log::sync(thread, Kind::Start, 0, thread.number.get(), 0);
     thread.end();
