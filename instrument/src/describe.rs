@@ -297,11 +297,11 @@ impl Scope<'_> {
     }
 }
 
-/// Whether the walker knows the scalars of an aggregate: all but those of landing pads, of accesses that are kept as
-/// they are, and of what is not described.
+/// Whether the walker knows the scalars of an aggregate: all but those of landing pads, of parameters, of accesses that
+/// are kept as they are, and of what is not described.
 fn is_tracked(aggregate: Value, depth: u32) -> bool {
     if aggregate.kind() != ValueKind::Instruction {
-        return true;
+        return aggregate.kind() != ValueKind::Argument; // only scalars are recorded at entry
     }
     if depth > 8 {
         return false;

@@ -15,7 +15,7 @@ there:
 }
 
 static _Alignas(16) __int128 number = 5;
-__attribute__((target("cx16"))) static int wide(void) {
+__attribute__((target("cx16"), noinline)) static int wide(void) {
     __int128 expected = 5, seen = __atomic_load_n(&number, __ATOMIC_SEQ_CST);
     int swapped = __atomic_compare_exchange_n(&number, &expected, (__int128)9 << 64, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
     int failed = !__atomic_compare_exchange_n(&number, &expected, 1, 1, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
