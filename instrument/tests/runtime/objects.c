@@ -38,6 +38,7 @@ static void *produce(void *unused) {
 }
 
 static void *consume(void *unused) {
+    (void)unused;
     uintptr_t sum = 0;
     for (int i = 0; i < 50; i++) {
         pthread_mutex_lock(&mutex);
