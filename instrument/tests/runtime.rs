@@ -23,7 +23,7 @@ fn programs() -> &'static Path {
         std::fs::create_dir_all(&folder).expect("a writable folder");
         let archive = folder.join("libforetrace_runtime.a");
         std::fs::write(&archive, RUNTIME).expect("a writable folder");
-        for name in ["racy", "objects", "failures", "bank", "signals"] {
+        for name in ["racy", "objects", "failures", "bank", "signals", "cancel"] {
             compile(&folder, &archive, name);
         }
         folder
@@ -154,6 +154,16 @@ fn handlers_run_between_hooks() {
         recording.check();
         assert_eq!(recording.count(Kind::HandlerBegin), recording.count(Kind::HandlerEnd));
         assert!(recording.count(Kind::HandlerBegin) >= 5);
+    }
+}
+
+#[test]
+fn cancellation_ends_waits() {
+    for mode in MODES {
+        let (output, recording) = record("cancel", &[], mode, "1");
+        assert_eq!(text(&output.stdout), "ok\n", "{mode}: {}", text(&output.stderr));
+        recording.check();
+        assert_eq!(recording.count(Kind::Join), 5);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use core::ffi::c_int;
 
-use super::{by_clock, interpose, real, realtime, tracked};
+use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
 use crate::log;
 use crate::record::Kind;
-use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, Timespec};
+use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket, Request};
 
@@ -86,6 +86,7 @@ fn returned(error: c_int) -> c_int {
 
 fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     let Some(thread) = tracked() else { return real_wait(semaphore, deadline) };
+    threads::test_cancel(thread);
     thread.begin();
     let error = if shared(semaphore) {
         down_shared(thread, semaphore, deadline, place)
@@ -98,6 +99,9 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
         waiting::acquire(thread, Request { object: semaphore, deadline, interruptible: true, attempt, success })
     };
     thread.end();
+    if error == EINTR {
+        threads::test_cancel(thread);
+    }
     returned(error)
 }
 
