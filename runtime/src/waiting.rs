@@ -40,6 +40,11 @@ pub fn lock(key: usize) -> &'static Bucket {
     bucket
 }
 
+/// The bucket of an object, which the caller has locked.
+pub fn locked(key: usize) -> &'static Bucket {
+    &TABLE[index(key)]
+}
+
 /// Locks those of two objects, which may be one.
 pub fn lock_both(one: usize, other: usize) -> Both {
     let (first, second) = (index(one).min(index(other)), index(one).max(index(other)));
