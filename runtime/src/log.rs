@@ -155,7 +155,7 @@ fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
     let log = &thread.log;
     if !log.closed.get() {
         if STOPPED.load(SeqCst) == 0 {
-            match extend(thread) {
+            match extend(thread).or_else(|_| extend_by_least(thread)) {
                 Ok(()) => return reserve(thread, words),
                 Err(Trouble::Limit) => {
                     stop(stop::LIMIT, format_args!("the logs reached {} bytes", LIMIT.load(Relaxed)))
@@ -213,6 +213,12 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
         write_header(thread);
     }
     Ok(())
+}
+
+/// The same where there is no room for as much.
+fn extend_by_least(thread: &'static Thread) -> Result<(), Trouble> {
+    thread.log.next_bytes.set(FIRST_BYTES);
+    extend(thread)
 }
 
 /// Takes a piece's bytes from what is left of the limit: how long the piece is, and how many bytes the file grows.

@@ -56,6 +56,8 @@ pub struct Thread {
     pub tid: AtomicI32,
     /// Set when its creator has recorded it.
     pub announced: AtomicU32,
+    /// Somebody cancelled it.
+    pub cancelled: AtomicBool,
     /// How often its destructor of thread data has run.
     pub rounds: Cell<u32>,
     /// Its failure is recorded.

@@ -5,10 +5,11 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{
     AtomicU32,
-    Ordering::{Acquire, Release},
+    Ordering::{Acquire, Release, SeqCst},
 };
 
 use crate::controller;
+use crate::interpose::threads;
 use crate::lock::Lock;
 use crate::sys::{self, Deadline, EBUSY, EINTR, ETIMEDOUT, PAGE};
 use crate::threads::Thread;
@@ -37,6 +38,11 @@ pub fn lock(key: usize) -> &'static Bucket {
     let bucket = &TABLE[index(key)];
     bucket.lock.lock();
     bucket
+}
+
+/// The bucket of an object, which the caller has locked.
+pub fn locked(key: usize) -> &'static Bucket {
+    &TABLE[index(key)]
 }
 
 /// Locks those of two objects, which may be one.
@@ -71,16 +77,27 @@ pub struct Waiter {
     pub thread: &'static Thread,
     released: AtomicU32,
     by: Cell<u64>,
+    cancellable: bool,
 }
+
+const WAITING: u32 = 0;
+const RELEASED: u32 = 1;
+/// Not released, but to look around.
+const DISTURBED: u32 = 2;
 
 impl Waiter {
     pub fn new(thread: &'static Thread, key: usize) -> Waiter {
         let (next, by) = (Cell::new(core::ptr::null()), Cell::new(0));
-        Waiter { next, key, thread, released: AtomicU32::new(0), by }
+        Waiter { next, key, thread, released: AtomicU32::new(WAITING), by, cancellable: false }
+    }
+
+    /// A waiter whose wait ends when its thread is cancelled.
+    pub fn cancellable(thread: &'static Thread, key: usize) -> Waiter {
+        Waiter { cancellable: true, ..Waiter::new(thread, key) }
     }
 
     pub fn released(&self) -> bool {
-        self.released.load(Acquire) != 0
+        self.released.load(Acquire) == RELEASED
     }
 
     /// Order of what released it.
@@ -94,7 +111,7 @@ impl Waiter {
 
     /// The controller calls this, or whoever releases where there is none. The waiter may be gone right after.
     pub fn set_released(&self) {
-        self.released.store(1, Release);
+        self.released.store(RELEASED, Release);
     }
 }
 
@@ -104,6 +121,8 @@ pub enum Outcome {
     Released,
     TimedOut,
     Interrupted,
+    /// The thread is to be cancelled.
+    Cancelled,
 }
 
 /// Waits until somebody releases the waiter, with no bucket locked. Signal handlers run meanwhile.
@@ -111,11 +130,15 @@ pub fn wait(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
     let thread = waiter.thread;
     let interruptions = thread.deferred.interruptions();
     loop {
+        if waiter.cancellable && threads::to_be_cancelled(thread) {
+            return if waiter.released() { Outcome::Released } else { Outcome::Cancelled };
+        }
+        let _ = waiter.released.compare_exchange(DISTURBED, WAITING, SeqCst, SeqCst);
         let timed_out = if controller::controlled() {
             controller::block(thread, waiter, deadline)
         } else {
             thread.end();
-            let timed_out = sys::futex_wait(&waiter.released, 0, deadline);
+            let timed_out = sys::futex_wait(&waiter.released, WAITING, deadline);
             thread.occupy();
             timed_out
         };
@@ -136,6 +159,23 @@ pub fn wait_to_end(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
         if outcome != Outcome::Interrupted {
             return outcome;
         }
+    }
+}
+
+/// A thread is cancelled: if it waits where that counts, it looks.
+pub fn disturb(thread: &Thread) {
+    for bucket in &TABLE {
+        bucket.lock.lock();
+        let mut link = follow(&bucket.waiters);
+        while let Some(waiter) = link {
+            if waiter.cancellable && core::ptr::eq(waiter.thread, thread) {
+                let _ = waiter.released.compare_exchange(WAITING, DISTURBED, SeqCst, SeqCst);
+                sys::futex_wake(&raw const waiter.released, 1);
+                controller::disturb(waiter.thread);
+            }
+            link = follow(&waiter.next);
+        }
+        bucket.unlock();
     }
 }
 
@@ -298,7 +338,7 @@ fn give_back(object: &'static Object) {
 pub struct Request<A, S> {
     pub object: usize,
     pub deadline: Option<Deadline>,
-    /// A handler that does not restart calls ends the wait.
+    /// A handler that does not restart calls ends the wait, and so does cancellation.
     pub interruptible: bool,
     /// Tries; `EBUSY` means: wait.
     pub attempt: A,
@@ -319,7 +359,7 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
             bucket.unlock();
             return result;
         }
-        let waiter = Waiter::new(thread, object);
+        let waiter = Waiter { cancellable: interruptible, ..Waiter::new(thread, object) };
         bucket.push(&waiter);
         bucket.unlock();
         let outcome = wait(&waiter, deadline);
@@ -332,7 +372,7 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
         bucket.unlock();
         match outcome {
             Outcome::TimedOut if missed => return ETIMEDOUT,
-            Outcome::Interrupted if missed && interruptible => return EINTR,
+            Outcome::Interrupted | Outcome::Cancelled if missed && interruptible => return EINTR,
             _ => {}
         }
     }

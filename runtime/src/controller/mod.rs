@@ -229,6 +229,19 @@ pub fn unblock(waiter: &Waiter) {
     LOCK.unlock();
 }
 
+/// A thread that waits looks around in its next turn.
+pub fn disturb(thread: &'static Thread) {
+    if !controlled() {
+        return;
+    }
+    LOCK.lock();
+    if thread.turn.state.get() == State::Blocked {
+        thread.turn.state.set(State::Ready);
+        dispatch_if_idle();
+    }
+    LOCK.unlock();
+}
+
 /// A signal interrupts a thread that waits: it runs the handler in a turn of its own. What it did before.
 pub fn interrupt(thread: &'static Thread) -> Option<State> {
     if !controlled() || has_turn(thread) {

@@ -4,7 +4,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::mutex::{self, c11};
-use super::{by_clock, interpose, real, tracked};
+use super::{by_clock, interpose, real, threads, tracked};
 use crate::controller;
 use crate::log;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
@@ -64,9 +64,11 @@ fn wait_until(
     if deadline.is_some_and(|deadline| !deadline.at.valid()) {
         return EINVAL;
     }
+    threads::test_cancel(thread);
     thread.begin();
     let result = inside(thread, condition, mutex, deadline, place);
     thread.end();
+    threads::test_cancel(thread);
     result
 }
 
@@ -78,7 +80,7 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
         return failed;
     }
     log::sync(thread, Kind::Wait, place, condition as u64, mutex as u64);
-    let waiter = Waiter::new(thread, condition);
+    let waiter = Waiter::cancellable(thread, condition);
     both.of_one.push(&waiter);
     both.of_other.release_next(mutex);
     both.unlock();

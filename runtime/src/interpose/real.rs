@@ -55,6 +55,9 @@ reals! {
     pthread_timedjoin_np(thread: usize, result: *mut *mut c_void, at: *const Timespec) -> c_int;
     pthread_clockjoin_np(thread: usize, result: *mut *mut c_void, clock: c_int, at: *const Timespec) -> c_int;
     pthread_detach(thread: usize) -> c_int;
+    pthread_cancel(thread: usize) -> c_int;
+    pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    pthread_testcancel() -> ();
     pthread_attr_getdetachstate(attributes: *const c_void, state: *mut c_int) -> c_int;
     pthread_mutex_lock(mutex: usize) -> c_int;
     pthread_mutex_trylock(mutex: usize) -> c_int;

@@ -2,11 +2,11 @@
 
 use core::ffi::c_int;
 
-use super::{by_clock, interpose, real, realtime, tracked};
+use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
 use crate::log;
 use crate::record::Kind;
-use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, Timespec};
+use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket, Request};
 
@@ -23,12 +23,16 @@ fn value(semaphore: usize) -> u64 {
     value.max(0) as u64
 }
 
-/// Records how the semaphore came into being, if that is not in the log. Its bucket is locked.
-fn introduce(thread: &'static Thread, bucket: &Bucket, semaphore: usize, place: usize) {
-    if bucket.object(semaphore).is_none() {
-        bucket.object_or_new(semaphore);
-        log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, value(semaphore));
+/// Makes the log agree with the count that was found: a semaphore that it does not know came into being, one that it
+/// knows otherwise was changed by another process. The bucket is locked; its object keeps the count.
+fn agree(thread: &'static Thread, bucket: &Bucket, semaphore: usize, count: u64, place: usize) {
+    if bucket.object(semaphore).is_none_or(|object| object.words.get()[0] != count) {
+        log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, count);
     }
+}
+
+fn remember(bucket: &Bucket, semaphore: usize, count: u64) {
+    bucket.object_or_new(semaphore).words.set([count, 0, 0]);
 }
 
 extern "C" fn init(semaphore: usize, shared: c_int, count: u32, place: usize) -> c_int {
@@ -37,8 +41,8 @@ extern "C" fn init(semaphore: usize, shared: c_int, count: u32, place: usize) ->
     let bucket = waiting::lock(semaphore);
     let result = real::sem_init(semaphore, shared, count);
     if result == 0 {
-        bucket.object_or_new(semaphore);
         log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, u64::from(count));
+        remember(bucket, semaphore, u64::from(count));
     }
     bucket.unlock();
     thread.end();
@@ -86,23 +90,28 @@ fn returned(error: c_int) -> c_int {
 
 fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     let Some(thread) = tracked() else { return real_wait(semaphore, deadline) };
+    threads::test_cancel(thread);
     thread.begin();
     let error = if shared(semaphore) {
         down_shared(thread, semaphore, deadline, place)
     } else {
         let attempt = || attempt(semaphore);
         let success = || taken(thread, semaphore, place);
-        let bucket = waiting::lock(semaphore);
-        introduce(thread, bucket, semaphore, place);
-        bucket.unlock();
         waiting::acquire(thread, Request { object: semaphore, deadline, interruptible: true, attempt, success })
     };
     thread.end();
+    if error == EINTR {
+        threads::test_cancel(thread);
+    }
     returned(error)
 }
 
+/// Records that one was taken; the bucket is locked.
 fn taken(thread: &'static Thread, semaphore: usize, place: usize) {
-    log::sync(thread, Kind::Down, place, semaphore as u64, value(semaphore));
+    let (bucket, left) = (waiting::locked(semaphore), value(semaphore));
+    agree(thread, bucket, semaphore, left + 1, place);
+    log::sync(thread, Kind::Down, place, semaphore as u64, left);
+    remember(bucket, semaphore, left);
 }
 
 /// The library waits where other processes may post.
@@ -113,12 +122,11 @@ fn down_shared(thread: &'static Thread, semaphore: usize, deadline: Option<Deadl
     let error = if result == 0 { 0 } else { sys::errno() };
     thread.occupy();
     controller::inside(thread);
-    let bucket = waiting::lock(semaphore);
-    introduce(thread, bucket, semaphore, place);
     if result == 0 {
+        let bucket = waiting::lock(semaphore);
         taken(thread, semaphore, place);
+        bucket.unlock();
     }
-    bucket.unlock();
     error
 }
 
@@ -140,7 +148,6 @@ extern "C" fn trywait(semaphore: usize, place: usize) -> c_int {
     let Some(thread) = tracked() else { return real::sem_trywait(semaphore) };
     thread.begin();
     let bucket = waiting::lock(semaphore);
-    introduce(thread, bucket, semaphore, place);
     let error = attempt(semaphore);
     if error == 0 {
         taken(thread, semaphore, place);
@@ -154,11 +161,12 @@ extern "C" fn post(semaphore: usize, place: usize) -> c_int {
     let Some(thread) = tracked() else { return real::sem_post(semaphore) };
     thread.begin();
     let bucket = waiting::lock(semaphore);
-    introduce(thread, bucket, semaphore, place);
     let before = value(semaphore);
     let result = real::sem_post(semaphore);
     if result == 0 {
+        agree(thread, bucket, semaphore, before, place);
         log::sync(thread, Kind::Post, place, semaphore as u64, before);
+        remember(bucket, semaphore, before + 1);
         bucket.release_next(semaphore);
     }
     bucket.unlock();

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{
     AtomicU32,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
 use super::mutex::c11;
@@ -144,13 +144,18 @@ fn await_end(thread: &'static Thread, other: &'static Thread, deadline: Option<D
             bucket.unlock();
             break;
         }
-        let waiter = Waiter::new(thread, key(other));
+        let waiter = Waiter::cancellable(thread, key(other));
         bucket.push(&waiter);
         bucket.unlock();
         let outcome = waiting::wait_to_end(&waiter, deadline);
         let bucket = waiting::lock(key(other));
         bucket.remove(&waiter);
         bucket.unlock();
+        if outcome == Outcome::Cancelled {
+            thread.end();
+            test_cancel(thread);
+            thread.occupy();
+        }
         if outcome == Outcome::TimedOut && !other.ended.load(Acquire) {
             return false;
         }
@@ -238,6 +243,39 @@ extern "C" fn detach(pthread: usize, _: usize) -> c_int {
     real::pthread_detach(pthread)
 }
 
+extern "C" fn cancel(pthread: usize, _: usize) -> c_int {
+    let result = real::pthread_cancel(pthread);
+    if let Some(thread) = tracked()
+        && let Some(other) = threads::by_pthread(pthread)
+    {
+        thread.occupy();
+        other.cancelled.store(true, SeqCst);
+        waiting::disturb(other);
+        thread.end();
+    }
+    result
+}
+
+/// Whether the thread that asks was cancelled, and lets that happen.
+pub fn to_be_cancelled(thread: &Thread) -> bool {
+    const ENABLED: c_int = 0;
+    const DISABLED: c_int = 1;
+    if !thread.cancelled.load(SeqCst) {
+        return false;
+    }
+    let mut state = DISABLED;
+    real::pthread_setcancelstate(DISABLED, &mut state);
+    real::pthread_setcancelstate(state, core::ptr::null_mut());
+    state == ENABLED
+}
+
+/// A place where a thread that was cancelled ends: unwinds the program's frames. No hook is under way.
+pub fn test_cancel(thread: &Thread) {
+    if thread.cancelled.load(SeqCst) {
+        real::pthread_testcancel();
+    }
+}
+
 /// `thrd_create`: the result of the start function is an `int`, which travels as a pointer.
 extern "C" fn c11_create(pthread: *mut usize, start: Start, argument: *mut c_void, place: usize) -> c_int {
     match create(pthread, core::ptr::null(), start, argument, place) {
@@ -267,6 +305,7 @@ interpose! {
     pthread_timedjoin_np "rcx" => timedjoin;
     pthread_clockjoin_np "r8" => clockjoin;
     pthread_detach "rsi" => detach;
+    pthread_cancel "rsi" => cancel;
     thrd_create "rcx" => c11_create;
     thrd_join "rdx" => c11_join;
     thrd_detach "rsi" => c11_detach;
