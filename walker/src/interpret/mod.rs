@@ -102,6 +102,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The record is done with.
     fn take(&mut self, record: Record) {
+        self.thread.now = record.at;
         self.thread.records.pass(record.kind);
     }
 
@@ -143,15 +144,9 @@ impl<'a> Walk<'_, 'a> {
         Source { thread: self.thread.id, loc, at }
     }
 
-    /// Counted records so far.
-    fn at(&self) -> u64 {
-        self.thread.records.peek().map_or(0, |record| record.at)
-    }
-
     fn mismatch(&mut self, what: String) {
-        let at = self.at();
-        let loc = self.source(at).loc;
-        self.world.mismatch(self.thread.number, at, loc, what);
+        let source = self.source(self.thread.now);
+        self.world.mismatch(self.thread.number, source.at, source.loc, what);
     }
 
     /// A computed value against the one in the log; what counts is the one in the log.
@@ -172,7 +167,7 @@ impl<'a> Walk<'_, 'a> {
         let is_new =
             self.world.expressions.terms.as_const(condition).is_none() && self.thread.assumed.insert(condition);
         if is_new {
-            let source = self.source(self.at());
+            let source = self.source(self.thread.now);
             self.world.push(source, trace::Op::Assume { expr: condition, why });
         }
         is_new
