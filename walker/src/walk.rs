@@ -165,7 +165,7 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
         }
         let described = world.cells.all[cell.index()];
         let address = described.piece.address;
-        let mut name = world.names.variable(world.program, address, described.region, described.base);
+        let mut name = world.names.variable(world.program, described.piece, described.region, described.base);
         if used.contains(&name) {
             name = format!("{name}@{address:x}"); // static variables of two files, say
         }

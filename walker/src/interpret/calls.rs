@@ -233,7 +233,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn drop_frame(&mut self, frame: &Frame) {
-        while self.thread.nest.depth() > frame.nest {
+        let of_frames =
+            matches!(self.world.options.transactions, Transactions::Functions { .. } | Transactions::LoopBodies);
+        while of_frames && self.thread.nest.depth() > frame.nest {
             self.end_stretch(Some(self.world.draft.next().0));
         }
         self.thread.registers.truncate(frame.registers);
@@ -415,8 +417,8 @@ impl<'a> Walk<'_, 'a> {
         self.world.spans.extend(span);
     }
 
-    /// A site of the innermost frame, for what has none of its own.
-    pub(super) fn caller(&self) -> Option<(usize, usize)> {
+    /// The innermost function of the program's own, and how far it is; of a library's, if there is no other.
+    pub(super) fn place(&self) -> Option<(usize, usize)> {
         let own = |frame: &&Frame| {
             let function = frame.function.map(|function| &self.program.functions[function]);
             function.is_some_and(|function| !self.program.is_library(function))

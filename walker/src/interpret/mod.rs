@@ -128,16 +128,9 @@ impl<'a> Walk<'_, 'a> {
         self.thread.frames.last_mut().ok_or_else(|| Pause::Lost("no function is active".into()))
     }
 
-    /// Where the thread is in the source: of the innermost frame of the program.
-    fn place(&self) -> Option<(&'a Function, usize)> {
-        let frame = self.thread.frames.iter().rev().find(|frame| frame.function.is_some())?;
-        let function = &self.program.functions[frame.function?];
-        Some((function, frame.next.min(function.instructions.len().saturating_sub(1))))
-    }
-
     fn source(&mut self, at: u64) -> Source {
-        let place = self.place();
-        let loc = place.and_then(|(function, next)| {
+        let loc = self.place().and_then(|(function, next)| {
+            let function = &self.program.functions[function];
             let location = function.instructions.get(next).map_or(function.location, |i| i.location);
             self.world.location(function.unit, location)
         });

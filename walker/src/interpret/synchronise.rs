@@ -237,7 +237,7 @@ impl Walk<'_, '_> {
     }
 
     fn allocate(&mut self, record: Record) -> Step<()> {
-        let origin = match self.caller() {
+        let origin = match self.place() {
             Some((function, instruction)) => {
                 Origin::Heap { function: function as u32, instruction: instruction as u32 }
             }

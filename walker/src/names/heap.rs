@@ -1,6 +1,6 @@
 //! Names of memory that is allocated: by the place in the program that did it.
 
-use super::types::Types;
+use super::types::{Types, Wanted};
 use super::with_offset;
 use crate::program::Program;
 use crate::shared::RegionId;
@@ -37,7 +37,7 @@ impl Origins {
     }
 
     /// The name of the memory at an offset of a region.
-    pub fn name(&mut self, program: &Program, types: &Types, region: RegionId, offset: u64, whole: bool) -> String {
+    pub fn name(&mut self, program: &Program, types: &Types, region: RegionId, offset: u64, wanted: Wanted) -> String {
         let origin = self.origins.get(region as usize).copied().unwrap_or(Origin::Unknown);
         if !self.named.contains_key(&region) {
             let base = base(program, origin);
@@ -50,7 +50,7 @@ impl Origins {
             Origin::Frame { function, instruction } => {
                 let function = &program.functions[function as usize];
                 let variable = &function.instructions[instruction as usize].name;
-                types.member_of_local(&function.symbol, variable, offset, whole)
+                types.member_of_local(&function.symbol, variable, offset, wanted)
             }
             _ => None,
         };

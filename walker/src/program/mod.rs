@@ -6,9 +6,7 @@ mod symbols;
 pub(crate) use module::Module;
 
 use crate::error::WalkError;
-use foretrace_instrument::sidecar::{
-    self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Type, Unit,
-};
+use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::Site;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -43,7 +41,6 @@ pub(crate) struct Function {
     pub name: String,
     pub location: LocationId,
     pub parameters: Vec<Parameter>,
-    pub returns: Type,
     /// The instructions of all blocks, one after the other.
     pub instructions: Vec<Instruction>,
     /// Where each block starts among them.
@@ -274,7 +271,6 @@ fn flatten(function: sidecar::Function, unit: usize) -> Function {
         name: function.name,
         location: function.location,
         parameters: function.parameters,
-        returns: function.returns,
         used: vec![false; instructions.len()],
         instructions,
         blocks,
