@@ -49,6 +49,19 @@ impl Expressions {
         }
     }
 
+    /// An event that a term mentions, if any: all that it mentions are of one thread.
+    pub fn any_leaf(&self, term: TermId) -> Option<EventId> {
+        let mut open = vec![term];
+        while let Some(term) = open.pop() {
+            match self.terms.node(term) {
+                Node::Leaf(local) => return Some(local.definition),
+                Node::Const(_) => {}
+                Node::App(_, args) => open.extend(args.iter()),
+            }
+        }
+        None
+    }
+
     /// A function of two words of equal width, to a word of that width.
     pub fn binary(&mut self, func: Func, a: Word, b: Word) -> Word {
         if !(a.known && b.known) {

@@ -211,10 +211,11 @@ impl Memory {
             return;
         }
         if granule.slices == 0 {
-            granule.slices = self.unused.pop().unwrap_or_else(|| {
-                self.slices.push([None; 8]);
-                self.slices.len() as u32 - 1
-            });
+            granule.slices = self.unused.pop().unwrap_or(self.slices.len() as u32);
+            match self.slices.get_mut(granule.slices as usize) {
+                Some(used_before) => *used_before = [None; 8],
+                None => self.slices.push([None; 8]),
+            }
         }
         let slices = &mut self.slices[granule.slices as usize];
         slices[at as usize..(at + bytes.size) as usize].copy_from_slice(&bytes.slices[..bytes.size as usize]);
@@ -280,6 +281,19 @@ mod tests {
         memory.store(0x1006, &Bytes::constant(4, 0));
         assert!(!memory.load(0x1006, 4).symbolic);
         assert_eq!(memory.unused.len(), 2);
+    }
+
+    #[test]
+    fn what_is_forgotten_does_not_come_back_elsewhere() {
+        let (mut e, mut memory) = (Expressions::default(), Memory::default());
+        let term = e.local(EventId(0), 64);
+        let word = Word { term: Some(term), ..Word::constant(64, 0) };
+        memory.store(0x1000, &e.to_bytes(word, 8));
+        memory.forget(0x1000, 8);
+        let byte = e.local(EventId(1), 8);
+        memory.store(0x2000, &Bytes::constant(8, 0));
+        memory.store(0x2000, &e.to_bytes(Word { term: Some(byte), ..Word::constant(8, 0) }, 1));
+        assert_eq!(memory.load(0x2001, 7).slices, [None; 8]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::Walk;
 use super::thread::{Frame, Pause, State, Step};
 use crate::log::Record;
+use crate::memory::Bytes;
 use crate::program::Function;
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
@@ -195,12 +196,23 @@ impl<'a> Walk<'_, 'a> {
             for at in 0..size {
                 let from = given.bits.wrapping_add(at);
                 if self.world.cells.at(from).is_none() {
-                    let byte = self.world.memory.load(from, 1);
+                    let byte = self.own_byte(from);
                     self.world.memory.store(copy.wrapping_add(at), &byte);
                 }
             }
         }
         Word::constant(64, copy)
+    }
+
+    /// A byte as it is in memory. No record says that the thread reads it, so it may be another one's: then its term
+    /// means nothing here.
+    fn own_byte(&mut self, address: u64) -> Bytes {
+        let byte = self.world.memory.load(address, 1);
+        let is_own = byte.slices[0].is_none_or(|slice| {
+            let leaf = self.world.expressions.any_leaf(slice.term);
+            leaf.is_none_or(|event| self.world.draft.events[event.index()].thread == self.thread.id)
+        });
+        if is_own { byte } else { Bytes { slices: [None; 8], symbolic: false, ..byte } }
     }
 
     /// The innermost function returns.
@@ -265,6 +277,12 @@ impl<'a> Walk<'_, 'a> {
             kind if kind.ordered() && kind.size() == 0 => {
                 self.take(record);
                 self.synchronise(record)
+            }
+            // An interposed function that changes memory of the program says so.
+            kind if kind.size() > 0 && self.program.find(record.site()).is_none() => {
+                self.take(record);
+                self.access_from_outside(record);
+                Ok(())
             }
             _ => Err(self.lost(record, "what code does that was not recorded")),
         }

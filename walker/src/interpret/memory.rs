@@ -256,6 +256,19 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// An access by an interposed function: its values are those in the log.
+    pub(super) fn access_from_outside(&mut self, record: Record) {
+        let size = record.kind.size() as u32;
+        if record.kind.is_store() {
+            self.write(record, Bytes::constant(size, record.words[1]));
+        } else if is_update(record.kind) {
+            let new = Word::constant(size * 8, record.words[2]);
+            self.replace(record, "", None, &mut |_, _| new);
+        } else {
+            self.read(record, record.words[1], "");
+        }
+    }
+
     pub(super) fn wide(
         &mut self,
         function: &Function,
