@@ -8,6 +8,7 @@ pub mod linearize;
 pub mod litmus;
 pub mod options;
 pub mod predict;
+pub mod recorder;
 pub mod report;
 pub mod schedule;
 pub mod solve;

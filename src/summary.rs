@@ -2,7 +2,7 @@
 
 use crate::candidates::Candidates;
 use crate::options::CandidateSet;
-use foretrace_trace::{Atomic, Data, EventId, Op, Structure, Trace, Why};
+use foretrace_trace::{Atomic, Data, EventId, Op, Structure, TermId, Trace, Why};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -35,9 +35,18 @@ pub struct Summary {
     pub branches: usize,
     /// Assumes of a value that left what is tracked.
     pub pins: usize,
+    /// Where values left it, and how many did there: the most frequent first, at most [`PINNED_AT`].
+    pub pinned_at: Vec<(String, usize)>,
+    /// Writes and read-modify-writes that have an expression.
+    pub expressions: usize,
+    /// How many of them write what depends on a value that was read.
+    pub expressions_of_reads: usize,
     /// What each choice of transactions gives.
     pub transactions: Vec<TransactionCounts>,
 }
+
+/// How many locations of pins are listed.
+pub const PINNED_AT: usize = 5;
 
 /// What one choice of transactions gives.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -58,6 +67,7 @@ impl Summary {
         let structure = Structure::new(trace);
         let is = |wanted: Why, op: &Op| matches!(op, Op::Assume { why, .. } if *why == wanted);
         let assumes = |why: Why| trace.events.iter().filter(|event| is(why, &event.op)).count();
+        let written: Vec<TermId> = trace.events.iter().filter_map(|event| written(&event.op)).collect();
         Summary {
             program: trace.program.as_deref().map(str::to_string),
             data: trace.data,
@@ -71,6 +81,9 @@ impl Summary {
             reads_that_feed_guards: reads_that_feed_guards(trace),
             branches: assumes(Why::Branch),
             pins: assumes(Why::Pin),
+            pinned_at: pinned_at(trace),
+            expressions: written.len(),
+            expressions_of_reads: written.iter().filter(|expr| !trace.terms.leaves(**expr).is_empty()).count(),
             transactions: ATOMICS.iter().map(|atomic| counts(trace, &structure, *atomic)).collect(),
         }
     }
@@ -103,6 +116,26 @@ fn by_kind(trace: &Trace) -> IndexMap<&'static str, usize> {
     }
     kinds.sort_by(|a, left, b, right| right.cmp(left).then(a.cmp(b)));
     kinds
+}
+
+/// The expression of a write or read-modify-write.
+fn written(op: &Op) -> Option<TermId> {
+    match op {
+        Op::Write { expr, .. } | Op::Rmw { expr, .. } => *expr,
+        _ => None,
+    }
+}
+
+/// Where values were pinned.
+fn pinned_at(trace: &Trace) -> Vec<(String, usize)> {
+    let mut places: IndexMap<&str, usize> = IndexMap::new();
+    for (id, event) in trace.iter() {
+        if let Op::Assume { why: Why::Pin, .. } = event.op {
+            *places.entry(trace.loc(id).unwrap_or("?")).or_default() += 1;
+        }
+    }
+    places.sort_by(|a, left, b, right| right.cmp(left).then(a.cmp(b)));
+    places.into_iter().take(PINNED_AT).map(|(place, count)| (place.to_string(), count)).collect()
 }
 
 /// Reads whose value reaches a guard or assume of their thread, be it through `let`s.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The static archive that is linked into programs.
-pub const RUNTIME: &[u8] = b"!<arch>\n";
+pub static RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libforetrace_runtime.a"));
 /// The header for marked transactions.
 pub const HEADER: &str = include_str!("../include/foretrace.h");
 

@@ -57,12 +57,17 @@ fn write_text(file: &str, summary: &Summary, out: &mut dyn Write) -> io::Result<
     for (kind, count) in &summary.events_by_kind {
         writeln!(out, "  {kind:<22}{count}")?;
     }
-    let share = match summary.reads {
-        0 => String::new(),
-        reads => format!(" ({:.1} %)", 100.0 * summary.reads_that_feed_guards as f64 / reads as f64),
-    };
+    let share = percent(summary.reads_that_feed_guards, summary.reads);
     writeln!(out, "{:<24}{} of {}{share}", "reads that feed guards", summary.reads_that_feed_guards, summary.reads)?;
     writeln!(out, "{:<24}{} branches, {} pins", "assumes", summary.branches, summary.pins)?;
+    if summary.expressions > 0 {
+        let (of_reads, all) = (summary.expressions_of_reads, summary.expressions);
+        writeln!(out, "{:<24}{of_reads} of {all}{}", "writes of what was read", percent(of_reads, all))?;
+    }
+    for (number, (place, count)) in summary.pinned_at.iter().enumerate() {
+        let title = if number == 0 { "pinned most" } else { "" };
+        writeln!(out, "{title:<24}{count} at {place}")?;
+    }
     writeln!(out, "\n{:<14}{:>12}  {:>16}  {:>16}", "--atomic", "transactions", "candidates: all", "adjacent")?;
     for row in &summary.transactions {
         writeln!(
@@ -72,4 +77,11 @@ fn write_text(file: &str, summary: &Summary, out: &mut dyn Write) -> io::Result<
         )?;
     }
     Ok(())
+}
+
+fn percent(part: usize, whole: usize) -> String {
+    match whole {
+        0 => String::new(),
+        _ => format!(" ({:.1} %)", 100.0 * part as f64 / whole as f64),
+    }
 }

@@ -9,7 +9,10 @@ mod files;
 mod info;
 mod predict;
 mod progress;
+mod record;
+mod replay;
 mod run;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -24,6 +27,8 @@ enum Outcome {
     Found,
     /// Nothing was found, but not everything was decided.
     Undecided,
+    /// As another program ended.
+    Status(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -32,6 +37,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Fine => 0,
             Outcome::Found => 1,
             Outcome::Undecided => 3,
+            Outcome::Status(status) => status,
         })
     }
 }
@@ -59,21 +65,27 @@ Environment:
   NO_COLOR       no colours, also on a terminal
 
 Examples:
+  foretrace cc -o bank bank.c
+  foretrace record -o bank.foretrace -- ./bank
+  foretrace predict bank.foretrace --witness-dir witnesses
+  foretrace replay witnesses/witness-10-38-14.json -- ./bank
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
-  foretrace predict bank.jsonl
   foretrace predict bank.jsonl --atomic lock-regions --format json
-  foretrace predict bank.jsonl --witness-dir witnesses";
+  foretrace predict bank.jsonl --model mcm";
 
 #[derive(Subcommand)]
 enum Command {
     Predict(Box<predict::Args>),
+    Cc(cc::Args),
+    #[command(name = "c++")]
+    Cxx(cc::CxxArgs),
+    Record(record::Args),
+    Trace(trace::Args),
+    Replay(replay::Args),
     Run(run::Args),
     Convert(convert::Args),
     Info(info::Args),
     Check(check::Args),
-    Cc(cc::Args),
-    #[command(name = "c++")]
-    Cxx(cc::CxxArgs),
     Completions(completions::Args),
 }
 
@@ -86,13 +98,16 @@ pub fn main() -> ExitCode {
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
     let unheard = match cli.command {
-        Command::Predict(_) | Command::Check(_) => Outcome::Undecided,
+        Command::Predict(_) | Command::Check(_) | Command::Replay(_) => Outcome::Undecided,
         _ => Outcome::Fine,
     };
     let result = match cli.command {
         Command::Cc(args) => return code_of(cc::run(args)),
         Command::Cxx(args) => return code_of(cc::run_cxx(args)),
         Command::Predict(args) => predict::run(&args),
+        Command::Record(args) => record::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),

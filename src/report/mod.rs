@@ -11,7 +11,7 @@ mod totals;
 mod witness;
 
 pub use json::JsonReport;
-pub use saved::{SavedSchedule, SavedWitness, ScheduleError};
+pub use saved::{SavedSchedule, SavedStep, SavedWitness, ScheduleError};
 pub use table::act;
 pub use text::TextReport;
 pub use witness::{WitnessDir, WitnessFileError, write_whole};

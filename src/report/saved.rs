@@ -26,12 +26,29 @@ pub struct SavedWitness {
     independence: Independence,
     /// What counted as a transaction.
     pub atomic: Atomic,
-    schedule: Vec<SavedStep>,
+    /// The trace's file, as it was named.
+    #[serde(default)]
+    pub trace: String,
+    /// The events in order.
+    pub schedule: Vec<SavedStep>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-struct SavedStep {
-    event: EventId,
+/// An event of a witness file: what `foretrace replay` has to know of it.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct SavedStep {
+    /// Its index.
+    pub event: EventId,
+    /// The thread's place in the tree of threads.
+    pub path: Option<String>,
+    /// Its position in the recorder's log of the thread.
+    pub at: Option<u64>,
+    /// What it does.
+    #[serde(default)]
+    pub op: String,
+    /// The variable that it accesses.
+    pub var: Option<String>,
+    /// Where in the source.
+    pub loc: Option<String>,
 }
 
 /// Why a file is no schedule.

@@ -1,0 +1,105 @@
+//! The folder of a recording: what ran, how it ended, its logs, its trace.
+
+use super::launch::{Ending, Mode};
+use super::program::Program;
+use crate::report::write_whole;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file that says what was recorded.
+const MANIFEST: &str = "recording.json";
+/// The trace.
+const TRACE: &str = "trace.jsonl.zst";
+/// What the runtime says of a schedule.
+const REPLAY: &str = "replay";
+
+/// The folder of a recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// What was recorded: `recording.json`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Recording {
+    foretrace: u32,
+    program: PathBuf,
+    arguments: Vec<String>,
+    directory: PathBuf,
+    mode: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    /// How it ended; not there while it runs, or where foretrace was killed itself.
+    pub exit: Option<Ending>,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// It has something else in it.
+    #[error("{0}: the folder holds something other than a recording; name another one, or one that does not exist")]
+    Foreign(PathBuf),
+    /// A file of it cannot be read or written.
+    #[error("{path}", path = .0.display())]
+    Io(PathBuf, #[source] io::Error),
+}
+
+impl Folder {
+    /// An empty folder for a new recording; one that was there before is replaced.
+    pub fn create(path: &Path) -> Result<Folder, FolderError> {
+        let failed = |error| FolderError::Io(path.to_path_buf(), error);
+        if path.exists() {
+            let empty = std::fs::read_dir(path).map_err(failed)?.next().is_none();
+            if !empty && !path.join(MANIFEST).is_file() {
+                return Err(FolderError::Foreign(path.to_path_buf()));
+            }
+            std::fs::remove_dir_all(path).map_err(failed)?;
+        }
+        std::fs::create_dir_all(path).map_err(failed)?;
+        Ok(Folder { path: path.canonicalize().map_err(failed)? })
+    }
+
+    /// Its path, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where its trace is.
+    pub fn trace(&self) -> PathBuf {
+        self.path.join(TRACE)
+    }
+
+    /// The trace of the recording that `path` is the folder of, or `path` itself.
+    pub fn trace_of(path: &Path) -> PathBuf {
+        match path.join(MANIFEST).is_file() {
+            true => path.join(TRACE),
+            false => path.to_path_buf(),
+        }
+    }
+
+    /// Says what is recorded here.
+    pub fn describe(&self, program: &Program, mode: &Mode, exit: Option<Ending>) -> Result<(), FolderError> {
+        let lossy = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
+        let recording = Recording {
+            foretrace: 1,
+            program: program.path.clone(),
+            arguments: program.arguments.iter().map(lossy).collect(),
+            directory: std::env::current_dir().unwrap_or_default(),
+            mode: mode.name().to_string(),
+            seed: mode.seed(),
+            exit,
+        };
+        let path = self.path.join(MANIFEST);
+        let write = |out: &mut dyn io::Write| {
+            serde_json::to_writer_pretty(&mut *out, &recording)?;
+            out.write_all(b"\n")
+        };
+        write_whole(&path, write).map_err(|error| FolderError::Io(path, error))
+    }
+
+    /// What the runtime said of the schedule: nothing where it did not come to its end.
+    pub fn replay_verdict(&self) -> Option<String> {
+        std::fs::read_to_string(self.path.join(REPLAY)).ok()
+    }
+}

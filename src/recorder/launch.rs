@@ -1,0 +1,157 @@
+//! Running an instrumented program: told by its environment what to record, with addresses that do not vary.
+
+use super::folder::Folder;
+use super::program::Program;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How threads are scheduled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// One at a time, as a seeded random scheduler says.
+    Serial(u64),
+    /// As the machine does.
+    Parallel,
+    /// One at a time, along the schedule in this file.
+    Replay(PathBuf),
+}
+
+impl Mode {
+    /// Its name in the environment and in `recording.json`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Mode::Serial(_) => "serial",
+            Mode::Parallel => "parallel",
+            Mode::Replay(_) => "replay",
+        }
+    }
+
+    /// The scheduler's seed.
+    pub fn seed(&self) -> Option<u64> {
+        match self {
+            Mode::Serial(seed) => Some(*seed),
+            Mode::Parallel | Mode::Replay(_) => None,
+        }
+    }
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ending {
+    /// By itself, with this exit status.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// It did not end in time and was killed.
+    Hang,
+}
+
+impl Ending {
+    /// The exit status by which a shell would tell of it.
+    pub fn shell_status(self) -> u8 {
+        match self {
+            Ending::Code(code) => code as u8, // what a parent sees of it, too
+            Ending::Signal(signal) => 128_u8.saturating_add(signal as u8),
+            Ending::Hang => 124, // as timeout(1) has it
+        }
+    }
+}
+
+/// As in "the program …".
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Code(code) => write!(f, "exited with status {code}"),
+            Ending::Signal(signal) => match nix::sys::signal::Signal::try_from(*signal) {
+                Ok(signal) => write!(f, "was ended by {signal}"),
+                Err(_) => write!(f, "was ended by signal {signal}"),
+            },
+            Ending::Hang => f.write_str("did not end in time"),
+        }
+    }
+}
+
+impl From<ExitStatus> for Ending {
+    fn from(status: ExitStatus) -> Ending {
+        match status.signal() {
+            Some(signal) => Ending::Signal(signal),
+            None => Ending::Code(status.code().unwrap_or_default()),
+        }
+    }
+}
+
+/// A program could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start {path}", path = path.display())]
+pub struct LaunchError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// A run to be.
+#[derive(Clone, Debug)]
+pub struct Run<'r> {
+    /// What runs.
+    pub program: &'r Program,
+    /// How its threads take turns.
+    pub mode: Mode,
+    /// Where the logs go.
+    pub folder: &'r Folder,
+    /// Most bytes of all logs together.
+    pub max_bytes: Option<u64>,
+    /// Kill it after so long.
+    pub time_limit: Option<Duration>,
+    /// Whether what it prints is shown.
+    pub quiet: bool,
+}
+
+impl Run<'_> {
+    /// Variables of the environment by which the runtime is told; see `docs/recording.md`.
+    pub fn environment(&self) -> Vec<(&'static str, std::ffi::OsString)> {
+        let mut variables =
+            vec![("FORETRACE_MODE", self.mode.name().into()), ("FORETRACE_DIR", self.folder.path().into())];
+        variables.extend(self.max_bytes.map(|bytes| ("FORETRACE_MAX_BYTES", bytes.to_string().into())));
+        match &self.mode {
+            Mode::Serial(seed) => variables.push(("FORETRACE_SEED", seed.to_string().into())),
+            Mode::Replay(schedule) => variables.push(("FORETRACE_SCHEDULE", schedule.into())),
+            Mode::Parallel => {}
+        }
+        variables
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self) -> Result<Ending, LaunchError> {
+        fix_addresses();
+        let mut command = Command::new(&self.program.path);
+        command.args(&self.program.arguments).envs(self.environment());
+        if self.quiet {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        let started = command.spawn();
+        let failed = |source| LaunchError { path: self.program.path.clone(), source };
+        let mut child = started.map_err(failed)?;
+        let Some(limit) = self.time_limit else { return Ok(child.wait().map_err(failed)?.into()) };
+        let end = Instant::now() + limit;
+        while Instant::now() < end {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return Ok(status.into());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().and_then(|()| child.wait()).map_err(failed)?;
+        Ok(Ending::Hang)
+    }
+}
+
+/// Makes the programs that we start have the same addresses in every run, as debuggers do.
+pub fn fix_addresses() {
+    use nix::sys::personality::{Persona, get, set};
+    // Where it is forbidden, as in some containers, addresses vary: replay then finds its events by their place in the code.
+    let _ = get().and_then(|old| set(old | Persona::ADDR_NO_RANDOMIZE));
+}

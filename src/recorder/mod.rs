@@ -1,0 +1,18 @@
+//! Real programs: running them recorded, and running them again along a witness.
+//!
+//! What runs inside of the program is the crate `foretrace-runtime`; what makes a trace of its logs is
+//! `foretrace-walker`; how they meet is told in `docs/recording.md`.
+
+mod folder;
+mod launch;
+mod program;
+mod replay;
+mod schedule;
+mod verify;
+
+pub use folder::{Folder, FolderError, Recording};
+pub use launch::{Ending, LaunchError, Mode, Run, fix_addresses};
+pub use program::{Program, ProgramError};
+pub use replay::{Plan, ReplayError, Replayed, judge, run_plan};
+pub use schedule::Turn;
+pub use verify::{Difference, Event, Expected, What, ops};

@@ -1,0 +1,21 @@
+//! The schedule of a replay as the runtime reads it.
+
+use std::fmt::Write;
+
+/// A thread runs until one of its records took effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// The thread, by its place in the tree of threads.
+    pub path: String,
+    /// The last record of the turn, by its position in the log of the thread.
+    pub until: u64,
+}
+
+/// The schedule as the runtime reads it.
+pub fn as_file(turns: &[Turn]) -> String {
+    let mut text = String::new();
+    for turn in turns {
+        writeln!(text, "{} {}", turn.path, turn.until).expect("into a string");
+    }
+    text
+}
