@@ -249,6 +249,7 @@ fn log_files(recording: &Path) -> Result<Vec<PathBuf>, WalkError> {
 }
 
 /// After the run: cuts every log of the folder after its last whole record, and ends it with a `Stop` record if it has none.
+/// Logs that were not even begun go.
 ///
 /// From then on a log that ends otherwise was cut off, and is refused.
 pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
@@ -258,11 +259,14 @@ pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
 fn finish(path: &Path) -> Result<(), WalkError> {
     let failed = |error| WalkError::io(path, error);
     let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.len() < (HEADER_WORDS * WORD) as u64 {
-        return Err(WalkError::NotALog { path: path.to_path_buf() });
+    if file.metadata().map_err(failed)?.len() < WORD as u64 {
+        return fs::remove_file(path).map_err(failed);
     }
     let scan = {
         let bytes = map(path)?;
+        if word(&bytes, 0) == Some(0) {
+            return fs::remove_file(path).map_err(failed); // the process ended before the thread began
+        }
         read_header(path, &bytes)?;
         scan(&bytes)
     };

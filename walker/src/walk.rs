@@ -33,7 +33,7 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     logs.iter().try_for_each(order::check)?;
     let program = Program::open(recording)?;
     let cutoff = order::cutoff(&logs);
-    let sharing = shared::analyse(&logs, cutoff);
+    let sharing = shared::analyse(&program, &logs, cutoff);
     let mut world = World::new(&program, options, sharing)?;
     world.draft.assembler.set_program(&description.program);
     let mut threads = declare_threads(&mut world, &logs)?;

@@ -4,6 +4,7 @@ use super::Walk;
 use super::thread::{Frame, Pause, State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
+use crate::names::Origin;
 use crate::program::Function;
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
@@ -125,7 +126,7 @@ impl<'a> Walk<'_, 'a> {
         let function = &self.program.functions[number];
         let called = arguments.is_some();
         let arguments = arguments.unwrap_or_default();
-        let parameters = self.parameters(function, record, &arguments)?;
+        let parameters = self.parameters(number, record, &arguments)?;
         for extra in arguments.iter().skip(function.parameters.len()) {
             self.pin_value(extra, "variadic argument");
         }
@@ -156,7 +157,8 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// What the parameters are: terms from the caller, values from the log.
-    fn parameters(&mut self, function: &Function, record: Record, arguments: &[Value]) -> Step<Vec<Value>> {
+    fn parameters(&mut self, number: usize, record: Record, arguments: &[Value]) -> Step<Vec<Value>> {
+        let function = &self.program.functions[number];
         let recorded = entered(record.kind).unwrap_or(0);
         let mut values = Vec::with_capacity(function.parameters.len());
         let mut scalars = 0;
@@ -181,7 +183,10 @@ impl<'a> Walk<'_, 'a> {
             let given = given.word(width);
             let given = if given.width == width { given } else { Word::unknown(width) };
             values.push(Value::Word(match parameter.by_value {
-                Some(size) => self.by_value(given, bits, size),
+                Some(size) => {
+                    let origin = Origin::Parameter { function: number as u32, parameter: index as u32 };
+                    self.by_value(given, bits, size, origin)
+                }
                 None => self.checked(given, bits, "an argument"),
             }));
         }
@@ -189,9 +194,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The callee has a copy of its own.
-    fn by_value(&mut self, given: Word, copy: u64, size: u64) -> Word {
+    fn by_value(&mut self, given: Word, copy: u64, size: u64, origin: Origin) -> Word {
         self.pin(given, "address");
-        self.world.memory.forget(copy, size);
+        self.world.born(copy, size, origin);
         if given.known && given.bits != copy {
             for at in 0..size {
                 let from = given.bits.wrapping_add(at);

@@ -18,6 +18,16 @@ pub struct Program {
     by_id: FxHashMap<u32, usize>,
     pub(crate) functions: Vec<Function>,
     by_address: FxHashMap<u64, usize>,
+    by_value: FxHashMap<Site, Vec<Copied>>,
+}
+
+/// A parameter of which the callee has a copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    /// Which of the parameters that are recorded it is.
+    pub scalar: usize,
+    /// In bytes.
+    pub size: u64,
 }
 
 /// What is left of a unit when its functions are taken out.
@@ -82,6 +92,7 @@ impl Program {
             by_id: FxHashMap::default(),
             functions: Vec::new(),
             by_address: FxHashMap::default(),
+            by_value: FxHashMap::default(),
         };
         for mapping in &mappings {
             if let Some(module) = Module::open(mapping)? {
@@ -138,6 +149,11 @@ impl Program {
             if let Some(address) = function.address {
                 self.by_address.entry(address).or_insert(index);
             }
+            let copied = copied(&function.parameters);
+            if !copied.is_empty() {
+                let site = Site::new(self.units[function.unit].id, function.site);
+                self.by_value.insert(site, copied);
+            }
             let unit = function.unit;
             let position = self.location(unit, function.location);
             function.is_library = position.is_some_and(|position| position.file.starts_with("/usr/"));
@@ -179,6 +195,14 @@ impl Program {
         let into = (site.local() - functions[at].site) as usize;
         let inside = into <= functions[at].instructions.len();
         inside.then(|| (unit.functions.start + at, into.checked_sub(1)))
+    }
+
+    /// Of the function whose entry this is: parameters of which it has copies.
+    pub(crate) fn copied(&self, entry: Site) -> &[Copied] {
+        if self.by_value.is_empty() {
+            return &[];
+        }
+        self.by_value.get(&entry).map_or(&[], Vec::as_slice)
     }
 
     /// The function that starts at this address.
@@ -255,6 +279,12 @@ pub(crate) fn demangle(symbol: &str) -> String {
     let demangled =
         cpp_demangle::Symbol::new(symbol).ok().and_then(|symbol| symbol.demangle_with_options(&options).ok());
     demangled.unwrap_or_else(|| symbol.to_string())
+}
+
+fn copied(parameters: &[Parameter]) -> Vec<Copied> {
+    let recorded = parameters.iter().filter(|parameter| parameter.ty.bits() > 0);
+    let copy = |(scalar, parameter): (usize, &Parameter)| Some(Copied { scalar, size: parameter.by_value? });
+    recorded.enumerate().filter_map(copy).collect()
 }
 
 fn flatten(function: sidecar::Function, unit: usize) -> Function {
