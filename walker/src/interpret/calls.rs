@@ -313,7 +313,11 @@ impl<'a> Walk<'_, 'a> {
         let frame = self.frame()?;
         let returned = frame.returned.take().filter(|_| frame.next == index);
         let ty = &function.instructions[index].ty;
-        let value = self.result_value(function, index, ty, returned.unwrap_or(Value::Untracked), record.words[0])?;
+        let returned = returned.unwrap_or(Value::Untracked);
+        let value = match ty {
+            Type::Aggregate(_) => self.recorded_parts(function, index, ty, returned)?,
+            _ => self.recorded_value(ty, returned, record.words[0]),
+        };
         self.complete(function, index, value)
     }
 
@@ -326,37 +330,39 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn result_value(
+    /// An aggregate, of which the log has each scalar.
+    pub(super) fn recorded_parts(
         &mut self,
         function: &Function,
         index: usize,
         ty: &Type,
-        returned: Value,
-        recorded: u64,
+        computed: Value,
     ) -> Step<Value> {
         match ty {
             Type::Aggregate(parts) => {
                 let mut values = Vec::with_capacity(parts.len());
                 for (part, ty) in parts.iter().enumerate() {
-                    let returned = returned.part(&[part as u32]);
-                    values.push(match ty {
-                        Type::Aggregate(_) => self.result_value(function, index, ty, returned, 0)?,
-                        ty if ty.bits() > 0 => {
-                            let record = self.expect(function, index, "a value's", |kind| kind == Kind::Value)?;
-                            Value::Word(self.checked(returned.word(ty.bits()), record.words[0], "a returned value"))
-                        }
-                        _ => Value::Untracked,
-                    });
+                    values.push(self.recorded_parts(function, index, ty, computed.part(&[part as u32]))?);
                 }
                 Ok(Value::Aggregate(values.into()))
             }
             ty if ty.bits() > 0 => {
-                let returned = returned.word(ty.bits());
-                let returned = if returned.width == ty.bits() { returned } else { Word::unknown(ty.bits()) };
-                Ok(Value::Word(self.checked(returned, recorded, "a returned value")))
+                let record = self.expect(function, index, "a value's", |kind| kind == Kind::Value)?;
+                Ok(self.recorded_value(ty, computed, record.words[0]))
             }
             _ => Ok(Value::Untracked),
         }
+    }
+
+    /// A value that is in the log, and perhaps known.
+    fn recorded_value(&mut self, ty: &Type, computed: Value, recorded: u64) -> Value {
+        let width = ty.bits();
+        if width == 0 {
+            return Value::Untracked;
+        }
+        let computed = computed.word(width);
+        let computed = if computed.width == width { computed } else { Word::unknown(width) };
+        Value::Word(self.checked(computed, recorded, "a returned value"))
     }
 
     /// An exception reached a landing pad: that of the innermost active call that has it.

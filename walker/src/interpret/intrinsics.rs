@@ -30,7 +30,11 @@ impl Walk<'_, '_> {
         }
         let values: Vec<Value> = arguments.iter().map(|argument| self.operand(argument)).collect();
         if let Type::Aggregate(parts) = ty {
-            let value = self.with_overflow(base, parts, &values);
+            let computed = self.with_overflow(base, parts, &values);
+            if !matches!(computed, Value::Aggregate(_)) {
+                values.iter().for_each(|value| self.pin_value(value, &format!("llvm.{base}")));
+            }
+            let value = self.recorded_parts(function, index, ty, computed)?;
             return self.set(index, value);
         }
         let Some(record) = record else { return self.set(index, Value::Untracked) };
