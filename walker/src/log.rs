@@ -45,8 +45,6 @@ pub struct Log {
     end: usize,
     records: u64,
     stop: u64,
-    /// The highest order number.
-    last_order: u64,
 }
 
 impl Log {
@@ -56,15 +54,9 @@ impl Log {
         let header = read_header(path, &bytes)?;
         let scan = scan(&bytes);
         match scan.stop {
-            Some(stop) => Ok(Log {
-                path: path.to_path_buf(),
-                bytes,
-                header,
-                end: scan.end,
-                records: scan.records,
-                stop,
-                last_order: scan.last_order,
-            }),
+            Some(stop) => {
+                Ok(Log { path: path.to_path_buf(), bytes, header, end: scan.end, records: scan.records, stop })
+            }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
     }
@@ -92,11 +84,6 @@ impl Log {
     /// Why it ends: one of [`stop`].
     pub fn stopped_by(&self) -> u64 {
         self.stop
-    }
-
-    /// The highest order number in it; 0 if there is none.
-    pub fn last_order(&self) -> u64 {
-        self.last_order
     }
 
     /// Its records from the first on.
@@ -199,7 +186,6 @@ struct Scan {
     /// The byte after the last whole record.
     end: usize,
     records: u64,
-    last_order: u64,
     stop: Option<u64>,
 }
 
@@ -209,7 +195,6 @@ fn scan(bytes: &[u8]) -> Scan {
     let mut scan = Scan::default();
     for record in records.by_ref() {
         scan.records += 1;
-        scan.last_order = scan.last_order.max(record.order().unwrap_or(0));
         if record.kind == Kind::Stop {
             scan.stop = Some(record.words[0]);
             break;

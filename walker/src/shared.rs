@@ -135,8 +135,8 @@ struct Analysis {
     sharing: Sharing,
 }
 
-/// Goes over all records before `cutoff` and finds what is shared.
-pub(crate) fn analyse(program: &Program, logs: &[Log], cutoff: u64) -> Sharing {
+/// Goes over all records and finds what is shared.
+pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
     let mut analysis = Analysis::default();
     let mut turns = Turns::new(logs);
     let mut cursors: Vec<_> = logs.iter().map(Log::records).collect();
@@ -144,7 +144,6 @@ pub(crate) fn analyse(program: &Program, logs: &[Log], cutoff: u64) -> Sharing {
         let cursor = &mut cursors[thread];
         while let Some(record) = cursor.peek() {
             match record.order() {
-                Some(order) if order >= cutoff => break,
                 Some(order) if order >= until => {
                     turns.wait(thread, order);
                     break;

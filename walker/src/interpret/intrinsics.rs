@@ -78,7 +78,7 @@ impl Walk<'_, '_> {
                 Some(self.world.expressions.select(fits, difference, Word::constant(width, 0)))
             }
             "expect" | "expect.with.probability" | "ssa.copy" => Some(a),
-            "bswap" if width % 8 == 0 => Some(self.bytes_swapped(a)),
+            "bswap" if width.is_multiple_of(8) => Some(self.bytes_swapped(a)),
             "fshl" => self.funnel(a, word(1)?, word(2)?, true),
             "fshr" => self.funnel(a, word(1)?, word(2)?, false),
             "ctpop" if width <= 64 => Some(self.bits_counted(a)),

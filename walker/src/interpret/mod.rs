@@ -33,8 +33,6 @@ pub(crate) struct Walk<'w, 'a> {
     pub program: &'a Program,
     /// The order at which it is another thread's turn.
     pub until: u64,
-    /// The order from which on nothing is looked at.
-    pub cutoff: u64,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -84,7 +82,6 @@ impl<'a> Walk<'_, 'a> {
             None if record.kind == Kind::Stop => Err(Pause::End),
             None => Ok(record),
             Some(0) => self.crash(record),
-            Some(order) if order >= self.cutoff => Err(Pause::End),
             Some(order) if order >= self.until => Err(Pause::Turn(order)),
             Some(_) if record.kind == Kind::HandlerBegin => self.begin_handler(record),
             Some(_) => Ok(record),

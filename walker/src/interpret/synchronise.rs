@@ -136,7 +136,7 @@ impl Walk<'_, '_> {
         let mutex = self.world.object(record.words[1], Class::Mutex, PLAIN)?;
         let (cond_id, lock) = self.sync_ids(cond, mutex);
         let state = self.world.objects.get(mutex);
-        if !state.holder.is_some_and(|(by, _)| by == thread) {
+        if state.holder.is_none_or(|(by, _)| by != thread) {
             return self.drop_event();
         }
         state.holder = None;
