@@ -4,6 +4,7 @@
 
 use crate::calls::Calls;
 use crate::escape::Private;
+use crate::intrinsics;
 use crate::llvm::{Block, Context, Layout, Opcode, Type, Value, ValueKind};
 use crate::operand::{Operands, symbol_name};
 use crate::shape::{self, Address, is_hook_size, is_plain_gep, scalar_bits};
@@ -296,17 +297,17 @@ impl Scope<'_> {
     }
 }
 
-/// Whether the walker knows the scalars of an aggregate: all but those of landing pads, of accesses that are kept as
-/// they are, and of what is not described.
+/// Whether the walker knows the scalars of an aggregate: all but those of landing pads, of parameters, of accesses that
+/// are kept as they are, and of what is not described.
 fn is_tracked(aggregate: Value, depth: u32) -> bool {
     if aggregate.kind() != ValueKind::Instruction {
-        return true;
+        return aggregate.kind() != ValueKind::Argument; // only scalars are recorded at entry
     }
     if depth > 8 {
         return false;
     }
     match aggregate.opcode() {
-        Opcode::Call | Opcode::Invoke => true,
+        Opcode::Call | Opcode::Invoke => is_call_tracked(aggregate),
         Opcode::AtomicCmpXchg => scalar_bits(aggregate.operand(1).ty()) > 0,
         Opcode::ExtractValue => is_tracked(aggregate.operand(0), depth + 1),
         Opcode::InsertValue => is_tracked(aggregate.operand(0), depth + 1) && is_part_tracked(aggregate, depth),
@@ -314,6 +315,14 @@ fn is_tracked(aggregate: Value, depth: u32) -> bool {
         Opcode::Select => is_tracked(aggregate.operand(1), depth + 1) && is_tracked(aggregate.operand(2), depth + 1),
         _ => false,
     }
+}
+
+/// The scalars of what a call gives are recorded; those of an intrinsic are not, and can be computed for arithmetic
+/// that tells of an overflow.
+fn is_call_tracked(call: Value) -> bool {
+    intrinsics::name_of_call(call).is_none_or(|name| {
+        call.opcode() == Opcode::Invoke || name.contains(".with.overflow.") && scalar_bits(call.operand(0).ty()) > 0
+    })
 }
 
 /// Of an insertvalue: whether what is inserted is a scalar or tracked.

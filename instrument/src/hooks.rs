@@ -283,14 +283,12 @@ impl Hooks<'_> {
         }
     }
 
-    /// The value of an instruction, and of an aggregate its scalars.
+    /// The value of an instruction, if it is a scalar.
     fn value(&mut self, value: Value, site: u32) {
-        self.after(value);
         if scalar_bits(value.ty()) > 0 {
+            self.after(value);
             let word = self.widen(value);
             self.hook("value", &[word], site);
-        } else if shape::is_aggregate(value.ty()) {
-            self.parts(value, site);
         }
     }
 

@@ -48,6 +48,9 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     let context = Context::new()?;
     let module = context.parse(bitcode, name)?;
     let machine = Machine::of(&module)?;
+    for function in module.functions() {
+        module.forget_features(function);
+    }
     module.run(preparation(options), &machine)?;
     let (functions, left) = functions_to_instrument(&module);
     canonicalise(&module, &functions);

@@ -166,6 +166,7 @@ pub enum Op {
     Store { address: Operand, value: Operand, size: u64, hooked: bool, atomic: bool },
     /// A read or write of memory in one of the sizes that no single record can hold: as many `Load` or `Store`
     /// records as `pieces`, in order, each at the address plus its offset with its size. Its value is not tracked.
+    /// One that is atomic (16 bytes) is not split: without `value`, its records read what it left behind.
     Wide { address: Operand, value: Option<Operand>, pieces: Vec<(u64, u8)> },
     /// An atomic read-modify-write: an `Update` record.
     Update { address: Operand, operand: Operand, size: u64, by: UpdateOp },

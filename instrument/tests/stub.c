@@ -1,8 +1,11 @@
-// Performs the hooks plainly; with STUB_LOG set, writes a line for each record to the file that it names.
+// Performs the hooks plainly; with STUB_LOG set, writes a line for each record to the file that it names: thread, kind,
+// site within the unit, words in hexadecimal.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 typedef uint64_t word;
 
@@ -22,10 +25,12 @@ static FILE *log_file(void) {
         FILE *file = log_file();                                              \
         word words[] = {__VA_ARGS__};                                         \
         if (file) {                                                           \
-            fprintf(file, "%s %u", kind, (unsigned)(site & 0xffffff));        \
+            flockfile(file);                                                  \
+            fprintf(file, "%ld %s %u", syscall(SYS_gettid), kind, (unsigned)(site & 0xffffff)); \
             for (int i = 0; i < count; i++) fprintf(file, " %llx", (unsigned long long)words[i]); \
             fputc('\n', file);                                                \
             fflush(file);                                                     \
+            funlockfile(file);                                                \
         }                                                                     \
     } while (0)
 
@@ -97,3 +102,5 @@ void __foretrace_value(word value, word site) { RECORD("value", 1, value); }
 void __foretrace_result(word value, word site) { RECORD("result", 1, value); }
 void __foretrace_landing(word site) { RECORD("landing", 0, 0); }
 void __foretrace_alloca(word address, word size, word site) { RECORD("alloca", 2, address, size); }
+void foretrace_atomic_begin(const char *label) { (void)label; }
+void foretrace_atomic_end(const char *label) { (void)label; }

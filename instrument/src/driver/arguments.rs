@@ -365,3 +365,101 @@ fn content_of_file(file: &OsStr) -> Option<Content> {
         HEADERS.contains(&suffix).then_some(Content::Header)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Arguments {
+        Arguments::parse(line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect())
+    }
+
+    fn shared(arguments: &Arguments) -> Vec<String> {
+        let words = arguments.parts.iter().filter_map(|part| match part {
+            Part::Shared(words) => Some(words),
+            _ => None,
+        });
+        words.flatten().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn goals_are_those_of_a_compiler() {
+        for (line, goal) in [
+            ("a.c -o a", Goal::Link),
+            ("-c a.c", Goal::Objects),
+            ("a.o -lm", Goal::Link),
+            ("-E a.c", Goal::Straight),
+            ("-c -S a.c", Goal::Straight),
+            ("-M a.c", Goal::Straight),
+            ("-MD -c a.c", Goal::Objects),
+            ("--version", Goal::Straight),
+            ("-print-file-name=libc.a", Goal::Straight),
+            ("-v", Goal::Straight),
+            ("-v a.c", Goal::Link),
+            ("-### a.c", Goal::Straight),
+            ("-Wl,--version", Goal::Straight),
+            ("-c -emit-llvm a.c", Goal::Straight),
+            ("", Goal::Straight),
+        ] {
+            assert_eq!(parse(line).goal, goal, "{line}");
+        }
+    }
+
+    #[test]
+    fn files_are_told_from_values() {
+        let arguments =
+            parse("-I inc.c -D x.c -include y.c -MF z.c -o out.c -Xlinker q.c real.c -x c - -x none b.o s.S");
+        assert_eq!(arguments.compiled().collect::<Vec<_>>(), ["real.c", "-", "s.S"]);
+        assert_eq!(arguments.output.as_deref(), Some(OsStr::new("out.c")));
+        assert!(arguments.parts.contains(&Part::Linked(vec!["b.o".into()])));
+        let languages = arguments.parts.iter().filter_map(|part| match part {
+            Part::Compiled { content, language, .. } => Some((content.clone(), language.clone())),
+            _ => None,
+        });
+        let languages: Vec<_> = languages.collect();
+        let expected = [(Content::Source, None), (Content::Source, Some("c".into())), (Content::Assembly, None)];
+        assert_eq!(languages, expected);
+    }
+
+    #[test]
+    fn languages_last_until_the_next() {
+        let arguments = parse("-xassembler-with-cpp a -x c++ b -xnone c.c -x c-header d");
+        let found = arguments.parts.iter().map(|part| match part {
+            Part::Compiled { content, .. } => content.clone(),
+            other => panic!("{other:?}"),
+        });
+        let expected = [Content::Assembly, Content::Source, Content::Source, Content::Header];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_left_out() {
+        let line = "-O2 -D_FORTIFY_SOURCE=2 -Wp,-D_FORTIFY_SOURCE=3 -U_FORTIFY_SOURCE -flto=thin -fsanitize=thread,undefined \
+                    -DX -fPIC -D _FORTIFY_SOURCE=1 -D Y -c a.c";
+        let arguments = parse(line);
+        assert_eq!(shared(&arguments), ["-fsanitize=undefined", "-DX", "-fPIC", "-D", "Y"]);
+        assert_eq!(arguments.notes.len(), 1);
+        assert!(arguments.parts.contains(&Part::Level("-O2".into())));
+    }
+
+    #[test]
+    fn libraries_are_told_from_programs() {
+        for (line, library) in [
+            ("a.c -shared", true),
+            ("-r a.o b.o", true),
+            ("a.c -Wl,-r", true),
+            ("a.c -rdynamic", false),
+            ("a.c -static", false),
+            ("-I -shared a.c", false),
+        ] {
+            assert_eq!(parse(line).makes_library(), library, "{line}");
+        }
+    }
+
+    #[test]
+    fn our_own_options_are_not_for_clang() {
+        let arguments = parse("--as-shipped -c a.c --print-include");
+        assert!(arguments.as_shipped && arguments.print_include);
+        assert_eq!(arguments.words, ["-c", "a.c"]);
+    }
+}

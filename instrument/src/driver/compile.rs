@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// What makes clang's bitcode say what the source says.
 const FAITHFUL: [&str; 3] = ["-O0", "-Xclang", "-disable-O0-optnone"];
 /// What keeps accesses of an optimised program one by one.
-const AS_SHIPPED: [&str; 3] = ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"];
+const AS_SHIPPED: [&str; 5] =
+    ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-Xclang", "-disable-O0-optnone"];
 /// Names and positions for reports; no calls of checking variants of libc functions, no bitcode for the linker.
 const ALWAYS: [&str; 5] =
     ["-g", "-fno-discard-value-names", "-U_FORTIFY_SOURCE", "-fno-lto", "-Wno-unused-command-line-argument"];
@@ -76,8 +77,8 @@ impl Job<'_> {
             }
         }
         if *self.content != Content::Assembly {
-            let mode = if self.arguments.as_shipped { AS_SHIPPED } else { FAITHFUL };
-            words.extend(mode.map(OsString::from));
+            let mode: &[&str] = if self.arguments.as_shipped { &AS_SHIPPED } else { &FAITHFUL };
+            words.extend(mode.iter().map(OsString::from));
             words.extend(fast_math.then(|| "-ffast-math".into()));
         }
         words.extend(ALWAYS.map(OsString::from));

@@ -169,6 +169,9 @@ table! {
     LLVMGetEnumAttributeAtIndex(Value, c_uint, c_uint) -> Option<Attribute>;
     LLVMGetTypeAttributeValue(Attribute) -> Type;
     LLVMAddAttributeAtIndex(Value, c_uint, Attribute);
+    LLVMGetStringAttributeAtIndex(Value, c_uint, Text, c_uint) -> Option<Attribute>;
+    LLVMGetStringAttributeValue(Attribute, *mut c_uint) -> Text;
+    LLVMCreateStringAttribute(ContextRef, Text, c_uint, Text, c_uint) -> Attribute;
     LLVMGetCallSiteEnumAttribute(Value, c_uint, c_uint) -> Option<Attribute>;
     LLVMGetSubprogram(Value) -> Option<Metadata>;
 

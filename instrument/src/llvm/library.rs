@@ -32,12 +32,12 @@ pub enum LlvmError {
         why: String,
     },
     /// It is older.
-    #[error("{path} is LLVM {found}, {OLDEST} or newer is needed")]
+    #[error("{path} is too old ({found}), LLVM {OLDEST} or newer is needed")]
     TooOld {
         /// Which.
         path: String,
-        /// Its version.
-        found: u32,
+        /// What it is.
+        found: String,
     },
     /// It lacks something.
     #[error("{path} lacks {symbol}: is it a libLLVM with the C interface and the X86 target?")]
@@ -88,7 +88,7 @@ fn candidates() -> Vec<PathBuf> {
         return vec![named.into()];
     }
     let mut found = Vec::new();
-    if let Some(folder) = rust_toolchain() {
+    for folder in active_toolchain().into_iter().chain(installed_toolchains()) {
         found.extend(libraries_in(&folder));
     }
     for folder in ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"] {
@@ -101,10 +101,21 @@ fn candidates() -> Vec<PathBuf> {
 }
 
 /// The folder with the libraries of the active Rust toolchain.
-fn rust_toolchain() -> Option<PathBuf> {
+fn active_toolchain() -> Option<PathBuf> {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
     let sysroot = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| Path::new(sysroot.trim()).join("lib"))
+}
+
+/// The same of those that rustup has installed.
+fn installed_toolchains() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".rustup"));
+    let Some(rustup) = std::env::var_os("RUSTUP_HOME").map(PathBuf::from).or(home) else { return Vec::new() };
+    let Ok(toolchains) = std::fs::read_dir(rustup.join("toolchains")) else { return Vec::new() };
+    let mut folders: Vec<PathBuf> = toolchains.flatten().map(|entry| entry.path().join("lib")).collect();
+    folders.sort();
+    folders.reverse();
+    folders
 }
 
 /// The files in a folder that are by their names a libLLVM which is new enough.
@@ -138,10 +149,10 @@ fn open(path: &Path) -> Result<Api, LlvmError> {
         // SAFETY: the handle is open and stays so.
         unsafe { libc::dlsym(handle, symbol.as_ptr()) }
     };
-    if let Some(found) = version(find(c"LLVMGetVersion"))
-        && found < OLDEST
-    {
-        return Err(LlvmError::TooOld { path: shown, found });
+    match version(find(c"LLVMGetVersion")) {
+        Some(found) if found >= OLDEST => {}
+        Some(found) => return Err(LlvmError::TooOld { path: shown, found: format!("version {found}") }),
+        None => return Err(LlvmError::TooOld { path: shown, found: "it does not tell its version".into() }),
     }
     // SAFETY: it is a libLLVM of at least that version, or `find` fails.
     unsafe { Api::find(find) }.map_err(|symbol| LlvmError::Lacks { path: shown, symbol })

@@ -15,6 +15,20 @@ const PIC: u32 = 2;
 const MODEL: u32 = 0;
 /// An object file, not assembly.
 const OBJECT: u32 = 1;
+/// Where attributes of the function itself are kept.
+const FUNCTION: u32 = u32::MAX;
+/// Features of x86 processors that older versions of clang rule out by name and LLVM 22 does not know.
+const FORGOTTEN: [&str; 9] = [
+    "-avx10.1-256",
+    "-avx10.1-512",
+    "-avx10.2-256",
+    "-avx10.2-512",
+    "-3dnow",
+    "-3dnowa",
+    "-avx512er",
+    "-avx512pf",
+    "-prefetchwt1",
+];
 /// Severity of messages that are errors.
 const ERROR: u32 = 0;
 
@@ -154,7 +168,34 @@ impl Module<'_> {
     pub fn add_attribute(&self, function: Value, name: &str) {
         unsafe {
             let made = (api().LLVMCreateEnumAttribute)(self.context.handle, super::value::attribute(name), 0);
-            (api().LLVMAddAttributeAtIndex)(function, u32::MAX, made);
+            (api().LLVMAddAttributeAtIndex)(function, FUNCTION, made);
+        }
+    }
+
+    /// Takes processor features out of a function that it must not use and that this LLVM has forgotten: it would
+    /// complain of each.
+    pub fn forget_features(&self, function: Value) {
+        let name = "target-features";
+        let length = u32::try_from(name.len()).unwrap_or(0);
+        unsafe {
+            let Some(found) = (api().LLVMGetStringAttributeAtIndex)(function, FUNCTION, name.as_ptr().cast(), length)
+            else {
+                return;
+            };
+            let mut size = 0;
+            let start = (api().LLVMGetStringAttributeValue)(found, &raw mut size);
+            let features = text(start, size as usize);
+            let kept: Vec<&str> = features.split(',').filter(|feature| !FORGOTTEN.contains(feature)).collect();
+            let kept = kept.join(",");
+            let size = u32::try_from(kept.len()).unwrap_or(0);
+            let made = (api().LLVMCreateStringAttribute)(
+                self.context.handle,
+                name.as_ptr().cast(),
+                length,
+                kept.as_ptr().cast(),
+                size,
+            );
+            (api().LLVMAddAttributeAtIndex)(function, FUNCTION, made);
         }
     }
 
