@@ -49,6 +49,19 @@ impl Expressions {
         }
     }
 
+    /// An event that a term mentions, if any: all that it mentions are of one thread.
+    pub fn any_leaf(&self, term: TermId) -> Option<EventId> {
+        let mut open = vec![term];
+        while let Some(term) = open.pop() {
+            match self.terms.node(term) {
+                Node::Leaf(local) => return Some(local.definition),
+                Node::Const(_) => {}
+                Node::App(_, args) => open.extend(args.iter()),
+            }
+        }
+        None
+    }
+
     /// A function of two words of equal width, to a word of that width.
     pub fn binary(&mut self, func: Func, a: Word, b: Word) -> Word {
         if !(a.known && b.known) {
@@ -98,6 +111,7 @@ impl Expressions {
             (Func::BvShl | Func::BvLshr | Func::BvAshr | Func::BvOr | Func::BvXor, 0) => other,
             (Func::BvMul | Func::BvAnd, 0) => self.literal(a.width, 0),
             (Func::BvAnd, c) if c == ones => other,
+            (Func::BvAnd, c) => self.masked(other, a.width, c),
             _ => {
                 let args = [self.term(a), self.term(b)];
                 self.app(func, &args)
@@ -128,6 +142,19 @@ impl Expressions {
         }
         let amount = self.literal(width, amount.unsigned_abs());
         self.app(func, &[base, amount])
+    }
+
+    /// The bits of a term that a constant has set; masks of masks are one.
+    fn masked(&mut self, term: TermId, width: u32, mask: u64) -> TermId {
+        let (mut term, mut mask) = (term, mask);
+        if let Node::App(Func::BvAnd, args) = self.terms.node(term)
+            && let [inner, before] = args[..]
+            && let Some(before) = self.bits(before)
+        {
+            (term, mask) = (inner, mask & before);
+        }
+        let mask = self.literal(width, mask);
+        self.app(Func::BvAnd, &[term, mask])
     }
 
     /// Operations on single bits, as truth values where they are such.
@@ -169,13 +196,9 @@ impl Expressions {
     pub fn not(&mut self, truth: TermId) -> TermId {
         match self.terms.node(truth) {
             Node::App(Func::Not, args) => args[0],
-            Node::App(Func::Distinct, args) if args.len() == 2 => {
-                let args = args.clone();
-                self.app(Func::Eq, &args)
-            }
-            Node::App(Func::Eq, args) if args.len() == 2 => {
-                let args = args.clone();
-                self.app(Func::Distinct, &args)
+            Node::App(func, args) if args.len() == 2 && opposite(*func).is_some() => {
+                let (func, args) = (opposite(*func).unwrap_or(Func::Not), args.clone());
+                self.app(func, &args)
             }
             _ => self.app(Func::Not, &[truth]),
         }
@@ -414,6 +437,23 @@ impl Expressions {
             _ => None,
         }
     }
+}
+
+/// The comparison that holds where this one does not.
+fn opposite(func: Func) -> Option<Func> {
+    Some(match func {
+        Func::Eq => Func::Distinct,
+        Func::Distinct => Func::Eq,
+        Func::BvUlt => Func::BvUge,
+        Func::BvUge => Func::BvUlt,
+        Func::BvUle => Func::BvUgt,
+        Func::BvUgt => Func::BvUle,
+        Func::BvSlt => Func::BvSge,
+        Func::BvSge => Func::BvSlt,
+        Func::BvSle => Func::BvSgt,
+        Func::BvSgt => Func::BvSle,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -45,8 +45,6 @@ pub struct Log {
     end: usize,
     records: u64,
     stop: u64,
-    /// The highest order number.
-    last_order: u64,
 }
 
 impl Log {
@@ -56,15 +54,9 @@ impl Log {
         let header = read_header(path, &bytes)?;
         let scan = scan(&bytes);
         match scan.stop {
-            Some(stop) => Ok(Log {
-                path: path.to_path_buf(),
-                bytes,
-                header,
-                end: scan.end,
-                records: scan.records,
-                stop,
-                last_order: scan.last_order,
-            }),
+            Some(stop) => {
+                Ok(Log { path: path.to_path_buf(), bytes, header, end: scan.end, records: scan.records, stop })
+            }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
     }
@@ -92,11 +84,6 @@ impl Log {
     /// Why it ends: one of [`stop`].
     pub fn stopped_by(&self) -> u64 {
         self.stop
-    }
-
-    /// The highest order number in it; 0 if there is none.
-    pub fn last_order(&self) -> u64 {
-        self.last_order
     }
 
     /// Its records from the first on.
@@ -199,7 +186,6 @@ struct Scan {
     /// The byte after the last whole record.
     end: usize,
     records: u64,
-    last_order: u64,
     stop: Option<u64>,
 }
 
@@ -209,7 +195,6 @@ fn scan(bytes: &[u8]) -> Scan {
     let mut scan = Scan::default();
     for record in records.by_ref() {
         scan.records += 1;
-        scan.last_order = scan.last_order.max(record.order().unwrap_or(0));
         if record.kind == Kind::Stop {
             scan.stop = Some(record.words[0]);
             break;
@@ -249,6 +234,7 @@ fn log_files(recording: &Path) -> Result<Vec<PathBuf>, WalkError> {
 }
 
 /// After the run: cuts every log of the folder after its last whole record, and ends it with a `Stop` record if it has none.
+/// Logs that were not even begun go.
 ///
 /// From then on a log that ends otherwise was cut off, and is refused.
 pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
@@ -258,11 +244,14 @@ pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
 fn finish(path: &Path) -> Result<(), WalkError> {
     let failed = |error| WalkError::io(path, error);
     let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.len() < (HEADER_WORDS * WORD) as u64 {
-        return Err(WalkError::NotALog { path: path.to_path_buf() });
+    if file.metadata().map_err(failed)?.len() < WORD as u64 {
+        return fs::remove_file(path).map_err(failed);
     }
     let scan = {
         let bytes = map(path)?;
+        if word(&bytes, 0) == Some(0) {
+            return fs::remove_file(path).map_err(failed); // the process ended before the thread began
+        }
         read_header(path, &bytes)?;
         scan(&bytes)
     };

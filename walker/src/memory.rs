@@ -70,7 +70,7 @@ fn all(size: u32) -> u8 {
 
 impl Expressions {
     /// A word as the bytes that a write of `size` bytes puts into memory.
-    pub fn to_bytes(&mut self, word: Word, size: u32) -> Bytes {
+    pub fn split(&mut self, word: Word, size: u32) -> Bytes {
         let wide = self.zero_extend(word, size * 8);
         let mut bytes = Bytes::constant(size, wide.bits);
         if !wide.known {
@@ -83,7 +83,7 @@ impl Expressions {
     }
 
     /// Bytes as one word: the term itself where they are all of one, else what they are made of.
-    pub fn from_bytes(&mut self, bytes: &Bytes) -> Word {
+    pub fn join(&mut self, bytes: &Bytes) -> Word {
         let width = bytes.size * 8;
         if !bytes.is_known() {
             return Word::unknown(width);
@@ -211,10 +211,11 @@ impl Memory {
             return;
         }
         if granule.slices == 0 {
-            granule.slices = self.unused.pop().unwrap_or_else(|| {
-                self.slices.push([None; 8]);
-                self.slices.len() as u32 - 1
-            });
+            granule.slices = self.unused.pop().unwrap_or(self.slices.len() as u32);
+            match self.slices.get_mut(granule.slices as usize) {
+                Some(used_before) => *used_before = [None; 8],
+                None => self.slices.push([None; 8]),
+            }
         }
         let slices = &mut self.slices[granule.slices as usize];
         slices[at as usize..(at + bytes.size) as usize].copy_from_slice(&bytes.slices[..bytes.size as usize]);
@@ -227,7 +228,7 @@ impl Memory {
     pub fn forget(&mut self, address: u64, size: u64) {
         let end = address.saturating_add(size);
         let mut at = address;
-        while at < end && at % 8 != 0 {
+        while at < end && !at.is_multiple_of(8) {
             self.forget_byte(at);
             at += 1;
         }
@@ -260,17 +261,17 @@ mod tests {
         let (mut e, mut memory) = (Expressions::default(), Memory::default());
         let term = e.local(EventId(0), 32);
         let word = Word { term: Some(term), ..Word::constant(32, 0x0403_0201) };
-        let bytes = e.to_bytes(word, 4);
+        let bytes = e.split(word, 4);
         memory.store(0x1006, &bytes); // across granules
         let loaded = memory.load(0x1006, 4);
-        assert_eq!(e.from_bytes(&loaded), word);
+        assert_eq!(e.join(&loaded), word);
         let high = memory.load(0x1008, 1);
-        let high = e.from_bytes(&high);
+        let high = e.join(&high);
         assert_eq!((high.bits, high.term), (3, Some(e.extract_to(term, 16, 8))));
         // one byte is overwritten: pieces on both sides of a constant
         memory.store(0x1007, &Bytes::constant(1, 0xff));
         let torn = memory.load(0x1006, 4);
-        let torn = e.from_bytes(&torn);
+        let torn = e.join(&torn);
         assert_eq!(torn.bits, 0x0403_ff01);
         let value = e.terms.evaluate(torn.term.unwrap(), &mut |_| foretrace_trace::Value::BitVec {
             width: 32,
@@ -280,6 +281,19 @@ mod tests {
         memory.store(0x1006, &Bytes::constant(4, 0));
         assert!(!memory.load(0x1006, 4).symbolic);
         assert_eq!(memory.unused.len(), 2);
+    }
+
+    #[test]
+    fn what_is_forgotten_does_not_come_back_elsewhere() {
+        let (mut e, mut memory) = (Expressions::default(), Memory::default());
+        let term = e.local(EventId(0), 64);
+        let word = Word { term: Some(term), ..Word::constant(64, 0) };
+        memory.store(0x1000, &e.split(word, 8));
+        memory.forget(0x1000, 8);
+        let byte = e.local(EventId(1), 8);
+        memory.store(0x2000, &Bytes::constant(8, 0));
+        memory.store(0x2000, &e.split(Word { term: Some(byte), ..Word::constant(8, 0) }, 1));
+        assert_eq!(memory.load(0x2001, 7).slices, [None; 8]);
     }
 
     #[test]

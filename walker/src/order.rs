@@ -1,8 +1,10 @@
 //! Whose turn it is: the threads of a recording one after the other, so that their ordered records come in order.
+//!
+//! Where the logs reached their size limit there are no order numbers from that moment on, for any thread: what is there
+//! is all that happened before it.
 
 use crate::error::WalkError;
 use crate::log::Log;
-use foretrace_runtime::record::stop;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,14 +31,6 @@ impl Turns {
     pub fn wait(&mut self, thread: usize, order: u64) {
         self.waiting.push(Reverse((order, thread)));
     }
-}
-
-/// The order from which on records are not looked at.
-///
-/// Where a thread had to stop recording, what the others did after it had its last record may rest on what is missing.
-pub(crate) fn cutoff(logs: &[Log]) -> u64 {
-    let stopped = logs.iter().filter(|log| log.stopped_by() != stop::END);
-    stopped.map(|log| log.last_order() + 1).min().unwrap_or(u64::MAX)
 }
 
 /// Checks that the order numbers of every thread grow.

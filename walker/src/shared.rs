@@ -4,9 +4,10 @@
 //! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
 //! one of them writes. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
 
-use crate::log::{Log, Record};
+use crate::log::{Log, Record, Records};
 use crate::order::Turns;
 use crate::paged::Paged;
+use crate::program::{Copied, Program};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -134,8 +135,8 @@ struct Analysis {
     sharing: Sharing,
 }
 
-/// Goes over all records before `cutoff` and finds what is shared.
-pub(crate) fn analyse(logs: &[Log], cutoff: u64) -> Sharing {
+/// Goes over all records and finds what is shared.
+pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
     let mut analysis = Analysis::default();
     let mut turns = Turns::new(logs);
     let mut cursors: Vec<_> = logs.iter().map(Log::records).collect();
@@ -143,7 +144,6 @@ pub(crate) fn analyse(logs: &[Log], cutoff: u64) -> Sharing {
         let cursor = &mut cursors[thread];
         while let Some(record) = cursor.peek() {
             match record.order() {
-                Some(order) if order >= cutoff => break,
                 Some(order) if order >= until => {
                     turns.wait(thread, order);
                     break;
@@ -153,6 +153,9 @@ pub(crate) fn analyse(logs: &[Log], cutoff: u64) -> Sharing {
             cursor.pass(record.kind);
             if record.order() != Some(0) {
                 analysis.record(thread as u32 + 1, &record);
+            }
+            if matches!(record.kind, Kind::Enter1 | Kind::Enter2 | Kind::Enter3 | Kind::Enter4) {
+                analysis.copies(program.copied(record.site()), &record, cursor);
             }
         }
     }
@@ -167,6 +170,20 @@ impl Analysis {
             self.access(thread, record.words[0], size, if reads_only { 0 } else { WRITTEN });
         } else if matches!(record.kind, Kind::Allocate | Kind::Alloca) {
             self.born(record.words[0], record.words[1]);
+        }
+    }
+
+    /// The copies that a function got of its arguments.
+    fn copies(&mut self, copied: &[Copied], entry: &Record, after: &Records<'_>) {
+        let in_entry = entry.kind.words() - 1;
+        for copy in copied {
+            let address = match copy.scalar.checked_sub(in_entry) {
+                None => Some(entry.words[copy.scalar]),
+                Some(later) => after.clone().nth(later).map(|record| record.words[0]),
+            };
+            if let Some(address) = address {
+                self.born(address, copy.size);
+            }
         }
     }
 

@@ -32,12 +32,11 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let logs = open_logs(recording)?;
     logs.iter().try_for_each(order::check)?;
     let program = Program::open(recording)?;
-    let cutoff = order::cutoff(&logs);
-    let sharing = shared::analyse(&logs, cutoff);
+    let sharing = shared::analyse(&program, &logs);
     let mut world = World::new(&program, options, sharing)?;
     world.draft.assembler.set_program(&description.program);
     let mut threads = declare_threads(&mut world, &logs)?;
-    take_turns(&mut world, &mut threads, &logs, cutoff)?;
+    take_turns(&mut world, &mut threads, &logs)?;
     fail_by_signal(&mut world, &threads, description.signal);
     finish(world, &threads, &logs)
 }
@@ -100,17 +99,12 @@ fn start_name(program: &Program, log: &Log) -> Option<String> {
     own.map(|function| function.name.clone())
 }
 
-fn take_turns<'a>(
-    world: &mut World<'a>,
-    threads: &mut [Thread<'a>],
-    logs: &'a [Log],
-    cutoff: u64,
-) -> Result<(), WalkError> {
+fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [Log]) -> Result<(), WalkError> {
     let mut turns = Turns::new(logs);
     let mut loops = LoopCache::default();
     let program = world.program;
     while let Some((thread, until)) = turns.next() {
-        let mut walk = Walk { world, thread: &mut threads[thread], loops: &mut loops, program, until, cutoff };
+        let mut walk = Walk { world, thread: &mut threads[thread], loops: &mut loops, program, until };
         if let Some(order) = walk.run()? {
             turns.wait(thread, order);
         }
@@ -165,7 +159,7 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
         }
         let described = world.cells.all[cell.index()];
         let address = described.piece.address;
-        let mut name = world.names.variable(world.program, address, described.region, described.base);
+        let mut name = world.names.variable(world.program, described.piece, described.region, described.base);
         if used.contains(&name) {
             name = format!("{name}@{address:x}"); // static variables of two files, say
         }

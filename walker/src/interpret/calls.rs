@@ -3,6 +3,8 @@
 use super::Walk;
 use super::thread::{Frame, Pause, State, Step};
 use crate::log::Record;
+use crate::memory::Bytes;
+use crate::names::Origin;
 use crate::program::Function;
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
@@ -124,7 +126,7 @@ impl<'a> Walk<'_, 'a> {
         let function = &self.program.functions[number];
         let called = arguments.is_some();
         let arguments = arguments.unwrap_or_default();
-        let parameters = self.parameters(function, record, &arguments)?;
+        let parameters = self.parameters(number, record, &arguments)?;
         for extra in arguments.iter().skip(function.parameters.len()) {
             self.pin_value(extra, "variadic argument");
         }
@@ -155,7 +157,8 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// What the parameters are: terms from the caller, values from the log.
-    fn parameters(&mut self, function: &Function, record: Record, arguments: &[Value]) -> Step<Vec<Value>> {
+    fn parameters(&mut self, number: usize, record: Record, arguments: &[Value]) -> Step<Vec<Value>> {
+        let function = &self.program.functions[number];
         let recorded = entered(record.kind).unwrap_or(0);
         let mut values = Vec::with_capacity(function.parameters.len());
         let mut scalars = 0;
@@ -180,7 +183,10 @@ impl<'a> Walk<'_, 'a> {
             let given = given.word(width);
             let given = if given.width == width { given } else { Word::unknown(width) };
             values.push(Value::Word(match parameter.by_value {
-                Some(size) => self.by_value(given, bits, size),
+                Some(size) => {
+                    let origin = Origin::Parameter { function: number as u32, parameter: index as u32 };
+                    self.by_value(given, bits, size, origin)
+                }
                 None => self.checked(given, bits, "an argument"),
             }));
         }
@@ -188,14 +194,14 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The callee has a copy of its own.
-    fn by_value(&mut self, given: Word, copy: u64, size: u64) -> Word {
+    fn by_value(&mut self, given: Word, copy: u64, size: u64, origin: Origin) -> Word {
         self.pin(given, "address");
-        self.world.memory.forget(copy, size);
+        self.world.born(copy, size, origin);
         if given.known && given.bits != copy {
             for at in 0..size {
                 let from = given.bits.wrapping_add(at);
                 if self.world.cells.at(from).is_none() {
-                    let byte = self.world.memory.load(from, 1);
+                    let byte = self.own_byte(from);
                     self.world.memory.store(copy.wrapping_add(at), &byte);
                 }
             }
@@ -203,12 +209,23 @@ impl<'a> Walk<'_, 'a> {
         Word::constant(64, copy)
     }
 
+    /// A byte as it is in memory. No record says that the thread reads it, so it may be another one's: then its term
+    /// means nothing here.
+    fn own_byte(&mut self, address: u64) -> Bytes {
+        let byte = self.world.memory.load(address, 1);
+        let is_own = byte.slices[0].is_none_or(|slice| {
+            let leaf = self.world.expressions.any_leaf(slice.term);
+            leaf.is_none_or(|event| self.world.draft.events[event.index()].thread == self.thread.id)
+        });
+        if is_own { byte } else { Bytes { slices: [None; 8], symbolic: false, ..byte } }
+    }
+
     /// The innermost function returns.
     pub(super) fn return_from(&mut self, function: &Function, value: Value) -> Step<()> {
         let Some(frame) = self.thread.frames.pop() else { return Err(Pause::Lost("a return from nowhere".into())) };
         self.drop_frame(&frame);
         if !frame.called {
-            if function.returns.bits() > 0 {
+            if function.symbol != "main" {
                 self.pin_value(&value, "value returned to code that was not recorded");
             }
             return Ok(());
@@ -233,7 +250,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn drop_frame(&mut self, frame: &Frame) {
-        while self.thread.nest.depth() > frame.nest {
+        let of_frames =
+            matches!(self.world.options.transactions, Transactions::Functions { .. } | Transactions::LoopBodies);
+        while of_frames && self.thread.nest.depth() > frame.nest {
             self.end_stretch(Some(self.world.draft.next().0));
         }
         self.thread.registers.truncate(frame.registers);
@@ -264,6 +283,12 @@ impl<'a> Walk<'_, 'a> {
                 self.take(record);
                 self.synchronise(record)
             }
+            // An interposed function that changes memory of the program says so.
+            kind if kind.size() > 0 && self.program.find(record.site()).is_none() => {
+                self.take(record);
+                self.access_from_outside(record);
+                Ok(())
+            }
             _ => Err(self.lost(record, "what code does that was not recorded")),
         }
     }
@@ -288,7 +313,11 @@ impl<'a> Walk<'_, 'a> {
         let frame = self.frame()?;
         let returned = frame.returned.take().filter(|_| frame.next == index);
         let ty = &function.instructions[index].ty;
-        let value = self.result_value(function, index, ty, returned.unwrap_or(Value::Untracked), record.words[0])?;
+        let returned = returned.unwrap_or(Value::Untracked);
+        let value = match ty {
+            Type::Aggregate(_) => self.recorded_parts(function, index, ty, returned)?,
+            _ => self.recorded_value(ty, returned, record.words[0]),
+        };
         self.complete(function, index, value)
     }
 
@@ -301,37 +330,39 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn result_value(
+    /// An aggregate, of which the log has each scalar.
+    pub(super) fn recorded_parts(
         &mut self,
         function: &Function,
         index: usize,
         ty: &Type,
-        returned: Value,
-        recorded: u64,
+        computed: Value,
     ) -> Step<Value> {
         match ty {
             Type::Aggregate(parts) => {
                 let mut values = Vec::with_capacity(parts.len());
                 for (part, ty) in parts.iter().enumerate() {
-                    let returned = returned.part(&[part as u32]);
-                    values.push(match ty {
-                        Type::Aggregate(_) => self.result_value(function, index, ty, returned, 0)?,
-                        ty if ty.bits() > 0 => {
-                            let record = self.expect(function, index, "a value's", |kind| kind == Kind::Value)?;
-                            Value::Word(self.checked(returned.word(ty.bits()), record.words[0], "a returned value"))
-                        }
-                        _ => Value::Untracked,
-                    });
+                    values.push(self.recorded_parts(function, index, ty, computed.part(&[part as u32]))?);
                 }
                 Ok(Value::Aggregate(values.into()))
             }
             ty if ty.bits() > 0 => {
-                let returned = returned.word(ty.bits());
-                let returned = if returned.width == ty.bits() { returned } else { Word::unknown(ty.bits()) };
-                Ok(Value::Word(self.checked(returned, recorded, "a returned value")))
+                let record = self.expect(function, index, "a value's", |kind| kind == Kind::Value)?;
+                Ok(self.recorded_value(ty, computed, record.words[0]))
             }
             _ => Ok(Value::Untracked),
         }
+    }
+
+    /// A value that is in the log, and perhaps known.
+    fn recorded_value(&mut self, ty: &Type, computed: Value, recorded: u64) -> Value {
+        let width = ty.bits();
+        if width == 0 {
+            return Value::Untracked;
+        }
+        let computed = computed.word(width);
+        let computed = if computed.width == width { computed } else { Word::unknown(width) };
+        Value::Word(self.checked(computed, recorded, "a returned value"))
     }
 
     /// An exception reached a landing pad: that of the innermost active call that has it.
@@ -415,8 +446,8 @@ impl<'a> Walk<'_, 'a> {
         self.world.spans.extend(span);
     }
 
-    /// A site of the innermost frame, for what has none of its own.
-    pub(super) fn caller(&self) -> Option<(usize, usize)> {
+    /// The innermost function of the program's own, and how far it is; of a library's, if there is no other.
+    pub(super) fn place(&self) -> Option<(usize, usize)> {
         let own = |frame: &&Frame| {
             let function = frame.function.map(|function| &self.program.functions[function]);
             function.is_some_and(|function| !self.program.is_library(function))

@@ -30,7 +30,11 @@ impl Walk<'_, '_> {
         }
         let values: Vec<Value> = arguments.iter().map(|argument| self.operand(argument)).collect();
         if let Type::Aggregate(parts) = ty {
-            let value = self.with_overflow(base, parts, &values);
+            let computed = self.with_overflow(base, parts, &values);
+            if !matches!(computed, Value::Aggregate(_)) {
+                values.iter().for_each(|value| self.pin_value(value, &format!("llvm.{base}")));
+            }
+            let value = self.recorded_parts(function, index, ty, computed)?;
             return self.set(index, value);
         }
         let Some(record) = record else { return self.set(index, Value::Untracked) };
@@ -74,7 +78,7 @@ impl Walk<'_, '_> {
                 Some(self.world.expressions.select(fits, difference, Word::constant(width, 0)))
             }
             "expect" | "expect.with.probability" | "ssa.copy" => Some(a),
-            "bswap" if width % 8 == 0 => Some(self.bytes_swapped(a)),
+            "bswap" if width.is_multiple_of(8) => Some(self.bytes_swapped(a)),
             "fshl" => self.funnel(a, word(1)?, word(2)?, true),
             "fshr" => self.funnel(a, word(1)?, word(2)?, false),
             "ctpop" if width <= 64 => Some(self.bits_counted(a)),

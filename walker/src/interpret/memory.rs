@@ -99,7 +99,7 @@ impl Walk<'_, '_> {
     }
 
     fn narrow(&mut self, bytes: &Bytes, width: u32) -> Word {
-        let word = self.world.expressions.from_bytes(bytes);
+        let word = self.world.expressions.join(bytes);
         self.world.expressions.truncate(word, width)
     }
 
@@ -151,7 +151,7 @@ impl Walk<'_, '_> {
 
     fn named(&mut self, term: TermId, bytes: Bytes) -> Bytes {
         let word = Word { term: Some(term), ..Word::constant(bytes.size * 8, bytes.bits) };
-        self.world.expressions.to_bytes(word, bytes.size)
+        self.world.expressions.split(word, bytes.size)
     }
 
     fn count_access(&mut self) {
@@ -209,7 +209,7 @@ impl Walk<'_, '_> {
             if address.known && (1..=8).contains(&size) {
                 self.pin(address, "address");
                 let value = self.operand(value).word(size as u32 * 8);
-                let bytes = self.world.expressions.to_bytes(value, size as u32);
+                let bytes = self.world.expressions.split(value, size as u32);
                 self.world.memory.store(address.bits, &bytes);
             }
             return self.set(index, Value::Untracked);
@@ -222,7 +222,7 @@ impl Walk<'_, '_> {
             _ => Word::unknown(size * 8),
         };
         let value = self.checked(value, record.words[1], "a stored value");
-        let bytes = self.world.expressions.to_bytes(value, size);
+        let bytes = self.world.expressions.split(value, size);
         self.write(record, bytes);
         self.set(index, Value::Untracked)
     }
@@ -248,11 +248,24 @@ impl Walk<'_, '_> {
             self.world.starts_as(cell, self.world.image(cell));
             let bytes = bytes.part(offset, size);
             let value = self.world.literal(size * 8, bytes.bits);
-            let written = self.world.expressions.from_bytes(&bytes);
+            let written = self.world.expressions.join(&bytes);
             let expr = self.world.expressions.term(written);
             let op = Op::Write { var: VarId(cell), expr: Some(expr), value: Some(value), guard: None, external: false };
             self.world.push_part(source, op, part);
             self.count_access();
+        }
+    }
+
+    /// An access by an interposed function: its values are those in the log.
+    pub(super) fn access_from_outside(&mut self, record: Record) {
+        let size = record.kind.size() as u32;
+        if record.kind.is_store() {
+            self.write(record, Bytes::constant(size, record.words[1]));
+        } else if is_update(record.kind) {
+            let new = Word::constant(size * 8, record.words[2]);
+            self.replace(record, "", None, &mut |_, _| new);
+        } else {
+            self.read(record, record.words[1], "");
         }
     }
 
@@ -272,7 +285,7 @@ impl Walk<'_, '_> {
             self.address(address, record.words[0].wrapping_sub(*offset));
             if record.kind.is_load() {
                 let bytes = self.read(record, record.words[1], &function.instructions[index].name);
-                let word = self.world.expressions.from_bytes(&bytes);
+                let word = self.world.expressions.join(&bytes);
                 self.pin(word, "wide value");
             } else {
                 self.write(record, Bytes::constant(record.kind.size() as u32, record.words[1]));
@@ -364,7 +377,7 @@ impl Walk<'_, '_> {
             let size = record.kind.size() as u32;
             let value = self.world.expressions.splat(byte, size);
             let value = self.checked(value, record.words[1], "a set value");
-            let bytes = self.world.expressions.to_bytes(value, size);
+            let bytes = self.world.expressions.split(value, size);
             self.write(record, bytes);
             self.frame()?.state = State::Moving(done + u64::from(size));
         }
@@ -375,7 +388,7 @@ impl Walk<'_, '_> {
         for at in (0..length).step_by(8) {
             let size = (length - at).min(8) as u32;
             let value = self.world.expressions.splat(byte, size);
-            let bytes = self.world.expressions.to_bytes(value, size);
+            let bytes = self.world.expressions.split(value, size);
             self.world.memory.store(to.wrapping_add(at), &bytes);
         }
     }
@@ -450,7 +463,7 @@ impl Walk<'_, '_> {
         } else {
             let expected = self.checked(expected, record.words[2], "the value expected by a compare-and-swap");
             let bytes = self.read(record, record.words[1], name);
-            let old = self.world.expressions.from_bytes(&bytes);
+            let old = self.world.expressions.join(&bytes);
             let differ = self.world.expressions.compare(Func::Distinct, old, expected);
             // One that may fail for no reason did so: nothing follows from it.
             if let Some(condition) = differ.term.filter(|_| differ.is(1)) {
@@ -485,10 +498,10 @@ impl Walk<'_, '_> {
             return self.replace_cell(record, cell, name, expected, new);
         }
         let old = self.read_pieces(address, &pieces, found, name, (record.at, 2));
-        let old = self.world.expressions.from_bytes(&old);
+        let old = self.world.expressions.join(&old);
         let value = new(self, old);
         let value = self.checked(value, record.words[2], "an updated value");
-        let bytes = self.world.expressions.to_bytes(value, size);
+        let bytes = self.world.expressions.split(value, size);
         self.write_pieces(address, &pieces, bytes, record.at, (1, 2));
         if let Some(expected) = expected {
             let same = self.world.expressions.compare(Func::Eq, old, expected);

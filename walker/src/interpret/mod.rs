@@ -33,8 +33,6 @@ pub(crate) struct Walk<'w, 'a> {
     pub program: &'a Program,
     /// The order at which it is another thread's turn.
     pub until: u64,
-    /// The order from which on nothing is looked at.
-    pub cutoff: u64,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -84,7 +82,6 @@ impl<'a> Walk<'_, 'a> {
             None if record.kind == Kind::Stop => Err(Pause::End),
             None => Ok(record),
             Some(0) => self.crash(record),
-            Some(order) if order >= self.cutoff => Err(Pause::End),
             Some(order) if order >= self.until => Err(Pause::Turn(order)),
             Some(_) if record.kind == Kind::HandlerBegin => self.begin_handler(record),
             Some(_) => Ok(record),
@@ -102,6 +99,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The record is done with.
     fn take(&mut self, record: Record) {
+        self.thread.now = record.at;
         self.thread.records.pass(record.kind);
     }
 
@@ -127,31 +125,18 @@ impl<'a> Walk<'_, 'a> {
         self.thread.frames.last_mut().ok_or_else(|| Pause::Lost("no function is active".into()))
     }
 
-    /// Where the thread is in the source: of the innermost frame of the program.
-    fn place(&self) -> Option<(&'a Function, usize)> {
-        let frame = self.thread.frames.iter().rev().find(|frame| frame.function.is_some())?;
-        let function = &self.program.functions[frame.function?];
-        Some((function, frame.next.min(function.instructions.len().saturating_sub(1))))
-    }
-
     fn source(&mut self, at: u64) -> Source {
-        let place = self.place();
-        let loc = place.and_then(|(function, next)| {
+        let loc = self.place().and_then(|(function, next)| {
+            let function = &self.program.functions[function];
             let location = function.instructions.get(next).map_or(function.location, |i| i.location);
             self.world.location(function.unit, location)
         });
         Source { thread: self.thread.id, loc, at }
     }
 
-    /// Counted records so far.
-    fn at(&self) -> u64 {
-        self.thread.records.peek().map_or(0, |record| record.at)
-    }
-
     fn mismatch(&mut self, what: String) {
-        let at = self.at();
-        let loc = self.source(at).loc;
-        self.world.mismatch(self.thread.number, at, loc, what);
+        let source = self.source(self.thread.now);
+        self.world.mismatch(self.thread.number, source.at, source.loc, what);
     }
 
     /// A computed value against the one in the log; what counts is the one in the log.
@@ -172,7 +157,7 @@ impl<'a> Walk<'_, 'a> {
         let is_new =
             self.world.expressions.terms.as_const(condition).is_none() && self.thread.assumed.insert(condition);
         if is_new {
-            let source = self.source(self.at());
+            let source = self.source(self.thread.now);
             self.world.push(source, trace::Op::Assume { expr: condition, why });
         }
         is_new

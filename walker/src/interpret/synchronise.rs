@@ -136,7 +136,7 @@ impl Walk<'_, '_> {
         let mutex = self.world.object(record.words[1], Class::Mutex, PLAIN)?;
         let (cond_id, lock) = self.sync_ids(cond, mutex);
         let state = self.world.objects.get(mutex);
-        if !state.holder.is_some_and(|(by, _)| by == thread) {
+        if state.holder.is_none_or(|(by, _)| by != thread) {
             return self.drop_event();
         }
         state.holder = None;
@@ -237,7 +237,7 @@ impl Walk<'_, '_> {
     }
 
     fn allocate(&mut self, record: Record) -> Step<()> {
-        let origin = match self.caller() {
+        let origin = match self.place() {
             Some((function, instruction)) => {
                 Origin::Heap { function: function as u32, instruction: instruction as u32 }
             }

@@ -18,6 +18,8 @@ pub(crate) struct Thread<'a> {
     pub number: u64,
     pub id: ThreadId,
     pub records: Records<'a>,
+    /// The `at` of the record taken last.
+    pub now: u64,
     pub frames: Vec<Frame>,
     /// The registers of all frames.
     pub registers: Vec<Value>,
@@ -43,6 +45,7 @@ impl<'a> Thread<'a> {
             number,
             id,
             records,
+            now: 0,
             frames: Vec::new(),
             registers: Vec::new(),
             assumed: FxHashSet::default(),

@@ -1,6 +1,6 @@
 //! Names of memory that is allocated: by the place in the program that did it.
 
-use super::types::Types;
+use super::types::{Types, Wanted};
 use super::with_offset;
 use crate::program::Program;
 use crate::shared::RegionId;
@@ -13,6 +13,8 @@ pub(crate) enum Origin {
     Heap { function: u32, instruction: u32 },
     /// An `alloca` of a function of the program.
     Frame { function: u32, instruction: u32 },
+    /// The copy of an argument that a function of the program got.
+    Parameter { function: u32, parameter: u32 },
     /// Code that was not recorded.
     Unknown,
 }
@@ -37,7 +39,7 @@ impl Origins {
     }
 
     /// The name of the memory at an offset of a region.
-    pub fn name(&mut self, program: &Program, types: &Types, region: RegionId, offset: u64, whole: bool) -> String {
+    pub fn name(&mut self, program: &Program, types: &Types, region: RegionId, offset: u64, wanted: Wanted) -> String {
         let origin = self.origins.get(region as usize).copied().unwrap_or(Origin::Unknown);
         if !self.named.contains_key(&region) {
             let base = base(program, origin);
@@ -46,17 +48,27 @@ impl Origins {
             self.named.insert(region, (base, *count));
         }
         let (base, count) = &self.named[&region];
-        let member = match origin {
-            Origin::Frame { function, instruction } => {
-                let function = &program.functions[function as usize];
-                let variable = &function.instructions[instruction as usize].name;
-                types.member_of_local(&function.symbol, variable, offset, whole)
-            }
-            _ => None,
-        };
+        let member = variable(program, origin)
+            .and_then(|(symbol, variable)| types.member_of_local(symbol, variable, offset, wanted));
         let name = member.map_or_else(|| with_offset(base, offset), |member| format!("{base}{member}"));
         if *count > 1 { format!("{name}#{count}") } else { name }
     }
+}
+
+/// The symbol of the function and the name of the local variable that a region is.
+fn variable(program: &Program, origin: Origin) -> Option<(&str, &str)> {
+    let (function, name) = match origin {
+        Origin::Frame { function, instruction } => {
+            let function = &program.functions[function as usize];
+            (function, &function.instructions[instruction as usize].name)
+        }
+        Origin::Parameter { function, parameter } => {
+            let function = &program.functions[function as usize];
+            (function, &function.parameters[parameter as usize].name)
+        }
+        Origin::Heap { .. } | Origin::Unknown => return None,
+    };
+    Some((&function.symbol, name))
 }
 
 fn base(program: &Program, origin: Origin) -> String {
@@ -69,10 +81,10 @@ fn base(program: &Program, origin: Origin) -> String {
                 None => format!("heap@{}", function.name),
             }
         }
-        Origin::Frame { function, instruction } => {
-            let function = &program.functions[function as usize];
-            let variable = &function.instructions[instruction as usize].name;
-            format!("{}:{}", function.name, if variable.is_empty() { "local" } else { variable })
+        Origin::Frame { function, .. } | Origin::Parameter { function, .. } => {
+            let name = variable(program, origin).map_or("", |(_, name)| name);
+            let function = &program.functions[function as usize].name;
+            format!("{function}:{}", if name.is_empty() { "local" } else { name })
         }
         Origin::Unknown => "heap".to_string(),
     }

@@ -8,10 +8,10 @@ pub(crate) use heap::Origin;
 
 use crate::error::WalkError;
 use crate::program::Program;
-use crate::shared::{OUTSIDE, RegionId};
+use crate::shared::{OUTSIDE, Piece, RegionId};
 use heap::Origins;
 use std::collections::BTreeMap;
-use types::Types;
+use types::{Types, Wanted};
 
 /// All that names are made of.
 pub(crate) struct Names {
@@ -36,21 +36,21 @@ impl Names {
         self.thread_local.insert(address, (size, name));
     }
 
-    /// The name of the memory at an address, in a region that starts at `base`.
-    pub fn variable(&mut self, program: &Program, address: u64, region: RegionId, base: u64) -> String {
-        self.name(program, address, region, base, false)
+    /// The name of a piece of memory, in a region that starts at `base`.
+    pub fn variable(&mut self, program: &Program, piece: Piece, region: RegionId, base: u64) -> String {
+        self.name(program, piece.address, region, base, Wanted::Bytes(u64::from(piece.size)))
     }
 
     /// The name of the synchronisation object at an address: members of the library's own types are not named.
     pub fn object(&mut self, program: &Program, address: u64, region: RegionId, base: u64) -> String {
-        self.name(program, address, region, base, true)
+        self.name(program, address, region, base, Wanted::Object)
     }
 
-    fn name(&mut self, program: &Program, address: u64, region: RegionId, base: u64, whole: bool) -> String {
+    fn name(&mut self, program: &Program, address: u64, region: RegionId, base: u64, wanted: Wanted) -> String {
         if region != OUTSIDE {
-            return self.origins.name(program, &self.types, region, address - base, whole);
+            return self.origins.name(program, &self.types, region, address - base, wanted);
         }
-        if let Some(name) = self.types.variable(address, whole) {
+        if let Some(name) = self.types.variable(address, wanted) {
             return name;
         }
         let copies = self.thread_local.range(..=address).next_back();

@@ -62,6 +62,24 @@ pub(super) struct Types {
     pub locals: FxHashMap<(String, String), TypeRef>,
 }
 
+/// What is to be named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    /// So many bytes of memory.
+    Bytes(u64),
+    /// A synchronisation object: not what is inside of the library's own types.
+    Object,
+}
+
+/// The way to a member.
+struct Path {
+    text: String,
+    /// How far the offset is into it.
+    rest: u64,
+    /// Its size.
+    size: u64,
+}
+
 /// How deep types may be inside each other; damaged debugging information could go on for ever.
 const DEEPEST: u32 = 64;
 
@@ -78,80 +96,68 @@ impl Types {
         types
     }
 
-    /// The name of the static memory at an address; with `whole`, not of what is inside of the library's types.
-    pub fn variable(&self, address: u64, whole: bool) -> Option<String> {
+    /// The name of the static memory at an address.
+    pub fn variable(&self, address: u64, wanted: Wanted) -> Option<String> {
         let (start, variable) = self.variables.range(..=address).next_back()?;
         let offset = address - start;
         let size = variable.ty.map_or(1, |ty| self.size(ty, DEEPEST).max(1));
         (offset < size).then(|| {
-            let member = variable.ty.map_or(String::new(), |ty| self.member(ty, offset, whole));
+            let member = variable.ty.map_or(String::new(), |ty| self.member(ty, offset, wanted));
             format!("{}{member}", variable.name)
         })
     }
 
     /// `.member[3]` of a local variable.
-    pub fn member_of_local(&self, function: &str, variable: &str, offset: u64, whole: bool) -> Option<String> {
+    pub fn member_of_local(&self, function: &str, variable: &str, offset: u64, wanted: Wanted) -> Option<String> {
         let ty = self.locals.get(&(function.to_string(), variable.to_string()))?;
-        Some(self.member(*ty, offset, whole))
+        Some(self.member(*ty, offset, wanted))
     }
 
-    fn member(&self, ty: TypeRef, offset: u64, whole: bool) -> String {
-        let (path, rest) = self.path(ty, offset, whole, DEEPEST);
-        if rest == 0 || whole && !path.is_empty() { path } else { format!("{path}+{rest}") }
+    fn member(&self, ty: TypeRef, offset: u64, wanted: Wanted) -> String {
+        let Path { text, rest, .. } = self.path(ty, offset, wanted, DEEPEST);
+        if rest == 0 || wanted == Wanted::Object && !text.is_empty() { text } else { format!("{text}+{rest}") }
     }
 
-    /// The path to the innermost member at an offset, and how far that is into it.
-    fn path(&self, ty: TypeRef, offset: u64, whole: bool, depth: u32) -> (String, u64) {
-        let Some(described) = self.types.get(&ty).filter(|_| depth > 0) else { return (String::new(), offset) };
-        if whole && is_synchronisation(described) {
-            return (String::new(), 0);
+    /// The path to the innermost member at an offset.
+    fn path(&self, ty: TypeRef, offset: u64, wanted: Wanted, depth: u32) -> Path {
+        let here = Path { text: String::new(), rest: offset, size: self.size(ty, depth) };
+        let Some(described) = self.types.get(&ty).filter(|_| depth > 0) else { return here };
+        if wanted == Wanted::Object && is_synchronisation(described) {
+            return Path { rest: 0, ..here };
         }
         match &described.shape {
-            Shape::Scalar => (String::new(), offset),
-            Shape::Alias(inner) => {
-                inner.map_or((String::new(), offset), |inner| self.path(inner, offset, whole, depth - 1))
-            }
-            Shape::Record(members) => self.member_path(members, offset, whole, depth),
-            Shape::Array(element, counts) => self.element_path(*element, counts, offset, whole, depth),
+            Shape::Scalar | Shape::Alias(None) | Shape::Array(None, _) => here,
+            Shape::Alias(Some(inner)) => self.path(*inner, offset, wanted, depth - 1),
+            Shape::Record(members) => self.member_path(members, offset, wanted, depth).unwrap_or(here),
+            Shape::Array(Some(element), counts) => self.element_path(*element, counts, offset, wanted, depth),
         }
     }
 
-    /// Of several members in one place the one in which the offset is the start of something.
-    fn member_path(&self, members: &[Member], offset: u64, whole: bool, depth: u32) -> (String, u64) {
-        let mut best: Option<(String, u64)> = None;
-        for member in members {
-            let Some(ty) = member.ty else { continue };
-            let Some(into) = offset.checked_sub(member.offset).filter(|into| *into < self.size(ty, depth)) else {
-                continue;
-            };
-            let (inner, rest) = self.path(ty, into, whole, depth - 1);
-            if best.as_ref().is_none_or(|(_, least)| rest < *least) {
-                let dot = if member.name.is_empty() { "" } else { "." };
-                best = Some((format!("{dot}{}{inner}", member.name), rest));
-            }
-        }
-        best.unwrap_or((String::new(), offset))
+    /// Of several members in one place the one in which something as large as wanted starts at the offset.
+    fn member_path(&self, members: &[Member], offset: u64, wanted: Wanted, depth: u32) -> Option<Path> {
+        let candidates = members.iter().filter_map(|member| {
+            let ty = member.ty?;
+            let into = offset.checked_sub(member.offset).filter(|into| *into < self.size(ty, depth))?;
+            let inner = self.path(ty, into, wanted, depth - 1);
+            let dot = if member.name.is_empty() { "" } else { "." };
+            Some(Path { text: format!("{dot}{}{}", member.name, inner.text), ..inner })
+        });
+        let misses = |path: &Path| match wanted {
+            Wanted::Bytes(size) => path.size.abs_diff(size),
+            Wanted::Object => 0,
+        };
+        candidates.min_by_key(|path| (path.rest, misses(path)))
     }
 
-    fn element_path(
-        &self,
-        element: Option<TypeRef>,
-        counts: &[u64],
-        offset: u64,
-        whole: bool,
-        depth: u32,
-    ) -> (String, u64) {
-        let Some(ty) = element else { return (String::new(), offset) };
-        let mut size = self.size(ty, depth).max(1);
+    fn element_path(&self, element: TypeRef, counts: &[u64], offset: u64, wanted: Wanted, depth: u32) -> Path {
+        let size = self.size(element, depth).max(1);
         let (mut index, mut path) = (offset / size, String::new());
-        let rest = offset % size;
         for count in counts.iter().skip(1).rev() {
             path = format!("[{}]{path}", index % count.max(&1));
             index /= count.max(&1);
-            size *= count.max(&1);
         }
-        let (inner, rest) = self.path(ty, rest, whole, depth - 1);
-        (format!("[{index}]{path}{inner}"), rest)
+        let inner = self.path(element, offset % size, wanted, depth - 1);
+        Path { text: format!("[{index}]{path}{}", inner.text), ..inner }
     }
 
     fn size(&self, ty: TypeRef, depth: u32) -> u64 {
@@ -204,20 +210,21 @@ mod tests {
     #[test]
     fn members_of_members() {
         let types = types();
-        let name = |address| types.variable(address, false);
+        let name = |address| types.variable(address, Wanted::Bytes(8));
         assert_eq!(name(0x1000).as_deref(), Some("table[0][0].a"));
         assert_eq!(name(0x1000 + 4 * 16 + 8).as_deref(), Some("table[1][1].b"));
         assert_eq!(name(0x1002).as_deref(), Some("table[0][0].a+2"));
         assert_eq!(name(0x1000 + 6 * 16), None);
         assert_eq!(name(0x2000).as_deref(), Some("u.whole"));
         assert_eq!(name(0x2004).as_deref(), Some("u.halves[1]"));
+        assert_eq!(types.variable(0x2000, Wanted::Bytes(4)).as_deref(), Some("u.halves[0]"));
     }
 
     #[test]
     fn locks_have_no_insides() {
         let types = types();
-        assert_eq!(types.variable(0x3000, true).as_deref(), Some("l.lock"));
-        assert_eq!(types.variable(0x3000, false).as_deref(), Some("l.lock.whole"));
-        assert_eq!(types.variable(0x3008, true).as_deref(), Some("l.value"));
+        assert_eq!(types.variable(0x3000, Wanted::Object).as_deref(), Some("l.lock"));
+        assert_eq!(types.variable(0x3000, Wanted::Bytes(8)).as_deref(), Some("l.lock.whole"));
+        assert_eq!(types.variable(0x3008, Wanted::Object).as_deref(), Some("l.value"));
     }
 }

@@ -6,9 +6,7 @@ mod symbols;
 pub(crate) use module::Module;
 
 use crate::error::WalkError;
-use foretrace_instrument::sidecar::{
-    self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Type, Unit,
-};
+use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::Site;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -20,6 +18,16 @@ pub struct Program {
     by_id: FxHashMap<u32, usize>,
     pub(crate) functions: Vec<Function>,
     by_address: FxHashMap<u64, usize>,
+    by_value: FxHashMap<Site, Vec<Copied>>,
+}
+
+/// A parameter of which the callee has a copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    /// Which of the parameters that are recorded it is.
+    pub scalar: usize,
+    /// In bytes.
+    pub size: u64,
 }
 
 /// What is left of a unit when its functions are taken out.
@@ -43,7 +51,6 @@ pub(crate) struct Function {
     pub name: String,
     pub location: LocationId,
     pub parameters: Vec<Parameter>,
-    pub returns: Type,
     /// The instructions of all blocks, one after the other.
     pub instructions: Vec<Instruction>,
     /// Where each block starts among them.
@@ -85,6 +92,7 @@ impl Program {
             by_id: FxHashMap::default(),
             functions: Vec::new(),
             by_address: FxHashMap::default(),
+            by_value: FxHashMap::default(),
         };
         for mapping in &mappings {
             if let Some(module) = Module::open(mapping)? {
@@ -141,6 +149,11 @@ impl Program {
             if let Some(address) = function.address {
                 self.by_address.entry(address).or_insert(index);
             }
+            let copied = copied(&function.parameters);
+            if !copied.is_empty() {
+                let site = Site::new(self.units[function.unit].id, function.site);
+                self.by_value.insert(site, copied);
+            }
             let unit = function.unit;
             let position = self.location(unit, function.location);
             function.is_library = position.is_some_and(|position| position.file.starts_with("/usr/"));
@@ -182,6 +195,14 @@ impl Program {
         let into = (site.local() - functions[at].site) as usize;
         let inside = into <= functions[at].instructions.len();
         inside.then(|| (unit.functions.start + at, into.checked_sub(1)))
+    }
+
+    /// Of the function whose entry this is: parameters of which it has copies.
+    pub(crate) fn copied(&self, entry: Site) -> &[Copied] {
+        if self.by_value.is_empty() {
+            return &[];
+        }
+        self.by_value.get(&entry).map_or(&[], Vec::as_slice)
     }
 
     /// The function that starts at this address.
@@ -260,6 +281,12 @@ pub(crate) fn demangle(symbol: &str) -> String {
     demangled.unwrap_or_else(|| symbol.to_string())
 }
 
+fn copied(parameters: &[Parameter]) -> Vec<Copied> {
+    let recorded = parameters.iter().filter(|parameter| parameter.ty.bits() > 0);
+    let copy = |(scalar, parameter): (usize, &Parameter)| Some(Copied { scalar, size: parameter.by_value? });
+    recorded.enumerate().filter_map(copy).collect()
+}
+
 fn flatten(function: sidecar::Function, unit: usize) -> Function {
     let mut instructions = Vec::new();
     let mut blocks = Vec::new();
@@ -274,7 +301,6 @@ fn flatten(function: sidecar::Function, unit: usize) -> Function {
         name: function.name,
         location: function.location,
         parameters: function.parameters,
-        returns: function.returns,
         used: vec![false; instructions.len()],
         instructions,
         blocks,

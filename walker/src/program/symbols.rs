@@ -37,7 +37,7 @@ impl Symbols {
                 _ if symbol.is_undefined() || name.is_empty() => {}
                 _ => {
                     let address = symbol.address().wrapping_add(bias);
-                    symbols.add(name, address, symbol.size(), symbol.is_local().then_some(&file));
+                    symbols.add(name, address, symbol.size(), symbol.is_local().then_some(&*file));
                 }
             }
         }
@@ -45,9 +45,9 @@ impl Symbols {
         symbols
     }
 
-    fn add(&mut self, name: Box<str>, address: u64, size: u64, file: Option<&Box<str>>) {
+    fn add(&mut self, name: Box<str>, address: u64, size: u64, file: Option<&str>) {
         match file {
-            Some(file) => self.local.entry(name.clone()).or_default().push((address, file.clone())),
+            Some(file) => self.local.entry(name.clone()).or_default().push((address, file.into())),
             None => drop(self.global.insert(name.clone(), address)),
         }
         if size > 0 {
