@@ -38,7 +38,8 @@ pub struct WalkArgs {
     #[arg(long, value_name = "WHAT", default_value = "marked", value_parser = transactions, verbatim_doc_comment)]
     atomic: Recorded,
 
-    /// Keep only variables whose names fit, such as 'acct.*', or that are accessed in functions whose names do
+    /// Keep only transactions that access a variable of such a name, such as 'acct.*'. All events stay, since
+    /// verdicts depend on them
     #[arg(long, value_name = "PATTERN")]
     focus: Option<String>,
 }
