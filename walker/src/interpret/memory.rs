@@ -7,21 +7,21 @@ use crate::memory::Bytes;
 use crate::program::Function;
 use crate::value::{Value, Word};
 use crate::world::Source;
-use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
+use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Func, Op, TermId, VarId, Why};
+use foretrace_trace::{Op, TermId, VarId};
 
 /// The pieces of an access: shared cells and what lies between them.
 #[derive(Default)]
-struct Pieces {
+pub(super) struct Pieces {
     /// Offset, size, cell.
     list: [(u32, u32, Option<u32>); 8],
-    count: usize,
+    pub count: usize,
     cells: u32,
 }
 
 impl Pieces {
-    fn iter(&self) -> impl Iterator<Item = (u32, u32, Option<u32>)> + use<> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, Option<u32>)> + use<> {
         self.list.into_iter().take(self.count)
     }
 
@@ -36,7 +36,7 @@ impl Pieces {
 }
 
 impl Walk<'_, '_> {
-    fn pieces(&mut self, address: u64, size: u32) -> Pieces {
+    pub(super) fn pieces(&mut self, address: u64, size: u32) -> Pieces {
         let mut pieces = Pieces::default();
         let mut at = 0;
         while at < size {
@@ -104,20 +104,20 @@ impl Walk<'_, '_> {
     }
 
     /// The address of an access is what the log says.
-    fn address(&mut self, operand: &Operand, recorded: u64) {
+    pub(super) fn address(&mut self, operand: &Operand, recorded: u64) {
         let address = self.word(operand, 64);
         let address = self.checked(address, recorded, "an address");
         self.pin(address, "address");
     }
 
     /// Reads memory that holds `bits`: an event for each shared cell.
-    fn read(&mut self, record: Record, bits: u64, name: &str) -> Bytes {
+    pub(super) fn read(&mut self, record: Record, bits: u64, name: &str) -> Bytes {
         let (address, size) = (record.words[0], record.kind.size() as u32);
         let pieces = self.pieces(address, size);
         self.read_pieces(address, &pieces, Bytes::constant(size, bits), name, (record.at, 1))
     }
 
-    fn read_pieces(
+    pub(super) fn read_pieces(
         &mut self,
         address: u64,
         pieces: &Pieces,
@@ -154,7 +154,7 @@ impl Walk<'_, '_> {
         self.world.expressions.split(word, bytes.size)
     }
 
-    fn count_access(&mut self) {
+    pub(super) fn count_access(&mut self) {
         self.thread.nest.accesses += 1;
         self.world.statistics.shared_accesses += 1;
     }
@@ -183,7 +183,7 @@ impl Walk<'_, '_> {
     }
 
     /// A shared cell holds these bytes: if it did not when last seen, code that was not recorded has written it.
-    fn expect_content(&mut self, source: Source, cell: u32, address: u64, found: &Bytes) {
+    pub(super) fn expect_content(&mut self, source: Source, cell: u32, address: u64, found: &Bytes) {
         let known = self.world.memory.load(address, found.size);
         if !known.is_known() {
             self.world.starts_as(cell, found.bits);
@@ -233,7 +233,14 @@ impl Walk<'_, '_> {
         self.write_pieces(record.words[0], &pieces, bytes, record.at, (0, 1));
     }
 
-    fn write_pieces(&mut self, address: u64, pieces: &Pieces, bytes: Bytes, at: u64, (step, steps): (u32, u32)) {
+    pub(super) fn write_pieces(
+        &mut self,
+        address: u64,
+        pieces: &Pieces,
+        bytes: Bytes,
+        at: u64,
+        (step, steps): (u32, u32),
+    ) {
         if pieces.cells == 0 {
             self.count_own(bytes.symbolic);
             return self.world.memory.store(address, &bytes);
@@ -261,7 +268,7 @@ impl Walk<'_, '_> {
         let size = record.kind.size() as u32;
         if record.kind.is_store() {
             self.write(record, Bytes::constant(size, record.words[1]));
-        } else if is_update(record.kind) {
+        } else if super::atomic::is_update(record.kind) {
             let new = Word::constant(size * 8, record.words[2]);
             self.replace(record, "", None, &mut |_, _| new);
         } else {
@@ -392,160 +399,4 @@ impl Walk<'_, '_> {
             self.world.memory.store(to.wrapping_add(at), &bytes);
         }
     }
-
-    pub(super) fn update(
-        &mut self,
-        function: &Function,
-        index: usize,
-        (address, operand): (&Operand, &Operand),
-        size: u64,
-        by: UpdateOp,
-    ) -> Step<()> {
-        let record = self.expect(function, index, "an atomic update's", is_update)?;
-        self.address(address, record.words[0]);
-        let width = size as u32 * 8;
-        let operand = match self.operand(operand) {
-            Value::Word(word) => self.world.expressions.zero_extend(word, width),
-            _ => Word::unknown(width),
-        };
-        let name = &function.instructions[index].name;
-        let old = self.replace(record, name, None, &mut |walk, old| walk.updated(by, old, operand));
-        let narrow = self.world.expressions.truncate(old, function.instructions[index].ty.bits());
-        self.set_word(index, narrow)
-    }
-
-    fn updated(&mut self, by: UpdateOp, old: Word, operand: Word) -> Word {
-        let expressions = &mut self.world.expressions;
-        let mut larger = |func| {
-            let keeps = expressions.compare(func, old, operand);
-            expressions.select(keeps, old, operand)
-        };
-        let func = match by {
-            UpdateOp::Xchg => return operand,
-            UpdateOp::Max => return larger(Func::BvSgt),
-            UpdateOp::Min => return larger(Func::BvSlt),
-            UpdateOp::UMax => return larger(Func::BvUgt),
-            UpdateOp::UMin => return larger(Func::BvUlt),
-            UpdateOp::Nand => {
-                let both = expressions.binary(Func::BvAnd, old, operand);
-                return expressions.binary(Func::BvXor, both, Word::constant(old.width, u64::MAX));
-            }
-            UpdateOp::Other => return Word::unknown(old.width),
-            UpdateOp::Add => Func::BvAdd,
-            UpdateOp::Sub => Func::BvSub,
-            UpdateOp::And => Func::BvAnd,
-            UpdateOp::Or => Func::BvOr,
-            UpdateOp::Xor => Func::BvXor,
-        };
-        expressions.binary(func, old, operand)
-    }
-
-    pub(super) fn compare_and_swap(
-        &mut self,
-        function: &Function,
-        index: usize,
-        address: &Operand,
-        (expected, desired): (&Operand, &Operand),
-        size: u64,
-    ) -> Step<()> {
-        let record = self.expect(function, index, "a compare-and-swap's", |kind| is_update(kind) || is_failed(kind))?;
-        self.address(address, record.words[0]);
-        let (width, name) = (size as u32 * 8, &function.instructions[index].name);
-        let mut extended = |operand: &Operand| match self.operand(operand) {
-            Value::Word(word) => self.world.expressions.zero_extend(word, width),
-            _ => Word::unknown(width),
-        };
-        let (expected, desired) = (extended(expected), extended(desired));
-        let succeeded = is_update(record.kind);
-        let old = if succeeded {
-            let expected = self.checked(expected, record.words[1], "the value expected by a compare-and-swap");
-            self.replace(record, name, Some(expected), &mut |_, _| desired)
-        } else {
-            let expected = self.checked(expected, record.words[2], "the value expected by a compare-and-swap");
-            let bytes = self.read(record, record.words[1], name);
-            let old = self.world.expressions.join(&bytes);
-            let differ = self.world.expressions.compare(Func::Distinct, old, expected);
-            // One that may fail for no reason did so: nothing follows from it.
-            if let Some(condition) = differ.term.filter(|_| differ.is(1)) {
-                self.assume(condition, Why::Branch);
-            }
-            old
-        };
-        let width = match &function.instructions[index].ty {
-            Type::Aggregate(parts) => parts.first().map_or(width, Type::bits),
-            _ => width,
-        };
-        let old = self.world.expressions.truncate(old, width);
-        let parts = [Value::Word(old), Value::Word(Word::constant(1, u64::from(succeeded)))];
-        self.set(index, Value::Aggregate(parts.into()))
-    }
-
-    /// An atomic update: `new` computes the new value from the old one, which is given back. A compare-and-swap that
-    /// succeeded says what it `expected`.
-    fn replace(
-        &mut self,
-        record: Record,
-        name: &str,
-        expected: Option<Word>,
-        new: &mut dyn FnMut(&mut Self, Word) -> Word,
-    ) -> Word {
-        let (address, size) = (record.words[0], record.kind.size() as u32);
-        let pieces = self.pieces(address, size);
-        let found = Bytes::constant(size, record.words[1]);
-        if let (Some((0, whole, Some(cell))), 1) = (pieces.iter().next(), pieces.count)
-            && whole == size
-        {
-            return self.replace_cell(record, cell, name, expected, new);
-        }
-        let old = self.read_pieces(address, &pieces, found, name, (record.at, 2));
-        let old = self.world.expressions.join(&old);
-        let value = new(self, old);
-        let value = self.checked(value, record.words[2], "an updated value");
-        let bytes = self.world.expressions.split(value, size);
-        self.write_pieces(address, &pieces, bytes, record.at, (1, 2));
-        if let Some(expected) = expected {
-            let same = self.world.expressions.compare(Func::Eq, old, expected);
-            same.term.map(|condition| self.assume(condition, Why::Branch));
-        }
-        old
-    }
-
-    fn replace_cell(
-        &mut self,
-        record: Record,
-        cell: u32,
-        name: &str,
-        expected: Option<Word>,
-        new: &mut dyn FnMut(&mut Self, Word) -> Word,
-    ) -> Word {
-        let (address, size) = (record.words[0], record.kind.size() as u32);
-        let source = self.source(record.at);
-        self.expect_content(source, cell, address, &Bytes::constant(size, record.words[1]));
-        let event = self.world.draft.next();
-        let term = self.world.expressions.local(event, size * 8);
-        let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
-        let value = new(self, old);
-        let value = self.checked(value, record.words[2], "an updated value");
-        let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
-        let op = Op::Rmw {
-            var: VarId(cell),
-            dst: Some(self.world.fresh_name(&mut self.thread.names, name)),
-            expr: Some(self.world.expressions.term(value)),
-            value: Some(self.world.literal(size * 8, record.words[1])),
-            stored: Some(self.world.literal(size * 8, record.words[2])),
-            guard,
-        };
-        self.world.push(source, op);
-        self.count_access();
-        self.world.memory.store(address, &Bytes::constant(size, record.words[2]));
-        old
-    }
-}
-
-fn is_update(kind: Kind) -> bool {
-    matches!(kind, Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8)
-}
-
-fn is_failed(kind: Kind) -> bool {
-    matches!(kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8)
 }

@@ -4,6 +4,7 @@
 //! turn has done nothing yet and is executed again later.
 
 mod arithmetic;
+mod atomic;
 mod calls;
 mod intrinsics;
 mod loops;
