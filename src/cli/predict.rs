@@ -135,7 +135,11 @@ const PERS: &[Choice<Per>] = &[
 
 const STRATEGIES: &[Choice<Strategy>] = &[
     ("demand", "filters, then one solver that learns only what the candidates need", Strategy::Demand),
-    ("paper", "as published: a formula of the whole trace for each (ctp, prefix; no shared locks, no parts)", Strategy::Paper),
+    (
+        "paper",
+        "as published: a formula of the whole trace for each (ctp, prefix; no shared locks, no parts)",
+        Strategy::Paper,
+    ),
 ];
 
 const FILTERS: &[Choice<Decider>] = &[
