@@ -7,31 +7,37 @@ use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Op, Question, Trace, Triple};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// What one strategy makes of a row.
 pub struct Measured {
     /// The paper's columns.
     pub figures: Figures,
-    /// Which candidates can happen.
-    pub feasible: BTreeSet<Triple>,
+    /// Which candidates can happen, as far as they were decided.
+    pub verdicts: BTreeMap<Triple, bool>,
+}
+
+impl Measured {
+    /// Whether every candidate was decided.
+    pub fn is_whole(&self) -> bool {
+        self.verdicts.len() as u64 == self.figures.candidates
+    }
 }
 
 #[derive(Default)]
-struct Feasible(BTreeSet<Triple>);
+struct Verdicts(BTreeMap<Triple, bool>);
 
-impl Sink for Feasible {
+impl Sink for Verdicts {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        match &decision.verdict {
-            Verdict::Feasible(_) => self.0.extend([decision.triple]),
-            Verdict::Infeasible => {}
-            Verdict::Unknown(limit) => anyhow::bail!("{} is not decided: {limit}", decision.triple),
+        if !matches!(decision.verdict, Verdict::Unknown(_)) {
+            self.0.insert(decision.triple, matches!(decision.verdict, Verdict::Feasible(_)));
         }
         Ok(())
     }
 }
 
-/// Decides every candidate of a row, each for itself, under guarded independence, by one thread.
-pub fn measure(name: &str, strategy: Strategy) -> anyhow::Result<Measured> {
+/// Decides every candidate of a row within the limit, each for itself, under guarded independence, by one thread.
+pub fn measure(name: &str, strategy: Strategy, limit: Duration) -> anyhow::Result<Measured> {
     let trace = rows::trace(name)?;
     let observed = foretrace_trace::observe(&trace)?;
     let transactions = Atomic::Marked.transactions(&trace);
@@ -43,12 +49,13 @@ pub fn measure(name: &str, strategy: Strategy) -> anyhow::Result<Measured> {
         per: Per::Event,
         strategy,
         jobs: 1,
-        timeout: std::time::Duration::from_secs(600),
+        timeout: limit,
+        budget: Some(limit),
         ..Options::new(trace.data)
     };
-    let mut feasible = Feasible::default();
-    let totals = predict(&trace, &observed, &transactions, &options, &AtomicBool::new(false), &mut feasible)?;
-    Ok(Measured { figures: figures(&trace, &totals), feasible: feasible.0 })
+    let mut verdicts = Verdicts::default();
+    let totals = predict(&trace, &observed, &transactions, &options, &AtomicBool::new(false), &mut verdicts)?;
+    Ok(Measured { figures: figures(&trace, &totals), verdicts: verdicts.0 })
 }
 
 fn figures(trace: &Trace, totals: &Totals) -> Figures {

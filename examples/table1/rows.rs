@@ -73,7 +73,7 @@ pub fn program(name: &str) -> Option<(String, litmus::Options)> {
         "nav" => Order::Whole,
         _ => return None,
     };
-    Some((bank::program(workers.parse().ok()?, order), litmus::Options::seed(1)))
+    Some((bank::program(workers.parse().ok()?, order), litmus::Options::seed(2)))
 }
 
 /// The trace of a row's run.
