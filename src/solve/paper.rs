@@ -66,7 +66,7 @@ pub fn decide(facts: Facts<'_>, triple: Triple, guarded: Option<Pattern>, limits
     let solver = Solver::new();
     solver.set_params(&parameters(facts.trace, has_counts(facts), seed));
     let mut lowering = Lowering::new(Places::default());
-    for (_, term) in &formula.conjuncts {
+    for term in &formula.conjuncts {
         solver.assert(lowering.boolean(&formula.build.terms, *term));
     }
     let pins = Bool::new_const(name(&Atom::Pins));

@@ -6,19 +6,6 @@ use crate::encoder::Facts;
 use crate::term::Builder;
 use foretrace_trace::{EventId, Func, Op, Pattern, Sort, SyncId, SyncKind, TermId, Triple, Value};
 
-/// Where a conjunct comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
-    /// Φ_PO.
-    ProgramOrder,
-    /// Φ_VD.
-    VariableDefinitions,
-    /// Φ_PI.
-    PiFunctions,
-    /// Φ_AV.
-    Violation,
-}
-
 /// The formula of one candidate over the whole trace.
 pub struct Formula<'a> {
     pub(super) facts: Facts<'a>,
@@ -26,7 +13,7 @@ pub struct Formula<'a> {
     /// The arena of the terms.
     pub build: Builder<Atom>,
     /// The conjuncts, all of which hold for a witness.
-    pub conjuncts: Vec<(Part, TermId)>,
+    pub conjuncts: Vec<TermId>,
     /// g(t) of each event.
     pub path: Vec<TermId>,
     /// Whether some conjunct mentions [`Atom::Pins`].
@@ -67,9 +54,9 @@ impl<'a> Formula<'a> {
         Some(formula)
     }
 
-    fn assert(&mut self, part: Part, term: TermId) {
+    fn assert(&mut self, term: TermId) {
         if term != self.build.truth() {
-            self.conjuncts.push((part, term));
+            self.conjuncts.push(term);
         }
     }
 
@@ -86,7 +73,7 @@ impl<'a> Formula<'a> {
         for (id, _) in self.facts.trace.iter() {
             for needed in self.needed_by(id) {
                 let order = self.build.atom(Atom::HappensBefore(needed, id));
-                self.assert(Part::ProgramOrder, order);
+                self.assert(order);
             }
         }
     }
@@ -112,7 +99,7 @@ impl<'a> Formula<'a> {
 
     fn define(&mut self, name: TermId, value: TermId) {
         let equal = self.build.apply(Func::Eq, &[name, value]);
-        self.assert(Part::VariableDefinitions, equal);
+        self.assert(equal);
     }
 
     /// The name of a definition, or its value where that is constant.
@@ -187,20 +174,17 @@ impl<'a> Formula<'a> {
 
     /// Φ_PI of every use.
     fn pi_functions(&mut self, guarded: Option<Pattern>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
-        for index in 0..self.facts.trace.events.len() {
-            let id = EventId::from_index(index);
+        for (id, _) in self.facts.trace.iter() {
             let mut used = self.cells.used_by(self.facts, id);
             used.extend(self.used_before_write(id, guarded));
             for cell in used {
                 let choices = self.choices(id, cell);
-                self.pi_function(id, choices);
+                self.pi_function(id, choices, go_on)?;
             }
-            go_on(self.build.terms.len()).then_some(())?;
         }
         for (at, lock, finds) in self.cells.lock_uses.clone() {
             let choices = self.lock_choices(at, lock, finds);
-            self.pi_function(at, choices);
-            go_on(self.build.terms.len()).then_some(())?;
+            self.pi_function(at, choices, go_on)?;
         }
         Some(())
     }
@@ -250,18 +234,20 @@ impl<'a> Formula<'a> {
     }
 
     /// HB(t_c', t) ∨ ⋁ᵢ (v' = vᵢ) ∧ g(tᵢ) ∧ HB(tᵢ, t) ∧ ⋀ⱼ (HB(tⱼ, tᵢ) ∨ HB(t, tⱼ)).
-    fn pi_function(&mut self, at: EventId, choices: Vec<Choice>) {
+    fn pi_function(&mut self, at: EventId, choices: Vec<Choice>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
         let mut ways = vec![self.before(self.triple.second, at)];
         if ways[0] == self.build.truth() {
-            return;
+            return Some(());
         }
         for chosen in 0..choices.len() {
             if choices[chosen].gives != self.build.falsity() {
                 ways.push(self.choose(at, &choices, chosen));
             }
+            go_on(self.build.terms.len()).then_some(())?;
         }
-        let term = self.build.or(ways);
-        self.assert(Part::PiFunctions, term);
+        let term = self.junction(Func::Or, ways);
+        self.assert(term);
+        Some(())
     }
 
     fn choose(&mut self, at: EventId, choices: &[Choice], chosen: usize) -> TermId {
@@ -278,24 +264,39 @@ impl<'a> Formula<'a> {
             let later = self.before(at, other);
             parts.push(self.build.or([earlier, later]));
         }
-        self.build.and(parts)
+        self.junction(Func::And, parts)
+    }
+
+    /// Parts are many and seldom equal: unlike the builder's own, this does not compare them with each other.
+    fn junction(&mut self, func: Func, mut parts: Vec<TermId>) -> TermId {
+        let neutral = self.build.boolean(func == Func::And);
+        let absorbing = self.build.not(neutral);
+        if parts.contains(&absorbing) {
+            return absorbing;
+        }
+        parts.retain(|part| *part != neutral);
+        match parts[..] {
+            [] => neutral,
+            [only] => only,
+            _ => self.build.terms.app(func, &parts).expect("all parts are Boolean"),
+        }
     }
 
     /// Φ_AV of the candidate.
     fn violation(&mut self, guarded: Option<Pattern>) {
         let Triple { first, remote, second } = self.triple;
         for event in [first, remote, second] {
-            self.assert(Part::Violation, self.path[event.index()]);
+            self.assert(self.path[event.index()]);
         }
         for (earlier, later) in [(first, remote), (remote, second)] {
             let order = self.before(earlier, later);
-            self.assert(Part::Violation, order);
+            self.assert(order);
         }
         if let Some(pattern) = guarded {
             let [f, r, s] = pattern.writes();
             for pair in [((first, f), (remote, r)), ((remote, r), (second, s))] {
                 let dependent = self.dependent(pair.0, pair.1);
-                self.assert(Part::Violation, dependent);
+                self.assert(dependent);
             }
         }
     }

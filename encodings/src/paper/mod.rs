@@ -13,5 +13,5 @@ mod path;
 mod supported;
 
 pub use atom::{Atom, Cell};
-pub use formula::{Formula, Part};
+pub use formula::Formula;
 pub use supported::{Unsupported, supports};
