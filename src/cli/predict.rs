@@ -8,6 +8,7 @@ use foretrace::options::{CandidateSet, Options, Per, Strategy};
 use foretrace::predict::{Progress, Sink, Totals, predict};
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace_encodings::paper;
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -198,8 +199,11 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     if question.independence == Independence::Guarded && !matches!(question.model, Model::Ctp | Model::Mcm) {
         bail!("--independence guarded asks for values: it goes with --model ctp and mcm, found {}", question.model);
     }
-    if args.strategy == Strategy::Paper && args.dump_smt2.is_some() {
-        bail!("--dump-smt2 writes the queries of --strategy demand, found --strategy paper");
+    if args.strategy == Strategy::Paper {
+        paper::supports(trace, options.question)?;
+        if args.dump_smt2.is_some() {
+            bail!("--dump-smt2 writes the queries of --strategy demand, found --strategy paper");
+        }
     }
     options.atomic = args.atomic;
     options.candidates = args.candidates;
