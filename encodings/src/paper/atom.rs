@@ -3,7 +3,7 @@
 use foretrace_trace::{EventId, Leaf, Sort, SyncId, ThreadId, VarId};
 
 /// A shared variable in the sense of the paper, the auxiliary ones of synchronisation included. (Locks are auxiliary
-/// variables, too, but their values fold: see [`super::cells`].)
+/// variables, too, but their values fold.)
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Cell {
     /// A variable of the trace.
