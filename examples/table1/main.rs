@@ -14,12 +14,13 @@ use rows::{Figures, PAPER};
 use std::io::Write;
 use std::time::Duration;
 
-/// What a strategy may take for one row.
+/// What a strategy may take for one row, where nothing else is said.
 const LIMIT: Duration = Duration::from_secs(600);
 
-const USAGE: &str =
-    "usage: scripts/table1 [--times] [ROW…]      the table, or some of its rows; beside the time of the paper's way
-       scripts/table1 --programs DIR        writes the programs";
+const USAGE: &str = "usage: scripts/table1 [--times [--limit SECONDS]] [ROW…]
+           the table, or some of its rows; with the time of the paper's way, cut off at so many seconds a row (600)
+       scripts/table1 --programs DIR
+           writes the programs";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,12 +29,37 @@ fn main() -> anyhow::Result<()> {
     {
         return write_programs(folder);
     }
-    let times = arguments.iter().any(|argument| argument == "--times");
-    let chosen: Vec<&String> = arguments.iter().filter(|argument| *argument != "--times").collect();
-    if let Some(unknown) = chosen.iter().find(|name| !PAPER.iter().any(|(row, _)| row == *name)) {
-        bail!("no such row: {unknown}\n{USAGE}");
+    table(&Choices::from(arguments)?)
+}
+
+/// What is asked for.
+struct Choices {
+    times: bool,
+    limit: Duration,
+    rows: Vec<String>,
+}
+
+impl Choices {
+    fn from(arguments: Vec<String>) -> anyhow::Result<Choices> {
+        let mut choices = Choices { times: false, limit: LIMIT, rows: Vec::new() };
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--times" => choices.times = true,
+                "--limit" => {
+                    let seconds = arguments.next().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
+                    choices.limit = Duration::from_secs(seconds.with_context(|| USAGE)?);
+                }
+                name if PAPER.iter().any(|(row, _)| *row == name) => choices.rows.push(argument),
+                _ => bail!("no such row: {argument}\n{USAGE}"),
+            }
+        }
+        Ok(choices)
     }
-    table(times, |name| chosen.is_empty() || chosen.iter().any(|row| *row == name))
+
+    fn include(&self, name: &str) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|row| row == name)
+    }
 }
 
 fn write_programs(folder: &str) -> anyhow::Result<()> {
@@ -46,19 +72,20 @@ fn write_programs(folder: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table(times: bool, is_chosen: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+fn table(choices: &Choices) -> anyhow::Result<()> {
+    let Choices { times, limit, .. } = *choices;
     let out = &mut std::io::stdout().lock();
     write!(out, "{:<11}{:>6}{:>11}{:>16}{:>8}", "", "thrds", "svars", "events", "regions")?;
     write!(out, "{:>11}{:>9}{:>9}{:>9}{:>17}", "orig-pavs", "hb-pavs", "sym-avs", "w/o data", "sym-time (s)")?;
     writeln!(out, "{}", if times { format!("{:>11}{:>8}", "paper's way", "ratio") } else { String::new() })?;
     let (mut sums, mut slower) = ([0.0; 2], Vec::new());
-    for (name, paper) in PAPER.iter().filter(|(name, _)| is_chosen(name)) {
-        let found = measure(name, Strategy::Demand, LIMIT)?;
-        ensure!(found.is_whole(), "{name}: not everything was decided in {LIMIT:?}");
+    for (name, paper) in PAPER.iter().filter(|(name, _)| choices.include(name)) {
+        let found = measure(name, Strategy::Demand, limit)?;
+        ensure!(found.is_whole(), "{name}: not everything was decided in {limit:?}");
         write_row(out, name, paper, &found.figures)?;
         if times {
-            let seconds = [found.figures.seconds, baseline(name, &found)?];
-            let cut = if seconds[1] >= LIMIT.as_secs_f64() { ">" } else { "" };
+            let seconds = [found.figures.seconds, baseline(name, &found, limit)?];
+            let cut = if seconds[1] >= limit.as_secs_f64() { ">" } else { "" };
             write!(out, "{:>11}{:>8.1}", format!("{cut}{:.3}", seconds[1]), seconds[1] / seconds[0])?;
             sums = [sums[0] + seconds[0], sums[1] + seconds[1]];
             slower.extend((seconds[0] > seconds[1]).then_some(*name));
@@ -78,8 +105,8 @@ fn table(times: bool, is_chosen: impl Fn(&str) -> bool) -> anyhow::Result<()> {
 }
 
 /// The time of the paper's way, up to the limit; what it decides must be the same.
-fn baseline(name: &str, found: &Measured) -> anyhow::Result<f64> {
-    let baseline = measure(name, Strategy::Paper, LIMIT)?;
+fn baseline(name: &str, found: &Measured, limit: Duration) -> anyhow::Result<f64> {
+    let baseline = measure(name, Strategy::Paper, limit)?;
     for (triple, feasible) in &baseline.verdicts {
         ensure!(found.verdicts.get(triple) == Some(feasible), "{name}: the strategies do not agree on {triple}");
     }
