@@ -77,7 +77,7 @@ fn table(choices: &Choices) -> anyhow::Result<()> {
     let out = &mut std::io::stdout().lock();
     write!(out, "{:<11}{:>6}{:>11}{:>16}{:>8}", "", "thrds", "svars", "events", "regions")?;
     write!(out, "{:>11}{:>9}{:>9}{:>9}{:>17}", "orig-pavs", "hb-pavs", "sym-avs", "w/o data", "sym-time (s)")?;
-    writeln!(out, "{}", if times { format!("{:>11}{:>8}", "paper's way", "ratio") } else { String::new() })?;
+    writeln!(out, "{}", if times { format!("{:>11}{:>10}", "paper's way", "ratio") } else { String::new() })?;
     let (mut sums, mut slower) = ([0.0; 2], Vec::new());
     for (name, paper) in PAPER.iter().filter(|(name, _)| choices.include(name)) {
         let found = measure(name, Strategy::Demand, limit)?;
@@ -86,7 +86,7 @@ fn table(choices: &Choices) -> anyhow::Result<()> {
         if times {
             let seconds = [found.figures.seconds, baseline(name, &found, limit)?];
             let cut = if seconds[1] >= limit.as_secs_f64() { ">" } else { "" };
-            write!(out, "{:>11}{:>8.1}", format!("{cut}{:.3}", seconds[1]), seconds[1] / seconds[0])?;
+            write!(out, "{:>11}{:>10.1}", format!("{cut}{:.3}", seconds[1]), seconds[1] / seconds[0])?;
             sums = [sums[0] + seconds[0], sums[1] + seconds[1]];
             slower.extend((seconds[0] > seconds[1]).then_some(*name));
         }
