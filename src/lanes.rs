@@ -3,8 +3,9 @@
 //! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
 
 use crate::linearize::linearize;
+use crate::options::Strategy;
 use crate::predict::Case;
-use crate::solve::{Answer, Limits, Session, interruptible};
+use crate::solve::{Answer, Limits, Session, decide_by_paper, interruptible};
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
@@ -146,6 +147,9 @@ impl<'b> Lane<'_, 'b> {
         let limits = Limits { timeout, deadline: self.case.deadline, stop: self.case.stop };
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
+        }
+        if self.case.options.strategy == Strategy::Paper {
+            return Ok(decide_by_paper(self.case.facts, triple, pattern, limits, self.case.options.seed));
         }
         if let Some(dir) = &self.case.options.dump_smt2 {
             dump(self.case, triple, pattern, dir)?;

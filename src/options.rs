@@ -24,6 +24,15 @@ pub enum Per {
     Event,
 }
 
+/// How candidates are decided. Verdicts do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strategy {
+    /// Filters first, then constraints that grow with what the queries need, in one solver.
+    Demand,
+    /// As Fusion has it: after must-happen-before the formula of the whole trace, for each candidate anew.
+    Paper,
+}
+
 /// The options of `foretrace predict`.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -35,6 +44,8 @@ pub struct Options {
     pub candidates: CandidateSet,
     /// When a class is done.
     pub per: Per,
+    /// How candidates are decided.
+    pub strategy: Strategy,
     /// Filters that are switched off (never [`Decider::Smt`]).
     pub without: BTreeSet<Decider>,
     /// Worker threads, at least 1.
@@ -63,6 +74,7 @@ impl Options {
             atomic: Atomic::Marked,
             candidates: CandidateSet::Adjacent,
             per: Per::Location,
+            strategy: Strategy::Demand,
             without: BTreeSet::new(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             timeout: Duration::from_secs(30),
@@ -72,6 +84,12 @@ impl Options {
             times: false,
         }
     }
+}
+
+/// The filters that the strategy `paper` does without: all but must-happen-before.
+pub fn not_of_paper() -> BTreeSet<Decider> {
+    let asked = [Decider::MustHappenBefore, Decider::Smt];
+    Decider::ALL.into_iter().filter(|decider| !asked.contains(decider)).collect()
 }
 
 /// The model that sees most of what the data supports without a false alarm.

@@ -7,11 +7,11 @@
 use crate::candidates::{Candidates, Class};
 use crate::filters::{Filters, Judgement};
 use crate::lanes::{self, Batch, Report, Task};
-use crate::options::{CandidateSet, Options, Per};
+use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
 use crate::solve::Limits;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_encodings::{Facts, Reads, Rules, constant_reads};
+use foretrace_encodings::{Facts, Reads, Rules, constant_reads, paper};
 use foretrace_trace::{
     Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value,
     Witness,
@@ -120,7 +120,8 @@ const LOOK: usize = 64;
 /// Decides the candidates of a trace.
 ///
 /// # Errors
-/// What the sink says; a schedule that the checker refuses; a query that cannot be written.
+/// What the sink says; a schedule that the checker refuses; a query that cannot be written; what the strategy `paper` has
+/// no formula for.
 pub fn predict(
     trace: &Trace,
     observed: &Observed,
@@ -130,10 +131,11 @@ pub fn predict(
     sink: &mut dyn Sink,
 ) -> anyhow::Result<Totals> {
     let start = Instant::now();
+    let options = &with_strategy(trace, options)?;
     let structure = Structure::new(trace);
     let clocks = MustHappenBefore::new(trace, &structure);
     let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-    let values = Rules::of(options.question).reads == Reads::Latest;
+    let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
     let constants = if values { constant_reads(facts) } else { FxHashMap::default() };
     let deadline = options.budget.map(|budget| start + budget);
     let checker = Checker::new(trace, observed, transactions, options.question)?;
@@ -150,6 +152,16 @@ pub fn predict(
     totals.elapsed = start.elapsed();
     totals.interrupted = stop.load(Ordering::Relaxed);
     Ok(totals)
+}
+
+/// The options with what the strategy takes for granted.
+fn with_strategy(trace: &Trace, options: &Options) -> anyhow::Result<Options> {
+    let mut options = options.clone();
+    if options.strategy == Strategy::Paper {
+        paper::supports(trace, options.question)?;
+        options.without.extend(not_of_paper());
+    }
+    Ok(options)
 }
 
 /// The solver threads of a run, each started when it is first needed.
@@ -356,7 +368,8 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// Feasible candidates whose witness is not guarded-dependent: another one may be.
     fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
-        if self.case.options.question.independence == Independence::Guarded {
+        let options = self.case.options;
+        if options.question.independence == Independence::Guarded || options.strategy == Strategy::Paper {
             return Vec::new();
         }
         self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)

@@ -5,6 +5,7 @@
 
 mod cssa;
 mod encoder;
+pub mod paper;
 mod rules;
 pub mod smtlib;
 mod term;

@@ -47,14 +47,14 @@ impl Leaf for Atom {
 
 /// Makes terms and folds constants while it does.
 #[derive(Clone, Debug)]
-pub struct Builder {
+pub struct Builder<L = Atom> {
     /// The arena.
-    pub terms: Terms<Atom>,
+    pub terms: Terms<L>,
     truth: TermId,
     falsity: TermId,
 }
 
-impl Default for Builder {
+impl<L: Leaf> Default for Builder<L> {
     fn default() -> Self {
         let mut terms = Terms::default();
         let truth = terms.constant(Value::Bool(true));
@@ -63,7 +63,7 @@ impl Default for Builder {
     }
 }
 
-impl Builder {
+impl<L: Leaf> Builder<L> {
     /// `true`.
     pub fn truth(&self) -> TermId {
         self.truth
@@ -80,7 +80,7 @@ impl Builder {
     }
 
     /// A leaf.
-    pub fn atom(&mut self, atom: Atom) -> TermId {
+    pub fn atom(&mut self, atom: L) -> TermId {
         self.terms.leaf(atom)
     }
 

@@ -4,11 +4,12 @@ use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
 use super::{Outcome, files, is_closed_pipe, say};
 use anyhow::{Context, bail};
-use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::options::{CandidateSet, Options, Per, Strategy};
 use foretrace::predict::{Progress, Sink, Totals, predict};
 use foretrace::recorder::Folder;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace_encodings::paper;
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -54,9 +55,14 @@ pub struct Args {
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
     candidates: CandidateSet,
 
-    /// When the candidates of three source locations are done [default: location; event with --candidates all]
+    /// When the candidates of three source locations are done [default: location; event with --candidates all or
+    /// --strategy paper]
     #[arg(long, value_parser = one_of(PERS))]
     per: Option<Per>,
+
+    /// How candidates are decided. Verdicts stay the same
+    #[arg(long, default_value = "demand", value_parser = one_of(STRATEGIES))]
+    strategy: Strategy,
 
     /// Switch a filter off; may be given more than once. Verdicts stay the same
     #[arg(long, value_name = "FILTER", value_parser = one_of(FILTERS))]
@@ -129,6 +135,15 @@ const PERS: &[Choice<Per>] = &[
     ("event", "when each of them is decided", Per::Event),
 ];
 
+const STRATEGIES: &[Choice<Strategy>] = &[
+    ("demand", "filters, then one solver that learns only what the candidates need", Strategy::Demand),
+    (
+        "paper",
+        "as published: a formula of the whole trace for each (ctp, prefix; no shared locks, no parts)",
+        Strategy::Paper,
+    ),
+];
+
 const FILTERS: &[Choice<Decider>] = &[
     ("must-happen-before", "vector clocks", Decider::MustHappenBefore),
     ("cut-points", "locksets and acquisition histories", Decider::CutPoints),
@@ -185,11 +200,18 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     if question.independence == Independence::Guarded && !matches!(question.model, Model::Ctp | Model::Mcm) {
         bail!("--independence guarded asks for values: it goes with --model ctp and mcm, found {}", question.model);
     }
+    if args.strategy == Strategy::Paper {
+        paper::supports(trace, options.question)?;
+        if args.dump_smt2.is_some() {
+            bail!("--dump-smt2 writes the queries of --strategy demand, found --strategy paper");
+        }
+    }
     options.atomic = args.atomic;
     options.candidates = args.candidates;
-    options.per = args.per.unwrap_or(match args.candidates {
-        CandidateSet::Adjacent => Per::Location,
-        CandidateSet::All => Per::Event,
+    options.strategy = args.strategy;
+    options.per = args.per.unwrap_or(match (args.candidates, args.strategy) {
+        (CandidateSet::Adjacent, Strategy::Demand) => Per::Location,
+        _ => Per::Event,
     });
     options.without = args.without.iter().copied().collect();
     options.jobs = args.jobs.map_or(options.jobs, usize::from);

@@ -2,11 +2,41 @@
 
 use super::order::OrderTheory;
 use foretrace_encodings::Atom;
-use foretrace_trace::{Func, Node, Sort, TermId, Terms, Value};
+use foretrace_trace::{Func, Leaf, Node, Sort, TermId, Terms, Value};
 use z3::ast::{Ast, BV, Bool, Dynamic, Int};
 
 #[cfg(test)]
 mod tests;
+
+/// Lowers what the terms of a language are made of.
+pub(super) trait Leaves {
+    /// The language's leaves.
+    type Leaf: Leaf;
+
+    /// The Z3 term of a leaf.
+    fn leaf(&mut self, leaf: &Self::Leaf) -> Dynamic;
+}
+
+impl<T: OrderTheory> Leaves for T {
+    type Leaf = Atom;
+
+    fn leaf(&mut self, atom: &Atom) -> Dynamic {
+        let name = foretrace_encodings::smtlib::name(atom);
+        match *atom {
+            Atom::Before(a, b) => self.before(a, b).into(),
+            _ => unknown(name, atom.sort()),
+        }
+    }
+}
+
+/// An unknown of this sort.
+pub(super) fn unknown(name: String, sort: Sort) -> Dynamic {
+    match sort {
+        Sort::BitVec(width) => BV::new_const(name, width).into(),
+        Sort::Int => Int::new_const(name).into(),
+        Sort::Bool => Bool::new_const(name).into(),
+    }
+}
 
 /// Lowers terms of one arena, each once.
 pub(super) struct Lowering<T> {
@@ -14,18 +44,18 @@ pub(super) struct Lowering<T> {
     pub(super) order: T,
 }
 
-impl<T: OrderTheory> Lowering<T> {
+impl<T: Leaves> Lowering<T> {
     pub(super) fn new(order: T) -> Self {
         Lowering { done: Vec::new(), order }
     }
 
     /// The Z3 term of a Boolean term.
-    pub(super) fn boolean(&mut self, terms: &Terms<Atom>, term: TermId) -> Bool {
+    pub(super) fn boolean(&mut self, terms: &Terms<T::Leaf>, term: TermId) -> Bool {
         as_bool(&self.term(terms, term))
     }
 
     /// The Z3 term of a term.
-    pub(super) fn term(&mut self, terms: &Terms<Atom>, root: TermId) -> Dynamic {
+    pub(super) fn term(&mut self, terms: &Terms<T::Leaf>, root: TermId) -> Dynamic {
         self.done.resize(terms.len(), None);
         let mut pending = vec![root];
         while let Some(term) = pending.last().copied() {
@@ -43,25 +73,15 @@ impl<T: OrderTheory> Lowering<T> {
         self.done[root.index()].clone().expect("just lowered")
     }
 
-    fn node(&mut self, terms: &Terms<Atom>, term: TermId) -> Dynamic {
+    fn node(&mut self, terms: &Terms<T::Leaf>, term: TermId) -> Dynamic {
         match terms.node(term) {
             Node::Const(value) => constant(value),
-            Node::Leaf(atom) => self.atom(*atom),
+            Node::Leaf(leaf) => self.order.leaf(leaf),
             Node::App(func, args) => {
                 let args: Vec<Dynamic> =
                     args.iter().map(|arg| self.done[arg.index()].clone().expect("arguments come first")).collect();
                 apply(*func, &args)
             }
-        }
-    }
-
-    fn atom(&mut self, atom: Atom) -> Dynamic {
-        let name = foretrace_encodings::smtlib::name(&atom);
-        match atom {
-            Atom::Before(a, b) => self.order.before(a, b).into(),
-            Atom::Value { sort: Sort::BitVec(width), .. } => BV::new_const(name, width).into(),
-            Atom::Value { sort: Sort::Int, .. } | Atom::Token(_) => Int::new_const(name).into(),
-            _ => Bool::new_const(name).into(),
         }
     }
 }

@@ -5,7 +5,9 @@
 mod interrupt;
 mod lower;
 mod order;
+mod paper;
 mod session;
 
 pub use interrupt::interruptible;
+pub use paper::decide as decide_by_paper;
 pub use session::{Answer, Assignment, Limits, Session};

@@ -38,7 +38,7 @@ impl Limits<'_> {
     }
 
     /// The limit that encoding a query since `began` has reached, if one is.
-    fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
+    pub(super) fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
         if terms > MOST_TERMS {
             return Some(Limit::Size);
         }
@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
     /// A session without constraints yet.
     pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>, seed: u32) -> Session<'a> {
         let solver = Solver::new();
-        solver.set_params(&parameters(facts.trace, seed));
+        solver.set_params(&parameters(facts.trace, false, seed));
         Session {
             encoder: Encoder::new(facts, rules, constants),
             lowering: Lowering::new(DifferenceLogic::default()),
@@ -141,12 +141,12 @@ impl<'a> Session<'a> {
         let selector = self.select(&query);
         let asserted = began.elapsed() - encoded;
         let pins = self.lowering.boolean(&self.encoder.build().terms, query.pins);
-        let answer = self.ask(&[selector.clone(), pins], limits);
+        let answer = ask(&self.solver, &[selector.clone(), pins], limits);
         let answer = match answer {
             SatResult::Sat => self.assignment(),
-            SatResult::Unknown => Answer::Unknown(self.limit(limits)),
+            SatResult::Unknown => Answer::Unknown(limit(&self.solver, limits)),
             SatResult::Unsat => {
-                let without_pins = || self.ask(std::slice::from_ref(&selector), limits);
+                let without_pins = || ask(&self.solver, std::slice::from_ref(&selector), limits);
                 Answer::Infeasible { rests_on_pin: self.has_pins && without_pins() != SatResult::Unsat }
             }
         };
@@ -186,24 +186,6 @@ impl<'a> Session<'a> {
         selector
     }
 
-    fn ask(&self, assumptions: &[Bool], limits: Limits<'_>) -> SatResult {
-        let mut params = Params::new();
-        let millis = u32::try_from(limits.of_query().as_millis()).unwrap_or(u32::MAX);
-        params.set_u32("timeout", millis);
-        self.solver.set_params(&params);
-        self.solver.check_assumptions(assumptions)
-    }
-
-    fn limit(&self, limits: Limits<'_>) -> Limit {
-        if let Some(limit) = limits.reached() {
-            return limit;
-        }
-        match self.solver.get_reason_unknown() {
-            Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
-            _ => Limit::Timeout,
-        }
-    }
-
     fn assignment(&mut self) -> Answer {
         let Some(model) = self.solver.get_model() else {
             return Answer::Unknown(Limit::Solver("satisfiable without an assignment".into()));
@@ -226,15 +208,36 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Asks within the limits.
+pub(super) fn ask(solver: &Solver, assumptions: &[Bool], limits: Limits<'_>) -> SatResult {
+    let mut params = Params::new();
+    let millis = u32::try_from(limits.of_query().as_millis()).unwrap_or(u32::MAX);
+    params.set_u32("timeout", millis);
+    solver.set_params(&params);
+    solver.check_assumptions(assumptions)
+}
+
+/// Why the solver did not decide.
+pub(super) fn limit(solver: &Solver, limits: Limits<'_>) -> Limit {
+    if let Some(limit) = limits.reached() {
+        return limit;
+    }
+    match solver.get_reason_unknown() {
+        Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
+        _ => Limit::Timeout,
+    }
+}
+
 /// Z3's dense decision procedure for difference logic keeps a matrix of the order variables: up to this many events of
 /// a trace it is many times faster than the others on traces full of locks.
 const MOST_FOR_DENSE: usize = 4_000;
 
-/// The parameters of a solver, measured on the real traces (`docs/measurements.md`).
-fn parameters(trace: &Trace, seed: u32) -> Params {
+/// The parameters of a solver for constraints with integers besides places if variables or `other_integers` bring them;
+/// measured on the real traces (`docs/measurements.md`).
+pub(super) fn parameters(trace: &Trace, other_integers: bool, seed: u32) -> Params {
     const SIMPLEX: u32 = 2;
     const DENSE_DIFFERENCE_LOGIC: u32 = 3;
-    let integers = trace.vars.iter().any(|var| var.sort == Some(Sort::Int));
+    let integers = other_integers || trace.vars.iter().any(|var| var.sort == Some(Sort::Int));
     let dense = !integers && trace.events.len() <= MOST_FOR_DENSE;
     let mut params = Params::new();
     params.set_u32("arith.solver", if dense { DENSE_DIFFERENCE_LOGIC } else { SIMPLEX });

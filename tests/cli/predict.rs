@@ -150,6 +150,7 @@ fn choices_that_do_not_fit_are_refused() {
     let cases = [
         ("--model ctp", "needs a trace with expressions (data: symbolic), found data: concrete"),
         ("--model cam --independence guarded", "it goes with --model ctp and mcm, found cam"),
+        ("--strategy paper", "the paper's method answers --model ctp and --feasibility prefix, found mcm and prefix"),
         ("--timeout 0", "expected a number of seconds above 0"),
         ("--without smt", "invalid value 'smt'"),
         ("--jobs 0", "0 is not in 1.."),

@@ -1,0 +1,114 @@
+//! Who defines and who uses which shared variable: synchronisation as guarded assignments (Fusion, section 2).
+//!
+//! - A lock is 0 or its holder. What the paper folds is folded here (end of section 4.2): an acquire finds 0, so that only
+//!   releases and the initial value are choices of its π-function; a release finds its own acquire; a failed try finds one
+//!   of another thread.
+//! - A semaphore is a count; `down` waits for one above zero.
+//! - A condition variable is a flag for each thread that waits on it: a `wait` clears it, a `wake` waits for it and clears
+//!   it, a broadcast sets all, a signal sets one of its choice. With one waiting thread this is the paper's encoding.
+
+use super::atom::Cell;
+use crate::encoder::Facts;
+use foretrace_trace::{EventId, Op, SyncId, ThreadId};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// What a lock's π-function may choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Finds {
+    /// The lock is free.
+    Free,
+    /// Its thread holds it.
+    Own,
+    /// Another thread holds it.
+    Taken,
+}
+
+/// The definitions of every shared variable, and the uses of locks.
+#[derive(Default)]
+pub(super) struct Cells {
+    pub(super) definitions: BTreeMap<Cell, Vec<EventId>>,
+    /// Per lock: the events that define it, and whether they take it.
+    pub(super) lock_changes: FxHashMap<SyncId, BTreeMap<EventId, bool>>,
+    pub(super) lock_uses: Vec<(EventId, SyncId, Finds)>,
+    /// Per condition variable: the threads whose waits need a signal.
+    pub(super) waiters: FxHashMap<SyncId, Vec<ThreadId>>,
+}
+
+impl Cells {
+    pub(super) fn new(facts: Facts<'_>) -> Cells {
+        let mut cells = Cells::default();
+        cells.find_waiters(facts);
+        cells.find_lock_changes(facts);
+        for (id, event) in facts.trace.iter() {
+            for cell in cells.defined_by(facts, id) {
+                cells.definitions.entry(cell).or_default().push(id);
+            }
+            if let Op::Busy { lock } = event.op {
+                cells.lock_uses.push((id, lock, Finds::Taken));
+            }
+        }
+        cells
+    }
+
+    /// The shared variables that an event defines, locks aside.
+    pub(super) fn defined_by(&self, facts: Facts<'_>, id: EventId) -> Vec<Cell> {
+        let event = facts.trace.event(id);
+        match event.op {
+            Op::Write { var, .. } | Op::Rmw { var, .. } => vec![Cell::Var(var)],
+            Op::Post { sem } | Op::Down { sem } => vec![Cell::Count(sem)],
+            Op::Wait { cond, .. } | Op::Wake { cond, .. } if self.waits(cond, event.thread) => {
+                vec![Cell::Signalled(cond, event.thread)]
+            }
+            Op::Signal { cond } | Op::Broadcast { cond } => {
+                self.waiters_of(cond).iter().map(|thread| Cell::Signalled(cond, *thread)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The shared variables whose value an event takes, locks aside.
+    pub(super) fn used_by(&self, facts: Facts<'_>, id: EventId) -> Vec<Cell> {
+        let event = facts.trace.event(id);
+        match event.op {
+            Op::Read { var, .. } | Op::Rmw { var, .. } => vec![Cell::Var(var)],
+            Op::Post { sem } | Op::Down { sem } => vec![Cell::Count(sem)],
+            Op::Wake { cond, cause: None, .. } => vec![Cell::Signalled(cond, event.thread)],
+            Op::Signal { cond } if self.has_choice(cond) => self.defined_by(facts, id),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn waiters_of(&self, cond: SyncId) -> &[ThreadId] {
+        self.waiters.get(&cond).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a signal may be for one thread or for another.
+    pub(super) fn has_choice(&self, cond: SyncId) -> bool {
+        self.waiters_of(cond).len() > 1
+    }
+
+    fn waits(&self, cond: SyncId, thread: ThreadId) -> bool {
+        self.waiters_of(cond).contains(&thread)
+    }
+
+    fn find_waiters(&mut self, facts: Facts<'_>) {
+        for waiting in facts.structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
+            let waiters = self.waiters.entry(waiting.cond).or_default();
+            let thread = facts.trace.event(waiting.wake).thread;
+            if !waiters.contains(&thread) {
+                waiters.push(thread);
+            }
+        }
+    }
+
+    fn find_lock_changes(&mut self, facts: Facts<'_>) {
+        for region in facts.structure.regions.iter().flatten() {
+            let changes = self.lock_changes.entry(region.lock).or_default();
+            changes.insert(region.start, true);
+            changes.extend(region.end.map(|end| (end, false)));
+            self.lock_uses.push((region.start, region.lock, Finds::Free));
+            self.lock_uses.extend(region.end.map(|end| (end, region.lock, Finds::Own)));
+        }
+    }
+}
