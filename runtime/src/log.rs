@@ -31,6 +31,8 @@ pub struct Log {
 const WORD: usize = size_of::<u64>();
 const FIRST_BYTES: usize = 256 << 10;
 const LAST_BYTES: usize = 16 << 20;
+/// Where there is no room for more.
+const LEAST_BYTES: usize = 16 << 10;
 const STOP_WORDS: usize = Kind::Stop.words();
 
 /// Of all logs together.
@@ -188,7 +190,7 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     let log = &thread.log;
     let used = used_bytes(log);
     let offset = used & !(PAGE as u64 - 1);
-    let bytes = log.next_bytes.get().max(FIRST_BYTES);
+    let bytes = if log.next_bytes.get() == 0 { FIRST_BYTES } else { log.next_bytes.get() };
     let (bytes, added) = account(log, offset, bytes)?;
     let file = sys::open(path(thread).bytes(), sys::READ_WRITE).map_err(Trouble::System)?;
     let piece = allocate(file, log.file_bytes.get(), added)
@@ -217,7 +219,7 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
 
 /// The same where there is no room for as much.
 fn extend_by_least(thread: &'static Thread) -> Result<(), Trouble> {
-    thread.log.next_bytes.set(FIRST_BYTES);
+    thread.log.next_bytes.set(LEAST_BYTES);
     extend(thread)
 }
 
@@ -227,7 +229,8 @@ fn account(log: &Log, offset: u64, bytes: usize) -> Result<(usize, u64), Trouble
     let mut grant = Err(Trouble::Limit);
     let _ = BYTES.fetch_update(SeqCst, SeqCst, |before| {
         let left = LIMIT.load(Relaxed).saturating_sub(before) & !(PAGE as u64 - 1);
-        let added = (bytes as u64 - overlap).min(left);
+        // Near the limit pieces get smaller, so that something is left for other threads.
+        let added = (bytes as u64 - overlap).min((left / 4).next_multiple_of(PAGE as u64)).min(left);
         grant = if added == 0 { Err(Trouble::Limit) } else { Ok(((overlap + added) as usize, added)) };
         grant.is_ok().then(|| before + added)
     });

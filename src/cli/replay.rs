@@ -66,7 +66,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     program.check()?;
     let (plan, recording) = plan(args)?;
     if let Some(recording) = &recording {
-        Recorded::open(recording)?; // refuses a program that was built anew since
+        program.check_recorded_as(recording)?;
+        Recorded::open(recording)?; // refuses libraries that were built anew since
     }
     let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
     let folder = args.output.clone().unwrap_or_else(|| kept.path().join("replay"));
@@ -107,6 +108,9 @@ fn plan(args: &Args) -> anyhow::Result<(Plan, Option<PathBuf>)> {
     Ok((Plan::of_witness(&witness).with_context(name)?, recording.map(Path::to_path_buf)))
 }
 
+/// For gdb: the program's own frame, which stands above those of the runtime. A gdb without Python shows the runtime's.
+const SELECT_OWN_FRAME: &str = r#"python exec("frame = gdb.newest_frame()\nwhile frame.older() and 'foretrace_' in str(frame.name()): frame = frame.older()\nframe.select()")"#;
+
 /// Hands the program to gdb, which stops before the remote access.
 fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<Outcome> {
     let Some([_, (path, at), _]) = &plan.triple else {
@@ -117,10 +121,10 @@ fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<
     fix_addresses();
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-ex", "set breakpoint pending on", "-ex", "set confirm off", "-ex", "break foretrace_at_remote"]);
-    gdb.args(["-ex", "set startup-with-shell off", "-ex", "run", "-ex", "up 2", "--args"]);
+    gdb.args(["-ex", "set startup-with-shell off", "-ex", "run", "-ex", SELECT_OWN_FRAME, "-ex", "frame", "--args"]);
     gdb.arg(&program.path).args(&program.arguments);
     gdb.envs(run.environment()).env("FORETRACE_REMOTE", format!("{path} {at}"));
-    let status = gdb.status().context("cannot start gdb")?;
+    let status = gdb.status().context("cannot start gdb, which --gdb needs")?;
     Ok(Outcome::Status(Ending::from(status).shell_status()))
 }
 
@@ -298,7 +302,11 @@ fn write_difference(
     writeln!(out, "  expected  {}", told(&expected.what))?;
     match found {
         Some(event) if *out_of_turn => writeln!(out, "  found     it out of turn: {}", shown(event, positions))?,
-        Some(event) => writeln!(out, "  found     {}", shown(event, positions))?,
+        Some(event) => {
+            let same = told(&expected.what) == ops(event.record.kind)[0];
+            let elsewhere = if same { ", at another place in the code" } else { "" };
+            writeln!(out, "  found     {}{elsewhere}", shown(event, positions))?
+        }
         None => writeln!(out, "  found     nothing: the thread did not come so far")?,
     }
     match left {

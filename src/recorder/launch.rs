@@ -50,6 +50,8 @@ pub enum Ending {
     Signal(i32),
     /// It did not end in time and was killed.
     Hang,
+    /// All threads waited for each other, so that the runtime aborted it.
+    Deadlock,
 }
 
 impl Ending {
@@ -59,6 +61,7 @@ impl Ending {
             Ending::Code(code) => code as u8, // what a parent sees of it, too
             Ending::Signal(signal) => 128_u8.saturating_add(signal as u8),
             Ending::Hang => 124, // as timeout(1) has it
+            Ending::Deadlock => 128 + nix::libc::SIGABRT as u8,
         }
     }
 }
@@ -72,7 +75,8 @@ impl fmt::Display for Ending {
                 Ok(signal) => write!(f, "was ended by {signal}"),
                 Err(_) => write!(f, "was ended by signal {signal}"),
             },
-            Ending::Hang => f.write_str("did not end in time"),
+            Ending::Hang => f.write_str("did not end in time and was killed"),
+            Ending::Deadlock => f.write_str("came to a deadlock: every thread waited for another"),
         }
     }
 }

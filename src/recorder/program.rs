@@ -26,6 +26,23 @@ pub enum ProgramError {
     /// It is no binary of this machine.
     #[error("{0}: expected an x86-64 ELF program, found {1}")]
     Foreign(PathBuf, String),
+    /// It may not be executed.
+    #[error("{0}: not executable; expected a program that `foretrace cc` or `foretrace c++` linked")]
+    NotExecutable(PathBuf),
+    /// It is not what was recorded.
+    #[error(
+        "{path}: has build id {found}, but the recording is of a program with {expected}: it is another one, or was \
+         changed since; record it",
+        path = path.display()
+    )]
+    Other {
+        /// The program that was named.
+        path: PathBuf,
+        /// Its build id.
+        found: String,
+        /// That of the recorded program.
+        expected: String,
+    },
     /// It was made by another compiler.
     #[error(
         "{0}: not built by foretrace, so nothing of it can be recorded; compile and link it with `foretrace cc` or \
@@ -50,14 +67,30 @@ impl Program {
         if bytes.starts_with(b"#!") {
             return Err(ProgramError::Foreign(path(), "a script".to_string()));
         }
-        let file = object::File::parse(&*bytes).map_err(|error| ProgramError::Foreign(path(), error.to_string()))?;
+        let file = object::File::parse(&*bytes)
+            .map_err(|_| ProgramError::Foreign(path(), "a file of another kind".to_string()))?;
         if file.architecture() != object::Architecture::X86_64 {
             return Err(ProgramError::Foreign(path(), format!("{:?}", file.architecture())));
         }
         let section = file.section_by_name(foretrace_instrument::sidecar::SECTION);
-        match section.is_some_and(|section| section.size() > 0) {
+        if section.is_none_or(|section| section.size() == 0) {
+            return Err(ProgramError::Plain(path()));
+        }
+        nix::unistd::access(&self.path, nix::unistd::AccessFlags::X_OK).map_err(|_| ProgramError::NotExecutable(path()))
+    }
+
+    /// Checks that it is the one of a recording.
+    pub fn check_recorded_as(&self, recording: &Path) -> Result<(), ProgramError> {
+        let read = |path: PathBuf| std::fs::read(&path).map_err(|error| ProgramError::Io(path, error));
+        let modules = read(recording.join("modules"))?;
+        let bytes = read(self.path.clone())?;
+        // The program itself comes first.
+        let expected = String::from_utf8_lossy(&modules).split(' ').nth(2).unwrap_or("-").to_string();
+        let found = object::File::parse(&*bytes).ok().and_then(|file| file.build_id().ok().flatten().map(hex));
+        let found = found.unwrap_or_else(|| "-".to_string());
+        match found == expected {
             true => Ok(()),
-            false => Err(ProgramError::Plain(path())),
+            false => Err(ProgramError::Other { path: self.path.clone(), found, expected }),
         }
     }
 }
@@ -69,4 +102,8 @@ fn which(name: &Path) -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

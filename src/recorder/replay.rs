@@ -32,8 +32,6 @@ pub struct Replayed {
     pub left: Option<String>,
     /// What stands in the logs where the triple should be.
     pub triple: Option<[Option<Event>; 3]>,
-    /// The failure that the program came to know of.
-    pub failure: Option<Event>,
     /// How it ended.
     pub ending: Ending,
 }
@@ -129,11 +127,16 @@ pub fn judge(
     let verdict = folder.replay_verdict();
     Ok(Replayed {
         difference: events.first_difference(&plan.expected, location),
-        left: verdict.and_then(|line| line.trim().strip_prefix("left ").map(str::to_string)),
+        left: verdict.and_then(|line| left(&line)),
         triple,
-        failure: events.failure(),
-        ending,
+        ending: if events.deadlocked() { Ending::Deadlock } else { ending },
     })
+}
+
+/// Why the program left the schedule, of `left <line of the schedule> <why>`.
+fn left(verdict: &str) -> Option<String> {
+    let (line, why) = verdict.trim().strip_prefix("left ")?.split_once(' ')?;
+    Some(format!("{why} (turn {line})"))
 }
 
 impl Replayed {

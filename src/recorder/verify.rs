@@ -1,7 +1,7 @@
 //! Did a program do what its schedule says? Its logs against the steps that were expected.
 
 use crate::report::SavedStep;
-use foretrace_runtime::record::Kind;
+use foretrace_runtime::record::{Kind, fail};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs};
 use rustc_hash::FxHashMap;
@@ -94,13 +94,10 @@ impl Events {
         (record.order() != Some(0)).then(|| Event { path: path.to_string(), record })
     }
 
-    /// The failure that ended the run, if the program came to know of it.
-    pub fn failure(&self) -> Option<Event> {
-        let fails = self.threads.iter().flat_map(|(path, records)| {
-            let failed = records.iter().filter(|record| record.kind == Kind::Fail);
-            failed.map(|record| Event { path: path.clone(), record: *record })
-        });
-        fails.min_by_key(Event::order)
+    /// Whether the run ended since all threads waited for each other.
+    pub fn deadlocked(&self) -> bool {
+        let mut records = self.threads.values().flatten();
+        records.any(|record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK)
     }
 
     /// All events in the order in which they took effect, as what another run should do.

@@ -12,6 +12,9 @@ pub enum WalkError {
     /// A file could not be read or written.
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
+    /// A folder of something else.
+    #[error("{}: found no recording.json, expected the folder that `foretrace record` made", path.display())]
+    NotARecording { path: PathBuf },
     /// There is nothing to read.
     #[error("{}: found no logs (thread-<number>.log), expected those of a recorded run", path.display())]
     NoLogs { path: PathBuf },

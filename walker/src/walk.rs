@@ -51,6 +51,9 @@ struct Description {
 impl Description {
     fn read(recording: &Path) -> Result<Description, WalkError> {
         let path = recording.join("recording.json");
+        if recording.is_dir() && !path.exists() {
+            return Err(WalkError::NotARecording { path: recording.to_path_buf() });
+        }
         let text = std::fs::read_to_string(&path).map_err(|error| WalkError::io(&path, error))?;
         let bad = |what: String| WalkError::Description { path: path.clone(), what };
         let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;

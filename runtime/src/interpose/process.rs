@@ -1,6 +1,7 @@
 //! How the process ends, divides, and loads more code.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{interpose, real, signals, tracked};
 use crate::controller;
@@ -73,14 +74,14 @@ extern "C" fn fork_(_: usize) -> c_int {
         mode::set(mode::OFF);
         controller::abandon();
         signals::abandon();
-        say(format_args!("process {} came from fork and is not recorded", call_getpid()));
+    } else if result > 0 && recorded && !SAID.swap(true, Relaxed) {
+        say(format_args!("processes that this one forks are not recorded"));
     }
     result
 }
 
-fn call_getpid() -> isize {
-    sys::call!(GETPID, 0)
-}
+/// A process is told of its first fork only.
+static SAID: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn dlopen_(name: *const c_char, flags: c_int, _: usize) -> *mut c_void {
     let thread = tracked();
@@ -114,5 +115,6 @@ interpose! {
     _exit "rsi" => exit_now;
     _Exit "rsi" => exit_now;
     fork "rdi" => fork_;
+    vfork "rdi" => fork_; // a child that shared our memory would write into the logs of its parent
     dlopen "rdx" => dlopen_;
 }
