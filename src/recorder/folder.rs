@@ -60,6 +60,11 @@ impl Folder {
         Ok(Folder { path: path.canonicalize().map_err(failed)? })
     }
 
+    /// Nothing was recorded: it goes.
+    pub fn discard(&self) {
+        let _ = std::fs::remove_dir_all(&self.path); // that nothing could be recorded is said anyway
+    }
+
     /// Its path, absolute.
     pub fn path(&self) -> &Path {
         &self.path

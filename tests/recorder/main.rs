@@ -1,5 +1,8 @@
 //! Real programs, the whole way: built by `foretrace cc`, recorded, predicted, replayed.
 
+mod builds;
 mod crashes;
 mod examples;
+mod faults;
+mod replays;
 mod support;

@@ -34,6 +34,34 @@ pub fn expect(status: i32, command: &mut Command) -> Output {
     output
 }
 
+/// What a command did.
+pub struct Ran {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs a command, however it ends.
+pub fn ran(command: &mut Command) -> Ran {
+    let output = command.output().expect("starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// Whether a tool is there; says so if not.
+pub fn is_installed(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {tool} is not installed");
+    }
+    found
+}
+
+/// A file below `tests/recorder/programs`.
+pub fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorder/programs").join(name)
+}
+
 /// A file below `examples/programs`.
 pub fn example(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/programs").join(path)
@@ -57,8 +85,49 @@ impl Workshop {
         Workshop::build(&source, &[])
     }
 
+    /// Without a program so far.
+    pub fn empty() -> Workshop {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("program");
+        Workshop { folder, program }
+    }
+
+    /// With copies of the files of a folder below `tests/recorder/programs`.
+    pub fn of_project(name: &str) -> Workshop {
+        let workshop = Workshop::empty();
+        for file in std::fs::read_dir(source(name)).expect("there") {
+            let file = file.expect("listed");
+            std::fs::copy(file.path(), workshop.path(&file.file_name().to_string_lossy())).expect("copied");
+        }
+        workshop
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// A shell in this folder, where `foretrace` is the command under test.
+    pub fn shell(&self, script: &str) -> Command {
+        let foretrace = Path::new(env!("CARGO_BIN_EXE_foretrace"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(foretrace.parent().expect("in a folder").to_path_buf());
+        let path = std::env::join_paths(folders.chain(std::env::split_paths(&path))).expect("a PATH");
+        let mut command = Command::new("sh");
+        command.current_dir(self.folder.path()).env("PATH", path).env_remove("FORETRACE_LOG").args(["-c", script]);
+        command
+    }
+
+    /// Runs a script that must succeed.
+    pub fn make(&self, script: &str) {
+        expect(0, &mut self.shell(script));
+    }
+
+    /// What a recording's trace says, line by line; the trace is valid.
+    pub fn trace(&self, recording: &str) -> Vec<Value> {
+        let text = self.path(recording).join("trace.jsonl");
+        expect(0, foretrace().arg("convert").arg(self.path(recording).join("trace.jsonl.zst")).arg(&text));
+        let text = std::fs::read_to_string(text).expect("read");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     /// Records a run into the folder of this name; the result is how the program ended, as `recording.json` has it.

@@ -10,6 +10,9 @@ use std::path::PathBuf;
 
 /// Links; `objects` stand in the order of the files that were compiled.
 pub fn link(arguments: &Arguments, clang: &Clang, objects: Vec<PathBuf>) -> Result<u8, DriverError> {
+    if let Some(word) = arguments.words.iter().find(|word| *word == "-static" || *word == "-static-pie") {
+        return Err(DriverError::Static(word.to_string_lossy().into_owned()));
+    }
     let mut objects = VecDeque::from(objects);
     let mut words = Vec::new();
     for part in &arguments.parts {

@@ -53,6 +53,9 @@ pub enum DriverError {
         /// Why.
         source: InstrumentError,
     },
+    /// Functions of a static C library cannot be interposed.
+    #[error("{0}: a program without shared libraries cannot be recorded; link it without this option")]
+    Static(String),
     /// The runtime cannot be put anywhere.
     #[error("cannot write the runtime to a cache folder or a temporary one: {0}")]
     Runtime(#[source] std::io::Error),

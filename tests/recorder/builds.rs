@@ -1,0 +1,136 @@
+//! Everything that builds programs, and everything that programs use for threads: recorded in every mode, they do what
+//! they do without foretrace.
+
+use crate::support::{Workshop, expect, is_installed, ran, source};
+use serde_json::Value;
+
+/// Runs the program of a workshop as it is and recorded in several ways; the header of the last trace.
+fn records(workshop: &Workshop, program: &str) -> Value {
+    let native = ran(&mut workshop.shell(&format!("./{program}")));
+    let mut header = Value::Null;
+    for mode in ["--seed 0", "--seed 1", "--seed 2", "--seed 3", "--parallel"] {
+        let recorded = ran(&mut workshop.shell(&format!("foretrace record -o run {mode} -- ./{program}")));
+        assert_eq!((recorded.status, &recorded.out), (native.status, &native.out), "{mode}: {}", recorded.err);
+        header = workshop.trace("run").swap_remove(0);
+    }
+    header
+}
+
+/// Builds one file and records it.
+fn records_file(name: &str, flags: &[&str]) -> Value {
+    records(&Workshop::build(&source(name), flags), "program")
+}
+
+fn names<'h>(header: &'h Value, of: &str) -> Vec<&'h str> {
+    header[of].as_object().expect("a table").keys().map(String::as_str).collect()
+}
+
+/// What is inside of the pool is recorded and has its names, wherever the pool is.
+fn is_the_pool(header: &Value) {
+    assert_eq!(names(header, "vars"), ["the_pool.used", "the_pool.sizes[1]", "last_taken"]);
+    assert_eq!(names(header, "sync"), ["the_pool.lock"]);
+}
+
+#[test]
+fn objects_that_are_linked_later() {
+    let workshop = Workshop::of_project("pool");
+    workshop.make("foretrace cc -c pool.c && foretrace cc -c -o m.o main.c && foretrace cc -o prog m.o pool.o -pthread");
+    is_the_pool(&records(&workshop, "prog"));
+}
+
+#[test]
+fn several_units_at_once() {
+    let workshop = Workshop::of_project("pool");
+    workshop.make("foretrace cc -O2 -o prog main.c pool.c -pthread");
+    is_the_pool(&records(&workshop, "prog"));
+}
+
+#[test]
+fn a_static_archive() {
+    let workshop = Workshop::of_project("pool");
+    workshop.make("foretrace cc -c pool.c && ar rcs libpool.a pool.o && foretrace cc -o prog main.c -L. -lpool");
+    is_the_pool(&records(&workshop, "prog"));
+}
+
+#[test]
+fn a_shared_library_of_the_program() {
+    let workshop = Workshop::of_project("pool");
+    workshop.make("foretrace cc -shared -fPIC -o libpool.so pool.c");
+    workshop.make("foretrace cc -o prog main.c -L. -lpool -Wl,-rpath,'$ORIGIN'");
+    is_the_pool(&records(&workshop, "prog"));
+}
+
+#[test]
+fn configure_and_make() {
+    let workshop = Workshop::of_project("pool");
+    workshop.make("chmod +x configure && CC='foretrace cc' ./configure && make");
+    is_the_pool(&records(&workshop, "prog"));
+}
+
+#[test]
+fn cmake() {
+    if !is_installed("cmake") {
+        return;
+    }
+    let workshop = Workshop::of_project("pool");
+    workshop.make("ln -s \"$(command -v foretrace)\" foretrace-cc");
+    workshop.make("PATH=\"$PWD:$PATH\" cmake -DCMAKE_C_COMPILER=foretrace-cc . && cmake --build .");
+    is_the_pool(&records(&workshop, "prog"));
+}
+
+#[test]
+fn a_static_program_is_refused() {
+    let workshop = Workshop::of_project("pool");
+    let refused = ran(&mut workshop.shell("foretrace cc -static -o prog main.c pool.c"));
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.err.contains("-static") && refused.err.lines().count() == 1, "{}", refused.err);
+    assert!(!workshop.path("prog").exists());
+}
+
+#[test]
+fn threads_of_cpp() {
+    let header = records_file("threads.cpp", &["-std=c++17"]);
+    let sync = names(&header, "sync");
+    ["mutex", "shared", "changed", "once"].iter().for_each(|name| assert!(sync.contains(name), "{sync:?}"));
+    let vars = names(&header, "vars");
+    ["counter._M_i", "table", "ready", "one.value"].iter().for_each(|name| assert!(vars.contains(name), "{vars:?}"));
+    records_file("threads.cpp", &["-std=c++17", "--as-shipped", "-O2"]);
+}
+
+#[test]
+fn a_static_guard() {
+    records_file("static-guard.cpp", &[]);
+}
+
+#[test]
+fn threads_of_c11() {
+    let header = records_file("c11.c", &[]);
+    assert_eq!(names(&header, "sync"), ["once", "mutex", "changed"]);
+    records_file("c11.c", &["--as-shipped", "-O2"]);
+}
+
+#[test]
+fn threads_of_posix() {
+    let header = records_file("posix.c", &[]);
+    let sync = &header["sync"];
+    let kinds = ["permits", "done", "barrier", "rwlock", "spin"].map(|name| sync[name]["kind"].as_str());
+    assert_eq!(kinds.map(Option::unwrap), ["semaphore", "semaphore", "barrier", "rwlock", "mutex"]);
+    assert_eq!(sync["recursive"]["recursive"], true);
+    records_file("posix.c", &["--as-shipped", "-O2"]);
+}
+
+#[test]
+fn threads_that_outlive_main() {
+    records_file("outlived.c", &[]);
+    records_file("after-main.c", &[]);
+}
+
+#[test]
+fn other_processes_are_not_recorded_which_is_said_once() {
+    let workshop = Workshop::build(&source("processes.c"), &[]);
+    records(&workshop, "program");
+    let run = ran(&mut workshop.shell("foretrace record -o run -- ./program"));
+    let said: Vec<&str> = run.err.lines().filter(|line| line.contains("not recorded")).collect();
+    assert_eq!(said, ["foretrace: processes that this one forks are not recorded"]);
+    expect(0, &mut workshop.shell("foretrace predict --atomic threads run"));
+}

@@ -1,0 +1,157 @@
+//! Replays beside those of the examples: programs that leave the schedule, hang or lock each other up, gdb, Ctrl-C.
+
+use crate::support::{Workshop, expect, is_installed, ran, source};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A passing run of a program, in `run`, with a witness.
+fn with_witness(name: &str) -> (Workshop, PathBuf) {
+    let workshop = Workshop::build(&source(name), &[]);
+    let passing = (0..20).find(|seed| workshop.record("run", &["--seed", &seed.to_string()]) == json!({"code": 0}));
+    passing.expect("a passing run");
+    let witness = workshop.predict("run").swap_remove(0).witness;
+    (workshop, witness)
+}
+
+fn replay(workshop: &Workshop, witness: &std::path::Path, options: &str) -> Value {
+    let script = format!("foretrace replay {} --format json {options}", witness.display());
+    let run = ran(&mut workshop.shell(&script));
+    let mut report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{script}: {}", run.err));
+    report["status"] = run.status.into();
+    report
+}
+
+#[test]
+fn another_argument_leaves_the_schedule() {
+    let (workshop, witness) = with_witness("update.c");
+    let text = ran(&mut workshop.shell(&format!("foretrace replay {} -- ./program 0", witness.display())));
+    assert_eq!(text.status, Some(1), "{}", text.err);
+    let lines: Vec<&str> = text.out.lines().collect();
+    assert_eq!(lines[1], "left the schedule at event 0 of thread 0"); // after the program's own output
+    assert!(lines[2].starts_with("  expected  write at ") && lines[3].starts_with("  found     thread 0: read "));
+    assert!(lines.iter().any(|line| line.starts_with("  because   thread 0.")), "{}", text.out);
+    assert_eq!(lines.last(), Some(&"the program exited with status 0"));
+
+    let report = replay(&workshop, &witness, "--times 3 -- ./program 0");
+    assert_eq!((&report["status"], &report["followed"]), (&json!(1), &json!(0)));
+    assert_eq!(report["endings"], json!([{"code": 0, "times": 3}]));
+    assert_eq!((&report["left"]["thread"], &report["left"]["at"]), (&json!("0"), &json!(0)));
+    assert!(report["triple"].is_null());
+}
+
+#[test]
+fn times_are_counted() {
+    let (workshop, witness) = with_witness("update.c");
+    let script = format!("foretrace replay {} --times 5 -- ./program", witness.display());
+    let text = ran(&mut workshop.shell(&script));
+    assert_eq!(text.status, Some(0));
+    let ends = "5 of 5 replays did so\nthe program exited with status 1 (5 times)\n";
+    assert!(text.out.starts_with("followed the schedule (") && text.out.ends_with(ends), "{}", text.out);
+}
+
+#[test]
+fn a_hang_ends_at_the_time_limit() {
+    let (workshop, witness) = with_witness("hang.c");
+    let report = replay(&workshop, &witness, "--time-limit 0.5 -- ./program");
+    assert_eq!((&report["status"], &report["followed"]), (&json!(0), &json!(1)));
+    assert_eq!(report["endings"], json!([{"hang": null, "times": 1}]));
+    let read = [&report["triple"][0]["read"], &report["triple"][2]["read"]];
+    assert_eq!(read, [&json!(0), &json!(1)]);
+}
+
+#[test]
+fn failing_seeds_are_kept_and_a_deadlock_happens_again() {
+    let workshop = Workshop::build(&source("opposite-locks.c"), &[]);
+    let run = ran(&mut workshop.shell("foretrace record -o runs --seed 0 --runs 300 -- ./program"));
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    let kept: Vec<PathBuf> =
+        std::fs::read_dir(workshop.path("runs")).expect("runs").map(|entry| entry.expect("listed").path()).collect();
+    assert!(run.err.ends_with(&format!("foretrace: {} of 300 runs failed\n", kept.len())), "{}", run.err);
+    let name = format!("runs/{}", kept[0].file_name().expect("a name").to_string_lossy());
+    let last = workshop.trace(&name).pop().expect("events");
+    assert_eq!((&last["op"], &last["reason"]), (&json!("fail"), &json!("deadlock")));
+    let report = workshop.replay(&kept[0], 3, 0);
+    assert_eq!((&report["followed"], &report["endings"]), (&json!(3), &json!([{"deadlock": null, "times": 3}])));
+}
+
+#[test]
+fn a_parallel_recording_is_replayed() {
+    for name in ["threads.cpp", "c11.c", "posix.c", "update.c"] {
+        let workshop = Workshop::build(&source(name), &[]);
+        let ending = workshop.record("run", &["--parallel"]);
+        let report = workshop.replay(&workshop.path("run"), 3, 0);
+        let mut expected = ending.clone();
+        expected["times"] = json!(3);
+        assert_eq!(report["endings"], json!([expected]), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_witness_of_the_program_is_refused() {
+    let (workshop, witness) = with_witness("update.c");
+    let traces = r#"{"foretrace": 1, "data": "symbolic", "vars": {"n": {"sort": "Int", "init": 0}}}
+{"t": 1, "op": "begin"}
+{"t": 1, "op": "read", "var": "n", "dst": "a", "value": 0}
+{"t": 1, "op": "write", "var": "n", "expr": "(+ a 1)", "value": 1}
+{"t": 1, "op": "end"}
+{"t": 2, "op": "write", "var": "n", "expr": "7", "value": 7}
+"#;
+    std::fs::write(workshop.path("litmus.jsonl"), traces).expect("written");
+    workshop.make("foretrace predict litmus.jsonl --witness-dir litmus >report; echo '[0, 1, 2]' >plain.json");
+    workshop.make("cp program other && foretrace cc -o other -x c - <<'E'\nint main(void) { return 0; }\nE");
+    let witness = witness.display();
+    let refused = [
+        ("litmus/*.json -- ./program", "not recorded from a real program"),
+        ("plain.json -- ./program", "found a plain schedule, expected a witness"),
+        ("missing.json -- ./program", "No such file"),
+        (&format!("{witness} -- ./other"), "has build id"),
+        ("run -- ./other", "has build id"),
+        ("run --gdb -- ./program", "needs a witness"),
+    ];
+    for (arguments, told) in refused {
+        let run = ran(&mut workshop.shell(&format!("foretrace replay {arguments}")));
+        assert_eq!((run.status, run.err.lines().count()), (Some(2), 1), "{arguments}: {}", run.err);
+        assert!(run.err.contains(told), "{}", run.err);
+    }
+}
+
+#[test]
+fn gdb_stops_where_the_remote_access_is_about_to_happen() {
+    if !is_installed("gdb") {
+        return;
+    }
+    let (workshop, witness) = with_witness("update.c");
+    let commands = "printf 'bt 1\\ninfo locals\\nprint count\\ncontinue\\nquit\\n'";
+    let script = format!("{commands} | foretrace replay {} --gdb -- ./program 2>&1", witness.display());
+    let run = ran(&mut workshop.shell(&script));
+    let before = replay(&workshop, &witness, "-- ./program")["triple"][0]["read"].clone();
+    assert!(run.out.contains("foretrace_at_remote"), "{}", run.out);
+    let own = run.out.lines().find(|line| line.starts_with('#') && line.contains(" in add ")).unwrap_or_default();
+    assert!(own.contains("update.c:"), "{}", run.out);
+    assert!(run.out.contains(&format!("$1 = {before}")), "{}", run.out);
+    assert!(run.out.contains("exited with code 01"), "{}", run.out);
+}
+
+#[test]
+fn ctrl_c_leaves_a_trace() {
+    let endless = "#include <unistd.h>\nint main(void) { write(1, \"on\\n\", 3); for (;;) usleep(1000); }\n";
+    let workshop = Workshop::build_text(endless, "endless.c");
+    // Both get it, as from a terminal: their process group is a new one.
+    let mut recording = Command::new("setsid")
+        .arg(env!("CARGO_BIN_EXE_foretrace"))
+        .args(["record", "-o"])
+        .arg(workshop.path("run"))
+        .arg("--")
+        .arg(&workshop.program)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut started = [0; 3];
+    std::io::Read::read_exact(recording.stdout.as_mut().expect("piped"), &mut started).expect("it says that it runs");
+    expect(0, Command::new("sh").args(["-c", &format!("kill -INT -- -{}", recording.id())]));
+    assert_eq!(recording.wait().expect("ends").code(), Some(130));
+    let last = workshop.trace("run").pop().expect("a header at least");
+    assert_eq!(last["op"], "fail", "{last}");
+    assert!(last["reason"].as_str().is_some_and(|reason| reason.contains("SIGINT")), "{last}");
+}
