@@ -124,7 +124,7 @@ impl Workshop {
 
     /// What a recording's trace says, line by line; the trace is valid.
     pub fn trace(&self, recording: &str) -> Vec<Value> {
-        let text = self.path(recording).join("trace.jsonl");
+        let text = self.path("trace.jsonl"); // a recording's own disk may be full
         expect(0, foretrace().arg("convert").arg(self.path(recording).join("trace.jsonl.zst")).arg(&text));
         let text = std::fs::read_to_string(text).expect("read");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
