@@ -16,8 +16,11 @@ fn redacted(workshop: &Workshop, text: &str) -> String {
     let real = workshop.path("").canonicalize().expect("a folder");
     let text = text.replace(&*real.to_string_lossy(), "DIR");
     let is_id = |word: &str| word.len() == 40 && word.chars().all(|c| c.is_ascii_hexdigit());
-    let words = text.split(' ').map(|word| if is_id(word.trim_end_matches([':', ';'])) { "BUILD-ID" } else { word });
-    words.collect::<Vec<&str>>().join(" ")
+    let words = text.split(' ').map(|word| match word.trim_end_matches([':', ';', ',']) {
+        id if is_id(id) => word.replace(id, "BUILD-ID"),
+        _ => word.to_string(),
+    });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// Runs a script that must be refused with one line; that line. Nothing is left behind.
