@@ -5,11 +5,13 @@
 
 mod cssa;
 mod encoder;
+mod origin;
 mod rules;
 pub mod smtlib;
 mod term;
 
 pub use cssa::{Pi, constant_reads};
 pub use encoder::{Constraint, Encoder, Facts};
+pub use origin::Origin;
 pub use rules::{Query, Reads, Rule, Rules};
 pub use term::{Atom, Builder};

@@ -2,10 +2,12 @@
 //!
 //! One session belongs to one thread, since a Z3 context does.
 
+mod core;
 mod interrupt;
 mod lower;
 mod order;
 mod session;
 
+pub use core::{Claims, Refutation, refute};
 pub use interrupt::interruptible;
 pub use session::{Answer, Assignment, Limits, Session};

@@ -38,7 +38,7 @@ impl Limits<'_> {
     }
 
     /// The limit that encoding a query since `began` has reached, if one is.
-    fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
+    pub(crate) fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
         if terms > MOST_TERMS {
             return Some(Limit::Size);
         }
@@ -46,9 +46,29 @@ impl Limits<'_> {
         self.reached().or(late.then_some(Limit::Timeout))
     }
 
-    fn of_query(&self) -> Duration {
+    pub(super) fn of_query(&self) -> Duration {
         let rest = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         rest.map_or(self.timeout, |rest| rest.min(self.timeout)).max(Duration::from_millis(1))
+    }
+
+    /// Asks a solver under these assumptions, for as long as a query may take.
+    pub(super) fn check(&self, solver: &Solver, assumptions: &[Bool]) -> SatResult {
+        let mut params = Params::new();
+        let millis = u32::try_from(self.of_query().as_millis()).unwrap_or(u32::MAX);
+        params.set_u32("timeout", millis);
+        solver.set_params(&params);
+        solver.check_assumptions(assumptions)
+    }
+
+    /// The limit for which a solver did not decide its last query.
+    pub(super) fn of_unknown(&self, solver: &Solver) -> Limit {
+        if let Some(limit) = self.reached() {
+            return limit;
+        }
+        match solver.get_reason_unknown() {
+            Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
+            _ => Limit::Timeout,
+        }
     }
 }
 
@@ -144,7 +164,7 @@ impl<'a> Session<'a> {
         let answer = self.ask(&[selector.clone(), pins], limits);
         let answer = match answer {
             SatResult::Sat => self.assignment(),
-            SatResult::Unknown => Answer::Unknown(self.limit(limits)),
+            SatResult::Unknown => Answer::Unknown(limits.of_unknown(&self.solver)),
             SatResult::Unsat => {
                 let without_pins = || self.ask(std::slice::from_ref(&selector), limits);
                 Answer::Infeasible { rests_on_pin: self.has_pins && without_pins() != SatResult::Unsat }
@@ -168,7 +188,7 @@ impl<'a> Session<'a> {
     fn assert_new(&mut self) {
         let build = self.encoder.build();
         for constraint in &self.encoder.constraints()[self.asserted..] {
-            self.has_pins |= constraint.rule == Rule::Pins;
+            self.has_pins |= constraint.rule() == Rule::Pins;
             let term = self.lowering.boolean(&build.terms, constraint.term);
             self.solver.assert(&term);
         }
@@ -187,22 +207,9 @@ impl<'a> Session<'a> {
     }
 
     fn ask(&self, assumptions: &[Bool], limits: Limits<'_>) -> SatResult {
-        let mut params = Params::new();
-        let millis = u32::try_from(limits.of_query().as_millis()).unwrap_or(u32::MAX);
-        params.set_u32("timeout", millis);
-        self.solver.set_params(&params);
-        self.solver.check_assumptions(assumptions)
+        limits.check(&self.solver, assumptions)
     }
 
-    fn limit(&self, limits: Limits<'_>) -> Limit {
-        if let Some(limit) = limits.reached() {
-            return limit;
-        }
-        match self.solver.get_reason_unknown() {
-            Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
-            _ => Limit::Timeout,
-        }
-    }
 
     fn assignment(&mut self) -> Answer {
         let Some(model) = self.solver.get_model() else {
@@ -231,7 +238,7 @@ impl<'a> Session<'a> {
 const MOST_FOR_DENSE: usize = 4_000;
 
 /// The parameters of a solver, measured on the real traces (`docs/measurements.md`).
-fn parameters(trace: &Trace, seed: u32) -> Params {
+pub(super) fn parameters(trace: &Trace, seed: u32) -> Params {
     const SIMPLEX: u32 = 2;
     const DENSE_DIFFERENCE_LOGIC: u32 = 3;
     let integers = trace.vars.iter().any(|var| var.sort == Some(Sort::Int));

@@ -1,6 +1,7 @@
 //! What people read: help, reports, tables. After a wanted change: `INSTA_UPDATE=always cargo test --test cli`.
 
 use crate::support::{Folder, LOST_UPDATE, foretrace_in, repository};
+use foretrace::filters::FilterReport;
 use foretrace::options::Options;
 use foretrace::predict::{Tally, Totals};
 use foretrace::report::{Subject, TextReport};
@@ -83,6 +84,7 @@ impl ByHand {
             candidates: self.decisions.len() as u64 + 5,
             classes: self.decisions.len(),
             decided_by: vec![(Decider::Smt, tally)],
+            filters: FilterReport::default(),
             skipped: 3,
             unreached: 2,
             elapsed: Duration::from_millis(2345),
