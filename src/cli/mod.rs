@@ -1,9 +1,11 @@
 //! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
 
+mod asking;
 mod check;
 mod choices;
 mod completions;
 mod convert;
+mod explain;
 mod files;
 mod info;
 mod predict;
@@ -61,11 +63,13 @@ Examples:
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
   foretrace predict bank.jsonl
   foretrace predict bank.jsonl --atomic lock-regions --format json
-  foretrace predict bank.jsonl --witness-dir witnesses";
+  foretrace predict bank.jsonl --witness-dir witnesses
+  foretrace explain bank.jsonl 15 40 16";
 
 #[derive(Subcommand)]
 enum Command {
     Predict(Box<predict::Args>),
+    Explain(explain::Args),
     Run(run::Args),
     Convert(convert::Args),
     Info(info::Args),
@@ -79,11 +83,12 @@ pub fn main() -> ExitCode {
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
     let unheard = match cli.command {
-        Command::Predict(_) | Command::Check(_) => Outcome::Undecided,
+        Command::Predict(_) | Command::Explain(_) | Command::Check(_) => Outcome::Undecided,
         _ => Outcome::Fine,
     };
     let result = match cli.command {
         Command::Predict(args) => predict::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),

@@ -210,7 +210,6 @@ impl<'a> Session<'a> {
         limits.check(&self.solver, assumptions)
     }
 
-
     fn assignment(&mut self) -> Answer {
         let Some(model) = self.solver.get_model() else {
             return Answer::Unknown(Limit::Solver("satisfiable without an assignment".into()));

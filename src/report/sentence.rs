@@ -1,0 +1,246 @@
+//! Sentences about statements of an argument and what follows from them.
+
+use super::table::act;
+use crate::explain::{Conclusion, Statement};
+use foretrace_encodings::Origin;
+use foretrace_trace::{EventId, Observed, Op, Region, Step, Structure, Trace, smtlib};
+use std::collections::BTreeMap;
+
+/// Conditions are cut at this many characters.
+const LONGEST_CONDITION: usize = 120;
+
+/// Says what statements state.
+#[derive(Clone, Copy)]
+pub struct Speaker<'t> {
+    /// The trace that they are about.
+    pub trace: &'t Trace,
+    /// Its structure.
+    pub structure: &'t Structure,
+    /// What its run showed.
+    pub observed: &'t Observed,
+}
+
+impl Speaker<'_> {
+    /// An event with what it does and where: `14 (write acct.balance, bank.c:25)`.
+    pub fn event(&self, event: EventId) -> String {
+        let step = Step { event, read: None, written: None };
+        let place = self.trace.loc(event).map_or(String::new(), |loc| format!(", {loc}"));
+        format!("{event} ({}{place})", act(self.trace, &step))
+    }
+
+    fn thread(&self, event: EventId) -> u64 {
+        self.trace.threads[self.trace.event(event).thread.index()].number
+    }
+
+    /// What a statement says, as one sentence without its full stop.
+    pub fn sentence(&self, statement: &Statement) -> String {
+        match statement {
+            Statement::Chain(events) => self.chain(events),
+            Statement::After { earlier, later } => self.after(*earlier, *later),
+            Statement::WholeStep(event) => {
+                let last = self.structure.step(self.trace, *event).1;
+                format!("{} to {last} happen in one step", self.event(*event))
+            }
+            Statement::Reads { at, parts } => self.reads(*at, parts),
+            Statement::Condition { about, pinned } => self.condition(*about, *pinned),
+            Statement::Exclusion { one, other } => self.exclusion(*one, *other),
+            Statement::Busy(event) => format!(
+                "{} of thread {} fails to take the lock: another thread holds it there",
+                self.event(*event),
+                self.thread(*event)
+            ),
+            Statement::Signalled(event) => self.signalled(*event),
+            Statement::OwnSignal { one, other } => {
+                format!("{} and {} need a signal each", self.event(*one), self.event(*other))
+            }
+            Statement::Counted(event) => self.counted(*event),
+            Statement::OwnToken { one, other } => {
+                format!("{} and {} need a post each", self.event(*one), self.event(*other))
+            }
+        }
+    }
+
+    fn chain(&self, events: &[EventId]) -> String {
+        let shown: Vec<String> = events.iter().map(|event| self.event(*event)).collect();
+        format!("thread {} does {}", self.thread(events[0]), shown.join(", then "))
+    }
+
+    fn after(&self, earlier: EventId, later: EventId) -> String {
+        let (before, after) = (self.event(earlier), self.event(later));
+        let reason = match (&self.trace.event(earlier).op, &self.trace.event(later).op) {
+            (_, Op::Join { .. }) => "a join waits for the last event of its thread",
+            (_, Op::Depart { .. }) => "nobody leaves a barrier before all have come",
+            _ => "a thread starts after its fork",
+        };
+        format!(
+            "{before} of thread {} comes before {after} of thread {}: {reason}",
+            self.thread(earlier),
+            self.thread(later)
+        )
+    }
+
+    fn condition(&self, about: EventId, pinned: bool) -> String {
+        let Some(term) = self.trace.event(about).op.condition() else { return self.event(about) };
+        let mut text = String::new();
+        smtlib::print(&mut text, &self.trace.terms, term, &|local| self.trace.local_name(local));
+        if text.chars().count() > LONGEST_CONDITION {
+            text = text.chars().take(LONGEST_CONDITION).chain("...".chars()).collect();
+        }
+        let sources = self.sources_of(about);
+        let (thread, event) = (self.thread(about), self.event(about));
+        if pinned {
+            format!(
+                "pin {event} of thread {thread}: a value went where it is not tracked, so {text} is taken to hold as in \
+                 the run{sources}"
+            )
+        } else {
+            let kind = if matches!(self.trace.event(about).op, Op::Assume { .. }) { "branch" } else { "guard of" };
+            format!("{kind} {event}: thread {thread} goes on only where {text} holds{sources}")
+        }
+    }
+
+    /// Which reads gave the names in a condition: `, a from 12 (read x, f.c:3)`.
+    fn sources_of(&self, about: EventId) -> String {
+        let Some(term) = self.trace.event(about).op.condition() else { return String::new() };
+        let mut definitions: BTreeMap<EventId, String> = BTreeMap::new();
+        for local in self.trace.terms.leaves(term) {
+            definitions.insert(local.definition, self.trace.local_name(local).to_string());
+        }
+        definitions.remove(&about);
+        let shown: Vec<String> =
+            definitions.iter().map(|(event, name)| format!("{name} from {}", self.event(*event))).collect();
+        if shown.is_empty() { String::new() } else { format!(", with {}", shown.join(" and ")) }
+    }
+
+    fn reads(&self, at: EventId, parts: &[Origin]) -> String {
+        let event = self.event(at);
+        let mut said: Vec<String> = Vec::new();
+        let mut by_source: BTreeMap<Option<EventId>, Vec<String>> = BTreeMap::new();
+        for part in parts {
+            match *part {
+                Origin::SomeSource { .. } => said.push("some write before it or the initial value gives it".into()),
+                Origin::Recorded { with, .. } => said.push(self.recorded(at, with)),
+                Origin::Gives { source, .. } => by_source.entry(source).or_default().push(self.gives(at, source)),
+                Origin::WrittenBefore { source, .. } => {
+                    by_source.entry(Some(source)).or_default().push(format!("only if {source} comes before {at}"));
+                }
+                Origin::NotBetween { source, other, .. } => {
+                    let gap = match source {
+                        Some(write) => format!("not if {} comes between {write} and {at}", self.event(other)),
+                        None => format!("not if {} comes before {at}", self.event(other)),
+                    };
+                    by_source.entry(source).or_default().push(gap);
+                }
+                _ => {}
+            }
+        }
+        for (source, clauses) in by_source {
+            let from = source.map_or("the initial value".to_string(), |write| self.event(write));
+            said.push(format!("from {from} {}", clauses.join(", ")));
+        }
+        let sees = if self.trace.event(at).op.reads() { "sees" } else { "finds" };
+        format!("{event} of thread {} {sees} the latest value: {}", self.thread(at), said.join("; "))
+    }
+
+    fn recorded(&self, at: EventId, with: EventId) -> String {
+        let what = match (self.observed.read(at), self.observed.source(at)) {
+            (Some(value), _) => format!("the recorded value {value}"),
+            (None, Some(write)) => format!("what {} wrote, as in the run", self.event(write)),
+            (None, None) => "the initial value, as in the run".to_string(),
+        };
+        if with == at {
+            format!("it is {what}")
+        } else {
+            format!("it is {what}, since thread {} goes on with {}", self.thread(at), self.event(with))
+        }
+    }
+
+    fn gives(&self, at: EventId, source: Option<EventId>) -> String {
+        let Some(write) = source else {
+            let var = self.trace.event(at).op.var().map(|var| &self.trace.vars[var.index()]);
+            let init = var.and_then(|var| var.init.as_ref()).map_or(String::new(), ToString::to_string);
+            return format!("it is {init}");
+        };
+        let mut text = String::new();
+        match self.trace.event(write).op.written() {
+            Some(term) => smtlib::print(&mut text, &self.trace.terms, term, &|local| self.trace.local_name(local)),
+            None => text = self.observed.written(write).map_or(String::new(), ToString::to_string),
+        }
+        let sources = self.leaves_of(write);
+        format!("it is {text}{sources}")
+    }
+
+    fn leaves_of(&self, write: EventId) -> String {
+        let Some(term) = self.trace.event(write).op.written() else { return String::new() };
+        let definitions: BTreeMap<EventId, &str> =
+            self.trace.terms.leaves(term).into_iter().map(|l| (l.definition, self.trace.local_name(l))).collect();
+        let shown: Vec<String> = definitions.iter().map(|(event, name)| format!("{name} of {event}")).collect();
+        if shown.is_empty() { String::new() } else { format!(" with {}", shown.join(" and ")) }
+    }
+
+    fn region(&self, start: EventId) -> Option<Region> {
+        self.structure.regions.iter().find_map(|regions| {
+            let at = regions.binary_search_by_key(&start, |region| region.start).ok()?;
+            Some(regions[at])
+        })
+    }
+
+    fn exclusion(&self, one: EventId, other: EventId) -> String {
+        let lock = self.region(one).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
+        let held = |start: EventId| {
+            let end = self.region(start).and_then(|region| region.end);
+            let until = end.map_or("and is never given back".to_string(), |end| format!("to {}", self.event(end)));
+            format!("from {} {until} of thread {}", self.event(start), self.thread(start))
+        };
+        format!("lock {lock}: the critical sections {} and {} exclude each other", held(one), held(other))
+    }
+
+    fn signalled(&self, wake: EventId) -> String {
+        let waiting = self.structure.waitings.iter().find(|waiting| waiting.wake == wake);
+        let wait = waiting.map_or(String::new(), |waiting| format!(" between {} and itself", self.event(waiting.wait)));
+        let signals = waiting.map_or(&[][..], |waiting| &self.structure.signals[waiting.cond.index()]);
+        let own = self.trace.event(wake).thread;
+        let others: Vec<String> = signals
+            .iter()
+            .filter(|signal| self.trace.event(**signal).thread != own)
+            .map(|signal| self.event(*signal))
+            .collect();
+        format!(
+            "{} of thread {} needs a signal{wait}: {}",
+            self.event(wake),
+            self.thread(wake),
+            if others.is_empty() { "there is none".to_string() } else { others.join(" or ") }
+        )
+    }
+
+    fn counted(&self, down: EventId) -> String {
+        let Op::Down { sem } = self.trace.event(down).op else { return self.event(down) };
+        let posts: Vec<String> = self.structure.posts[sem.index()].iter().map(|post| self.event(*post)).collect();
+        let from = if posts.is_empty() { String::new() } else { format!(": {}", posts.join(" or ")) };
+        format!("{} of thread {} needs a count above zero{from}", self.event(down), self.thread(down))
+    }
+
+    /// What follows, as a clause.
+    pub fn conclusion(&self, conclusion: Conclusion) -> String {
+        let source =
+            |source: Option<EventId>| source.map_or("the initial value".to_string(), |write| write.to_string());
+        match conclusion {
+            Conclusion::Before(a, b) => format!("{a} comes before {b}"),
+            Conclusion::ReadsFrom(at, write) => {
+                format!("{at} finds the value of {}", source(write)).replace("value of the initial", "initial")
+            }
+            Conclusion::ReadsNotFrom(at, write) => {
+                format!("{at} does not find the value of {}", source(write)).replace("value of the initial", "initial")
+            }
+            Conclusion::Happens(event) => format!("{event} happens, too"),
+            Conclusion::HappensNot(event) => format!("{event} does not happen"),
+            Conclusion::Contradiction => "nothing is left: this contradicts what is supposed".to_string(),
+        }
+    }
+}
+
+/// A sentence with its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
