@@ -142,7 +142,8 @@ impl<'a> Explainer<'a> {
             Ok(query) => query,
             Err(limit) => return Argued::Undecided(limit),
         };
-        match refute(&encoder, &query, self.options.seed, limits) {
+        let cost = |core: &BTreeSet<Origin>| statement::statements(self.facts, triple, core).len();
+        match refute(&encoder, &query, &cost, self.options.seed, limits) {
             Refutation::Possible => Argued::Possible,
             Refutation::Unknown(limit) => Argued::Undecided(limit),
             Refutation::Core { origins, minimal } => {

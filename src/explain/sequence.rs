@@ -62,7 +62,7 @@ pub fn order(
     seed: u32,
     limits: Limits<'_>,
 ) -> Vec<Reason> {
-    let said = statements(encoder.facts().trace, &origins);
+    let said = statements(encoder.facts(), query.triple, &origins);
     let claims = Claims::new(encoder, query, origins, seed);
     let (orders, rest): (Vec<_>, Vec<_>) = said.into_iter().partition(|(statement, _)| statement.is_plain_order());
     let atoms = claims.atoms(rest.iter().flat_map(|(_, origins)| origins)).len();

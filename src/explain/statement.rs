@@ -1,13 +1,14 @@
 //! Instances of rules as statements: what one sentence of an argument says.
 
-use foretrace_encodings::Origin;
-use foretrace_trace::{EventId, Trace};
+use foretrace_encodings::{Facts, Origin};
+use foretrace_trace::{EventId, Structure, Trace, Triple};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a sentence states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Statement {
-    /// A thread does these in this order, and none without those before it.
+    /// A thread does these in this order, and none without those before it. What stands between and matters for nothing
+    /// else is left out.
     Chain(Vec<EventId>),
     /// A fork before the child's first event, its last before a join, an arrive before a depart.
     After {
@@ -120,7 +121,8 @@ impl Statement {
 }
 
 /// The statements that say what these instances do, plain orders first; each with its instances.
-pub fn statements(trace: &Trace, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
+pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
+    let trace = facts.trace;
     let mut orders: Vec<(Statement, Vec<Origin>)> = chains(trace, origins);
     let mut reads: BTreeMap<EventId, Vec<Origin>> = BTreeMap::new();
     let mut others = Vec::new();
@@ -148,10 +150,43 @@ pub fn statements(trace: &Trace, origins: &BTreeSet<Origin>) -> Vec<(Statement, 
         let list = if statement.is_plain_order() { &mut orders } else { &mut others };
         list.push((statement, vec![*origin]));
     }
-    orders.sort_by_key(|(statement, _)| statement.events());
     others.extend(reads.into_iter().map(|(at, parts)| (Statement::Reads { at, parts: parts.clone() }, parts)));
     others.sort_by_key(|(statement, _)| (rank(statement), statement.events()));
+    fold(&mut orders, &others, facts.structure, triple);
+    orders.sort_by_key(|(statement, _)| statement.events());
     orders.into_iter().chain(others).collect()
+}
+
+/// Leaves out of chains what nothing else speaks of.
+fn fold(
+    orders: &mut [(Statement, Vec<Origin>)],
+    others: &[(Statement, Vec<Origin>)],
+    structure: &Structure,
+    triple: Triple,
+) {
+    let mut spoken = BTreeSet::from([triple.first, triple.remote, triple.second]);
+    for (statement, _) in others.iter().chain(orders.iter().filter(|(other, _)| !matches!(other, Statement::Chain(_))))
+    {
+        spoken.extend(statement.events());
+        spoken.extend(ends(statement, structure));
+    }
+    for (statement, _) in orders {
+        let Statement::Chain(events) = statement else { continue };
+        let (first, last) = (events[0], events[events.len() - 1]);
+        events.retain(|event| spoken.contains(event) || *event == first || *event == last);
+    }
+}
+
+/// Where the regions and waits of a statement end or begin.
+fn ends(statement: &Statement, structure: &Structure) -> Vec<EventId> {
+    match statement {
+        Statement::Exclusion { one, other } => {
+            let of = |start: EventId| structure.region_from(start).and_then(|region| region.end);
+            [*one, *other].into_iter().filter_map(of).collect()
+        }
+        Statement::Signalled(wake) => structure.waiting_until(*wake).map(|waiting| waiting.wait).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// What is said first where nothing else decides: conditions ask for values, values for orders, locks exclude orders.

@@ -11,6 +11,7 @@ use foretrace_trace::{
     Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Structure, Triple, Value, Witness,
 };
 use serde::Serialize;
+use std::cell::RefCell;
 use std::io::{self, Write};
 
 /// An explanation with all that it takes to say it.
@@ -27,8 +28,15 @@ impl<'t> ExplanationReport<'t> {
         ExplanationReport { subject, explanation, observed, structure: Structure::new(subject.trace) }
     }
 
-    fn speaker(&self) -> Speaker<'_> {
-        Speaker { trace: self.subject.trace, structure: &self.structure, observed: self.observed }
+    /// Who says it; to people no event is introduced twice.
+    fn speaker(&self, to_people: bool) -> Speaker<'_> {
+        Speaker {
+            trace: self.subject.trace,
+            structure: &self.structure,
+            observed: self.observed,
+            model: self.subject.options.question.model,
+            introduced: to_people.then(RefCell::default),
+        }
     }
 
     /// Writes it for people. `out` may drop the styling.
@@ -80,7 +88,7 @@ impl<'t> ExplanationReport<'t> {
 
     fn write_argument(&self, argument: &Argument, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n{}", self.supposition(argument))?;
-        let speaker = self.speaker();
+        let speaker = self.speaker(true);
         for (number, reason) in argument.reasons.iter().enumerate() {
             writeln!(out, "{:>3}. {}.", number + 1, capital(&speaker.sentence(&reason.statement)))?;
             if !reason.so.is_empty() {
@@ -143,7 +151,7 @@ impl<'t> ExplanationReport<'t> {
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         let decision = &self.explanation.decision;
         let question = self.subject.options.question;
-        let speaker = self.speaker();
+        let speaker = self.speaker(false);
         let (verdict, reason) = match &decision.verdict {
             Verdict::Feasible(_) => ("feasible", None),
             Verdict::Infeasible => ("infeasible", self.explanation.missing.as_ref().map(ToString::to_string)),

@@ -3,14 +3,14 @@
 use super::table::act;
 use crate::explain::{Conclusion, Statement};
 use foretrace_encodings::Origin;
-use foretrace_trace::{EventId, Observed, Op, Region, Step, Structure, Trace, smtlib};
-use std::collections::BTreeMap;
+use foretrace_trace::{EventId, Model, Observed, Op, Step, Structure, Trace, smtlib};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Conditions are cut at this many characters.
 const LONGEST_CONDITION: usize = 120;
 
 /// Says what statements state.
-#[derive(Clone, Copy)]
 pub struct Speaker<'t> {
     /// The trace that they are about.
     pub trace: &'t Trace,
@@ -18,11 +18,20 @@ pub struct Speaker<'t> {
     pub structure: &'t Structure,
     /// What its run showed.
     pub observed: &'t Observed,
+    /// What a read returns.
+    pub model: Model,
+    /// What was introduced already, where that need not be done again.
+    pub introduced: Option<RefCell<BTreeSet<EventId>>>,
 }
 
 impl Speaker<'_> {
-    /// An event with what it does and where: `14 (write acct.balance, bank.c:25)`.
+    /// An event with what it does and where: `14 (write acct.balance, bank.c:25)`; without what it does from the second
+    /// time on.
     pub fn event(&self, event: EventId) -> String {
+        let known = self.introduced.as_ref().is_some_and(|introduced| !introduced.borrow_mut().insert(event));
+        if known {
+            return self.trace.loc(event).map_or(event.to_string(), |loc| format!("{event} ({loc})"));
+        }
         let step = Step { event, read: None, written: None };
         let place = self.trace.loc(event).map_or(String::new(), |loc| format!(", {loc}"));
         format!("{event} ({}{place})", act(self.trace, &step))
@@ -143,7 +152,8 @@ impl Speaker<'_> {
     }
 
     fn recorded(&self, at: EventId, with: EventId) -> String {
-        let what = match (self.observed.read(at), self.observed.source(at)) {
+        let value = self.observed.read(at).filter(|_| self.model != Model::Avp);
+        let what = match (value, self.observed.source(at)) {
             (Some(value), _) => format!("the recorded value {value}"),
             (None, Some(write)) => format!("what {} wrote, as in the run", self.event(write)),
             (None, None) => "the initial value, as in the run".to_string(),
@@ -178,17 +188,10 @@ impl Speaker<'_> {
         if shown.is_empty() { String::new() } else { format!(" with {}", shown.join(" and ")) }
     }
 
-    fn region(&self, start: EventId) -> Option<Region> {
-        self.structure.regions.iter().find_map(|regions| {
-            let at = regions.binary_search_by_key(&start, |region| region.start).ok()?;
-            Some(regions[at])
-        })
-    }
-
     fn exclusion(&self, one: EventId, other: EventId) -> String {
-        let lock = self.region(one).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
+        let lock = self.structure.region_from(one).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
         let held = |start: EventId| {
-            let end = self.region(start).and_then(|region| region.end);
+            let end = self.structure.region_from(start).and_then(|region| region.end);
             let until = end.map_or("and is never given back".to_string(), |end| format!("to {}", self.event(end)));
             format!("from {} {until} of thread {}", self.event(start), self.thread(start))
         };
@@ -196,9 +199,9 @@ impl Speaker<'_> {
     }
 
     fn signalled(&self, wake: EventId) -> String {
-        let waiting = self.structure.waitings.iter().find(|waiting| waiting.wake == wake);
+        let waiting = self.structure.waiting_until(wake);
         let wait = waiting.map_or(String::new(), |waiting| format!(" between {} and itself", self.event(waiting.wait)));
-        let signals = waiting.map_or(&[][..], |waiting| &self.structure.signals[waiting.cond.index()]);
+        let signals = waiting.map_or(&[][..], |waiting| &*self.structure.signals[waiting.cond.index()]);
         let own = self.trace.event(wake).thread;
         let others: Vec<String> = signals
             .iter()

@@ -30,8 +30,14 @@ pub enum Refutation {
     Unknown(Limit),
 }
 
-/// Looks for a minimal core among all constraints of the encoder.
-pub fn refute(encoder: &Encoder<'_>, query: &Query, seed: u32, limits: Limits<'_>) -> Refutation {
+/// Looks for a minimal core among all constraints of the encoder: of two, the one that costs less.
+pub fn refute(
+    encoder: &Encoder<'_>,
+    query: &Query,
+    cost: &dyn Fn(&BTreeSet<Origin>) -> usize,
+    seed: u32,
+    limits: Limits<'_>,
+) -> Refutation {
     let mut core = Claims::all_origins(encoder);
     loop {
         let claims = Claims::new(encoder, query, core.clone(), seed);
@@ -46,7 +52,9 @@ pub fn refute(encoder: &Encoder<'_>, query: &Query, seed: u32, limits: Limits<'_
         core = smaller;
     }
     let claims = Claims::new(encoder, query, core.clone(), seed);
-    let minimal = claims.minimise(&mut core, limits);
+    let attempts = [Links::Short, Links::Long].map(|kept| claims.minimal(&core, kept, limits));
+    let best = attempts.into_iter().min_by_key(|(core, _)| (cost(core), core.len()));
+    let Some((core, minimal)) = best else { return Refutation::Unknown(Limit::Size) };
     let fresh = Claims::new(encoder, query, core.clone(), seed);
     match fresh.holds(&core, limits) {
         SatResult::Unsat => Refutation::Core { minimal: minimal && fresh.needs_each(&core, limits), origins: core },
@@ -111,22 +119,24 @@ impl<'e, 'a> Claims<'e, 'a> {
         self.literals.iter().filter(|(_, literal)| core.contains(literal)).map(|(origin, _)| *origin).collect()
     }
 
-    /// Drops every instance that the others do without, those about values first; whether all that stay are needed.
-    fn minimise(&self, core: &mut BTreeSet<Origin>, limits: Limits<'_>) -> bool {
+    /// A core without the instances that the others do without, those about values dropped first; and whether all that
+    /// stay are needed.
+    fn minimal(&self, core: &BTreeSet<Origin>, kept: Links, limits: Limits<'_>) -> (BTreeSet<Origin>, bool) {
+        let mut core = core.clone();
         let mut untried: Vec<Origin> = core.iter().copied().collect();
-        untried.sort_by_key(|origin| (ease(origin.rule()), std::cmp::Reverse(*origin)));
+        untried.sort_by_key(|origin| (ease(origin.rule()), kept.rank(*origin), std::cmp::Reverse(*origin)));
         let mut minimal = true;
         for origin in untried {
             if !core.contains(&origin) {
                 continue;
             }
             match self.holds(core.iter().filter(|other| **other != origin), limits) {
-                SatResult::Unsat => *core = self.core(),
+                SatResult::Unsat => core = self.core(),
                 SatResult::Unknown => minimal = false,
                 SatResult::Sat => {}
             }
         }
-        minimal
+        (core, minimal)
     }
 
     /// Whether a schedule is possible without any one of the instances.
@@ -172,6 +182,25 @@ impl<'e, 'a> Claims<'e, 'a> {
             assumptions.pop();
         }
         Some(forced)
+    }
+}
+
+/// Which orders are kept where several do: a chain of short ones, or one that skips what is between.
+#[derive(Clone, Copy)]
+enum Links {
+    Short,
+    Long,
+}
+
+impl Links {
+    /// What is tried to be dropped first has the lowest rank.
+    fn rank(self, origin: Origin) -> u32 {
+        let Origin::Order { earlier, later } = origin else { return 0 };
+        let span = later.0.abs_diff(earlier.0);
+        match self {
+            Links::Short => u32::MAX - span,
+            Links::Long => span,
+        }
     }
 }
 
