@@ -1,7 +1,7 @@
 //! Instances of rules as statements: what one sentence of an argument says.
 
 use foretrace_encodings::{Facts, Origin};
-use foretrace_trace::{EventId, Structure, Trace, Triple};
+use foretrace_trace::{EventId, Structure, ThreadId, Triple};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a sentence states.
@@ -123,7 +123,7 @@ impl Statement {
 /// The statements that say what these instances do, plain orders first; each with its instances.
 pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
     let trace = facts.trace;
-    let mut orders: Vec<(Statement, Vec<Origin>)> = chains(trace, origins);
+    let mut orders: Vec<(Statement, Vec<Origin>)> = chains(facts, origins);
     let mut reads: BTreeMap<EventId, Vec<Origin>> = BTreeMap::new();
     let mut others = Vec::new();
     for origin in origins {
@@ -172,8 +172,9 @@ fn fold(
     }
     for (statement, _) in orders {
         let Statement::Chain(events) = statement else { continue };
-        let (first, last) = (events[0], events[events.len() - 1]);
-        events.retain(|event| spoken.contains(event) || *event == first || *event == last);
+        if events.iter().filter(|event| spoken.contains(event)).count() > 1 {
+            events.retain(|event| spoken.contains(event));
+        }
     }
 }
 
@@ -201,21 +202,22 @@ fn rank(statement: &Statement) -> u8 {
     }
 }
 
-/// Orders within threads, those that continue each other as one.
-fn chains(trace: &Trace, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
-    let mut chains: Vec<(Vec<EventId>, Vec<Origin>)> = Vec::new();
+/// Orders within threads, those of one thread as one.
+fn chains(facts: Facts<'_>, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
+    let mut chains: BTreeMap<ThreadId, (Vec<EventId>, Vec<Origin>)> = BTreeMap::new();
     for origin in origins {
         let Origin::Order { earlier, later } = *origin else { continue };
-        if trace.event(earlier).thread != trace.event(later).thread {
-            continue;
-        }
-        match chains.iter_mut().find(|(events, _)| events.last() == Some(&earlier)) {
-            Some((events, links)) => {
-                events.push(later);
-                links.push(*origin);
-            }
-            None => chains.push((vec![earlier, later], vec![*origin])),
+        let thread = facts.trace.event(earlier).thread;
+        if thread == facts.trace.event(later).thread {
+            let (events, links) = chains.entry(thread).or_default();
+            events.extend([earlier, later]);
+            links.push(*origin);
         }
     }
-    chains.into_iter().map(|(events, links)| (Statement::Chain(events), links)).collect()
+    let in_order = |(mut events, links): (Vec<EventId>, Vec<Origin>)| {
+        events.sort_unstable_by_key(|event| facts.structure.position(*event));
+        events.dedup();
+        (Statement::Chain(events), links)
+    };
+    chains.into_values().map(in_order).collect()
 }

@@ -92,8 +92,7 @@ impl<'t> ExplanationReport<'t> {
         for (number, reason) in argument.reasons.iter().enumerate() {
             writeln!(out, "{:>3}. {}.", number + 1, capital(&speaker.sentence(&reason.statement)))?;
             if !reason.so.is_empty() {
-                let so: Vec<String> = reason.so.iter().map(|so| speaker.conclusion(*so)).collect();
-                writeln!(out, "     So {}.", so.join(", and "))?;
+                writeln!(out, "     So {}.", speaker.conclusions(&reason.so).join(", and "))?;
             }
         }
         writeln!(out, "\n{}", checked(argument))?;
@@ -282,7 +281,7 @@ fn argument_json(speaker: &Speaker<'_>, argument: &Argument) -> ArgumentJson {
         rule: reason.statement.name(),
         events: reason.statement.events(),
         text: speaker.sentence(&reason.statement),
-        so: reason.so.iter().map(|so| speaker.conclusion(*so)).collect(),
+        so: speaker.conclusions(&reason.so),
     };
     ArgumentJson {
         pattern: argument.pattern,

@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Conditions are cut at this many characters.
 const LONGEST_CONDITION: usize = 120;
 
+/// Of more events than these that one could be, only the first are named.
+const MOST_CHOICES: usize = 6;
+
 /// Says what statements state.
 pub struct Speaker<'t> {
     /// The trace that they are about.
@@ -203,43 +206,53 @@ impl Speaker<'_> {
         let wait = waiting.map_or(String::new(), |waiting| format!(" between {} and itself", self.event(waiting.wait)));
         let signals = waiting.map_or(&[][..], |waiting| &*self.structure.signals[waiting.cond.index()]);
         let own = self.trace.event(wake).thread;
-        let others: Vec<String> = signals
-            .iter()
-            .filter(|signal| self.trace.event(**signal).thread != own)
-            .map(|signal| self.event(*signal))
-            .collect();
+        let others: Vec<EventId> =
+            signals.iter().copied().filter(|signal| self.trace.event(*signal).thread != own).collect();
         format!(
             "{} of thread {} needs a signal{wait}: {}",
             self.event(wake),
             self.thread(wake),
-            if others.is_empty() { "there is none".to_string() } else { others.join(" or ") }
+            if others.is_empty() { "there is none".to_string() } else { self.one_of(&others) }
         )
+    }
+
+    /// A choice of events, of many only the first.
+    fn one_of(&self, events: &[EventId]) -> String {
+        let mut shown: Vec<String> = events.iter().take(MOST_CHOICES).map(|event| self.event(*event)).collect();
+        if events.len() > MOST_CHOICES {
+            shown.push(format!("one of {} more", events.len() - MOST_CHOICES));
+        }
+        shown.join(" or ")
     }
 
     fn counted(&self, down: EventId) -> String {
         let Op::Down { sem } = self.trace.event(down).op else { return self.event(down) };
-        let posts: Vec<String> = self.structure.posts[sem.index()].iter().map(|post| self.event(*post)).collect();
-        let from = if posts.is_empty() { String::new() } else { format!(": {}", posts.join(" or ")) };
+        let posts = &self.structure.posts[sem.index()];
+        let from = if posts.is_empty() { String::new() } else { format!(": {}", self.one_of(posts)) };
         format!("{} of thread {} needs a count above zero{from}", self.event(down), self.thread(down))
     }
 
-    /// What follows, as a clause.
-    pub fn conclusion(&self, conclusion: Conclusion) -> String {
-        let source =
-            |source: Option<EventId>| source.map_or("the initial value".to_string(), |write| write.to_string());
-        match conclusion {
-            Conclusion::Before(a, b) => format!("{a} comes before {b}"),
-            Conclusion::ReadsFrom(at, write) => {
-                format!("{at} finds the value of {}", source(write)).replace("value of the initial", "initial")
+    /// What follows, as clauses.
+    pub fn conclusions(&self, so: &[Conclusion]) -> Vec<String> {
+        let mut clauses = Vec::new();
+        let mut ruled_out: BTreeMap<EventId, Vec<String>> = BTreeMap::new();
+        for conclusion in so {
+            match *conclusion {
+                Conclusion::Before(a, b) => clauses.push(format!("{a} comes before {b}")),
+                Conclusion::ReadsFrom(at, write) => clauses.push(format!("{at} finds {}", value_of(write))),
+                Conclusion::ReadsNotFrom(at, write) => ruled_out.entry(at).or_default().push(value_of(write)),
+                Conclusion::Happens(event) => clauses.push(format!("{event} happens, too")),
+                Conclusion::HappensNot(event) => clauses.push(format!("{event} does not happen")),
+                Conclusion::Contradiction => clauses.push("nothing is left: this contradicts what is supposed".into()),
             }
-            Conclusion::ReadsNotFrom(at, write) => {
-                format!("{at} does not find the value of {}", source(write)).replace("value of the initial", "initial")
-            }
-            Conclusion::Happens(event) => format!("{event} happens, too"),
-            Conclusion::HappensNot(event) => format!("{event} does not happen"),
-            Conclusion::Contradiction => "nothing is left: this contradicts what is supposed".to_string(),
         }
+        clauses.extend(ruled_out.into_iter().map(|(at, values)| format!("{at} does not find {}", values.join(" or "))));
+        clauses
     }
+}
+
+fn value_of(source: Option<EventId>) -> String {
+    source.map_or("the initial value".to_string(), |write| format!("what {write} wrote"))
 }
 
 /// A sentence with its first letter large.
