@@ -3,6 +3,7 @@
 mod asking;
 mod check;
 mod choices;
+mod compare;
 mod completions;
 mod convert;
 mod explain;
@@ -64,12 +65,14 @@ Examples:
   foretrace predict bank.jsonl
   foretrace predict bank.jsonl --atomic lock-regions --format json
   foretrace predict bank.jsonl --witness-dir witnesses
-  foretrace explain bank.jsonl 15 40 16";
+  foretrace explain bank.jsonl 15 40 16
+  foretrace compare bank.jsonl";
 
 #[derive(Subcommand)]
 enum Command {
     Predict(Box<predict::Args>),
     Explain(explain::Args),
+    Compare(compare::Args),
     Run(run::Args),
     Convert(convert::Args),
     Info(info::Args),
@@ -83,12 +86,13 @@ pub fn main() -> ExitCode {
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
     let unheard = match cli.command {
-        Command::Predict(_) | Command::Explain(_) | Command::Check(_) => Outcome::Undecided,
+        Command::Predict(_) | Command::Explain(_) | Command::Compare(_) | Command::Check(_) => Outcome::Undecided,
         _ => Outcome::Fine,
     };
     let result = match cli.command {
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),

@@ -52,7 +52,7 @@ impl Conclusion {
 }
 
 /// More questions to the solver than this are not worth the order of an argument.
-const MOST_QUESTIONS: usize = 20_000;
+const MOST_QUESTIONS: usize = 100_000;
 
 /// Statements of a core in the order of the argument.
 pub fn order(

@@ -188,25 +188,18 @@ impl<'t> ExplanationReport<'t> {
 
 /// What was checked of an argument.
 fn checked(argument: &Argument) -> String {
-    let rules: usize = argument.reasons.iter().map(|reason| reason.origins.len()).sum();
-    let needed = match argument.minimal {
-        true => "without any one of them there is",
-        false => "whether each of them is needed was not found out in time",
+    let (points, rules) = (argument.reasons.len(), argument.origins().len());
+    let these = match points {
+        0 => return "Nothing else is needed: what is supposed contradicts itself.".to_string(),
+        1 => "this point alone leaves".to_string(),
+        _ => format!("these {points} points alone ({rules} instances of rules) leave"),
     };
-    let these = if rules == 1 { "This one rule leaves".into() } else { format!("These {rules} rules alone leave") };
-    match rules {
-        0 => "No rule is needed: what is supposed contradicts itself.".to_string(),
-        _ => format!(
-            "Checked: {} no schedule with the candidate; {needed}{}.",
-            capital_off(&these),
-            if argument.minimal { " one" } else { "" }
-        ),
-    }
-}
-
-fn capital_off(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+    let needed = match (argument.minimal, points) {
+        (true, 1) => "without it there is one",
+        (true, _) => "without any one of them there is one",
+        (false, _) => "whether each is needed was not found out in time",
+    };
+    format!("Checked: {these} no schedule with the candidate; {needed}.")
 }
 
 fn dependence(witness: &Witness, earlier: (EventId, bool), later: (EventId, bool), guarded: bool) -> String {

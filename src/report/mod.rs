@@ -3,6 +3,7 @@
 //! A report shows as feasible only what comes with a [`foretrace_trace::Witness`], which nobody but the checker makes.
 
 mod class;
+mod comparison;
 mod explanation;
 mod json;
 mod saved;
@@ -12,6 +13,7 @@ mod text;
 mod totals;
 mod witness;
 
+pub use comparison::ComparisonReport;
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
 pub use saved::{SavedSchedule, SavedStep, SavedWitness, ScheduleError};

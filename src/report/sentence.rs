@@ -72,6 +72,49 @@ impl Speaker<'_> {
         }
     }
 
+    /// What an order within a thread is in few words.
+    pub const PROGRAM_ORDER: &'static str = "program order";
+
+    /// What a statement rests on, in few words.
+    pub fn short(&self, statement: &Statement) -> String {
+        let op = |event: EventId| &self.trace.event(event).op;
+        let at = |event: EventId| self.trace.loc(event).map_or(format!("event {event}"), str::to_string);
+        let sync = |id: foretrace_trace::SyncId| &*self.trace.syncs[id.index()].key;
+        match statement {
+            Statement::Chain(_) | Statement::WholeStep(_) => Speaker::PROGRAM_ORDER.to_string(),
+            Statement::After { later, .. } => match op(*later) {
+                Op::Join { .. } => "join".to_string(),
+                Op::Depart { barrier, .. } => format!("barrier {}", sync(*barrier)),
+                _ => "fork".to_string(),
+            },
+            Statement::Reads { at: event, .. } => {
+                let var = op(*event).var().map_or("", |var| self.trace.vars[var.index()].shown());
+                format!("value of {var} at {}", at(*event))
+            }
+            Statement::Condition { about, pinned: true } => format!("pin at {}", at(*about)),
+            Statement::Condition { about, .. } if matches!(op(*about), Op::Assume { .. }) => {
+                format!("branch at {}", at(*about))
+            }
+            Statement::Condition { about, .. } => format!("guard at {}", at(*about)),
+            Statement::Exclusion { one, .. } => {
+                let lock = self.structure.region_from(*one).map_or("", |region| sync(region.lock));
+                format!("lock {lock}")
+            }
+            Statement::Busy(event) => match op(*event) {
+                Op::Busy { lock } => format!("failed try of lock {} at {}", sync(*lock), at(*event)),
+                _ => at(*event),
+            },
+            Statement::Signalled(event) | Statement::OwnSignal { one: event, .. } => match op(*event) {
+                Op::Wake { cond, .. } => format!("signals of {}", sync(*cond)),
+                _ => at(*event),
+            },
+            Statement::Counted(event) | Statement::OwnToken { one: event, .. } => match op(*event) {
+                Op::Down { sem } => format!("count of {}", sync(*sem)),
+                _ => at(*event),
+            },
+        }
+    }
+
     fn chain(&self, events: &[EventId]) -> String {
         let shown: Vec<String> = events.iter().map(|event| self.event(*event)).collect();
         format!("thread {} does {}", self.thread(events[0]), shown.join(", then "))
