@@ -39,6 +39,8 @@ pub struct Explanation {
 pub struct Argument {
     /// The pattern that it is about, under guarded independence.
     pub pattern: Option<Pattern>,
+    /// The families of rules that it does without.
+    pub without: &'static [Rule],
     /// The instances of rules that leave no schedule, in the order of the argument.
     pub reasons: Vec<Reason>,
     /// Whether a schedule was found without each single instance: then none can be spared.
@@ -134,7 +136,7 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    fn argue_without(&self, triple: Triple, pattern: Option<Pattern>, without: &[Rule]) -> Argued {
+    fn argue_without(&self, triple: Triple, pattern: Option<Pattern>, without: &'static [Rule]) -> Argued {
         let limits = Limits { timeout: self.options.timeout, deadline: self.deadline, stop: self.stop };
         let rules = Rules { without: without.to_vec(), ..Rules::of(self.options.question) };
         let mut encoder = Encoder::new(self.facts, rules, &self.constants);
@@ -148,7 +150,7 @@ impl<'a> Explainer<'a> {
             Refutation::Unknown(limit) => Argued::Undecided(limit),
             Refutation::Core { origins, minimal } => {
                 let reasons = sequence::order(&encoder, &query, origins, self.options.seed, limits);
-                Argued::Refuted(Argument { pattern, reasons, minimal })
+                Argued::Refuted(Argument { pattern, without, reasons, minimal })
             }
         }
     }

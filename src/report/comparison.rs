@@ -4,11 +4,13 @@ use super::json::VERSION;
 use super::sentence::Speaker;
 use super::text::{HEAD, place};
 use super::{Subject, atomic_meaning, candidate_set_name};
+use crate::candidates::Class;
 use crate::compare::{Comparison, Counts, Disagreement, Said};
 use crate::explain::Argument;
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Structure, Transaction, Triple,
 };
+use indexmap::IndexMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -127,9 +129,7 @@ impl<'t> ComparisonReport<'t> {
             )?;
             let refuted = said[reference] == Said::Infeasible;
             let shown = members.iter().take_while(|one| !refuted || one.reason.is_some()).count();
-            for one in &members[..shown] {
-                self.write_disagreement(one, out)?;
-            }
+            self.write_members(&members[..shown], out)?;
             if shown < members.len() {
                 writeln!(
                     out,
@@ -141,18 +141,34 @@ impl<'t> ComparisonReport<'t> {
         Ok(())
     }
 
-    fn write_disagreement(&self, one: &Disagreement, out: &mut dyn Write) -> io::Result<()> {
+    /// Candidates of the same source locations and with the same reason stand together.
+    fn write_members(&self, members: &[&Disagreement], out: &mut dyn Write) -> io::Result<()> {
+        let mut alike: IndexMap<(Class, Option<String>), (&Disagreement, usize)> = IndexMap::new();
+        for one in members {
+            let key = (Class::of(self.subject.trace, one.triple), self.reason(one));
+            alike.entry(key).or_insert((one, 0)).1 += 1;
+        }
+        alike.iter().try_for_each(|((_, reason), (one, count))| {
+            self.write_disagreement(one, *count, out)?;
+            reason.iter().try_for_each(|reason| writeln!(out, "      {reason}"))
+        })
+    }
+
+    fn reason(&self, one: &Disagreement) -> Option<String> {
+        Some(match one.reason.as_ref()? {
+            Ok(arguments) => format!("by {}", self.short(arguments)),
+            Err(limit) => format!("no reason was found in time ({limit})"),
+        })
+    }
+
+    fn write_disagreement(&self, one: &Disagreement, alike: usize, out: &mut dyn Write) -> io::Result<()> {
         let trace = self.subject.trace;
         let Triple { first, remote, second } = one.triple;
         let var = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let at = |event: EventId| trace.loc(event).map_or_else(|| place(trace, event), str::to_string);
         let pattern = self.pattern(one.triple).map_or(String::new(), |pattern| format!(" {pattern}"));
-        writeln!(out, "   {}{pattern} on {var}: {}, {}, {}", one.triple, at(first), at(remote), at(second))?;
-        match &one.reason {
-            Some(Ok(arguments)) => writeln!(out, "      by {}", self.short(arguments)),
-            Some(Err(limit)) => writeln!(out, "      no reason was found in time ({limit})"),
-            None => Ok(()),
-        }
+        let more = if alike > 1 { format!("; and {} more like it", alike - 1) } else { String::new() };
+        writeln!(out, "   {}{pattern} on {var}: {}, {}, {}{more}", one.triple, at(first), at(remote), at(second))
     }
 
     fn pattern(&self, triple: Triple) -> Option<Pattern> {
@@ -168,16 +184,8 @@ impl<'t> ComparisonReport<'t> {
             model: self.comparison.reference,
             introduced: None,
         };
-        let mut said: Vec<String> = Vec::new();
-        for statement in arguments.iter().flat_map(|argument| &argument.reasons).map(|reason| &reason.statement) {
-            let short = speaker.short(statement);
-            if !said.contains(&short) {
-                said.push(short);
-            }
-        }
-        let more_than_order = said.len() > 1;
-        said.retain(|short| !more_than_order || short != Speaker::PROGRAM_ORDER);
-        said.join("; ")
+        let reasons = arguments.iter().flat_map(|argument| &argument.reasons);
+        speaker.in_short(reasons.map(|reason| &reason.statement))
     }
 
     /// Writes it for programs.
@@ -260,7 +268,7 @@ fn cells(name: String, counts: &Counts) -> Vec<String> {
 }
 
 /// By model, in the order of the columns.
-type ByModel<T> = indexmap::IndexMap<Model, T>;
+type ByModel<T> = IndexMap<Model, T>;
 
 #[derive(Serialize)]
 struct ComparisonJson<'a> {

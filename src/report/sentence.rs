@@ -3,14 +3,15 @@
 use super::table::act;
 use crate::explain::{Conclusion, Statement};
 use foretrace_encodings::Origin;
-use foretrace_trace::{EventId, Model, Observed, Op, Step, Structure, Trace, smtlib};
+use foretrace_trace::{EventId, Model, Observed, Op, Step, Structure, SyncId, Trace, smtlib};
+use indexmap::{IndexMap, IndexSet};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Conditions are cut at this many characters.
 const LONGEST_CONDITION: usize = 120;
 
-/// Of more events than these that one could be, only the first are named.
+/// Of more alternatives than these only the first are named.
 const MOST_CHOICES: usize = 6;
 
 /// Says what statements state.
@@ -72,47 +73,51 @@ impl Speaker<'_> {
         }
     }
 
-    /// What an order within a thread is in few words.
-    pub const PROGRAM_ORDER: &'static str = "program order";
-
-    /// What a statement rests on, in few words.
-    pub fn short(&self, statement: &Statement) -> String {
+    /// What a statement rests on, in few words: of which kind, and on what. Orders within threads go without saying.
+    fn short(&self, statement: &Statement) -> Option<(&'static str, String)> {
         let op = |event: EventId| &self.trace.event(event).op;
         let at = |event: EventId| self.trace.loc(event).map_or(format!("event {event}"), str::to_string);
-        let sync = |id: foretrace_trace::SyncId| &*self.trace.syncs[id.index()].key;
-        match statement {
-            Statement::Chain(_) | Statement::WholeStep(_) => Speaker::PROGRAM_ORDER.to_string(),
-            Statement::After { later, .. } => match op(*later) {
-                Op::Join { .. } => "join".to_string(),
-                Op::Depart { barrier, .. } => format!("barrier {}", sync(*barrier)),
-                _ => "fork".to_string(),
+        let sync = |id: SyncId| self.trace.syncs[id.index()].key.to_string();
+        Some(match statement {
+            Statement::Chain(_) | Statement::WholeStep(_) => return None,
+            Statement::After { earlier, later } => match (op(*earlier), op(*later)) {
+                (_, Op::Join { .. }) => ("join at", at(*later)),
+                (_, Op::Depart { barrier, .. }) => ("barrier", sync(*barrier)),
+                _ => ("fork at", at(*earlier)),
             },
-            Statement::Reads { at: event, .. } => {
-                let var = op(*event).var().map_or("", |var| self.trace.vars[var.index()].shown());
-                format!("value of {var} at {}", at(*event))
+            Statement::Reads { at, .. } => {
+                let var = op(*at).var().map_or("", |var| self.trace.vars[var.index()].shown());
+                ("value of", var.to_string())
             }
-            Statement::Condition { about, pinned: true } => format!("pin at {}", at(*about)),
-            Statement::Condition { about, .. } if matches!(op(*about), Op::Assume { .. }) => {
-                format!("branch at {}", at(*about))
-            }
-            Statement::Condition { about, .. } => format!("guard at {}", at(*about)),
+            Statement::Condition { about, pinned: true } => ("pin at", at(*about)),
+            Statement::Condition { about, .. } => match op(*about) {
+                Op::Assume { .. } => ("branch at", at(*about)),
+                _ => ("guard at", at(*about)),
+            },
             Statement::Exclusion { one, .. } => {
-                let lock = self.structure.region_from(*one).map_or("", |region| sync(region.lock));
-                format!("lock {lock}")
+                ("lock", self.structure.region_from(*one).map_or(String::new(), |region| sync(region.lock)))
             }
-            Statement::Busy(event) => match op(*event) {
-                Op::Busy { lock } => format!("failed try of lock {} at {}", sync(*lock), at(*event)),
-                _ => at(*event),
-            },
-            Statement::Signalled(event) | Statement::OwnSignal { one: event, .. } => match op(*event) {
-                Op::Wake { cond, .. } => format!("signals of {}", sync(*cond)),
-                _ => at(*event),
-            },
-            Statement::Counted(event) | Statement::OwnToken { one: event, .. } => match op(*event) {
-                Op::Down { sem } => format!("count of {}", sync(*sem)),
-                _ => at(*event),
-            },
+            Statement::Busy(event) => ("failed try at", at(*event)),
+            Statement::Signalled(event) | Statement::OwnSignal { one: event, .. } => ("signal for", at(*event)),
+            Statement::Counted(event) | Statement::OwnToken { one: event, .. } => ("count at", at(*event)),
+        })
+    }
+
+    /// What statements rest on, in few words: `lock m; branch at bank.c:24; value of flag`.
+    pub fn in_short<'s>(&self, statements: impl IntoIterator<Item = &'s Statement>) -> String {
+        let mut kinds: IndexMap<&'static str, IndexSet<String>> = IndexMap::new();
+        for (kind, what) in statements.into_iter().filter_map(|statement| self.short(statement)) {
+            kinds.entry(kind).or_default().insert(what);
         }
+        let shown = kinds.into_iter().map(|(kind, objects)| {
+            let mut list: Vec<String> = objects.iter().take(MOST_CHOICES).cloned().collect();
+            if objects.len() > MOST_CHOICES {
+                list.push(format!("{} more", objects.len() - MOST_CHOICES));
+            }
+            format!("{kind} {}", list.join(", "))
+        });
+        let shown: Vec<String> = shown.collect();
+        if shown.is_empty() { "program order".to_string() } else { shown.join("; ") }
     }
 
     fn chain(&self, events: &[EventId]) -> String {
