@@ -12,7 +12,7 @@ use std::time::Duration;
 
 #[test]
 fn help_of_every_command() {
-    for command in ["", "predict", "run", "convert", "info", "check", "completions"] {
+    for command in ["", "predict", "explain", "compare", "run", "convert", "info", "check", "completions"] {
         let run = foretrace_in(repository(), &format!("{command} --help"));
         assert_eq!(run.code, Some(0));
         assert!(run.stdout.contains("Examples:"), "{command} shows no examples");

