@@ -52,29 +52,35 @@ fn signals_and_counts_are_named() {
     assert!(count.contains("needs a count above zero"), "{count}");
 }
 
+/// Thread 2 read p before thread 1 changed it; that it read 4 is only pinned.
 #[test]
 fn a_pin_is_named_as_one() {
-    let trace = r#"{"foretrace": 1, "data": "symbolic", "vars": {"p": {"sort": "Int", "init": 4}, "x": {"sort": "Int", "init": 0}}}
-{"t": 1, "op": "begin"}
+    let trace = r#"{"foretrace": 1, "data": "symbolic", "vars": {"p": {"sort": "Int", "init": 4}, "x": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
+{"t": 2, "op": "acquire", "lock": "m"}
 {"t": 2, "op": "read", "var": "p", "dst": "a"}
 {"t": 2, "op": "assume", "expr": "(= a 4)", "why": "pin", "loc": "pin.c:7"}
-{"t": 1, "op": "write", "var": "p", "expr": "5"}
-{"t": 1, "op": "read", "var": "x"}
 {"t": 2, "op": "write", "var": "x", "expr": "1"}
-{"t": 2, "op": "read", "var": "p", "dst": "b"}
-{"t": 1, "op": "write", "var": "x", "expr": "2"}
+{"t": 2, "op": "release", "lock": "m"}
+{"t": 1, "op": "acquire", "lock": "m"}
+{"t": 1, "op": "write", "var": "p", "expr": "5"}
+{"t": 1, "op": "release", "lock": "m"}
+{"t": 1, "op": "begin"}
+{"t": 1, "op": "read", "var": "x", "dst": "b"}
+{"t": 1, "op": "write", "var": "x", "expr": "(+ b 1)"}
 {"t": 1, "op": "end"}
 "#;
-    // The read of p must come before the write of 5, but nothing keeps the write of x from coming late.
-    let run = Folder::with("pin.jsonl", trace).foretrace("explain pin.jsonl 4 5 7");
-    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
-    // Where the read of p is asked for after the write of 5, the pin is what refutes it.
-    let late = trace.replace(
-        "{\"t\": 2, \"op\": \"read\", \"var\": \"p\", \"dst\": \"a\"}\n{\"t\": 2, \"op\": \"assume\"",
-        "{\"t\": 2, \"op\": \"read\", \"var\": \"x\", \"dst\": \"y\"}\n{\"t\": 2, \"op\": \"read\", \"var\": \"p\", \"dst\": \"a\"}\n{\"t\": 2, \"op\": \"assume\", \"loc\": \"pin.c:7\", \"why\": \"pin\", \"expr\": \"(= y 0)\"}\n{\"t\": 2, \"op\": \"assume\"",
-    );
-    let run = Folder::with("pin.jsonl", &late).foretrace("explain pin.jsonl 6 7 9 --format json");
-    must_fit("explanation.schema.json", &run.stdout);
+    let folder = Folder::with("pin.jsonl", trace);
+    let run = folder.foretrace("explain pin.jsonl 9 3 10");
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("Pin 2 (assume, pin.c:7) of thread 2"), "{}", run.stdout);
+    assert!(run.stdout.contains("It rests on a pin"), "{}", run.stdout);
+    let report = folder.foretrace("explain pin.jsonl 9 3 10 --format json");
+    let report = must_fit("explanation.schema.json", &report.stdout);
+    assert_eq!(report["arguments"][0]["rests_on_pin"], true);
+    assert_eq!(report["rests_on"], "pin");
+    let branch = Folder::with("pin.jsonl", &trace.replace("\"pin\"", "\"branch\""));
+    let run = branch.foretrace("explain pin.jsonl 9 3 10");
+    assert!(run.stdout.contains("Branch 2 (assume, pin.c:7)") && !run.stdout.contains("rests on"), "{}", run.stdout);
 }
 
 #[test]
