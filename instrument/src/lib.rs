@@ -1,3 +1,20 @@
-//! From LLVM bitcode to an instrumented object that describes itself.
+//! From LLVM bitcode to an instrumented object that describes itself, and the compiler driver around it.
 
+pub mod driver;
+pub mod runtime;
 pub mod sidecar;
+
+mod calls;
+mod canonical;
+mod describe;
+mod escape;
+mod hooks;
+mod instrument;
+mod intrinsics;
+mod llvm;
+mod operand;
+mod shape;
+mod source;
+
+pub use instrument::{InstrumentError, Instrumented, Options, instrument};
+pub use llvm::LlvmError;

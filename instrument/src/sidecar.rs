@@ -166,6 +166,7 @@ pub enum Op {
     Store { address: Operand, value: Operand, size: u64, hooked: bool, atomic: bool },
     /// A read or write of memory in one of the sizes that no single record can hold: as many `Load` or `Store`
     /// records as `pieces`, in order, each at the address plus its offset with its size. Its value is not tracked.
+    /// One that is atomic (16 bytes) is not split: without `value`, its records read what it left behind.
     Wide { address: Operand, value: Option<Operand>, pieces: Vec<(u64, u8)> },
     /// An atomic read-modify-write: an `Update` record.
     Update { address: Operand, operand: Operand, size: u64, by: UpdateOp },
@@ -198,7 +199,7 @@ pub enum Op {
     Jump(BlockId),
     /// A `Switch` record.
     Switch { value: Operand, bits: u32, cases: Vec<(u64, BlockId)>, otherwise: BlockId },
-    /// A computed goto, a `Switch` record with the address: the next record or the only block tells where it went.
+    /// A computed goto, a `Switch` record with the position in `to` of the block that it goes to.
     Indirect { address: Operand, to: Vec<BlockId> },
     /// A call. With `result` a `Result` record of this site follows when it comes back (of an aggregate, one `Value`
     /// record for each scalar in it comes after).

@@ -6,3 +6,36 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod record;
+
+#[cfg(feature = "hooks")]
+mod controller;
+#[cfg(feature = "hooks")]
+mod hooks;
+#[cfg(feature = "hooks")]
+mod interpose;
+#[cfg(feature = "hooks")]
+mod lock;
+#[cfg(feature = "hooks")]
+mod log;
+#[cfg(feature = "hooks")]
+mod mode;
+#[cfg(feature = "hooks")]
+mod modules;
+#[cfg(feature = "hooks")]
+mod order;
+#[cfg(feature = "hooks")]
+mod sys;
+#[cfg(feature = "hooks")]
+mod text;
+#[cfg(feature = "hooks")]
+mod threads;
+#[cfg(feature = "hooks")]
+mod waiting;
+
+/// A bug of the runtime: said, and the program ends as by `abort`.
+#[cfg(all(feature = "hooks", not(test)))]
+#[panic_handler]
+fn panicked(information: &core::panic::PanicInfo) -> ! {
+    text::say(format_args!("internal error: {information}"));
+    sys::die_by(sys::SIGABRT)
+}

@@ -8,8 +8,9 @@
 //!
 //! Records that are *ordered* carry a sequence number, unique in the process, from 1: sorted by it the
 //! records of all threads stand in the order in which they took effect. Of an access that never took effect, since it
-//! was the one that crashed, it is zero. Ordered records are also *counted*: the k-th counted record of a thread, from 0, is where
-//! a schedule can stop the thread (`at` of the trace format).
+//! was the one that crashed, it is zero. (If a handler of the program repairs what was wrong, the handler's records follow, and
+//! the access has a second record with an order.) Ordered records are also *counted*, those of order zero too: the k-th counted
+//! record of a thread, from 0, is where a schedule can stop the thread (`at` of the trace format).
 
 /// First word of a log file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ftlog\0\0\x01");
@@ -153,7 +154,7 @@ kinds! {
     Acquire = 64, 4;
     /// It was given back: object, -, order.
     Release = 65, 4;
-    /// A try or timed lock that failed: object, 0 for held by another or the error, order.
+    /// A try or timed lock that failed: object, 0 for held by another or the error (`EDEADLK`: held by itself), order.
     Busy = 66, 4;
     /// An rwlock was taken alone: object, -, order.
     WriteLock = 67, 4;

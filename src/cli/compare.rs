@@ -8,6 +8,7 @@ use super::progress::Bar;
 use super::{Outcome, files};
 use foretrace::compare::compare;
 use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::recorder::Folder;
 use foretrace::report::{ComparisonReport, Subject};
 use foretrace_trace::{Atomic, Feasibility, Independence, Trace};
 use std::io::{BufWriter, Write};
@@ -28,7 +29,7 @@ Examples:
   foretrace compare trace.jsonl --atomic lock-regions --candidates all --times
   foretrace compare trace.jsonl --independence guarded --format json")]
 pub struct Args {
-    /// The trace, in any format that foretrace reads
+    /// The trace, in any format that foretrace reads, or the folder of a recording
     trace: PathBuf,
 
     /// Whether the violation may end the run
@@ -84,7 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if transactions.is_empty() {
         say_no_transactions(&trace, options.atomic);
     }
-    let file = args.trace.display().to_string();
+    let file = Folder::trace_of(&args.trace).display().to_string();
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let stop = stop_on_ctrl_c()?;
     let bar = Bar::on_terminal();

@@ -6,6 +6,7 @@ use super::{Outcome, files};
 use anyhow::Context;
 use foretrace::explain::explain;
 use foretrace::options::Options;
+use foretrace::recorder::Folder;
 use foretrace::report::{ExplanationReport, Subject};
 use foretrace::verdict::Verdict;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Trace, Triple};
@@ -27,7 +28,7 @@ Examples:
   foretrace explain trace.jsonl 15 40 16 --model mcm --atomic threads
   foretrace explain trace.jsonl 15 40 16 --format json")]
 pub struct Args {
-    /// The trace, in any format that foretrace reads
+    /// The trace, in any format that foretrace reads, or the folder of a recording
     trace: PathBuf,
 
     /// The transaction's earlier access: an event's index, as in the report of `predict`
@@ -81,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     triple.candidate(&trace, &transactions).with_context(|| {
         format!("{triple} is no candidate of {} (--atomic {})", args.trace.display(), options.atomic)
     })?;
-    let file = args.trace.display().to_string();
+    let file = Folder::trace_of(&args.trace).display().to_string();
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let stop = stop_on_ctrl_c()?;
     let explanation = explain(&trace, &observed, &transactions, &options, triple, &stop)?;

@@ -1,12 +1,14 @@
 //! Reading traces and schedules, writing files.
 
 use anyhow::Context;
+use foretrace::recorder::Folder;
 use foretrace::report::SavedSchedule;
 use foretrace_trace::{Format, Observed, Trace, observe};
 use std::path::Path;
 
-/// Reads a trace of any format and runs its recorded order.
+/// Reads a trace of any format, or that of a recording's folder, and runs its recorded order.
 pub fn read_trace(path: &Path) -> anyhow::Result<(Trace, Observed)> {
+    let path = &Folder::trace_of(path);
     let trace = foretrace_trace::read(path)?;
     let observed = observe(&trace).with_context(|| path.display().to_string())?;
     Ok((trace, observed))

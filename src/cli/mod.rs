@@ -1,6 +1,7 @@
 //! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
 
 mod asking;
+mod cc;
 mod check;
 mod choices;
 mod compare;
@@ -11,7 +12,10 @@ mod files;
 mod info;
 mod predict;
 mod progress;
+mod record;
+mod replay;
 mod run;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -26,6 +30,8 @@ enum Outcome {
     Found,
     /// Nothing was found, but not everything was decided.
     Undecided,
+    /// As another program ended.
+    Status(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -34,6 +40,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Fine => 0,
             Outcome::Found => 1,
             Outcome::Undecided => 3,
+            Outcome::Status(status) => status,
         })
     }
 }
@@ -61,10 +68,12 @@ Environment:
   NO_COLOR       no colours, also on a terminal
 
 Examples:
+  foretrace cc -o bank bank.c
+  foretrace record -o bank.foretrace -- ./bank
+  foretrace predict bank.foretrace --witness-dir witnesses
+  foretrace replay witnesses/witness-10-38-14.json -- ./bank
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
-  foretrace predict bank.jsonl
   foretrace predict bank.jsonl --atomic lock-regions --format json
-  foretrace predict bank.jsonl --witness-dir witnesses
   foretrace explain bank.jsonl 15 40 16
   foretrace compare bank.jsonl";
 
@@ -73,6 +82,12 @@ enum Command {
     Predict(Box<predict::Args>),
     Explain(explain::Args),
     Compare(compare::Args),
+    Cc(cc::Args),
+    #[command(name = "c++")]
+    Cxx(cc::CxxArgs),
+    Record(record::Args),
+    Trace(trace::Args),
+    Replay(replay::Args),
     Run(run::Args),
     Convert(convert::Args),
     Info(info::Args),
@@ -82,17 +97,27 @@ enum Command {
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
+    if let Some(result) = cc::run_by_name(std::env::args_os()) {
+        return code_of(result);
+    }
     let cli = Cli::parse();
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
     let unheard = match cli.command {
-        Command::Predict(_) | Command::Explain(_) | Command::Compare(_) | Command::Check(_) => Outcome::Undecided,
+        Command::Predict(_) | Command::Explain(_) | Command::Compare(_) | Command::Check(_) | Command::Replay(_) => {
+            Outcome::Undecided
+        }
         _ => Outcome::Fine,
     };
     let result = match cli.command {
+        Command::Cc(args) => return code_of(cc::run(args)),
+        Command::Cxx(args) => return code_of(cc::run_cxx(args)),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Record(args) => record::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),
@@ -107,6 +132,14 @@ pub fn main() -> ExitCode {
             ExitCode::from(FAILURE)
         }
     }
+}
+
+/// The exit code of a compiler, or of one that could not run.
+fn code_of(result: anyhow::Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        complain(&error);
+        ExitCode::from(FAILURE)
+    })
 }
 
 /// Messages of the libraries go to stderr, as `FORETRACE_LOG` says; warnings by default.

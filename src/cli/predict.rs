@@ -10,6 +10,7 @@ use super::{Outcome, files, is_closed_pipe};
 use anyhow::Context;
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::predict::{Progress, Sink, Totals, predict};
+use foretrace::recorder::Folder;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
@@ -32,7 +33,7 @@ Examples:
   foretrace predict trace.jsonl --candidates all --format json > report.json
   foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
-    /// The trace, in any format that foretrace reads
+    /// The trace, in any format that foretrace reads, or the folder of a recording
     trace: PathBuf,
 
     /// What a read returns in another schedule [default: the strongest that the trace's data allows]
@@ -104,7 +105,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if transactions.is_empty() {
         say_no_transactions(&trace, options.atomic);
     }
-    let file = args.trace.display().to_string();
+    let file = Folder::trace_of(&args.trace).display().to_string();
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;

@@ -6,9 +6,13 @@
 mod folder;
 mod launch;
 mod program;
+mod replay;
 mod schedule;
+mod verify;
 
 pub use folder::{Folder, FolderError, Recording};
-pub use launch::{Ending, LaunchError, Mode, Run};
+pub use launch::{Ending, LaunchError, Mode, Run, fix_addresses};
 pub use program::{Program, ProgramError};
-pub use schedule::{Turn, as_file, turns};
+pub use replay::{Plan, ReplayError, Replayed, judge, run_plan};
+pub use schedule::Turn;
+pub use verify::{Difference, Event, Expected, What, ops};

@@ -63,8 +63,8 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
     }
     println!("{seen:?}");
     assert!(seen.refuted > 200 && seen.possible > 150 && seen.by_search > 80, "{seen:?}");
-    // Signals and counts are in the examples (`tests/cli/reasons.rs`).
-    let kinds = ["program-order", "fork-join-barrier", "reads", "branch", "pin", "lock"];
+    // Forks, signals and counts are in the examples (`tests/cli/reasons.rs`).
+    let kinds = ["program-order", "reads", "branch", "pin", "lock"];
     for kind in kinds {
         assert!(seen.rules.contains_key(kind), "no argument uses {kind}: {seen:?}");
     }

@@ -1,1 +1,27 @@
 //! From a recording to a trace: walks each thread's recorded path over the side-car.
+
+mod emit;
+mod error;
+mod expression;
+mod interpret;
+pub mod log;
+mod memory;
+mod names;
+mod objects;
+mod options;
+mod order;
+mod paged;
+pub mod program;
+mod shared;
+mod statistics;
+mod transactions;
+mod value;
+mod walk;
+mod world;
+
+pub use error::WalkError;
+pub use log::finish_logs;
+pub use options::Options;
+pub use statistics::{Mismatch, Statistics};
+pub use transactions::{Pattern, Transactions};
+pub use walk::{Walked, walk};

@@ -1,6 +1,6 @@
 /*
- * Apache httpd bug 25520: mod_log_config buffers the lines of its log without a lock. A line is copied to where
- * the buffer ends, and after that the end is moved: two requests that do so at once write over each other.
+ * Apache httpd bug 25520: mod_log_config buffers the lines of its log without a lock. A request reads where the
+ * buffer ends, to copy its line there, and moves the end: two that do so at once write over each other.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,8 +35,9 @@ static void write_line(const char *line)
 #endif
     if (buffer.used + length > sizeof buffer.text)
         flush_buffer();
-    memcpy(buffer.text + buffer.used, line, length); /* @first */
+    char *end = buffer.text + buffer.used; /* @first */
     buffer.used += length; /* @remote @second */
+    memcpy(end, line, length);
 #ifdef FIXED
     pthread_mutex_unlock(&buffer.lock);
 #endif

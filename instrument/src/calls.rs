@@ -1,0 +1,86 @@
+//! Calls and intrinsics in the side-car: who is called, and whether what comes back has to be recorded.
+
+use crate::describe::Scope;
+use crate::intrinsics::{self, Intrinsic};
+use crate::llvm::{Linkage, Module, Opcode, TailCall, Value, ValueKind};
+use crate::operand::symbol_name;
+use crate::shape::scalar_bits;
+use crate::sidecar::{Callee, CastOp, Op};
+use std::collections::HashSet;
+
+/// What is known of the functions of a module.
+pub struct Calls {
+    instrumented: HashSet<Value>,
+    replaceable: bool,
+}
+
+impl Calls {
+    /// With these functions instrumented.
+    pub fn of(module: &Module, instrumented: &[Value]) -> Calls {
+        // A symbol of a shared library may be that of another; one of a program is its own.
+        let replaceable = module.has_flag("PIC Level") && !module.has_flag("PIE Level");
+        Calls { instrumented: instrumented.iter().copied().collect(), replaceable }
+    }
+
+    /// Whether a call of this function certainly leads there, to instrumented code that returns to the call.
+    fn surely_comes_back(&self, callee: Value) -> bool {
+        self.instrumented.contains(&callee)
+            && !callee.has_attribute("returns_twice")
+            && match callee.linkage() {
+                Linkage::Internal | Linkage::Private => true,
+                Linkage::External => !self.replaceable || !callee.is_default_visible(),
+                Linkage::Weak => false,
+            }
+    }
+}
+
+impl Scope<'_> {
+    /// A call or invoke.
+    pub(crate) fn call(&self, call: Value) -> Op {
+        match intrinsics::name_of_call(call) {
+            Some(name) if call.opcode() == Opcode::Call => self.intrinsic(call, name),
+            _ => self.real_call(call),
+        }
+    }
+
+    fn real_call(&self, call: Value) -> Op {
+        let target = call.callee();
+        let callee = match target.kind() {
+            ValueKind::Function | ValueKind::Alias | ValueKind::IFunc => Callee::Symbol(symbol_name(target)),
+            ValueKind::InlineAsm if is_barrier(call) => return Op::Nothing,
+            ValueKind::InlineAsm => Callee::Assembly,
+            _ => Callee::Pointer(self.operands.describe(target)),
+        };
+        let unwinds = (call.opcode() == Opcode::Invoke).then(|| {
+            let successors = call.successors();
+            (self.block(successors[0]), self.block(successors[1]))
+        });
+        let silent = call.tail_call() == TailCall::Must
+            || self.calls.surely_comes_back(target) && !call.call_has_attribute("returns_twice");
+        Op::Call { callee, arguments: self.operands.all(&call.arguments()), result: !silent, unwinds }
+    }
+
+    fn intrinsic(&self, call: Value, name: String) -> Op {
+        let argument = |index| self.operands.describe(call.operand(index));
+        let is_private = |index| self.is_private(call.operand(index));
+        match intrinsics::classify(&name) {
+            Intrinsic::Nothing => Op::Nothing,
+            Intrinsic::Copy => {
+                let hooked = !(is_private(0) && is_private(1));
+                Op::Copy { to: argument(0), from: argument(1), length: argument(2), hooked }
+            }
+            Intrinsic::Set => {
+                Op::Set { to: argument(0), byte: argument(1), length: argument(2), hooked: !is_private(0) }
+            }
+            Intrinsic::First if scalar_bits(call.ty()) > 0 => {
+                Op::Cast { by: CastOp::Move, bits: scalar_bits(call.ty()), value: argument(0) }
+            }
+            _ => Op::Intrinsic { name, arguments: self.operands.all(&call.arguments()) },
+        }
+    }
+}
+
+/// Whether a call of assembly does nothing but keep the compiler from moving accesses.
+fn is_barrier(call: Value) -> bool {
+    call.opcode() == Opcode::Call && call.arguments().is_empty() && call.callee().assembly().trim().is_empty()
+}

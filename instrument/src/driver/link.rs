@@ -1,0 +1,39 @@
+//! The link: objects take the places of their sources, and programs get the runtime.
+
+use super::DriverError;
+use super::arguments::{Arguments, Part};
+use super::tools::{Clang, exit_code};
+use crate::runtime::runtime_archive;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Links; `objects` stand in the order of the files that were compiled.
+pub fn link(arguments: &Arguments, clang: &Clang, objects: Vec<PathBuf>) -> Result<u8, DriverError> {
+    let mut objects = VecDeque::from(objects);
+    let mut words = Vec::new();
+    for part in &arguments.parts {
+        match part {
+            Part::Compiled { .. } => words.extend(objects.pop_front().map(OsString::from)),
+            Part::Linked(part) | Part::Shared(part) => words.extend_from_slice(part),
+            Part::Level(_) | Part::Dependencies(_) => {}
+        }
+    }
+    words.extend(arguments.output.iter().flat_map(|output| ["-o".into(), output.clone()]));
+    words.push("-Wno-unused-command-line-argument".into());
+    if arguments.makes_library() {
+        // Hooks are found in the program that loads it.
+        words.push("-Wl,-z,undefs".into());
+    } else {
+        words.extend(runtime_words()?);
+    }
+    Ok(exit_code(clang.run(&words)?))
+}
+
+/// The whole runtime, seen by shared libraries too.
+fn runtime_words() -> Result<Vec<OsString>, DriverError> {
+    let archive = runtime_archive().map_err(DriverError::Runtime)?;
+    let words = ["-Wl,--whole-archive".into(), archive.into(), "-Wl,--no-whole-archive".into()];
+    let options = ["-rdynamic", "-Wl,--build-id", "-pthread", "-ldl"].map(OsString::from);
+    Ok(words.into_iter().chain(options).collect())
+}

@@ -1,0 +1,167 @@
+//! `foretrace cc` and `foretrace c++`, in place of the compiler.
+//!
+//! Each source is compiled to bitcode by clang and instrumented; what is none of our business (preprocessing, questions
+//! about the compiler, assembly) clang does as if it had been called itself.
+
+mod arguments;
+mod compile;
+mod link;
+mod output;
+mod response;
+mod tools;
+
+pub use tools::Language;
+
+use crate::instrument::InstrumentError;
+use crate::runtime::include_folder;
+use arguments::{Arguments, Content, Goal, Part};
+use compile::Job;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use tools::{Clang, exit_code};
+
+/// Why the compiler could not do its work; what clang itself complains of is not among it.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// No clang.
+    #[error("no {program} was found on the path: install clang 14 or newer, or name one in {variable}")]
+    NoClang {
+        /// Its usual name.
+        program: &'static str,
+        /// What names one.
+        variable: &'static str,
+    },
+    /// The one that the user names is none.
+    #[error("{variable} names {}, which is no program", named.to_string_lossy())]
+    NoSuchClang {
+        /// What it says.
+        named: OsString,
+        /// What says so.
+        variable: &'static str,
+    },
+    /// It cannot be started.
+    #[error("cannot run {}: {}", .0.display(), .1)]
+    Run(PathBuf, #[source] std::io::Error),
+    /// A file cannot be written.
+    #[error("cannot write {}: {}", .0.display(), .1)]
+    Write(PathBuf, #[source] std::io::Error),
+    /// The instrumenter says no.
+    #[error("{file}: {source}")]
+    Instrument {
+        /// The source.
+        file: String,
+        /// Why.
+        source: InstrumentError,
+    },
+    /// The runtime cannot be put anywhere.
+    #[error("cannot write the runtime to a cache folder or a temporary one: {0}")]
+    Runtime(#[source] std::io::Error),
+}
+
+/// What the driver knows beside its command line.
+pub struct Environment {
+    /// Where to keep bitcode.
+    keep: Option<PathBuf>,
+    /// The folder with `foretrace.h`.
+    include: PathBuf,
+}
+
+impl Environment {
+    fn read() -> Result<Environment, DriverError> {
+        let keep = std::env::var_os("FORETRACE_KEEP").filter(|value| !value.is_empty()).map(PathBuf::from);
+        Ok(Environment { keep, include: include_folder().map_err(DriverError::Runtime)? })
+    }
+
+    /// What the preprocessor is told.
+    fn definitions(&self) -> [OsString; 3] {
+        ["-D__FORETRACE__=1".into(), "-idirafter".into(), self.include.clone().into()]
+    }
+}
+
+/// Does what the compiler would do with these words; the exit code.
+pub fn run(language: Language, words: Vec<OsString>) -> Result<u8, DriverError> {
+    let mut arguments = Arguments::parse(response::expand(words));
+    arguments.as_shipped |= std::env::var_os("FORETRACE_AS_SHIPPED").is_some_and(|value| value == "1");
+    let environment = Environment::read()?;
+    if arguments.print_include {
+        println!("{}", environment.include.display());
+        return Ok(0);
+    }
+    let scratch = tempfile::Builder::new().prefix("foretrace-").tempdir();
+    let scratch = scratch.map_err(|error| DriverError::Write(std::env::temp_dir(), error))?;
+    let clang = Clang::find(language, scratch.path())?;
+    for note in &arguments.notes {
+        eprintln!("foretrace: note: {note}");
+    }
+    match arguments.goal {
+        Goal::Straight => straight(&arguments, &clang, &environment),
+        Goal::Objects => objects(&arguments, &clang, &environment),
+        Goal::Link => program(&arguments, &clang, &environment, scratch.path()),
+    }
+}
+
+/// Leaves everything to clang.
+fn straight(arguments: &Arguments, clang: &Clang, environment: &Environment) -> Result<u8, DriverError> {
+    let mut words = arguments.words.clone();
+    if arguments.compiled().next().is_some() {
+        words.extend(environment.definitions());
+    }
+    Ok(exit_code(clang.run(&words)?))
+}
+
+/// An object for each source.
+fn objects(arguments: &Arguments, clang: &Clang, environment: &Environment) -> Result<u8, DriverError> {
+    if arguments.output.is_some() && arguments.compiled().count() != 1 {
+        return straight(arguments, clang, environment); // clang says what is wrong
+    }
+    let mut worst = 0;
+    for (file, content, language) in compiled(arguments) {
+        let object = arguments.output.clone().unwrap_or_else(|| default_name(file, content).into());
+        let job = Job { arguments, file, content, language, object: Path::new(&object), target: &object };
+        worst = worst.max(job.run(clang, environment)?);
+    }
+    Ok(worst)
+}
+
+/// Objects in a folder of ours, linked.
+fn program(arguments: &Arguments, clang: &Clang, environment: &Environment, scratch: &Path) -> Result<u8, DriverError> {
+    if let Some((file, content, language)) = compiled(arguments).find(|(_, content, _)| **content == Content::Header) {
+        let object = arguments.output.clone().unwrap_or_else(|| default_name(file, content).into());
+        let job = Job { arguments, file, content, language, object: Path::new(&object), target: &object };
+        return job.run(clang, environment);
+    }
+    let mut made = Vec::new();
+    for ((file, content, language), number) in compiled(arguments).zip(0..) {
+        let object = scratch.join(format!("{number}.o"));
+        let default = default_name(file, content);
+        let target = arguments.output.as_deref().unwrap_or(default.as_os_str());
+        let job = Job { arguments, file, content, language, object: &object, target };
+        match job.run(clang, environment)? {
+            0 => made.push(object),
+            code => return Ok(code),
+        }
+    }
+    link::link(arguments, clang, made)
+}
+
+/// The files to compile, with what they hold.
+fn compiled(arguments: &Arguments) -> impl Iterator<Item = (&OsStr, &Content, Option<&OsStr>)> {
+    arguments.parts.iter().filter_map(|part| match part {
+        Part::Compiled { file, content, language } => Some((file.as_os_str(), content, language.as_deref())),
+        _ => None,
+    })
+}
+
+/// What the compiler calls its result unless it is told.
+fn default_name(file: &OsStr, content: &Content) -> PathBuf {
+    match content {
+        Content::Header => {
+            let mut name = file.to_owned();
+            name.push(".gch");
+            name.into()
+        }
+        Content::Source | Content::Assembly => {
+            Path::new(file).with_extension("o").file_name().unwrap_or(OsStr::new("a.o")).into()
+        }
+    }
+}

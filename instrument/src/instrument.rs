@@ -1,0 +1,162 @@
+//! The instrumenter: bitcode in, instrumented object out.
+
+use crate::calls::Calls;
+use crate::canonical::canonicalise;
+use crate::describe::{Describer, cannot_describe};
+use crate::hooks::Hooks;
+use crate::llvm::{Context, LlvmError, Machine, Module, Value};
+use crate::sidecar::{self, Function, SECTION, Unit};
+use crate::source::Sources;
+use foretrace_runtime::record::Site;
+use std::fmt::Write;
+
+/// How to instrument.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The bitcode was optimised as the program ships; its accesses are kept as they are.
+    pub as_shipped: bool,
+}
+
+/// What comes out.
+pub struct Instrumented {
+    /// The object file, with the side-car in it.
+    pub object: Vec<u8>,
+    /// What its side-car says.
+    pub unit: Unit,
+    /// Functions that were left as they were, with why.
+    pub left: Vec<(String, &'static str)>,
+}
+
+/// Why bitcode cannot be instrumented.
+#[derive(Debug, thiserror::Error)]
+pub enum InstrumentError {
+    /// LLVM cannot be used, or says no.
+    #[error(transparent)]
+    Llvm(#[from] LlvmError),
+    /// It has more instructions than sites.
+    #[error("{instructions} instructions are too many for one source file, at most {} can be instrumented", MOST_SITES)]
+    TooLarge {
+        /// How many.
+        instructions: u64,
+    },
+}
+
+const MOST_SITES: u64 = 1 << Site::LOCAL_BITS;
+
+/// Instruments the bitcode of one source file, which `name` stands for in messages.
+pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instrumented, InstrumentError> {
+    let context = Context::new()?;
+    let module = context.parse(bitcode, name)?;
+    let machine = Machine::of(&module)?;
+    for function in module.functions() {
+        module.forget_features(function);
+    }
+    module.run(preparation(options), &machine)?;
+    let (functions, left) = functions_to_instrument(&module);
+    canonicalise(&module, &functions);
+    let functions = with_made_ones(&module, functions, &left);
+    let unit = describe(&module, &functions, unit_id(&module, bitcode), options)?;
+    let mut hooks = Hooks::new(&module, unit.id);
+    for (function, described) in functions.iter().zip(&unit.functions) {
+        hooks.insert(*function, described);
+    }
+    drop(hooks);
+    module.append_assembly(&section(&sidecar::encode(&unit)));
+    module.verify()?;
+    module.run("default<O1>", &machine)?;
+    let left = left.into_iter().map(|(function, why)| (function.name(), why)).collect();
+    Ok(Instrumented { object: module.emit(&machine)?, unit, left })
+}
+
+/// Passes before instrumentation: bodies that other units have too are theirs; variables whose address nobody takes
+/// become values; no edge leaves a branching block for a joining one.
+fn preparation(options: Options) -> &'static str {
+    if options.as_shipped {
+        "elim-avail-extern,function(break-crit-edges)"
+    } else {
+        "elim-avail-extern,function(mem2reg,break-crit-edges)"
+    }
+}
+
+type Left = Vec<(Value, &'static str)>;
+
+/// The functions with bodies, and those among them that have to be left as they are.
+fn functions_to_instrument(module: &Module) -> (Vec<Value>, Left) {
+    let resolvers = module.resolvers();
+    let (mut wanted, mut left) = (Vec::new(), Vec::new());
+    for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
+        let why = if resolvers.contains(&function) {
+            Some("it runs before the program is relocated")
+        } else {
+            cannot_describe(function)
+        };
+        match why {
+            Some(why) => left.push((function, why)),
+            None => wanted.push(function),
+        }
+    }
+    (wanted, left)
+}
+
+/// Those, and the functions that canonicalising made.
+fn with_made_ones(module: &Module, functions: Vec<Value>, left: &Left) -> Vec<Value> {
+    let is_new = |function: &Value| {
+        !function.is_declaration() && !functions.contains(function) && left.iter().all(|(other, _)| other != function)
+    };
+    let made: Vec<Value> = module.functions().into_iter().filter(is_new).collect();
+    [functions, made].concat()
+}
+
+/// Numbers the sites and describes every function.
+fn describe(module: &Module, functions: &[Value], id: u32, options: Options) -> Result<Unit, InstrumentError> {
+    let mut describer =
+        Describer { sources: Sources::of(module), calls: Calls::of(module, functions), layout: module.layout() };
+    let mut described: Vec<Function> = Vec::with_capacity(functions.len());
+    let mut site = 0u64;
+    for function in functions {
+        let local = u32::try_from(site).unwrap_or(u32::MAX);
+        let next = describer.function(module.context(), *function, local);
+        site += 1 + next.blocks.iter().map(|block| block.instructions.len() as u64).sum::<u64>();
+        if site > MOST_SITES {
+            return Err(InstrumentError::TooLarge { instructions: site });
+        }
+        described.push(next);
+    }
+    let sources = describer.sources;
+    Ok(Unit {
+        id,
+        source: module.source(),
+        directory: sources.directory,
+        as_shipped: options.as_shipped,
+        files: sources.files,
+        locations: sources.locations,
+        functions: described,
+    })
+}
+
+/// A hash of the source's name and the bitcode (FNV-1a, folded to 32 bits): the same file compiled with other flags is
+/// another unit.
+fn unit_id(module: &Module, bitcode: &[u8]) -> u32 {
+    let source = module.source();
+    let bytes = source.bytes().chain([0]).chain(bitcode.iter().copied());
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    (hash >> 32) as u32 ^ hash as u32
+}
+
+/// Assembly for a section with these bytes, which is not loaded.
+fn section(bytes: &[u8]) -> String {
+    let mut text = format!(".pushsection {SECTION},\"\",@progbits\n");
+    for line in bytes.chunks(64) {
+        text.push_str(".ascii \"");
+        for byte in line {
+            match byte {
+                b' ' | b'!' | b'#'..=b'[' | b']'..=b'~' => text.push(char::from(*byte)),
+                _ => _ = write!(text, "\\{byte:03o}"),
+            }
+        }
+        text.push_str("\"\n");
+    }
+    text.push_str(".popsection\n");
+    text
+}

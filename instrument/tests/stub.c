@@ -1,0 +1,106 @@
+// Performs the hooks plainly; with STUB_LOG set, writes a line for each record to the file that it names: thread, kind,
+// site within the unit, words in hexadecimal.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef uint64_t word;
+
+static FILE *log_file(void) {
+    static FILE *file;
+    static int asked;
+    if (!asked) {
+        asked = 1;
+        const char *name = getenv("STUB_LOG");
+        if (name) file = fopen(name, "w");
+    }
+    return file;
+}
+
+#define RECORD(kind, count, ...)                                              \
+    do {                                                                      \
+        FILE *file = log_file();                                              \
+        word words[] = {__VA_ARGS__};                                         \
+        if (file) {                                                           \
+            flockfile(file);                                                  \
+            fprintf(file, "%ld %s %u", syscall(SYS_gettid), kind, (unsigned)(site & 0xffffff)); \
+            for (int i = 0; i < count; i++) fprintf(file, " %llx", (unsigned long long)words[i]); \
+            fputc('\n', file);                                                \
+            fflush(file);                                                     \
+            funlockfile(file);                                                \
+        }                                                                     \
+    } while (0)
+
+static word updated(word op, word old, word operand, word sold, word soperand) {
+    switch (op) {
+    case 0: return operand;
+    case 1: return old + operand;
+    case 2: return old - operand;
+    case 3: return old & operand;
+    case 4: return ~(old & operand);
+    case 5: return old | operand;
+    case 6: return old ^ operand;
+    case 7: return (int64_t)sold > (int64_t)soperand ? old : operand;
+    case 8: return (int64_t)sold < (int64_t)soperand ? old : operand;
+    case 9: return old > operand ? old : operand;
+    case 10: return old < operand ? old : operand;
+    default: abort();
+    }
+}
+
+#define SIZE(n, type, stype)                                                                         \
+    word __foretrace_load##n(word address, word site) {                                              \
+        type value;                                                                                  \
+        memcpy(&value, (void *)address, n);                                                          \
+        RECORD("load" #n, 2, address, value);                                                        \
+        return value;                                                                                \
+    }                                                                                                \
+    void __foretrace_store##n(word address, word value, word site) {                                 \
+        type narrow = (type)value;                                                                   \
+        RECORD("store" #n, 2, address, value);                                                       \
+        if (narrow != value) abort();                                                                \
+        memcpy((void *)address, &narrow, n);                                                         \
+    }                                                                                                \
+    word __foretrace_update##n(word address, word operand, word op, word site) {                     \
+        type old = *(type *)address;                                                                 \
+        *(type *)address = (type)updated(op, old, operand, (word)(stype)old, (word)(stype)operand);  \
+        RECORD("update" #n, 3, address, old, *(type *)address);                                      \
+        return old;                                                                                  \
+    }                                                                                                \
+    word __foretrace_cas##n(word address, word expected, word desired, word site) {                  \
+        type old = *(type *)address;                                                                 \
+        RECORD("cas" #n, 4, address, old, expected, desired);                                        \
+        if (old == expected) *(type *)address = (type)desired;                                       \
+        return old;                                                                                  \
+    }
+
+SIZE(1, uint8_t, int8_t)
+SIZE(2, uint16_t, int16_t)
+SIZE(4, uint32_t, int32_t)
+SIZE(8, uint64_t, int64_t)
+
+void __foretrace_copy(word to, word from, word length, word site) {
+    RECORD("copy", 3, to, from, length);
+    memmove((void *)to, (void *)from, length);
+}
+void __foretrace_set(word to, word byte, word length, word site) {
+    RECORD("set", 3, to, byte, length);
+    memset((void *)to, (int)byte, length);
+}
+void __foretrace_branch(word condition, word site) { RECORD("branch", 1, condition); if (condition > 1) abort(); }
+void __foretrace_switch(word value, word site) { RECORD("switch", 1, value); }
+void __foretrace_enter0(word site) { RECORD("enter", 0, 0); }
+void __foretrace_enter1(word site, word a) { RECORD("enter", 1, a); }
+void __foretrace_enter2(word site, word a, word b) { RECORD("enter", 2, a, b); }
+void __foretrace_enter3(word site, word a, word b, word c) { RECORD("enter", 3, a, b, c); }
+void __foretrace_enter4(word site, word a, word b, word c, word d) { RECORD("enter", 4, a, b, c, d); }
+void __foretrace_argument(word value, word site) { RECORD("argument", 1, value); }
+void __foretrace_value(word value, word site) { RECORD("value", 1, value); }
+void __foretrace_result(word value, word site) { RECORD("result", 1, value); }
+void __foretrace_landing(word site) { RECORD("landing", 0, 0); }
+void __foretrace_alloca(word address, word size, word site) { RECORD("alloca", 2, address, size); }
+void foretrace_atomic_begin(const char *label) { (void)label; }
+void foretrace_atomic_end(const char *label) { (void)label; }

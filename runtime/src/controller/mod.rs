@@ -1,0 +1,450 @@
+//! The controller: in serial recording and in replay one thread runs at a time, and this says which.
+//!
+//! The thread that has the turn runs up to a limit of counted records. There it asks here, and waits for its next turn;
+//! so does one that waits for something. A thread that sleeps in the kernel loses its turn to the [`watchdog`] and
+//! queues at its next counted record.
+
+mod replay;
+mod serial;
+mod watchdog;
+
+pub use replay::{finish, prefer};
+
+use core::cell::Cell;
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use crate::lock::Lock;
+use crate::sys::{self, Deadline, Timespec};
+use crate::threads::{self, Thread};
+use crate::waiting::Waiter;
+
+/// Who chooses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Chance, by a seed.
+    Serial,
+    /// A schedule.
+    Replay,
+}
+
+/// What a thread does that has not got the turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// It could run.
+    Ready = 0,
+    /// It waits for something.
+    Blocked,
+    /// It sleeps in the kernel, or runs without the turn up to its next counted record.
+    Outside,
+    /// It ended.
+    Done,
+}
+
+/// What is kept of a thread. All but the gate is touched under the controller's lock.
+pub struct Turn {
+    state: Cell<State>,
+    /// Changes with every turn that the thread gets.
+    gate: AtomicU32,
+    /// When a blocked thread gives up, by the monotonic clock.
+    deadline: Cell<Option<Timespec>>,
+    /// That moment has passed.
+    expired: Cell<bool>,
+    /// It got the turn to give up.
+    timed_out: Cell<bool>,
+}
+
+static CONTROLLED: AtomicBool = AtomicBool::new(false);
+static REPLAY: AtomicBool = AtomicBool::new(false);
+static LOCK: Lock = Lock::new();
+/// Who has the turn; null if nobody.
+static RUNNING: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// The kernel's number of a thread that gave its last turn away and is about to go; 0 if none.
+static LEAVING: AtomicI32 = AtomicI32::new(0);
+static LAST: AtomicUsize = AtomicUsize::new(0);
+
+/// Records of a turn when nothing is left to follow.
+const ROUND: u64 = 1000;
+
+/// Whether turns are given at all.
+#[inline(always)]
+pub fn controlled() -> bool {
+    CONTROLLED.load(SeqCst)
+}
+
+/// Reads what the environment says.
+pub fn prepare(
+    policy: Policy,
+    seed: Option<&[u8]>,
+    schedule: Option<&'static [u8]>,
+    remote: Option<&'static [u8]>,
+) -> Result<(), &'static str> {
+    match policy {
+        Policy::Serial => serial::prepare(seed)?,
+        Policy::Replay => {
+            replay::prepare(schedule.ok_or("FORETRACE_SCHEDULE is not set")?, remote)?;
+            REPLAY.store(true, SeqCst);
+        }
+    }
+    CONTROLLED.store(true, SeqCst);
+    Ok(())
+}
+
+/// The first thread is there: gives it the turn.
+pub fn start() {
+    if controlled() {
+        watchdog::start();
+    }
+}
+
+fn replaying() -> bool {
+    REPLAY.load(Relaxed)
+}
+
+fn has_turn(thread: &Thread) -> bool {
+    core::ptr::eq(RUNNING.load(SeqCst), thread)
+}
+
+/// Before a counted record, when the limit is reached: waits for a turn.
+#[cold]
+#[inline(never)]
+pub fn point(thread: &'static Thread) {
+    while controlled() {
+        LOCK.lock();
+        if has_turn(thread) && thread.count.load(Relaxed) < thread.limit.load(Relaxed) {
+            LOCK.unlock();
+            break;
+        }
+        if has_turn(thread) && replay::reached_remote(thread) {
+            LOCK.unlock();
+            foretrace_at_remote();
+            continue;
+        }
+        pass(thread, State::Ready);
+        LOCK.unlock();
+        wait_for_turn(thread);
+    }
+}
+
+/// The place before the access that a witness is about, for debuggers to stop at.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub extern "C" fn foretrace_at_remote() {
+    // SAFETY: does nothing; keeps calls of this function.
+    unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
+}
+
+/// Gives the turn to somebody else if possible. Whether there was anybody.
+pub fn yield_turn(thread: &'static Thread) -> bool {
+    LOCK.lock();
+    let others = threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other));
+    if others && has_turn(thread) {
+        thread.turn.state.set(State::Outside); // not a choice this time
+        RUNNING.store(core::ptr::null_mut(), SeqCst);
+        dispatch();
+        thread.turn.state.set(State::Ready);
+        dispatch_if_idle();
+        LOCK.unlock();
+        wait_for_turn(thread);
+    } else {
+        LOCK.unlock();
+    }
+    others
+}
+
+/// The thread goes to sleep in the kernel: others may run. It queues at its next counted record.
+pub fn outside(thread: &'static Thread) {
+    if !controlled() {
+        return;
+    }
+    LOCK.lock();
+    if has_turn(thread) {
+        take_turn(thread);
+    }
+    LOCK.unlock();
+}
+
+/// It goes on from [`outside`].
+pub fn inside(thread: &'static Thread) {
+    if controlled() {
+        point(thread);
+    }
+}
+
+/// Takes the turn from a thread that will not use it. The lock is held.
+fn take_turn(thread: &Thread) {
+    thread.turn.state.set(State::Outside);
+    thread.limit.store(0, Relaxed);
+    RUNNING.store(core::ptr::null_mut(), SeqCst);
+    dispatch();
+}
+
+/// A waiter sleeps until it is released and has the turn; true if it gave up instead.
+pub fn block(thread: &'static Thread, waiter: &Waiter, deadline: Option<Deadline>) -> bool {
+    LOCK.lock();
+    if waiter.released() || !controlled() {
+        LOCK.unlock();
+        return false;
+    }
+    let outer = thread.waiter.swap(core::ptr::from_ref(waiter).cast_mut(), SeqCst);
+    let turn = &thread.turn;
+    turn.deadline.set(deadline.map(Deadline::monotonic));
+    turn.expired.set(false);
+    turn.timed_out.set(false);
+    pass(thread, State::Blocked);
+    LOCK.unlock();
+    wait_for_turn(thread);
+    LOCK.lock();
+    thread.waiter.store(outer, SeqCst);
+    turn.deadline.set(None);
+    let timed_out = turn.timed_out.replace(false);
+    LOCK.unlock();
+    if timed_out && let Some(deadline) = deadline {
+        sleep_until(deadline);
+    }
+    timed_out
+}
+
+/// A schedule may say that a wait is over before it is: clocks should agree, unless that takes too long.
+fn sleep_until(deadline: Deadline) {
+    const PATIENCE: Timespec = Timespec { seconds: 1, nanoseconds: 0 };
+    let at = deadline.monotonic().min(sys::now(sys::CLOCK_MONOTONIC).plus(PATIENCE));
+    let word = AtomicU32::new(0);
+    while !sys::futex_wait(&word, 0, Some(Deadline { clock: sys::CLOCK_MONOTONIC, at })) {}
+}
+
+/// Lets a waiter go; its bucket is locked.
+pub fn unblock(waiter: &Waiter) {
+    let thread = waiter.thread;
+    LOCK.lock();
+    waiter.set_released();
+    let innermost = core::ptr::eq(thread.waiter.load(SeqCst), waiter);
+    if innermost && thread.turn.state.get() == State::Blocked {
+        thread.turn.state.set(State::Ready);
+        dispatch_if_idle();
+    }
+    LOCK.unlock();
+}
+
+/// A thread that waits looks around in its next turn.
+pub fn disturb(thread: &'static Thread) {
+    if !controlled() {
+        return;
+    }
+    LOCK.lock();
+    if thread.turn.state.get() == State::Blocked {
+        thread.turn.state.set(State::Ready);
+        dispatch_if_idle();
+    }
+    LOCK.unlock();
+}
+
+/// A signal interrupts a thread that waits: it runs the handler in a turn of its own. What it did before.
+pub fn interrupt(thread: &'static Thread) -> Option<State> {
+    if !controlled() || has_turn(thread) {
+        return None;
+    }
+    LOCK.lock();
+    let before = thread.turn.state.replace(State::Ready);
+    dispatch_if_idle();
+    LOCK.unlock();
+    wait_for_turn(thread);
+    Some(before)
+}
+
+/// Ends [`interrupt`]. A wait that is not restarted looks again at what it waits for.
+pub fn resume(thread: &'static Thread, before: State, restarts: bool) {
+    LOCK.lock();
+    // SAFETY: the frame of a waiter is alive as long as the thread's wait.
+    let released = unsafe { thread.waiter.load(SeqCst).as_ref() }.is_none_or(Waiter::released);
+    pass(thread, if released || !restarts { State::Ready } else { before });
+    LOCK.unlock();
+}
+
+/// A new thread, which waits for its first turn.
+pub fn created(thread: &'static Thread) {
+    if controlled() {
+        thread.limit.store(0, Relaxed);
+        LOCK.lock();
+        replay::created(thread);
+        LOCK.unlock();
+    }
+}
+
+/// A thread that appeared by itself: it queues at its first counted record, but the first of all runs.
+pub fn adopted(thread: &'static Thread) {
+    if !controlled() {
+        return;
+    }
+    created(thread);
+    LOCK.lock();
+    thread.turn.state.set(State::Outside);
+    if thread.number.get() == 1 {
+        thread.turn.state.set(State::Ready);
+        dispatch();
+    }
+    LOCK.unlock();
+}
+
+/// The thread's last record is written; it is about to go.
+pub fn done(thread: &'static Thread) {
+    if !controlled() {
+        return;
+    }
+    LOCK.lock();
+    if has_turn(thread) {
+        LEAVING.store(thread.tid.load(Relaxed), SeqCst);
+    }
+    pass(thread, State::Done);
+    LOCK.unlock();
+}
+
+/// Nobody is held back any more.
+pub fn release_all() {
+    if !controlled() {
+        return;
+    }
+    LOCK.lock();
+    CONTROLLED.store(false, SeqCst);
+    for thread in threads::all() {
+        thread.limit.store(u64::MAX, Relaxed);
+        open(thread);
+    }
+    LOCK.unlock();
+}
+
+/// A child process has one thread, which nobody holds back.
+pub fn abandon() {
+    CONTROLLED.store(false, SeqCst);
+}
+
+fn ready(thread: &Thread) -> bool {
+    thread.turn.state.get() == State::Ready && !has_turn(thread)
+}
+
+/// The thread changes its state; if it had the turn somebody else gets it. The lock is held.
+fn pass(thread: &Thread, state: State) {
+    thread.turn.state.set(state);
+    if has_turn(thread) {
+        RUNNING.store(core::ptr::null_mut(), SeqCst);
+    }
+    dispatch_if_idle();
+}
+
+fn dispatch_if_idle() {
+    if RUNNING.load(SeqCst).is_null() {
+        dispatch();
+    }
+}
+
+/// What to do next.
+enum Choice {
+    /// This thread runs until it has so many counted records.
+    Run(&'static Thread, u64),
+    /// Somebody will come.
+    Wait,
+    /// Nobody can.
+    Nobody,
+}
+
+/// Gives the turn, which nobody has, to the next. The lock is held.
+fn dispatch() {
+    match choose() {
+        Choice::Run(thread, until) => grant(thread, until),
+        Choice::Wait => {}
+        Choice::Nobody => watchdog::nobody_runs(),
+    }
+}
+
+fn choose() -> Choice {
+    if let Some(choice) = replay::choose() {
+        return choice;
+    }
+    let count = threads::all().filter(|thread| ready(thread)).count();
+    if count == 0 {
+        return last_resort();
+    }
+    let (thread, records) = if replaying() { next_in_round() } else { serial::choose(count) };
+    Choice::Run(thread, thread.count.load(Relaxed) + records)
+}
+
+/// Nobody is ready: whoever's time is up gives up, earliest first.
+fn last_resort() -> Choice {
+    let blocked = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
+    let expired = blocked().filter(|thread| thread.turn.expired.get());
+    if let Some(thread) = expired.min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get())) {
+        return give_up(thread, ROUND);
+    }
+    let outside = threads::all().any(|thread| thread.turn.state.get() == State::Outside);
+    if outside || blocked().any(|thread| thread.turn.deadline.get().is_some()) {
+        return Choice::Wait;
+    }
+    if blocked().next().is_some() { Choice::Nobody } else { Choice::Wait }
+}
+
+/// A blocked thread runs to give up its wait.
+fn give_up(thread: &'static Thread, records: u64) -> Choice {
+    thread.turn.timed_out.set(true);
+    Choice::Run(thread, thread.count.load(Relaxed) + records)
+}
+
+/// The ready thread after the one that had the last turn.
+fn next_in_round() -> (&'static Thread, u64) {
+    let last = LAST.load(Relaxed) as u64;
+    let after = threads::all().find(|thread| thread.number.get() > last && ready(thread));
+    let thread = after.or_else(|| threads::all().find(|thread| ready(thread)));
+    (thread.expect("one is ready"), ROUND)
+}
+
+fn grant(thread: &'static Thread, until: u64) {
+    thread.turn.state.set(State::Ready);
+    LAST.store(thread.number.get() as usize, Relaxed);
+    thread.limit.store(replay::limit(thread, until), Relaxed);
+    RUNNING.store(core::ptr::from_ref(thread).cast_mut(), SeqCst);
+    open(thread);
+}
+
+fn open(thread: &Thread) {
+    thread.turn.gate.fetch_add(1, SeqCst);
+    sys::futex_wake(&raw const thread.turn.gate, 1);
+}
+
+/// Sleeps until it has the turn. Signal handlers run meanwhile, in turns of their own.
+fn wait_for_turn(thread: &'static Thread) {
+    let turn = &thread.turn;
+    loop {
+        let gate = turn.gate.load(SeqCst);
+        if has_turn(thread) || !controlled() {
+            break;
+        }
+        let at = if turn.expired.get() { None } else { turn.deadline.get() };
+        thread.end();
+        let timed_out = sys::futex_wait(&turn.gate, gate, at.map(|at| Deadline { clock: sys::CLOCK_MONOTONIC, at }));
+        thread.occupy();
+        if timed_out {
+            LOCK.lock();
+            turn.expired.set(true);
+            dispatch_if_idle();
+            LOCK.unlock();
+        }
+    }
+    let tid = LEAVING.swap(0, SeqCst);
+    if tid != 0 {
+        wait_until_gone(tid);
+    }
+}
+
+/// A thread that ends goes on in the C library for a while, and what it does there must not depend on time.
+fn wait_until_gone(tid: i32) {
+    const ROUNDS: u32 = 2000;
+    const NANOSECONDS: i64 = 20_000;
+    for _ in 0..ROUNDS {
+        if sys::gone(tid) {
+            return;
+        }
+        sys::sleep(NANOSECONDS);
+    }
+}

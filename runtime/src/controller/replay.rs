@@ -1,0 +1,219 @@
+//! Who runs in a replay: the schedule says it, line by line, as long as the program goes along.
+
+use core::cell::Cell;
+use core::fmt::Arguments;
+use core::sync::atomic::{
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use crate::controller::{Choice, State, give_up};
+use crate::mode;
+use crate::sys::{self, PAGE};
+use crate::text::{Text, number};
+use crate::threads::{self, Thread};
+use crate::waiting::Waiter;
+
+/// A line of the schedule: this thread runs until its record of this number took effect.
+#[derive(Clone, Copy)]
+struct Line {
+    path: &'static [u8],
+    at: u64,
+}
+
+/// The schedule, and the access to stop before. Touched under the controller's lock once threads run.
+struct Plan {
+    lines: Cell<&'static [Line]>,
+    position: Cell<usize>,
+    remote: Cell<Option<Line>>,
+    remote_thread: Cell<u64>,
+}
+
+// SAFETY: as above.
+unsafe impl Sync for Plan {}
+
+static PLAN: Plan =
+    Plan { lines: Cell::new(&[]), position: Cell::new(0), remote: Cell::new(None), remote_thread: Cell::new(0) };
+static FOLLOWING: AtomicBool = AtomicBool::new(false);
+/// Where the turn of the running thread ends, the access to stop before aside.
+static UNTIL: AtomicU64 = AtomicU64::new(0);
+/// How long the running threads have been waiting for one that sleeps in the kernel.
+static STALLED: AtomicUsize = AtomicUsize::new(0);
+
+pub fn prepare(schedule: &'static [u8], remote: Option<&'static [u8]>) -> Result<(), &'static str> {
+    let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
+    let count = lines(text).count();
+    let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
+    for (index, line) in lines(text).enumerate() {
+        let line = parse(line).ok_or("a line of the schedule is not `<path> <at>`")?;
+        // SAFETY: there is room for all of them.
+        unsafe { memory.cast::<Line>().add(index).write(line) };
+    }
+    // SAFETY: written just now, never freed.
+    PLAN.lines.set(unsafe { core::slice::from_raw_parts(memory.cast(), count) });
+    if let Some(remote) = remote {
+        PLAN.remote.set(Some(parse(remote).ok_or("FORETRACE_REMOTE is not `<path> <at>`")?));
+    }
+    FOLLOWING.store(true, SeqCst);
+    Ok(())
+}
+
+fn read(name: &[u8]) -> Option<&'static [u8]> {
+    let mut path = Text::<4096>::new();
+    path.push(name);
+    path.push(b"\0");
+    let file = sys::open(path.bytes(), sys::READ_ONLY).ok()?;
+    let length = sys::size(file)?;
+    let memory = if length == 0 { None } else { sys::map_private(file, length) };
+    sys::close(file);
+    // SAFETY: a private mapping of so many bytes, never unmapped.
+    (length == 0 || memory.is_some())
+        .then(|| memory.map_or(&[][..], |memory| unsafe { core::slice::from_raw_parts(memory, length) }))
+}
+
+fn lines(text: &'static [u8]) -> impl Iterator<Item = &'static [u8]> {
+    text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
+}
+
+fn parse(line: &'static [u8]) -> Option<Line> {
+    let space = line.iter().position(|&byte| byte == b' ')?;
+    Some(Line { path: &line[..space], at: number(line[space + 1..].trim_ascii())? })
+}
+
+/// The choice as long as there is a schedule to follow.
+pub fn choose() -> Option<Choice> {
+    while FOLLOWING.load(SeqCst) {
+        let position = PLAN.position.get();
+        let Some(line) = PLAN.lines.get().get(position) else {
+            end(format_args!("followed\n"));
+            break;
+        };
+        let Some(thread) = threads::by_path(line.path) else {
+            leave("does not exist yet");
+            break;
+        };
+        if thread.count.load(Relaxed) > line.at {
+            PLAN.position.set(position + 1);
+            continue;
+        }
+        if let Some(choice) = go_on(thread, line.at) {
+            return Some(choice);
+        }
+    }
+    None
+}
+
+/// The thread of the current line runs, if it can.
+fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
+    match thread.turn.state.get() {
+        State::Ready => Some(Choice::Run(thread, at + 1)),
+        State::Outside => Some(Choice::Wait),
+        State::Blocked if thread.turn.deadline.get().is_some() => {
+            Some(give_up(thread, at + 1 - thread.count.load(Relaxed)))
+        }
+        State::Blocked => {
+            leave("waits for another thread");
+            None
+        }
+        State::Done => {
+            leave("has ended");
+            None
+        }
+    }
+}
+
+/// The program does something else than the schedule says.
+fn leave(why: &str) {
+    let position = PLAN.position.get();
+    let path = core::str::from_utf8(PLAN.lines.get()[position].path).unwrap_or("?");
+    end(format_args!("left {} thread {path} {why}\n", position + 1));
+}
+
+fn end(arguments: Arguments) {
+    FOLLOWING.store(false, SeqCst);
+    let mut path = Text::<4200>::new();
+    path.push(mode::directory());
+    path.push(b"/replay\0");
+    if let Ok(file) = sys::open(path.bytes(), sys::CREATE) {
+        sys::write(file, Text::<600>::of(arguments).bytes());
+        sys::close(file);
+    }
+}
+
+/// Every tick of the watchdog in which nobody has the turn. Patience with a thread that sleeps in the kernel ends.
+pub fn nobody_runs() -> bool {
+    const TICKS: usize = 400;
+    if !FOLLOWING.load(SeqCst) {
+        return false;
+    }
+    if STALLED.fetch_add(1, Relaxed) + 1 >= TICKS {
+        leave("sleeps in the kernel");
+        return true;
+    }
+    false
+}
+
+/// Somebody runs.
+pub fn somebody_runs() {
+    STALLED.store(0, Relaxed);
+}
+
+/// The program ends: what became of the schedule is known.
+pub fn finish() {
+    if FOLLOWING.load(SeqCst) {
+        let lines = PLAN.lines.get();
+        let left = lines[PLAN.position.get()..]
+            .iter()
+            .any(|line| threads::by_path(line.path).is_none_or(|thread| thread.count.load(Relaxed) <= line.at));
+        if left { leave("was not reached: the program ended") } else { end(format_args!("followed\n")) }
+    }
+}
+
+/// Of those who wait for a condition, the one that the schedule needs next.
+pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> Option<&'static Waiter> {
+    if FOLLOWING.load(SeqCst) {
+        for line in &PLAN.lines.get()[PLAN.position.get()..] {
+            let wanted = |waiter: &&'static Waiter| {
+                waiter.thread.count.load(Relaxed) <= line.at && waiter.thread.path().bytes() == line.path
+            };
+            if let Some(waiter) = waiters().find(wanted) {
+                return Some(waiter);
+            }
+        }
+    }
+    waiters().next()
+}
+
+/// A thread that may be the one of [`Plan::remote`].
+pub fn created(thread: &Thread) {
+    if PLAN.remote.get().is_some_and(|remote| thread.path().bytes() == remote.path) {
+        PLAN.remote_thread.set(thread.number.get());
+    }
+}
+
+fn remote(thread: &Thread) -> Option<u64> {
+    if PLAN.remote_thread.get() != thread.number.get() {
+        return None;
+    }
+    PLAN.remote.get().map(|remote| remote.at)
+}
+
+/// Where a turn up to `until` has to stop.
+pub fn limit(thread: &Thread, until: u64) -> u64 {
+    UNTIL.store(until, Relaxed);
+    match remote(thread) {
+        Some(at) if at >= thread.count.load(Relaxed) => until.min(at),
+        _ => until,
+    }
+}
+
+/// Whether the running thread stands before the access to stop before; true once.
+pub fn reached_remote(thread: &Thread) -> bool {
+    let (count, until) = (thread.count.load(Relaxed), UNTIL.load(Relaxed));
+    if remote(thread) != Some(count) || count >= until {
+        return false;
+    }
+    PLAN.remote.set(None);
+    thread.limit.store(until, Relaxed);
+    true
+}

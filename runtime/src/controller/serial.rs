@@ -1,0 +1,41 @@
+//! Who runs in a serial recording: chance decides, and a seed decides chance.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::controller::ready;
+use crate::text::number;
+use crate::threads::{self, Thread};
+
+/// Turns are of one to so many counted records.
+const LONGEST: u64 = 50;
+
+static RANDOM: AtomicU64 = AtomicU64::new(0);
+
+pub fn prepare(seed: Option<&[u8]>) -> Result<(), &'static str> {
+    const NEVER_ZERO: u64 = 0x9e37_79b9_7f4a_7c15;
+    let seed = number(seed.unwrap_or(b"0")).ok_or("FORETRACE_SEED is no number")?;
+    let state = (seed.wrapping_add(1)).wrapping_mul(NEVER_ZERO);
+    RANDOM.store(if state == 0 { NEVER_ZERO } else { state }, Relaxed);
+    (0..4).for_each(|_| {
+        random();
+    }); // small seeds start alike
+    Ok(())
+}
+
+/// The next number (xorshift). The controller's lock is held.
+fn random() -> u64 {
+    let mut state = RANDOM.load(Relaxed);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    RANDOM.store(state, Relaxed);
+    state
+}
+
+/// One of the threads that are ready, of which there are so many, and how long it runs.
+pub fn choose(count: usize) -> (&'static Thread, u64) {
+    let index = (random() >> 11) as usize % count;
+    let records = 1 + (random() >> 11) % LONGEST;
+    let thread = threads::all().filter(|thread| ready(thread)).nth(index);
+    (thread.expect("there are so many"), records)
+}

@@ -1,0 +1,110 @@
+//! A thread of ours that looks every few milliseconds whether the thread with the turn makes use of it.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{
+    AtomicPtr, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use crate::controller::{self, LOCK, RUNNING, State, controlled, dispatch, replay};
+use crate::interpose::{real, signals};
+use crate::log;
+use crate::record::{Kind, fail};
+use crate::sys;
+use crate::text::{Text, say};
+use crate::threads::{self, Thread};
+
+const TICK: i64 = 5_000_000;
+/// Ticks without anybody who could run, while a signal may still change that.
+const PATIENCE: usize = 200;
+
+static LAST: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+static LAST_COUNT: AtomicU64 = AtomicU64::new(0);
+static IDLE: AtomicUsize = AtomicUsize::new(0);
+
+pub fn start() {
+    let mut pthread = 0;
+    let before = signals::block_all();
+    let mut create = || real::pthread_create(&mut pthread, core::ptr::null(), watch, core::ptr::null_mut());
+    let failed = threads::known().map_or(0, |thread| thread.quietly(&mut create));
+    signals::set_mask(before);
+    if failed != 0 {
+        say(format_args!("no thread for the watchdog (error {failed}): a thread that sleeps will stop all others"));
+    }
+}
+
+unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
+    threads::leave();
+    while controlled() {
+        sys::sleep(TICK);
+        LOCK.lock();
+        let over = threads::all().all(|thread| thread.turn.state.get() == State::Done);
+        if !over && controlled() {
+            look();
+        }
+        LOCK.unlock();
+        if over {
+            break; // the last thread of a process ends it, and that must not be this one
+        }
+    }
+    core::ptr::null_mut()
+}
+
+/// One look; the controller's lock is held.
+fn look() {
+    let running = RUNNING.load(SeqCst);
+    // SAFETY: threads are never freed.
+    let Some(thread) = (unsafe { running.as_ref() }) else {
+        if replay::nobody_runs() {
+            dispatch();
+        } else if IDLE.load(Relaxed) > 0 && IDLE.fetch_add(1, Relaxed) > PATIENCE {
+            deadlock();
+        }
+        return;
+    };
+    replay::somebody_runs();
+    IDLE.store(0, Relaxed);
+    let count = thread.count.load(Relaxed);
+    let same = LAST.swap(running, Relaxed) == running && LAST_COUNT.swap(count, Relaxed) == count;
+    if same && sleeps(thread.tid.load(Relaxed)) {
+        controller::take_turn(thread);
+    }
+}
+
+/// Whether the kernel says so.
+fn sleeps(tid: c_int) -> bool {
+    let path = Text::<64>::of(format_args!("/proc/self/task/{tid}/stat\0"));
+    let Ok(file) = sys::open(path.bytes(), sys::READ_ONLY) else { return false };
+    let mut text = [0u8; 256];
+    let length = sys::read(file, &mut text);
+    sys::close(file);
+    // The state is the letter after the name in brackets, which may hold brackets itself.
+    let end = text[..length].iter().rposition(|&byte| byte == b')');
+    end.and_then(|end| text.get(end + 2)) == Some(&b'S')
+}
+
+/// All threads wait for each other. If the program handles signals one of them may still come.
+pub fn nobody_runs() {
+    if signals::handled() {
+        IDLE.store(1, Relaxed);
+    } else {
+        deadlock();
+    }
+}
+
+/// Says it, records it, and ends the process like a failure.
+fn deadlock() -> ! {
+    say(format_args!("deadlock: every thread waits"));
+    let waiting = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
+    for thread in waiting() {
+        let path = thread.path();
+        let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
+        // SAFETY: the waiter's frame is alive: its thread waits.
+        let key = unsafe { thread.waiter.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
+        say(format_args!("  thread {path} (number {}) waits for {key:#x}", thread.number.get()));
+    }
+    if let Some(thread) = waiting().next() {
+        log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);
+    }
+    sys::die_by(sys::SIGABRT)
+}

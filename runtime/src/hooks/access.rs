@@ -1,0 +1,398 @@
+//! Accesses to memory: performed here, each with its number in one step under the lock of its cache line.
+//!
+//! The record's address and header are written before the access, so that one that crashes is the last thing in the
+//! log; its order and value only with it. While [`Thread::inflight`] is set the fault handler knows that there is an
+//! access to undo (see `interpose::signals`).
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst, compiler_fence};
+
+use super::recording;
+use crate::log::{self, put, seal};
+use crate::mode;
+use crate::order;
+use crate::record::Kind;
+use crate::sys;
+use crate::threads::Thread;
+
+/// Memory in one size. Each read and write is one instruction, at any alignment.
+trait Word: Copy {
+    const BYTES: u64;
+    const LOAD: Kind;
+    const STORE: Kind;
+    const UPDATE: Kind;
+    const FAILED: Kind;
+    unsafe fn read(address: u64) -> u64;
+    unsafe fn write(address: u64, value: u64);
+    unsafe fn exchange(address: u64, old: u64, new: u64) -> bool;
+    fn signed(value: u64) -> i64;
+}
+
+macro_rules! word {
+    ($int:ty, $signed:ty, $atomic:ty, $bytes:literal, $load:literal, $store:literal, $register:ident, $kinds:expr) => {
+        impl Word for $int {
+            const BYTES: u64 = $bytes;
+            const LOAD: Kind = $kinds.0;
+            const STORE: Kind = $kinds.1;
+            const UPDATE: Kind = $kinds.2;
+            const FAILED: Kind = $kinds.3;
+
+            #[inline(always)]
+            unsafe fn read(address: u64) -> u64 {
+                let value: u64;
+                // SAFETY: the program's access.
+                unsafe { asm!($load, out(reg) value, in(reg) address, options(nostack, preserves_flags)) };
+                value
+            }
+
+            #[inline(always)]
+            unsafe fn write(address: u64, value: u64) {
+                // SAFETY: the program's access.
+                unsafe { asm!($store, in($register) value as $int, in(reg) address, options(nostack, preserves_flags)) }
+            }
+
+            #[inline(always)]
+            unsafe fn exchange(address: u64, old: u64, new: u64) -> bool {
+                // SAFETY: the program's access; x86 does it at any alignment.
+                let atomic = unsafe { &*(address as *const $atomic) };
+                atomic.compare_exchange(old as $int, new as $int, SeqCst, SeqCst).is_ok()
+            }
+
+            fn signed(value: u64) -> i64 {
+                i64::from(value as $signed)
+            }
+        }
+    };
+}
+
+word!(
+    u8,
+    i8,
+    AtomicU8,
+    1,
+    "movzx {0:e}, byte ptr [{1}]",
+    "mov byte ptr [{1}], {0}",
+    reg_byte,
+    (Kind::Load1, Kind::Store1, Kind::Update1, Kind::Failed1)
+);
+word!(
+    u16,
+    i16,
+    AtomicU16,
+    2,
+    "movzx {0:e}, word ptr [{1}]",
+    "mov word ptr [{1}], {0:x}",
+    reg,
+    (Kind::Load2, Kind::Store2, Kind::Update2, Kind::Failed2)
+);
+word!(
+    u32,
+    i32,
+    AtomicU32,
+    4,
+    "mov {0:e}, dword ptr [{1}]",
+    "mov dword ptr [{1}], {0:e}",
+    reg,
+    (Kind::Load4, Kind::Store4, Kind::Update4, Kind::Failed4)
+);
+word!(
+    u64,
+    i64,
+    AtomicU64,
+    8,
+    "mov {0}, qword ptr [{1}]",
+    "mov qword ptr [{1}], {0}",
+    reg,
+    (Kind::Load8, Kind::Store8, Kind::Update8, Kind::Failed8)
+);
+
+/// Under the lock: the number of the access that is being recorded, and where its record is from now on.
+#[inline(always)]
+fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) -> (*mut u64, u64) {
+    order::lock(address, bytes);
+    let order = order::next();
+    let record = if order >= order::STOPPED { log::retract(thread, record) } else { record };
+    compiler_fence(SeqCst);
+    thread.inflight.set(record);
+    compiler_fence(SeqCst);
+    (record, order)
+}
+
+/// Ends the critical section of [`enter`]: the record and order that count, which are others if the access faulted and
+/// a handler of the program repaired what was wrong.
+#[inline(always)]
+fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64, u64)) -> (*mut u64, u64) {
+    compiler_fence(SeqCst);
+    let now = thread.inflight.replace(core::ptr::null_mut());
+    compiler_fence(SeqCst);
+    order::unlock(bytes.0, bytes.1);
+    if now == record { (record, order) } else { (now, again(now)) }
+}
+
+/// The record and order that count by now, as in [`leave`].
+#[inline(always)]
+fn current(thread: &'static Thread, record: *mut u64, order: u64) -> (*mut u64, u64) {
+    compiler_fence(SeqCst);
+    let now = thread.inflight.get();
+    if now == record { (record, order) } else { (now, again(now)) }
+}
+
+#[cold]
+fn again(record: *mut u64) -> u64 {
+    log::order_of(record)
+}
+
+#[inline(always)]
+fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
+    let record = log::reserve(thread, 4);
+    put(record, 1, address);
+    seal(record, W::LOAD, site);
+    let (record, order) = enter(thread, record, address, W::BYTES);
+    // SAFETY: the program's access.
+    let value = unsafe { W::read(address) };
+    let (record, order) = leave(thread, record, order, (address, W::BYTES));
+    put(record, 2, value);
+    put(record, 3, order);
+    thread.counted();
+    value
+}
+
+#[inline(always)]
+fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
+    let record = log::reserve(thread, 4);
+    put(record, 1, address);
+    put(record, 2, value);
+    seal(record, W::STORE, site);
+    let (record, order) = enter(thread, record, address, W::BYTES);
+    put(record, 3, order); // before the effect: who sees the value finds it in the log, whatever becomes of us
+    // SAFETY: the program's access.
+    unsafe { W::write(address, value) };
+    leave(thread, record, order, (address, W::BYTES));
+    thread.counted();
+}
+
+/// A read-modify-write; `expected` is what a failure records.
+#[inline(always)]
+fn update<W: Word>(
+    thread: &'static Thread,
+    address: u64,
+    expected: u64,
+    site: u64,
+    change: impl Fn(u64) -> Option<u64>,
+) -> u64 {
+    let record = log::reserve(thread, 5);
+    put(record, 1, address);
+    seal(record, W::UPDATE, site);
+    let (record, order) = enter(thread, record, address, W::BYTES);
+    let old = loop {
+        // SAFETY: the program's access. Code that is not instrumented may interfere: hence the exchange.
+        let old = unsafe { W::read(address) };
+        let (record, order) = current(thread, record, order);
+        put(record, 2, old);
+        let Some(new) = change(old) else {
+            put(record, 3, expected);
+            seal(record, W::FAILED, site);
+            put(record, 4, order);
+            break old;
+        };
+        put(record, 3, new);
+        put(record, 4, order);
+        // SAFETY: as above.
+        if unsafe { W::exchange(address, old, new) } {
+            break old;
+        }
+    };
+    leave(thread, record, order, (address, W::BYTES));
+    thread.counted();
+    old
+}
+
+/// What an update makes of the old value, by the position of its operation in the side-car's `UpdateOp`.
+#[inline(always)]
+fn combine<W: Word>(op: u64, old: u64, operand: u64) -> u64 {
+    let by = |keep: bool| if keep { old } else { operand };
+    let new = match op {
+        0 => operand,
+        1 => old.wrapping_add(operand),
+        2 => old.wrapping_sub(operand),
+        3 => old & operand,
+        4 => !(old & operand),
+        5 => old | operand,
+        6 => old ^ operand,
+        7 => by(W::signed(old) > W::signed(operand)),
+        8 => by(W::signed(old) < W::signed(operand)),
+        9 => by(old > operand),
+        _ => by(old < operand),
+    };
+    new & mask::<W>()
+}
+
+fn mask<W: Word>() -> u64 {
+    u64::MAX >> (64 - 8 * W::BYTES)
+}
+
+/// The same with recording off.
+fn update_unrecorded<W: Word>(address: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
+    loop {
+        // SAFETY: the program's access.
+        let old = unsafe { W::read(address) };
+        // SAFETY: as above.
+        if change(old).is_none_or(|new| unsafe { W::exchange(address, old, new) }) {
+            return old;
+        }
+    }
+}
+
+#[inline(never)]
+fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
+    // SAFETY: the program's access.
+    let Some(thread) = recording() else { return unsafe { W::read(address) } };
+    thread.begin();
+    let value = load::<W>(thread, address, site);
+    thread.end();
+    value
+}
+
+#[inline(never)]
+fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
+    // SAFETY: the program's access.
+    let Some(thread) = recording() else { return unsafe { W::write(address, value) } };
+    thread.begin();
+    store::<W>(thread, address, value & mask::<W>(), site);
+    thread.end();
+}
+
+#[inline(always)]
+fn update_hook<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
+    let Some(thread) = recording() else { return update_unrecorded::<W>(address, change) };
+    thread.begin();
+    let old = update::<W>(thread, address, expected, site, change);
+    thread.end();
+    old
+}
+
+// What is exported is small, so that it is cheap where nothing is recorded.
+macro_rules! hooks {
+    ($word:ty, $load:ident, $store:ident, $update:ident, $cas:ident) => {
+        /// A read.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $load(address: u64, site: u64) -> u64 {
+            if mode::get() == mode::OFF {
+                // SAFETY: the program's access.
+                return unsafe { <$word>::read(address) };
+            }
+            load_hook::<$word>(address, site)
+        }
+
+        /// A write.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $store(address: u64, value: u64, site: u64) {
+            if mode::get() == mode::OFF {
+                // SAFETY: the program's access.
+                return unsafe { <$word>::write(address, value) };
+            }
+            store_hook::<$word>(address, value, site);
+        }
+
+        /// An atomic read-modify-write.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $update(address: u64, operand: u64, op: u64, site: u64) -> u64 {
+            let operand = operand & mask::<$word>();
+            update_hook::<$word>(address, 0, site, |old| Some(combine::<$word>(op, old, operand)))
+        }
+
+        /// A compare-and-swap.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $cas(address: u64, expected: u64, desired: u64, site: u64) -> u64 {
+            let (expected, desired) = (expected & mask::<$word>(), desired & mask::<$word>());
+            update_hook::<$word>(address, expected, site, |old| (old == expected).then_some(desired))
+        }
+    };
+}
+
+hooks!(u8, __foretrace_load1, __foretrace_store1, __foretrace_update1, __foretrace_cas1);
+hooks!(u16, __foretrace_load2, __foretrace_store2, __foretrace_update2, __foretrace_cas2);
+hooks!(u32, __foretrace_load4, __foretrace_store4, __foretrace_update4, __foretrace_cas4);
+hooks!(u64, __foretrace_load8, __foretrace_store8, __foretrace_update8, __foretrace_cas8);
+
+/// A write of a byte by an interposed function; the thread is inside of it.
+pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
+    store::<u8>(thread, address as u64, u64::from(value), 0);
+}
+
+/// Bytes of the next piece at an address with so many left: a power of two, aligned.
+fn piece(address: u64, left: u64) -> u64 {
+    let aligned = 1 << address.trailing_zeros().min(3);
+    if left >= aligned { aligned } else { 1 << left.ilog2() }
+}
+
+/// Bytes of the piece that ends at an address.
+fn piece_before(end: u64, left: u64) -> u64 {
+    piece(end, left)
+}
+
+fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
+    match bytes {
+        1 => load::<u8>(thread, address, site),
+        2 => load::<u16>(thread, address, site),
+        4 => load::<u32>(thread, address, site),
+        _ => load::<u64>(thread, address, site),
+    }
+}
+
+fn store_piece(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
+    match bytes {
+        1 => store::<u8>(thread, address, value, site),
+        2 => store::<u16>(thread, address, value, site),
+        4 => store::<u32>(thread, address, value, site),
+        _ => store::<u64>(thread, address, value, site),
+    }
+}
+
+/// Both halves of a piece are counted records of their own, so each asks the controller.
+fn copy_piece(thread: &'static Thread, to: u64, from: u64, bytes: u64, site: u64) {
+    thread.begin();
+    let value = load_piece(thread, from, bytes, site);
+    thread.end();
+    thread.begin();
+    store_piece(thread, to, value, bytes, site);
+    thread.end();
+}
+
+/// memmove.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __foretrace_copy(to: u64, from: u64, length: u64, site: u64) {
+    let Some(thread) = recording() else {
+        // SAFETY: the program's access.
+        unsafe { sys::memmove(to as _, from as _, length as usize) };
+        return;
+    };
+    let mut left = length;
+    let backward = to > from && to - from < length;
+    while left > 0 {
+        let done = length - left;
+        let bytes = if backward { piece_before(to + left, left) } else { piece(to + done, left) };
+        let offset = if backward { left - bytes } else { done };
+        copy_piece(thread, to + offset, from + offset, bytes, site);
+        left -= bytes;
+    }
+}
+
+/// memset.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __foretrace_set(to: u64, byte: u64, length: u64, site: u64) {
+    let Some(thread) = recording() else {
+        // SAFETY: the program's access.
+        unsafe { sys::memset(to as _, byte as i32, length as usize) };
+        return;
+    };
+    let value = (byte & 0xff) * 0x0101_0101_0101_0101;
+    let mut done = 0;
+    while done < length {
+        let bytes = piece(to + done, length - done);
+        thread.begin();
+        store_piece(thread, to + done, value & (u64::MAX >> (64 - 8 * bytes)), bytes, site);
+        thread.end();
+        done += bytes;
+    }
+}

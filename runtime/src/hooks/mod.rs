@@ -1,0 +1,31 @@
+//! What instrumented code calls.
+
+mod access;
+mod control;
+mod marks;
+
+use crate::mode;
+use crate::threads::{self, Thread};
+
+pub use access::store_byte;
+
+/// The thread, if its hooks write records now.
+#[inline(always)]
+fn recording() -> Option<&'static Thread> {
+    if mode::get() == mode::RECORDING { threads::current() } else { not_recording() }
+}
+
+#[cold]
+#[inline(never)]
+fn not_recording() -> Option<&'static Thread> {
+    match mode::get() {
+        mode::UNKNOWN => threads::current().filter(|_| mode::get() == mode::RECORDING),
+        mode::STOPPED => {
+            if let Some(thread) = threads::known() {
+                crate::log::note_stop(thread);
+            }
+            None
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! `syscall`, for programs that wait by futexes of their own (`std::atomic::wait` does). With a controller such waits
+//! must be ours, or nobody would run; without one they are the kernel's.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+use super::tracked;
+use crate::controller;
+use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ETIMEDOUT, Timespec, number};
+use crate::threads::Thread;
+use crate::waiting::{self, Outcome, Waiter};
+
+const WAIT: usize = 0;
+const WAKE: usize = 1;
+const WAIT_BITSET: usize = 9;
+const WAKE_BITSET: usize = 10;
+const OPERATION: usize = 127;
+const BY_REALTIME: usize = 256;
+
+/// The library's `syscall`, which takes any number of arguments.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    let ours = || (number == number::FUTEX).then(|| controlled_futex(a, b, c, d)).flatten();
+    // SAFETY: the program's call.
+    let result = ours().unwrap_or_else(|| unsafe { sys::syscall(number, [a, b, c, d, e, f]) });
+    if (-4095..0).contains(&result) {
+        sys::set_errno(-result as c_int);
+        return -1;
+    }
+    result
+}
+
+fn controlled_futex(word: usize, operation: usize, value: usize, at: usize) -> Option<isize> {
+    let thread = tracked().filter(|_| controller::controlled())?;
+    let result = match operation & OPERATION {
+        WAIT | WAIT_BITSET => {
+            thread.begin();
+            wait(thread, word, value as u32, deadline(operation, at))
+        }
+        WAKE | WAKE_BITSET => {
+            thread.begin();
+            wake(word, value)
+        }
+        _ => return None,
+    };
+    thread.end();
+    Some(result)
+}
+
+/// A wait has a span of time, but with a bit set a moment.
+fn deadline(operation: usize, at: usize) -> Option<Deadline> {
+    // SAFETY: the program's pointer.
+    let time = *unsafe { (at as *const Timespec).as_ref() }?;
+    if operation & OPERATION == WAIT {
+        return Some(Deadline { clock: CLOCK_MONOTONIC, at: sys::now(CLOCK_MONOTONIC).plus(time) });
+    }
+    let clock = if operation & BY_REALTIME != 0 { CLOCK_REALTIME } else { CLOCK_MONOTONIC };
+    Some(Deadline { clock, at: time })
+}
+
+fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadline>) -> isize {
+    let bucket = waiting::lock(word);
+    // SAFETY: the program's word.
+    if unsafe { &*(word as *const AtomicU32) }.load(SeqCst) != value {
+        bucket.unlock();
+        return -(EAGAIN as isize);
+    }
+    let waiter = Waiter::new(thread, word);
+    bucket.push(&waiter);
+    bucket.unlock();
+    let outcome = waiting::wait(&waiter, deadline);
+    if outcome == Outcome::Released {
+        return 0;
+    }
+    let bucket = waiting::lock(word);
+    bucket.remove(&waiter);
+    bucket.unlock();
+    match outcome {
+        _ if waiter.released() => 0,
+        Outcome::TimedOut => -(ETIMEDOUT as isize),
+        _ => -(EINTR as isize),
+    }
+}
+
+fn wake(word: usize, most: usize) -> isize {
+    let bucket = waiting::lock(word);
+    let mut woken = 0;
+    while woken < most as isize {
+        let Some(waiter) = bucket.waiters(word).next() else { break };
+        bucket.release(waiter, 0);
+        woken += 1;
+    }
+    bucket.unlock();
+    woken
+}

@@ -1,0 +1,62 @@
+//! Functions of the C library that a recorded program gets from here instead.
+//!
+//! The program's definition wins over the library's, for its shared libraries too. With recording off each is the
+//! real one. The place of their records is where they return to, which only assembly knows: hence the trampolines.
+
+pub mod barrier;
+pub mod cond;
+pub mod futex;
+pub mod memory;
+pub mod mutex;
+pub mod once;
+pub mod process;
+pub mod real;
+pub mod rwlock;
+pub mod semaphore;
+pub mod signals;
+pub mod sleep;
+pub mod threads;
+
+use core::ffi::c_int;
+
+use crate::mode;
+use crate::sys::{CLOCK_REALTIME, Deadline, Timespec};
+use crate::threads::Thread;
+
+/// Defines symbols that pass their arguments on, with the address that they return to in one more register.
+macro_rules! interpose {
+    ($($name:ident $register:literal => $function:path;)*) => { $(
+        /// Interposed.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub extern "C" fn $name() {
+            core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $function)
+        }
+    )* };
+}
+
+pub(crate) use interpose;
+
+/// The thread, if waiting and recording are ours.
+#[inline(always)]
+pub fn tracked() -> Option<&'static Thread> {
+    if mode::get() == mode::OFF { None } else { crate::threads::current() }
+}
+
+/// A moment by the real-time clock, as most timed functions take it.
+///
+/// # Safety
+/// The program's pointer.
+unsafe fn realtime(at: *const Timespec) -> Option<Deadline> {
+    // SAFETY: the caller's promise.
+    unsafe { by_clock(CLOCK_REALTIME, at) }
+}
+
+/// A moment by any clock.
+///
+/// # Safety
+/// The program's pointer.
+unsafe fn by_clock(clock: c_int, at: *const Timespec) -> Option<Deadline> {
+    // SAFETY: the caller's promise.
+    Some(Deadline { clock, at: unsafe { *at } })
+}

@@ -1,0 +1,118 @@
+//! How the process ends, divides, and loads more code.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+use super::{interpose, real, signals, tracked};
+use crate::controller;
+use crate::log;
+use crate::mode;
+use crate::modules;
+use crate::record::{Kind, fail, stop};
+use crate::sys::{self, DlAddress};
+use crate::text::say;
+use crate::threads;
+
+/// Records the failure that ends the run, once.
+pub fn fail(why: u64, detail: u64, place: usize) {
+    let Some(thread) = tracked() else { return };
+    if thread.failed.replace(true) {
+        return;
+    }
+    thread.begin();
+    log::sync(thread, Kind::Fail, place, why, detail);
+    thread.end();
+}
+
+extern "C" fn abort_(place: usize) -> ! {
+    fail(if in_terminate(place) { fail::TERMINATE } else { fail::ABORT }, 0, place);
+    controller::finish();
+    real::abort()
+}
+
+/// Whether this is where the C++ library gives up, since nobody catches an exception.
+fn in_terminate(place: usize) -> bool {
+    let mut found = DlAddress {
+        file: core::ptr::null(),
+        base: core::ptr::null_mut(),
+        symbol: core::ptr::null(),
+        address: core::ptr::null_mut(),
+    };
+    // SAFETY: room for the answer.
+    if unsafe { sys::dladdr(place as *const c_void, &mut found) } == 0 {
+        return false;
+    }
+    // SAFETY: strings of the loader, or null.
+    let text = |text: *const c_char| if text.is_null() { &[][..] } else { unsafe { CStr::from_ptr(text) }.to_bytes() };
+    let has = |text: &[u8], part: &[u8]| text.windows(part.len()).any(|window| window == part);
+    let (file, symbol) = (text(found.file), text(found.symbol));
+    has(file, b"/libstdc++.so") || has(file, b"/libc++abi.so") || has(symbol, b"terminate")
+}
+
+extern "C" fn assert_fail(
+    text: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+    place: usize,
+) -> ! {
+    fail(fail::ASSERT, text as u64, place);
+    real::__assert_fail(text, file, line, function)
+}
+
+extern "C" fn exit_now(code: c_int, _: usize) -> ! {
+    if tracked().is_some() {
+        controller::finish();
+    }
+    real::_exit(code)
+}
+
+extern "C" fn fork_(_: usize) -> c_int {
+    let recorded = mode::get() != mode::OFF;
+    let result = real::fork();
+    if result == 0 && recorded {
+        mode::set(mode::OFF);
+        controller::abandon();
+        signals::abandon();
+        say(format_args!("process {} came from fork and is not recorded", call_getpid()));
+    }
+    result
+}
+
+fn call_getpid() -> isize {
+    sys::call!(GETPID, 0)
+}
+
+extern "C" fn dlopen_(name: *const c_char, flags: c_int, _: usize) -> *mut c_void {
+    let thread = tracked();
+    let library = real::dlopen(name, flags);
+    if let Some(thread) = thread {
+        thread.occupy();
+        modules::write();
+        thread.end();
+    }
+    library
+}
+
+/// After the program's last destructor.
+pub extern "C" fn finish() {
+    if mode::get() == mode::OFF || !mode::ready() {
+        return;
+    }
+    if let Some(thread) = threads::known() {
+        thread.occupy();
+        if mode::get() == mode::RECORDING {
+            log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
+        }
+        log::close(thread, stop::END);
+    }
+    controller::finish();
+}
+
+interpose! {
+    abort "rdi" => abort_;
+    __assert_fail "r8" => assert_fail;
+    _exit "rsi" => exit_now;
+    _Exit "rsi" => exit_now;
+    fork "rdi" => fork_;
+    dlopen "rdx" => dlopen_;
+}

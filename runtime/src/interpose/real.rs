@@ -1,0 +1,110 @@
+//! The functions that ours stand before, by the dynamic linker.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::sys::{self, NEXT, Start, Timespec};
+
+fn find(name: &CStr, version: Option<&CStr>) -> usize {
+    // SAFETY: strings that live for ever.
+    unsafe {
+        let versioned =
+            version.map_or(core::ptr::null_mut(), |version| sys::dlvsym(NEXT, name.as_ptr(), version.as_ptr()));
+        if versioned.is_null() { sys::dlsym(NEXT, name.as_ptr()) as usize } else { versioned as usize }
+    }
+}
+
+macro_rules! name {
+    ($name:ident) => {
+        // SAFETY: ends with its only zero.
+        unsafe { CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) }
+    };
+}
+
+macro_rules! reals {
+    ($($name:ident $(@ $version:literal)? ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        #[allow(non_upper_case_globals)]
+        mod address {
+            use super::AtomicUsize;
+            $(pub static $name: AtomicUsize = AtomicUsize::new(0);)*
+        }
+
+        /// Finds all of them, early: later the loader's lock may be held by others.
+        pub fn resolve() {
+            $(address::$name.store(find(name!($name), None $(.or(Some($version)))?), Relaxed);)*
+        }
+
+        $(
+            #[inline(always)]
+            pub fn $name($($argument: $type),*) -> $result {
+                let mut function = address::$name.load(Relaxed);
+                if function == 0 {
+                    function = find(name!($name), None $(.or(Some($version)))?);
+                }
+                // SAFETY: the library's function of this name has this type; arguments are the program's.
+                unsafe { core::mem::transmute::<usize, unsafe extern "C" fn($($type),*) -> $result>(function)($($argument),*) }
+            }
+        )*
+    };
+}
+
+reals! {
+    pthread_create(thread: *mut usize, attributes: *const c_void, start: Start, argument: *mut c_void) -> c_int;
+    pthread_join(thread: usize, result: *mut *mut c_void) -> c_int;
+    pthread_tryjoin_np(thread: usize, result: *mut *mut c_void) -> c_int;
+    pthread_timedjoin_np(thread: usize, result: *mut *mut c_void, at: *const Timespec) -> c_int;
+    pthread_clockjoin_np(thread: usize, result: *mut *mut c_void, clock: c_int, at: *const Timespec) -> c_int;
+    pthread_detach(thread: usize) -> c_int;
+    pthread_cancel(thread: usize) -> c_int;
+    pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    pthread_testcancel() -> ();
+    pthread_attr_getdetachstate(attributes: *const c_void, state: *mut c_int) -> c_int;
+    pthread_mutex_lock(mutex: usize) -> c_int;
+    pthread_mutex_trylock(mutex: usize) -> c_int;
+    pthread_mutex_timedlock(mutex: usize, at: *const Timespec) -> c_int;
+    pthread_mutex_clocklock(mutex: usize, clock: c_int, at: *const Timespec) -> c_int;
+    pthread_mutex_unlock(mutex: usize) -> c_int;
+    pthread_cond_init @ c"GLIBC_2.3.2" (condition: usize, attributes: *const c_void) -> c_int;
+    pthread_cond_destroy @ c"GLIBC_2.3.2" (condition: usize) -> c_int;
+    pthread_cond_wait @ c"GLIBC_2.3.2" (condition: usize, mutex: usize) -> c_int;
+    pthread_cond_timedwait @ c"GLIBC_2.3.2" (condition: usize, mutex: usize, at: *const Timespec) -> c_int;
+    pthread_cond_clockwait(condition: usize, mutex: usize, clock: c_int, at: *const Timespec) -> c_int;
+    pthread_cond_signal @ c"GLIBC_2.3.2" (condition: usize) -> c_int;
+    pthread_cond_broadcast @ c"GLIBC_2.3.2" (condition: usize) -> c_int;
+    pthread_condattr_getclock(attributes: *const c_void, clock: *mut c_int) -> c_int;
+    pthread_condattr_getpshared(attributes: *const c_void, shared: *mut c_int) -> c_int;
+    pthread_rwlock_rdlock(lock: usize) -> c_int;
+    pthread_rwlock_tryrdlock(lock: usize) -> c_int;
+    pthread_rwlock_timedrdlock(lock: usize, at: *const Timespec) -> c_int;
+    pthread_rwlock_clockrdlock(lock: usize, clock: c_int, at: *const Timespec) -> c_int;
+    pthread_rwlock_wrlock(lock: usize) -> c_int;
+    pthread_rwlock_trywrlock(lock: usize) -> c_int;
+    pthread_rwlock_timedwrlock(lock: usize, at: *const Timespec) -> c_int;
+    pthread_rwlock_clockwrlock(lock: usize, clock: c_int, at: *const Timespec) -> c_int;
+    pthread_rwlock_unlock(lock: usize) -> c_int;
+    pthread_spin_lock(lock: usize) -> c_int;
+    pthread_spin_trylock(lock: usize) -> c_int;
+    pthread_spin_unlock(lock: usize) -> c_int;
+    pthread_barrier_init(barrier: usize, attributes: *const c_void, count: u32) -> c_int;
+    pthread_barrier_destroy(barrier: usize) -> c_int;
+    pthread_barrier_wait(barrier: usize) -> c_int;
+    sem_init(semaphore: usize, shared: c_int, count: u32) -> c_int;
+    sem_destroy(semaphore: usize) -> c_int;
+    sem_getvalue(semaphore: usize, value: *mut c_int) -> c_int;
+    sem_wait(semaphore: usize) -> c_int;
+    sem_trywait(semaphore: usize) -> c_int;
+    sem_timedwait(semaphore: usize, at: *const Timespec) -> c_int;
+    sem_clockwait(semaphore: usize, clock: c_int, at: *const Timespec) -> c_int;
+    sem_post(semaphore: usize) -> c_int;
+    mmap(address: usize, bytes: usize, protection: c_int, flags: c_int, file: c_int, offset: i64) -> usize;
+    munmap(address: usize, bytes: usize) -> c_int;
+    sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int;
+    fork() -> c_int;
+    dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    abort() -> !;
+    _exit(code: c_int) -> !;
+    __assert_fail(text: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> !;
+    nanosleep(span: *const Timespec, left: *mut Timespec) -> c_int;
+    clock_nanosleep(clock: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int;
+    sched_yield() -> c_int;
+}

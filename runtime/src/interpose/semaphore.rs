@@ -1,0 +1,185 @@
+//! Semaphores. The real one counts; waiting is ours.
+
+use core::ffi::c_int;
+
+use super::{by_clock, interpose, real, realtime, threads, tracked};
+use crate::controller;
+use crate::log;
+use crate::record::Kind;
+use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, Timespec};
+use crate::threads::Thread;
+use crate::waiting::{self, Bucket, Request};
+
+/// Whether other processes have to do with it.
+fn shared(semaphore: usize) -> bool {
+    const FLAG: usize = 8; // glibc: the word after the count
+    // SAFETY: the program's semaphore.
+    unsafe { *((semaphore + FLAG) as *const i32) != 0 }
+}
+
+fn value(semaphore: usize) -> u64 {
+    let mut value = 0;
+    real::sem_getvalue(semaphore, &mut value);
+    value.max(0) as u64
+}
+
+/// Makes the log agree with the count that was found: a semaphore that it does not know came into being, one that it
+/// knows otherwise was changed by another process. The bucket is locked; its object keeps the count.
+fn agree(thread: &'static Thread, bucket: &Bucket, semaphore: usize, count: u64, place: usize) {
+    if bucket.object(semaphore).is_none_or(|object| object.words.get()[0] != count) {
+        log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, count);
+    }
+}
+
+fn remember(bucket: &Bucket, semaphore: usize, count: u64) {
+    bucket.object_or_new(semaphore).words.set([count, 0, 0]);
+}
+
+extern "C" fn init(semaphore: usize, shared: c_int, count: u32, place: usize) -> c_int {
+    let Some(thread) = tracked() else { return real::sem_init(semaphore, shared, count) };
+    thread.begin();
+    let bucket = waiting::lock(semaphore);
+    let result = real::sem_init(semaphore, shared, count);
+    if result == 0 {
+        log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, u64::from(count));
+        remember(bucket, semaphore, u64::from(count));
+    }
+    bucket.unlock();
+    thread.end();
+    result
+}
+
+extern "C" fn destroy(semaphore: usize, _: usize) -> c_int {
+    if let Some(thread) = tracked() {
+        thread.occupy();
+        let bucket = waiting::lock(semaphore);
+        bucket.forget(semaphore);
+        bucket.unlock();
+        thread.end();
+    }
+    real::sem_destroy(semaphore)
+}
+
+/// One try, as an error number; `errno` stays as it is.
+fn attempt(semaphore: usize) -> c_int {
+    let before = sys::errno();
+    if real::sem_trywait(semaphore) == 0 {
+        return 0;
+    }
+    let error = sys::errno();
+    sys::set_errno(before);
+    if error == EAGAIN { EBUSY } else { error }
+}
+
+fn real_wait(semaphore: usize, deadline: Option<Deadline>) -> c_int {
+    match deadline {
+        None => real::sem_wait(semaphore),
+        Some(Deadline { clock: CLOCK_REALTIME, at }) => real::sem_timedwait(semaphore, &at),
+        Some(Deadline { clock, at }) => real::sem_clockwait(semaphore, clock, &at),
+    }
+}
+
+/// An error number as these functions return it.
+fn returned(error: c_int) -> c_int {
+    if error == 0 {
+        return 0;
+    }
+    sys::set_errno(error);
+    -1
+}
+
+fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
+    let Some(thread) = tracked() else { return real_wait(semaphore, deadline) };
+    threads::test_cancel(thread);
+    thread.begin();
+    let error = if shared(semaphore) {
+        down_shared(thread, semaphore, deadline, place)
+    } else {
+        let attempt = || attempt(semaphore);
+        let success = || taken(thread, semaphore, place);
+        waiting::acquire(thread, Request { object: semaphore, deadline, interruptible: true, attempt, success })
+    };
+    thread.end();
+    if error == EINTR {
+        threads::test_cancel(thread);
+    }
+    returned(error)
+}
+
+/// Records that one was taken; the bucket is locked.
+fn taken(thread: &'static Thread, semaphore: usize, place: usize) {
+    let (bucket, left) = (waiting::locked(semaphore), value(semaphore));
+    agree(thread, bucket, semaphore, left + 1, place);
+    log::sync(thread, Kind::Down, place, semaphore as u64, left);
+    remember(bucket, semaphore, left);
+}
+
+/// The library waits where other processes may post.
+fn down_shared(thread: &'static Thread, semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
+    controller::outside(thread);
+    thread.end();
+    let result = real_wait(semaphore, deadline);
+    let error = if result == 0 { 0 } else { sys::errno() };
+    thread.occupy();
+    controller::inside(thread);
+    if result == 0 {
+        let bucket = waiting::lock(semaphore);
+        taken(thread, semaphore, place);
+        bucket.unlock();
+    }
+    error
+}
+
+extern "C" fn wait(semaphore: usize, place: usize) -> c_int {
+    down(semaphore, None, place)
+}
+
+unsafe extern "C" fn timedwait(semaphore: usize, at: *const Timespec, place: usize) -> c_int {
+    // SAFETY: the program's pointer.
+    down(semaphore, unsafe { realtime(at) }, place)
+}
+
+unsafe extern "C" fn clockwait(semaphore: usize, clock: c_int, at: *const Timespec, place: usize) -> c_int {
+    // SAFETY: the program's pointer.
+    down(semaphore, unsafe { by_clock(clock, at) }, place)
+}
+
+extern "C" fn trywait(semaphore: usize, place: usize) -> c_int {
+    let Some(thread) = tracked() else { return real::sem_trywait(semaphore) };
+    thread.begin();
+    let bucket = waiting::lock(semaphore);
+    let error = attempt(semaphore);
+    if error == 0 {
+        taken(thread, semaphore, place);
+    }
+    bucket.unlock();
+    thread.end();
+    returned(if error == EBUSY { EAGAIN } else { error })
+}
+
+extern "C" fn post(semaphore: usize, place: usize) -> c_int {
+    let Some(thread) = tracked() else { return real::sem_post(semaphore) };
+    thread.begin();
+    let bucket = waiting::lock(semaphore);
+    let before = value(semaphore);
+    let result = real::sem_post(semaphore);
+    if result == 0 {
+        agree(thread, bucket, semaphore, before, place);
+        log::sync(thread, Kind::Post, place, semaphore as u64, before);
+        remember(bucket, semaphore, before + 1);
+        bucket.release_next(semaphore);
+    }
+    bucket.unlock();
+    thread.end();
+    result
+}
+
+interpose! {
+    sem_init "rcx" => init;
+    sem_destroy "rsi" => destroy;
+    sem_wait "rsi" => wait;
+    sem_trywait "rsi" => trywait;
+    sem_timedwait "rdx" => timedwait;
+    sem_clockwait "rcx" => clockwait;
+    sem_post "rsi" => post;
+}

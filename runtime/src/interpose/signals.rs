@@ -1,0 +1,464 @@
+//! Signals. Handlers of the program are wrapped, so that the log says when they run and none runs inside of a hook;
+//! those that would end the process are written down before they do.
+//!
+//! A signal that arrives inside of a hook is deferred to the hook's end, with all others blocked until then. A fault of
+//! the program's own access there cannot wait: the access is undone (see `hooks::access`), and begun again should a
+//! handler repair what was wrong.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use super::real;
+use crate::controller;
+use crate::log;
+use crate::mode;
+use crate::order;
+use crate::record::{Kind, fail};
+use crate::sys::{self, EINVAL, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, call};
+use crate::threads::{self, Thread};
+
+const SIGNALS: usize = 65;
+const DEFAULT: usize = 0;
+const IGNORE: usize = 1;
+const ERROR: usize = usize::MAX;
+
+const WITH_INFORMATION: c_int = 4;
+const ON_STACK: c_int = 0x0800_0000;
+const RESTART: c_int = 0x1000_0000;
+const NOT_DEFERRED: c_int = 0x4000_0000;
+const RESET: c_int = 0x8000_0000u32 as c_int;
+
+/// What ends the process, and comes from what the thread itself does.
+const FATAL: [c_int; 5] = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT];
+
+/// `struct sigaction` of the library.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Action {
+    handler: usize,
+    mask: [u64; 16],
+    flags: c_int,
+    restorer: usize,
+}
+
+impl Action {
+    const fn new(handler: usize, flags: c_int) -> Action {
+        Action { handler, mask: [0; 16], flags, restorer: 0 }
+    }
+}
+
+/// What the program wants of a signal.
+struct Wish {
+    handler: AtomicUsize,
+    flags: AtomicI32,
+    mask: AtomicU64,
+    /// Our handler is installed for it.
+    ours: AtomicBool,
+}
+
+static WISHES: [Wish; SIGNALS] = [const {
+    Wish {
+        handler: AtomicUsize::new(DEFAULT),
+        flags: AtomicI32::new(0),
+        mask: AtomicU64::new(0),
+        ours: AtomicBool::new(false),
+    }
+}; SIGNALS];
+
+/// How many handlers the program has.
+static HANDLERS: AtomicUsize = AtomicUsize::new(0);
+
+/// A signal that waits, and what else a thread keeps.
+#[repr(C)]
+pub struct Deferred {
+    signal: Cell<c_int>,
+    information: UnsafeCell<[u64; 16]>,
+    context: UnsafeCell<[u64; CONTEXT_WORDS]>,
+    mask: Cell<u64>,
+    interruptions: Cell<u32>,
+    stack: Cell<*mut u8>,
+}
+
+const CONTEXT_WORDS: usize = 121;
+/// Where a `ucontext_t` has the mask of blocked signals.
+const CONTEXT_MASK: usize = 296;
+
+impl Deferred {
+    /// Handlers that ran and do not restart calls.
+    pub fn interruptions(&self) -> u32 {
+        self.interruptions.get()
+    }
+}
+
+/// Installs what writes the end of the process down.
+pub fn process_starts() {
+    for signal in FATAL {
+        let mut before = Action::new(DEFAULT, 0);
+        real::sigaction(signal, core::ptr::null(), (&raw mut before).cast());
+        if before.handler == DEFAULT {
+            install(signal, ON_STACK, [0; 16]);
+        }
+    }
+}
+
+fn install(signal: c_int, flags: c_int, mask: [u64; 16]) -> c_int {
+    let ours = Action { mask, ..Action::new(arrived as *const () as usize, flags & !RESET | WITH_INFORMATION) };
+    WISHES[signal as usize].ours.store(true, Release);
+    real::sigaction(signal, (&raw const ours).cast(), core::ptr::null_mut())
+}
+
+/// From here on the signal does what it does by default.
+pub fn set_default(signal: c_int) {
+    let default = Action::new(DEFAULT, 0);
+    WISHES[signal as usize].ours.store(false, Release);
+    real::sigaction(signal, (&raw const default).cast(), core::ptr::null_mut());
+}
+
+/// A child process: what is ours goes.
+pub fn abandon() {
+    for signal in FATAL {
+        let wish = &WISHES[signal as usize];
+        if wish.ours.load(Acquire) && wish.handler.load(Acquire) == DEFAULT {
+            set_default(signal);
+        }
+    }
+}
+
+/// Whether handlers of the program may wake threads.
+pub fn handled() -> bool {
+    HANDLERS.load(Relaxed) > 0
+}
+
+const STACK_BYTES: usize = 64 << 10;
+
+/// `stack_t`.
+#[repr(C)]
+struct Stack {
+    memory: *mut u8,
+    flags: c_int,
+    bytes: usize,
+}
+
+const DISABLED: c_int = 2;
+
+/// A stack for handlers, so that an overflow of the thread's own is noticed.
+pub fn thread_starts(thread: &Thread) {
+    let mut before = Stack { memory: core::ptr::null_mut(), flags: 0, bytes: 0 };
+    call!(SIGALTSTACK, 0, &raw mut before);
+    if before.flags & DISABLED == 0 {
+        return;
+    }
+    if let Some(memory) = sys::map(STACK_BYTES) {
+        let stack = Stack { memory, flags: 0, bytes: STACK_BYTES };
+        call!(SIGALTSTACK, &raw const stack, 0);
+        thread.deferred.stack.set(memory);
+    }
+}
+
+/// Takes that stack away.
+pub fn thread_ends(thread: &Thread) {
+    let memory = thread.deferred.stack.replace(core::ptr::null_mut());
+    let mut now = Stack { memory: core::ptr::null_mut(), flags: 0, bytes: 0 };
+    call!(SIGALTSTACK, 0, &raw mut now);
+    if !memory.is_null() && now.memory == memory {
+        let none = Stack { memory: core::ptr::null_mut(), flags: DISABLED, bytes: 0 };
+        call!(SIGALTSTACK, &raw const none, 0);
+        sys::unmap(memory, STACK_BYTES);
+    }
+}
+
+/// Sets which signals are blocked; which were.
+pub fn set_mask(mask: u64) -> u64 {
+    const SET: usize = 2;
+    let mut before = 0u64;
+    call!(RT_SIGPROCMASK, SET, &raw const mask, &raw mut before, size_of::<u64>());
+    before
+}
+
+/// Blocks all signals; which were.
+pub fn block_all() -> u64 {
+    set_mask(u64::MAX)
+}
+
+/// The mask that the program knows of: while a signal is deferred more are blocked.
+pub fn own_mask(thread: &Thread, mask: u64) -> u64 {
+    if thread.pending.get() { thread.deferred.mask.get() } else { mask }
+}
+
+const fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Whether the signal is the thread's own doing, here and now.
+///
+/// # Safety
+/// The kernel's description of a signal.
+unsafe fn synchronous(signal: c_int, information: *const c_void) -> bool {
+    const CODE: usize = 2;
+    // SAFETY: the caller's promise.
+    let code = unsafe { *information.cast::<c_int>().add(CODE) };
+    code > 0 && signal != SIGABRT && FATAL.contains(&signal)
+}
+
+/// Our handler, of all signals. Those of the program may jump out of it.
+unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *mut c_void) {
+    let error = sys::errno();
+    let thread = threads::known().filter(|_| mode::get() != mode::OFF);
+    // SAFETY: the kernel's arguments, all through.
+    unsafe {
+        match thread {
+            None => unrecorded(signal, information, context),
+            Some(thread) if !thread.busy.get() => handle(thread, signal, information, context),
+            Some(thread) if synchronous(signal, information) => fault(thread, signal, information, context),
+            Some(thread) => defer(thread, signal, information, context),
+        }
+    }
+    sys::set_errno(error);
+}
+
+/// A thread that is not recorded: the program's handler, or what would happen without us.
+unsafe fn unrecorded(signal: c_int, information: *mut c_void, context: *mut c_void) {
+    if WISHES[signal as usize].handler.load(Acquire) > IGNORE {
+        // SAFETY: the kernel's arguments.
+        return unsafe { call_handler(signal, information, context) };
+    }
+    // SAFETY: as above.
+    die(signal, unsafe { synchronous(signal, information) });
+}
+
+/// Calls the program's handler.
+unsafe fn call_handler(signal: c_int, information: *mut c_void, context: *mut c_void) {
+    let wish = &WISHES[signal as usize];
+    let handler = wish.handler.load(Acquire);
+    if wish.flags.load(Relaxed) & RESET != 0 {
+        reset(signal);
+    }
+    // SAFETY: the program gave this function for signals.
+    unsafe {
+        let handler: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) = core::mem::transmute(handler);
+        handler(signal, information, context);
+    }
+}
+
+/// The program wants its handler called once.
+fn reset(signal: c_int) {
+    WISHES[signal as usize].handler.store(DEFAULT, Release);
+    HANDLERS.fetch_sub(1, Relaxed);
+    if FATAL.contains(&signal) {
+        install(signal, ON_STACK, [0; 16]);
+    } else {
+        set_default(signal)
+    }
+}
+
+/// A signal outside of hooks.
+unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
+    let wish = &WISHES[signal as usize];
+    let handler = wish.handler.load(Acquire);
+    if handler <= IGNORE {
+        // SAFETY: the kernel's arguments.
+        return end(thread, signal, unsafe { synchronous(signal, information) });
+    }
+    let restarts = wish.flags.load(Relaxed) & RESTART != 0;
+    thread.occupy();
+    let interrupted = controller::interrupt(thread);
+    thread.begin();
+    log::sync(thread, Kind::HandlerBegin, 0, signal as u64, handler as u64);
+    thread.end();
+    // SAFETY: the kernel's arguments.
+    unsafe { call_handler(signal, information, context) };
+    thread.begin();
+    log::sync(thread, Kind::HandlerEnd, 0, signal as u64, 0);
+    if !restarts {
+        thread.deferred.interruptions.set(thread.deferred.interruptions.get() + 1);
+    }
+    if let Some(before) = interrupted {
+        controller::resume(thread, before, restarts);
+    }
+    thread.end();
+}
+
+/// The process ends by this signal.
+fn end(thread: &'static Thread, signal: c_int, synchronous: bool) {
+    thread.occupy();
+    if !thread.failed.replace(true) {
+        match signal {
+            SIGABRT => log::sync(thread, Kind::Fail, 0, fail::ABORT, 0),
+            _ => log::sync(thread, Kind::Fail, 0, fail::SIGNAL, signal as u64),
+        };
+    }
+    controller::finish();
+    die(signal, synchronous);
+}
+
+/// Lets the signal do its work: what caused it happens again, or it is sent again.
+fn die(signal: c_int, synchronous: bool) {
+    set_default(signal);
+    if !synchronous {
+        call!(TGKILL, sys::call!(GETPID, 0), sys::gettid(), signal);
+    }
+}
+
+/// A fault inside of a hook: of the program's access, or of an interposed function that got a wrong pointer.
+unsafe fn fault(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
+    let record = thread.inflight.replace(core::ptr::null_mut());
+    let access = (!record.is_null()).then(|| undo(thread, record));
+    thread.busy.set(false);
+    // SAFETY: the kernel's arguments.
+    unsafe { handle(thread, signal, information, context) };
+    thread.occupy();
+    if let Some((address, bytes)) = access
+        && !thread.failed.get()
+    {
+        redo(thread, record, address, bytes);
+    }
+}
+
+/// An access did not take effect: its record stays, without an order. What it touches.
+fn undo(thread: &Thread, record: *mut u64) -> (u64, u64) {
+    // SAFETY: the record of the access under way: its header and address are written.
+    let (header, address) = unsafe { (record.read_volatile(), record.add(1).read_volatile()) };
+    let kind = Kind::of(header).unwrap_or(Kind::Load1);
+    let bytes = kind.size().max(1) as u64;
+    log::put(record, kind.words() - 1, 0);
+    thread.counted();
+    order::unlock(address, bytes);
+    (address, bytes)
+}
+
+/// It is about to be tried again: with a record of its own, since the handler may have written some.
+fn redo(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) {
+    let copy = log::repeat(thread, record);
+    order::lock(address, bytes);
+    let order = order::next();
+    let copy = if order < order::STOPPED { copy } else { log::retract(thread, copy) };
+    log::set_order(copy, order);
+    thread.inflight.set(copy);
+}
+
+/// A signal inside of a hook waits for its end; no other comes before that.
+unsafe fn defer(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
+    let deferred = &thread.deferred;
+    deferred.signal.set(signal);
+    // SAFETY: what the kernel gave, of these sizes; the thread's own memory.
+    unsafe {
+        *deferred.information.get() = *information.cast();
+        *deferred.context.get() = *context.cast();
+        let mask = context.cast::<u8>().add(CONTEXT_MASK).cast::<u64>();
+        deferred.mask.set(*mask);
+        *mask = FATAL.iter().fold(u64::MAX, |mask, &signal| mask & !bit(signal));
+    }
+    thread.pending.set(true);
+}
+
+/// The hook is over: the signal that waited has its turn.
+#[cold]
+#[inline(never)]
+pub fn deliver(thread: &'static Thread) {
+    thread.pending.set(false);
+    let deferred = &thread.deferred;
+    let signal = deferred.signal.get();
+    let wish = &WISHES[signal as usize];
+    let before = deferred.mask.get();
+    // SAFETY: the thread's own; the next one may come while this one is handled.
+    let (mut information, mut context) = unsafe { (*deferred.information.get(), *deferred.context.get()) };
+    let itself = if wish.flags.load(Relaxed) & NOT_DEFERRED == 0 { bit(signal) } else { 0 };
+    let error = sys::errno();
+    if wish.handler.load(Acquire) > IGNORE {
+        set_mask(before | wish.mask.load(Relaxed) | itself);
+    } else {
+        set_mask(before);
+    }
+    // SAFETY: copies of what the kernel gave.
+    unsafe { handle(thread, signal, (&raw mut information).cast(), (&raw mut context).cast()) };
+    sys::set_errno(error);
+    set_mask(before);
+}
+
+/// `sigaction`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int {
+    let library = 32..34; // signals that the library keeps for itself
+    if !(1..SIGNALS as c_int).contains(&signal) || library.contains(&signal) || super::tracked().is_none() {
+        return real::sigaction(signal, new, old);
+    }
+    let before = current(signal);
+    if !new.is_null() {
+        // SAFETY: the program's pointer.
+        let result = unsafe { set(signal, *new.cast()) };
+        if result != 0 {
+            return result;
+        }
+    }
+    if !old.is_null() {
+        // SAFETY: the program's pointer.
+        unsafe { *old.cast() = before };
+    }
+    0
+}
+
+/// What the program believes to be installed.
+fn current(signal: c_int) -> Action {
+    let mut action = Action::new(DEFAULT, 0);
+    real::sigaction(signal, core::ptr::null(), (&raw mut action).cast());
+    let wish = &WISHES[signal as usize];
+    if wish.ours.load(Acquire) {
+        action.handler = wish.handler.load(Acquire);
+        action.flags = wish.flags.load(Relaxed);
+        action.mask[0] = wish.mask.load(Relaxed);
+    }
+    action
+}
+
+fn set(signal: c_int, new: Action) -> c_int {
+    let wish = &WISHES[signal as usize];
+    let before = if wish.ours.load(Acquire) { wish.handler.load(Acquire) } else { DEFAULT };
+    wish.mask.store(new.mask[0], Relaxed);
+    wish.flags.store(new.flags, Relaxed);
+    wish.handler.store(new.handler, Release);
+    let result = match new.handler {
+        IGNORE => plain(signal, &new),
+        DEFAULT if FATAL.contains(&signal) => install(signal, ON_STACK, [0; 16]),
+        DEFAULT => plain(signal, &new),
+        _ => install(signal, new.flags, new.mask),
+    };
+    match (before > IGNORE, new.handler > IGNORE) {
+        (false, true) => {
+            HANDLERS.fetch_add(1, Relaxed);
+        }
+        (true, false) => {
+            HANDLERS.fetch_sub(1, Relaxed);
+        }
+        _ => {}
+    }
+    result
+}
+
+fn plain(signal: c_int, action: &Action) -> c_int {
+    WISHES[signal as usize].ours.store(false, Release);
+    real::sigaction(signal, core::ptr::from_ref(action).cast(), core::ptr::null_mut())
+}
+
+/// `signal`, as BSD has it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
+    if !(1..SIGNALS as c_int).contains(&number) {
+        sys::set_errno(EINVAL);
+        return ERROR;
+    }
+    let mut new = Action::new(handler, RESTART);
+    new.mask[0] = bit(number);
+    let mut old = Action::new(DEFAULT, 0);
+    // SAFETY: two actions.
+    if unsafe { sigaction(number, (&raw const new).cast(), (&raw mut old).cast()) } != 0 {
+        return ERROR;
+    }
+    old.handler
+}
+
+// SAFETY: a thread's own.
+unsafe impl Sync for Deferred {}

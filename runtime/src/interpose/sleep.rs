@@ -1,0 +1,80 @@
+//! Sleeping. Where one thread runs at a time, who sleeps lets the others run instead; it really sleeps only if
+//! nobody else can run.
+
+use core::ffi::c_int;
+
+use super::{interpose, real, tracked};
+use crate::controller;
+use crate::sys::{self, EINTR, Timespec};
+use crate::threads::Thread;
+
+/// The thread, if somebody else gets its turn now; false if it should sleep.
+fn yielded() -> bool {
+    let Some(thread) = tracked().filter(|_| controller::controlled()) else { return false };
+    thread.occupy();
+    let yielded = controller::yield_turn(thread);
+    thread.end();
+    yielded
+}
+
+/// Sleeps in the kernel, without the turn.
+fn really<R>(sleep: impl FnOnce() -> R) -> R {
+    let thread: Option<&'static Thread> = tracked().filter(|_| controller::controlled());
+    if let Some(thread) = thread {
+        thread.occupy();
+        controller::outside(thread);
+        thread.end();
+    }
+    sleep()
+}
+
+extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
+    if yielded() { 0 } else { really(|| real::nanosleep(span, left)) }
+}
+
+extern "C" fn clock_nanosleep_(clock: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
+    if yielded() { 0 } else { really(|| real::clock_nanosleep(clock, flags, span, left)) }
+}
+
+extern "C" fn usleep_(microseconds: u32, _: usize) -> c_int {
+    let (seconds, rest) = (microseconds / 1_000_000, microseconds % 1_000_000);
+    let span = Timespec { seconds: i64::from(seconds), nanoseconds: i64::from(rest) * 1000 };
+    nanosleep_(&raw const span, core::ptr::null_mut(), 0)
+}
+
+extern "C" fn sleep_(seconds: u32, _: usize) -> u32 {
+    let mut left = Timespec { seconds: i64::from(seconds), nanoseconds: 0 };
+    let before = sys::errno();
+    if nanosleep_(&raw const left, &raw mut left, 0) == 0 {
+        sys::set_errno(before);
+        return 0;
+    }
+    left.seconds as u32
+}
+
+extern "C" fn thrd_sleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
+    match nanosleep_(span, left, 0) {
+        0 => 0,
+        _ if sys::errno() == EINTR => -1,
+        _ => -2,
+    }
+}
+
+extern "C" fn sched_yield_(_: usize) -> c_int {
+    if yielded() { 0 } else { real::sched_yield() }
+}
+
+extern "C" fn thrd_yield_(_: usize) {
+    sched_yield_(0);
+}
+
+interpose! {
+    nanosleep "rdx" => nanosleep_;
+    clock_nanosleep "r8" => clock_nanosleep_;
+    usleep "rsi" => usleep_;
+    sleep "rsi" => sleep_;
+    thrd_sleep "rdx" => thrd_sleep_;
+    sched_yield "rdi" => sched_yield_;
+    pthread_yield "rdi" => sched_yield_;
+    thrd_yield "rdi" => thrd_yield_;
+}

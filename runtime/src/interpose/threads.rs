@@ -1,0 +1,312 @@
+//! Creating, ending and joining threads, of POSIX and of C11.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+};
+
+use super::mutex::c11;
+use super::{interpose, real, signals, tracked};
+use crate::controller;
+use crate::log;
+use crate::record::{Kind, stop};
+use crate::sys::{self, CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ENOMEM, Start, Timespec};
+use crate::threads::{self, Thread};
+use crate::waiting::{self, Outcome, Waiter};
+
+/// The key whose destructor ends threads.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Before the first thread.
+pub fn prepare() {
+    let mut key = 0;
+    // SAFETY: a place for the key.
+    if unsafe { sys::pthread_key_create(&mut key, ended) } == 0 {
+        KEY.store(key, Relaxed);
+    }
+}
+
+/// Has the thread that runs here noticed when it ends. Not to be called inside of what is recorded: it may allocate.
+pub fn watch_end(thread: &'static Thread) {
+    // SAFETY: a key of ours.
+    unsafe { sys::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(thread).cast()) };
+}
+
+extern "C" fn create(
+    pthread: *mut usize,
+    attributes: *const c_void,
+    start: Start,
+    argument: *mut c_void,
+    place: usize,
+) -> c_int {
+    let Some(thread) = tracked() else { return real::pthread_create(pthread, attributes, start, argument) };
+    let Some(child) = Thread::new() else { return sys::EAGAIN };
+    thread.begin();
+    child.start.set(Some(start));
+    child.argument.set(argument);
+    let data = core::ptr::from_ref(child).cast_mut().cast();
+    let mask = signals::block_all(); // the child inherits this: no handler runs before it is somebody
+    child.mask.set(signals::own_mask(thread, mask));
+    let result = thread.quietly(|| real::pthread_create(pthread, attributes, run, data));
+    signals::set_mask(mask);
+    if result == 0 {
+        announce(thread, child, pthread, attributes, place);
+    } else {
+        // SAFETY: the thread never started.
+        unsafe { child.discard() };
+    }
+    thread.end();
+    result
+}
+
+/// The child has a number from here on, and may run.
+fn announce(
+    thread: &'static Thread,
+    child: &'static Thread,
+    pthread: *mut usize,
+    attributes: *const c_void,
+    place: usize,
+) {
+    // SAFETY: the library wrote it.
+    child.pthread.store(unsafe { *pthread }, Relaxed);
+    let mut detached = 0;
+    if !attributes.is_null() {
+        real::pthread_attr_getdetachstate(attributes, &mut detached);
+    }
+    child.detached.store(detached != 0, Relaxed);
+    thread.children.set(thread.children.get() + 1);
+    child.publish(thread.number.get(), thread.children.get());
+    controller::created(child);
+    let start = child.start.get().map_or(0, |start| start as usize as u64);
+    log::sync(thread, Kind::Fork, place, child.number.get(), start);
+    child.announced.store(1, Release);
+    sys::futex_wake(&raw const child.announced, 1);
+}
+
+/// What a thread runs instead of its start function. Unwinding, by `pthread_exit` or an exception, passes through:
+/// there are unwind tables, and nothing here to clean up.
+unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
+    // SAFETY: from `create`; threads are never freed.
+    let thread: &'static Thread = unsafe { &*data.cast() };
+    threads::leave();
+    while thread.announced.load(Acquire) == 0 {
+        sys::futex_wait(&thread.announced, 0, None);
+    }
+    watch_end(thread);
+    thread.enter();
+    signals::thread_starts(thread);
+    signals::set_mask(thread.mask.get());
+    thread.begin();
+    log::sync(thread, Kind::Start, 0, thread.number.get(), 0);
+    thread.end();
+    let Some(start) = thread.start.get() else { return core::ptr::null_mut() };
+    // SAFETY: as the program wants it.
+    unsafe { start(thread.argument.get()) }
+}
+
+/// Destructor of [`KEY`]: the last of all rounds of destructors is where the thread ends.
+unsafe extern "C" fn ended(data: *mut c_void) {
+    const ROUNDS: u32 = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
+    // SAFETY: from `watch_end`; threads are never freed.
+    let thread: &'static Thread = unsafe { &*data.cast::<Thread>() };
+    thread.rounds.set(thread.rounds.get() + 1);
+    if thread.rounds.get() < ROUNDS {
+        return watch_end(thread);
+    }
+    if tracked().is_none() {
+        return;
+    }
+    thread.begin();
+    log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
+    log::close(thread, stop::END);
+    signals::thread_ends(thread);
+    threads::leave();
+    let bucket = waiting::lock(key(thread));
+    thread.ended.store(true, Release);
+    if thread.detached.load(Relaxed) {
+        thread.pthread.store(0, Relaxed);
+    }
+    bucket.release_all(key(thread), 0);
+    bucket.unlock();
+    controller::done(thread);
+}
+
+fn key(thread: &'static Thread) -> usize {
+    core::ptr::from_ref(thread) as usize
+}
+
+/// Waits in the controller until another thread has ended; false if the deadline came first.
+fn await_end(thread: &'static Thread, other: &'static Thread, deadline: Option<Deadline>) -> bool {
+    while controller::controlled() {
+        let bucket = waiting::lock(key(other));
+        if other.ended.load(Acquire) {
+            bucket.unlock();
+            break;
+        }
+        let waiter = Waiter::cancellable(thread, key(other));
+        bucket.push(&waiter);
+        bucket.unlock();
+        let outcome = waiting::wait_to_end(&waiter, deadline);
+        let bucket = waiting::lock(key(other));
+        bucket.remove(&waiter);
+        bucket.unlock();
+        if outcome == Outcome::Cancelled {
+            thread.end();
+            test_cancel(thread);
+            thread.occupy();
+        }
+        if outcome == Outcome::TimedOut && !other.ended.load(Acquire) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Joins by `real`, which waits where there is no controller.
+fn join_by(pthread: usize, deadline: Option<Deadline>, place: usize, real: impl Fn() -> c_int) -> c_int {
+    let Some(thread) = tracked() else { return real() };
+    let Some(other) = threads::by_pthread(pthread).filter(|other| !core::ptr::eq(*other, thread)) else {
+        return real();
+    };
+    thread.begin();
+    if !await_end(thread, other, deadline) {
+        thread.end();
+        return sys::ETIMEDOUT;
+    }
+    if !controller::controlled() {
+        thread.end();
+    }
+    let result = thread.quietly(real);
+    thread.occupy();
+    if result == 0 {
+        other.pthread.store(0, Relaxed);
+        log::sync(thread, Kind::Join, place, other.number.get(), 0);
+    }
+    thread.end();
+    result
+}
+
+extern "C" fn join(pthread: usize, result: *mut *mut c_void, place: usize) -> c_int {
+    join_by(pthread, None, place, || real::pthread_join(pthread, result))
+}
+
+extern "C" fn timedjoin(pthread: usize, result: *mut *mut c_void, at: *const Timespec, place: usize) -> c_int {
+    // SAFETY: the program's pointer, null for no deadline.
+    let deadline = unsafe { at.as_ref() }.map(|&at| Deadline { clock: CLOCK_REALTIME, at });
+    join_by(pthread, deadline, place, || real::pthread_timedjoin_np(pthread, result, at))
+}
+
+extern "C" fn clockjoin(
+    pthread: usize,
+    result: *mut *mut c_void,
+    clock: c_int,
+    at: *const Timespec,
+    place: usize,
+) -> c_int {
+    // SAFETY: the program's pointer, null for no deadline.
+    let deadline = unsafe { at.as_ref() }.map(|&at| Deadline { clock, at });
+    join_by(pthread, deadline, place, || real::pthread_clockjoin_np(pthread, result, clock, at))
+}
+
+extern "C" fn tryjoin(pthread: usize, result: *mut *mut c_void, place: usize) -> c_int {
+    let real = || real::pthread_tryjoin_np(pthread, result);
+    let Some(thread) = tracked() else { return real() };
+    let Some(other) = threads::by_pthread(pthread) else { return real() };
+    thread.begin();
+    // Where there is a controller, its word counts: the thread may be on its way out.
+    let running = controller::controlled() && !other.ended.load(Acquire);
+    let status = if running {
+        EBUSY
+    } else if controller::controlled() {
+        thread.quietly(|| real::pthread_join(pthread, result))
+    } else {
+        thread.quietly(real)
+    };
+    if status == 0 {
+        other.pthread.store(0, Relaxed);
+        log::sync(thread, Kind::Join, place, other.number.get(), 0);
+    }
+    thread.end();
+    status
+}
+
+extern "C" fn detach(pthread: usize, _: usize) -> c_int {
+    if tracked().is_some()
+        && let Some(other) = threads::by_pthread(pthread)
+    {
+        other.detached.store(true, Relaxed);
+        if other.ended.load(Acquire) {
+            other.pthread.store(0, Relaxed);
+        }
+    }
+    real::pthread_detach(pthread)
+}
+
+extern "C" fn cancel(pthread: usize, _: usize) -> c_int {
+    let result = real::pthread_cancel(pthread);
+    if let Some(thread) = tracked()
+        && let Some(other) = threads::by_pthread(pthread)
+    {
+        thread.occupy();
+        other.cancelled.store(true, SeqCst);
+        waiting::disturb(other);
+        thread.end();
+    }
+    result
+}
+
+/// Whether the thread that asks was cancelled, and lets that happen.
+pub fn to_be_cancelled(thread: &Thread) -> bool {
+    const ENABLED: c_int = 0;
+    const DISABLED: c_int = 1;
+    if !thread.cancelled.load(SeqCst) {
+        return false;
+    }
+    let mut state = DISABLED;
+    real::pthread_setcancelstate(DISABLED, &mut state);
+    real::pthread_setcancelstate(state, core::ptr::null_mut());
+    state == ENABLED
+}
+
+/// A place where a thread that was cancelled ends: unwinds the program's frames. No hook is under way.
+pub fn test_cancel(thread: &Thread) {
+    if thread.cancelled.load(SeqCst) {
+        real::pthread_testcancel();
+    }
+}
+
+/// `thrd_create`: the result of the start function is an `int`, which travels as a pointer.
+extern "C" fn c11_create(pthread: *mut usize, start: Start, argument: *mut c_void, place: usize) -> c_int {
+    match create(pthread, core::ptr::null(), start, argument, place) {
+        sys::EAGAIN => c11(ENOMEM),
+        error => c11(error),
+    }
+}
+
+extern "C" fn c11_join(pthread: usize, result: *mut c_int, place: usize) -> c_int {
+    let mut pointer = core::ptr::null_mut();
+    let error = join(pthread, &raw mut pointer, place);
+    if error == 0 && !result.is_null() {
+        // SAFETY: the program's pointer.
+        unsafe { *result = pointer as usize as c_int };
+    }
+    c11(if error == EDEADLK { sys::EINVAL } else { error })
+}
+
+extern "C" fn c11_detach(pthread: usize, place: usize) -> c_int {
+    c11(detach(pthread, place))
+}
+
+interpose! {
+    pthread_create "r8" => create;
+    pthread_join "rdx" => join;
+    pthread_tryjoin_np "rdx" => tryjoin;
+    pthread_timedjoin_np "rcx" => timedjoin;
+    pthread_clockjoin_np "r8" => clockjoin;
+    pthread_detach "rsi" => detach;
+    pthread_cancel "rsi" => cancel;
+    thrd_create "rcx" => c11_create;
+    thrd_join "rdx" => c11_join;
+    thrd_detach "rsi" => c11_detach;
+}

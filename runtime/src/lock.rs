@@ -1,0 +1,56 @@
+//! A lock of 4 bytes that neither allocates nor calls the C library.
+
+use core::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::sys;
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const AWAITED: u32 = 2;
+const SPINS: u32 = 100;
+
+/// A lock; who holds it gives it back soon.
+pub struct Lock(AtomicU32);
+
+impl Lock {
+    pub const fn new() -> Lock {
+        Lock(AtomicU32::new(FREE))
+    }
+
+    #[inline(always)]
+    pub fn lock(&self) {
+        if self.0.compare_exchange(FREE, HELD, Acquire, Relaxed).is_err() {
+            self.wait();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) {
+        for _ in 0..SPINS {
+            core::hint::spin_loop();
+            if self.0.load(Relaxed) == FREE && self.0.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok() {
+                return;
+            }
+        }
+        while self.0.swap(AWAITED, Acquire) != FREE {
+            sys::futex_wait(&self.0, AWAITED, None);
+        }
+    }
+
+    #[inline(always)]
+    pub fn unlock(&self) {
+        if self.0.swap(FREE, Release) == AWAITED {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) {
+        sys::futex_wake(&self.0, 1);
+    }
+}

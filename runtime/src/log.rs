@@ -1,0 +1,341 @@
+//! The log of a thread: a file, mapped piece by piece, whole whatever becomes of the process.
+
+use core::cell::Cell;
+use core::fmt::Arguments;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+
+use crate::controller;
+use crate::mode;
+use crate::order;
+use crate::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, header, stop};
+use crate::sys::{self, PAGE, call};
+use crate::text::{Text, say};
+use crate::threads::Thread;
+
+/// What a thread keeps of its log.
+#[repr(C)]
+pub struct Log {
+    /// Where the next record goes.
+    cursor: Cell<*mut u64>,
+    /// No record goes beyond; after it there is room for a `Stop`.
+    end: Cell<*mut u64>,
+    piece: Cell<*mut u8>,
+    piece_bytes: Cell<usize>,
+    piece_offset: Cell<u64>,
+    file_bytes: Cell<u64>,
+    next_bytes: Cell<usize>,
+    /// Its `Stop` is written, or can never be: records go nowhere.
+    closed: Cell<bool>,
+}
+
+const WORD: usize = size_of::<u64>();
+const FIRST_BYTES: usize = 256 << 10;
+const LAST_BYTES: usize = 16 << 20;
+const STOP_WORDS: usize = Kind::Stop.words();
+
+/// Of all logs together.
+static BYTES: AtomicU64 = AtomicU64::new(0);
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// Why recording stopped, 0 while it goes on.
+static STOPPED: AtomicU64 = AtomicU64::new(0);
+
+pub fn set_limit(bytes: u64) {
+    LIMIT.store(bytes, Relaxed);
+}
+
+/// Space for a record. It is the thread's before anything is written.
+#[inline(always)]
+pub fn reserve(thread: &'static Thread, words: usize) -> *mut u64 {
+    let record = thread.log.cursor.get();
+    let next = record.wrapping_add(words);
+    if next > thread.log.end.get() {
+        return grow(thread, words);
+    }
+    thread.log.cursor.set(next);
+    record
+}
+
+/// Writes a word of a record that was reserved.
+#[inline(always)]
+pub fn put(record: *mut u64, index: usize, word: u64) {
+    // SAFETY: `reserve` gave at least that much; volatile, so that writes reach the file in this order.
+    unsafe { record.add(index).write_volatile(word) }
+}
+
+/// Writes the header, which makes the record count.
+#[inline(always)]
+pub fn seal(record: *mut u64, kind: Kind, place: u64) {
+    compiler_fence(SeqCst);
+    put(record, 0, header(kind, place));
+}
+
+/// The last word of a record whose order is written.
+pub fn order_of(record: *mut u64) -> u64 {
+    // SAFETY: a record with a header.
+    unsafe { record.add(words_of(record) - 1).read_volatile() }
+}
+
+/// Writes that word.
+pub fn set_order(record: *mut u64, order: u64) {
+    put(record, words_of(record) - 1, order);
+}
+
+/// How long a record with a header is.
+fn words_of(record: *mut u64) -> usize {
+    // SAFETY: as above.
+    Kind::of(unsafe { record.read_volatile() }).map_or(1, Kind::words)
+}
+
+/// The same record once more, without an order so far.
+pub fn repeat(thread: &'static Thread, record: *mut u64) -> *mut u64 {
+    let words = words_of(record);
+    let copy = reserve(thread, words);
+    for index in (0..words - 1).rev() {
+        // SAFETY: a record with a header.
+        put(copy, index, unsafe { record.add(index).read_volatile() });
+    }
+    copy
+}
+
+/// A record without an order.
+#[inline(always)]
+pub fn write<const N: usize>(thread: &'static Thread, kind: Kind, place: u64, words: [u64; N]) {
+    let record = reserve(thread, N + 1);
+    for (index, word) in words.into_iter().enumerate() {
+        put(record, index + 1, word);
+    }
+    seal(record, kind, place);
+}
+
+/// A synchronisation record: two words and its order, which it returns.
+pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extra: u64) -> u64 {
+    debug_assert_eq!(kind.words(), 4);
+    let record = reserve(thread, 4);
+    let order = order::next();
+    if order >= order::STOPPED {
+        retract(thread, record);
+    } else {
+        put(record, 1, object);
+        put(record, 2, extra);
+        put(record, 3, order);
+        seal(record, kind, place as u64);
+    }
+    thread.counted();
+    order
+}
+
+/// Takes a record back whose order came too late, and ends the log there; what is left goes to the place returned.
+#[cold]
+#[inline(never)]
+pub fn retract(thread: &'static Thread, record: *mut u64) -> *mut u64 {
+    let log = &thread.log;
+    if log.closed.get() {
+        return record;
+    }
+    let words = (log.cursor.get() as usize - record as usize) / WORD;
+    let mut copy = [0u64; 8];
+    for (index, word) in copy.iter_mut().enumerate().take(words) {
+        // SAFETY: the record that was just reserved.
+        *word = unsafe { record.add(index).read_volatile() };
+        put(record, index, 0);
+    }
+    log.cursor.set(record);
+    close(thread, STOPPED.load(SeqCst));
+    let nowhere = reserve(thread, words);
+    for (index, word) in copy.into_iter().enumerate().take(words) {
+        put(nowhere, index, word);
+    }
+    nowhere
+}
+
+/// More space, or the space where records are forgotten.
+#[cold]
+#[inline(never)]
+fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
+    let log = &thread.log;
+    if !log.closed.get() {
+        if STOPPED.load(SeqCst) == 0 {
+            match extend(thread).or_else(|_| extend_by_least(thread)) {
+                Ok(()) => return reserve(thread, words),
+                Err(Trouble::Limit) => {
+                    stop(stop::LIMIT, format_args!("the logs reached {} bytes", LIMIT.load(Relaxed)))
+                }
+                Err(Trouble::System(error)) => stop_by(error),
+            }
+        }
+        close(thread, STOPPED.load(SeqCst));
+    }
+    log.cursor.set(log.piece.get().cast());
+    let record = log.cursor.get();
+    log.cursor.set(record.wrapping_add(words));
+    record
+}
+
+enum Trouble {
+    Limit,
+    System(i32),
+}
+
+fn stop_by(error: i32) {
+    match error {
+        sys::ENOSPC | sys::EDQUOT => stop(stop::DISK, format_args!("the disk is full")),
+        _ => stop(stop::DISK, format_args!("a log cannot be written (error {error})")),
+    }
+}
+
+/// Maps the next piece of the file. The last page of the piece before is its first.
+fn extend(thread: &'static Thread) -> Result<(), Trouble> {
+    let log = &thread.log;
+    let used = used_bytes(log);
+    let offset = used & !(PAGE as u64 - 1);
+    let bytes = log.next_bytes.get().max(FIRST_BYTES);
+    let (bytes, added) = account(log, offset, bytes)?;
+    let file = sys::open(path(thread).bytes(), sys::READ_WRITE).map_err(Trouble::System)?;
+    let piece = allocate(file, log.file_bytes.get(), added)
+        .and_then(|()| sys::map_shared(file, bytes, offset).ok_or(sys::ENOMEM));
+    sys::close(file);
+    let piece = piece.map_err(|error| {
+        BYTES.fetch_sub(added, SeqCst);
+        Trouble::System(error)
+    })?;
+    if !log.piece.get().is_null() && thread.inflight.get().is_null() {
+        sys::unmap(log.piece.get(), log.piece_bytes.get());
+    }
+    let first = log.file_bytes.get() == 0;
+    log.piece.set(piece);
+    log.piece_bytes.set(bytes);
+    log.piece_offset.set(offset);
+    log.file_bytes.set(offset + bytes as u64);
+    log.next_bytes.set((bytes * 4).min(LAST_BYTES));
+    log.cursor.set(piece.wrapping_add((used - offset) as usize).cast());
+    log.end.set(piece.wrapping_add(bytes).cast::<u64>().wrapping_sub(STOP_WORDS));
+    if first {
+        write_header(thread);
+    }
+    Ok(())
+}
+
+/// The same where there is no room for as much.
+fn extend_by_least(thread: &'static Thread) -> Result<(), Trouble> {
+    thread.log.next_bytes.set(FIRST_BYTES);
+    extend(thread)
+}
+
+/// Takes a piece's bytes from what is left of the limit: how long the piece is, and how many bytes the file grows.
+fn account(log: &Log, offset: u64, bytes: usize) -> Result<(usize, u64), Trouble> {
+    let overlap = log.file_bytes.get() - offset;
+    let mut grant = Err(Trouble::Limit);
+    let _ = BYTES.fetch_update(SeqCst, SeqCst, |before| {
+        let left = LIMIT.load(Relaxed).saturating_sub(before) & !(PAGE as u64 - 1);
+        let added = (bytes as u64 - overlap).min(left);
+        grant = if added == 0 { Err(Trouble::Limit) } else { Ok(((overlap + added) as usize, added)) };
+        grant.is_ok().then(|| before + added)
+    });
+    grant
+}
+
+/// Makes room on the disk, so that it is noticed here when there is none.
+fn allocate(file: i32, from: u64, bytes: u64) -> Result<(), i32> {
+    const UNSUPPORTED: isize = -95;
+    loop {
+        match call!(FALLOCATE, file, 0, from, bytes) {
+            0 => return Ok(()),
+            error if error == -(sys::EINTR as isize) => {}
+            UNSUPPORTED => return fill(file, from, bytes),
+            error => return Err(-error as i32),
+        }
+    }
+}
+
+/// The same where the file system cannot: writes zeroes.
+fn fill(file: i32, from: u64, bytes: u64) -> Result<(), i32> {
+    static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
+    let mut at = from;
+    while at < from + bytes {
+        let count = (from + bytes - at).min(ZEROES.len() as u64);
+        match call!(PWRITE, file, ZEROES.as_ptr(), count, at) {
+            written if written > 0 => at += written as u64,
+            error if error == -(sys::EINTR as isize) => {}
+            error => return Err(-error as i32),
+        }
+    }
+    Ok(())
+}
+
+fn used_bytes(log: &Log) -> u64 {
+    log.piece_offset.get() + (log.cursor.get() as usize - log.piece.get() as usize) as u64
+}
+
+fn path(thread: &Thread) -> Text<4200> {
+    let mut path = Text::new();
+    path.push(mode::directory());
+    path.push(Text::<40>::of(format_args!("/thread-{}.log\0", thread.number.get())).bytes());
+    path
+}
+
+fn write_header(thread: &'static Thread) {
+    let start = thread.start.get().map_or(0, |start| start as usize as u64);
+    let file = FileHeader {
+        magic: MAGIC,
+        thread: thread.number.get(),
+        parent: thread.parent.get(),
+        nth: thread.nth.get(),
+        start,
+        reserved: [0; 3],
+    };
+    // SAFETY: plain words, as many as the header has.
+    let words: [u64; HEADER_WORDS] = unsafe { core::mem::transmute(file) };
+    let at = reserve(thread, HEADER_WORDS);
+    for (index, word) in words.into_iter().enumerate().rev() {
+        put(at, index, word);
+    }
+}
+
+/// Ends a log with its `Stop`; from then on records of the thread go nowhere.
+pub fn close(thread: &'static Thread, why: u64) {
+    let log = &thread.log;
+    if log.closed.replace(true) {
+        return;
+    }
+    if !log.piece.get().is_null() {
+        let at = log.cursor.get(); // before `end`, after which there is room for this
+        put(at, 1, why);
+        seal(at, Kind::Stop, 0);
+        log.cursor.set(at.wrapping_add(STOP_WORDS));
+        shorten(thread);
+        sys::unmap(log.piece.get(), log.piece_bytes.get());
+    }
+    let nowhere = sys::map(PAGE).unwrap_or_else(|| sys::die_by(sys::SIGABRT));
+    log.piece.set(nowhere);
+    log.piece_bytes.set(PAGE);
+    log.cursor.set(nowhere.cast());
+    log.end.set(nowhere.wrapping_add(PAGE).cast());
+}
+
+/// Gives back what the file has beyond its records.
+fn shorten(thread: &Thread) {
+    let used = used_bytes(&thread.log);
+    if call!(TRUNCATE, path(thread).bytes().as_ptr(), used) == 0 {
+        BYTES.fetch_sub(thread.log.file_bytes.get() - used.next_multiple_of(PAGE as u64), SeqCst);
+    }
+}
+
+/// Stops recording in all threads; the program goes on.
+#[cold]
+pub fn stop(why: u64, message: Arguments) {
+    if STOPPED.compare_exchange(0, why, SeqCst, SeqCst).is_err() {
+        return;
+    }
+    order::stop();
+    mode::set(mode::STOPPED);
+    say(format_args!("recording stopped: {message}; the program goes on unrecorded"));
+    controller::release_all();
+}
+
+/// Called instead of a hook after recording stopped: the thread's log gets its end.
+#[cold]
+pub fn note_stop(thread: &'static Thread) {
+    thread.occupy();
+    close(thread, STOPPED.load(SeqCst));
+    thread.end();
+}

@@ -1,0 +1,164 @@
+//! Whether this process is recorded and how, which the environment says.
+
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::sys::{self, call};
+use crate::text::{Text, number, say};
+use crate::{controller, interpose, log, modules, threads};
+
+/// Nothing is recorded.
+pub const OFF: u8 = 0;
+/// Not known yet.
+pub const UNKNOWN: u8 = 1;
+/// Hooks write records.
+pub const RECORDING: u8 = 2;
+/// No more records, but waits are still ours.
+pub const STOPPED: u8 = 3;
+
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+static READY: AtomicBool = AtomicBool::new(false);
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+#[inline(always)]
+pub fn get() -> u8 {
+    MODE.load(Relaxed)
+}
+
+pub fn set(mode: u8) {
+    MODE.store(mode, Release);
+}
+
+pub fn ready() -> bool {
+    READY.load(Acquire)
+}
+
+/// Where logs go, without a zero byte at its end.
+struct Directory(UnsafeCell<Text<4096>>);
+
+// SAFETY: written once, before anybody reads it.
+unsafe impl Sync for Directory {}
+
+static DIRECTORY: Directory = Directory(UnsafeCell::new(Text::new()));
+
+pub fn directory() -> &'static [u8] {
+    // SAFETY: as above.
+    unsafe { (*DIRECTORY.0.get()).bytes() }
+}
+
+/// First of all that runs in a program: before the constructors of C++.
+#[used]
+#[unsafe(link_section = ".init_array.00001")]
+static INITIALISE: extern "C" fn() = initialise_early;
+
+/// Last of all.
+#[used]
+#[unsafe(link_section = ".fini_array.00001")]
+static FINISH: extern "C" fn() = interpose::process::finish;
+
+extern "C" fn initialise_early() {
+    if !ready() {
+        initialise();
+    }
+}
+
+/// Reads the environment and starts recording if it says so. Only the first caller does; others wait for it.
+#[cold]
+#[inline(never)]
+pub fn initialise() {
+    if STARTED.swap(1, Relaxed) != 0 {
+        while !ready() {
+            call!(SCHED_YIELD, 0);
+        }
+        return;
+    }
+    threads::leave(); // what is called below may come back to our hooks
+    interpose::real::resolve();
+    let mode = settings();
+    threads::forget_left();
+    MODE.store(mode, Release);
+    READY.store(true, Release);
+    if mode == RECORDING {
+        threads::adopt_first();
+        controller::start();
+    }
+}
+
+fn settings() -> u8 {
+    let Some(mode) = take(c"FORETRACE_MODE") else { return OFF };
+    let controlled = match mode {
+        b"parallel" => None,
+        b"serial" => Some(controller::Policy::Serial),
+        b"replay" => Some(controller::Policy::Replay),
+        _ => return off("FORETRACE_MODE is neither parallel, serial nor replay"),
+    };
+    let Some(directory) = take(c"FORETRACE_DIR") else { return off("FORETRACE_DIR is not set") };
+    if !set_directory(directory) || !threads::prepare() {
+        return off("FORETRACE_DIR is too long, or there is no memory");
+    }
+    if let Some(bytes) = take(c"FORETRACE_MAX_BYTES") {
+        let Some(bytes) = number(bytes) else { return off("FORETRACE_MAX_BYTES is no number") };
+        log::set_limit(bytes);
+    }
+    let (seed, schedule, remote) = (take(c"FORETRACE_SEED"), take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_REMOTE"));
+    if let Some(policy) = controlled
+        && let Err(why) = controller::prepare(policy, seed, schedule, remote)
+    {
+        return off(why);
+    }
+    interpose::threads::prepare();
+    modules::write();
+    interpose::signals::process_starts();
+    RECORDING
+}
+
+fn off(why: &str) -> u8 {
+    say(format_args!("nothing is recorded: {why}"));
+    OFF
+}
+
+fn set_directory(name: &[u8]) -> bool {
+    // SAFETY: nobody reads it yet.
+    let directory = unsafe { &mut *DIRECTORY.0.get() };
+    if name.first() != Some(&b'/') {
+        let mut here = [0u8; 4000];
+        let length = call!(GETCWD, here.as_mut_ptr(), here.len()); // with its zero
+        directory.push(&here[..(length - 1).max(0) as usize]);
+        directory.push(b"/");
+    }
+    directory.push(name);
+    directory.bytes().len() < 4096
+}
+
+/// The value of a variable, which is removed.
+fn take(name: &CStr) -> Option<&'static [u8]> {
+    // SAFETY: a list of strings with a null pointer at its end; nobody else changes it this early.
+    unsafe {
+        let mut entry = sys::environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            let text = CStr::from_ptr(*entry).to_bytes();
+            if let Some(value) = text.strip_prefix(name.to_bytes()).and_then(|rest| rest.strip_prefix(b"=")) {
+                remove(entry);
+                return Some(value);
+            }
+            entry = entry.add(1);
+        }
+    }
+    None
+}
+
+/// # Safety
+/// An entry of a list of strings with a null pointer at its end.
+unsafe fn remove(mut entry: *mut *mut core::ffi::c_char) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        while !(*entry).is_null() {
+            *entry = *entry.add(1);
+            entry = entry.add(1);
+        }
+    }
+}

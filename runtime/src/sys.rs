@@ -1,0 +1,328 @@
+//! The kernel and the C library as this crate sees them: system calls that leave `errno` alone, and declarations.
+
+use core::arch::asm;
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::AtomicU32;
+
+pub const EINTR: c_int = 4;
+pub const EAGAIN: c_int = 11;
+pub const EBUSY: c_int = 16;
+pub const EINVAL: c_int = 22;
+pub const ENOSPC: c_int = 28;
+pub const EDEADLK: c_int = 35;
+pub const EDQUOT: c_int = 122;
+pub const ETIMEDOUT: c_int = 110;
+pub const ENOMEM: c_int = 12;
+pub const ESRCH: c_int = 3;
+
+pub const SIGILL: c_int = 4;
+pub const SIGABRT: c_int = 6;
+pub const SIGBUS: c_int = 7;
+pub const SIGFPE: c_int = 8;
+pub const SIGSEGV: c_int = 11;
+
+pub const CLOCK_REALTIME: c_int = 0;
+pub const CLOCK_MONOTONIC: c_int = 1;
+
+pub const PAGE: usize = 4096;
+
+pub mod number {
+    //! Numbers of system calls.
+    pub const READ: usize = 0;
+    pub const WRITE: usize = 1;
+    pub const OPEN: usize = 2;
+    pub const CLOSE: usize = 3;
+    pub const LSEEK: usize = 8;
+    pub const MMAP: usize = 9;
+    pub const MUNMAP: usize = 11;
+    pub const RT_SIGPROCMASK: usize = 14;
+    pub const PWRITE: usize = 18;
+    pub const SCHED_YIELD: usize = 24;
+    pub const NANOSLEEP: usize = 35;
+    pub const GETPID: usize = 39;
+    pub const TRUNCATE: usize = 76;
+    pub const GETCWD: usize = 79;
+    pub const RENAME: usize = 82;
+    pub const READLINK: usize = 89;
+    pub const SIGALTSTACK: usize = 131;
+    pub const GETTID: usize = 186;
+    pub const FUTEX: usize = 202;
+    pub const CLOCK_GETTIME: usize = 228;
+    pub const EXIT_GROUP: usize = 231;
+    pub const TGKILL: usize = 234;
+    pub const FALLOCATE: usize = 285;
+}
+
+/// A system call: its result, or minus the error.
+///
+/// # Safety
+/// As the call itself.
+pub unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the caller's promise; the kernel clobbers rcx and r11 alone.
+    unsafe {
+        asm!("syscall", inlateout("rax") number => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
+            in("r8") e, in("r9") f, lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    result
+}
+
+macro_rules! call {
+    ($number:ident $(, $argument:expr)*) => {{
+        let mut arguments = [0usize; 6];
+        let given = [$($argument as usize),*];
+        arguments[..given.len()].copy_from_slice(&given);
+        // SAFETY: pointers among the arguments are to live memory of the right size.
+        unsafe { $crate::sys::syscall($crate::sys::number::$number, arguments) }
+    }};
+}
+
+/// A point or span of time as the kernel has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(C)]
+pub struct Timespec {
+    pub seconds: i64,
+    pub nanoseconds: i64,
+}
+
+impl Timespec {
+    pub fn valid(self) -> bool {
+        (0..1_000_000_000).contains(&self.nanoseconds)
+    }
+
+    /// What passes between two moments.
+    fn since(self, other: Timespec) -> Timespec {
+        let nanoseconds = self.nanoseconds - other.nanoseconds;
+        let borrow = i64::from(nanoseconds < 0);
+        Timespec {
+            seconds: self.seconds.saturating_sub(other.seconds).saturating_sub(borrow),
+            nanoseconds: nanoseconds + borrow * 1_000_000_000,
+        }
+    }
+
+    pub fn plus(self, span: Timespec) -> Timespec {
+        let nanoseconds = self.nanoseconds + span.nanoseconds;
+        let carry = i64::from(nanoseconds >= 1_000_000_000);
+        Timespec {
+            seconds: self.seconds.saturating_add(span.seconds).saturating_add(carry),
+            nanoseconds: nanoseconds - carry * 1_000_000_000,
+        }
+    }
+}
+
+/// A moment at which a wait gives up.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    pub clock: c_int,
+    pub at: Timespec,
+}
+
+impl Deadline {
+    /// The same moment by the monotonic clock.
+    pub fn monotonic(self) -> Timespec {
+        if self.clock == CLOCK_MONOTONIC {
+            return self.at;
+        }
+        now(CLOCK_MONOTONIC).plus(self.at.since(now(self.clock)))
+    }
+}
+
+pub fn now(clock: c_int) -> Timespec {
+    let mut time = Timespec { seconds: 0, nanoseconds: 0 };
+    call!(CLOCK_GETTIME, clock, &raw mut time);
+    time
+}
+
+/// Sleeps a while, or until a signal comes.
+pub fn sleep(nanoseconds: i64) {
+    let span = Timespec { seconds: nanoseconds / 1_000_000_000, nanoseconds: nanoseconds % 1_000_000_000 };
+    call!(NANOSLEEP, &raw const span, 0);
+}
+
+const FUTEX_WAKE: c_int = 1;
+const FUTEX_WAIT_BITSET: c_int = 9;
+const FUTEX_PRIVATE: c_int = 128;
+const FUTEX_CLOCK_REALTIME: c_int = 256;
+
+/// Sleeps while the word has this value, at most until the deadline; true if that passed.
+pub fn futex_wait(word: &AtomicU32, value: u32, deadline: Option<Deadline>) -> bool {
+    let realtime = deadline.is_some_and(|deadline| deadline.clock == CLOCK_REALTIME);
+    let operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE | if realtime { FUTEX_CLOCK_REALTIME } else { 0 };
+    let at = match &deadline {
+        Some(deadline) if deadline.at.seconds < 0 => return true,
+        Some(deadline) => &raw const deadline.at,
+        None => core::ptr::null(),
+    };
+    call!(FUTEX, word.as_ptr(), operation, value, at, 0, u32::MAX) == -(ETIMEDOUT as isize)
+}
+
+pub fn futex_wake(word: *const AtomicU32, how_many: c_int) {
+    call!(FUTEX, word, FUTEX_WAKE | FUTEX_PRIVATE, how_many);
+}
+
+pub const READ_ONLY: c_int = 0;
+pub const CREATE: c_int = 0o100 | 0o1 | 0o1000; // O_CREAT | O_WRONLY | O_TRUNC
+pub const READ_WRITE: c_int = 0o2 | 0o100; // O_RDWR | O_CREAT
+const CLOSE_ON_EXEC: c_int = 0o2_000_000;
+
+/// Opens a file by its path, which ends with a zero byte.
+pub fn open(path: &[u8], flags: c_int) -> Result<c_int, c_int> {
+    debug_assert_eq!(path.last(), Some(&0));
+    let result = call!(OPEN, path.as_ptr(), flags | CLOSE_ON_EXEC, 0o644);
+    if result < 0 { Err(-result as c_int) } else { Ok(result as c_int) }
+}
+
+pub fn close(file: c_int) {
+    call!(CLOSE, file);
+}
+
+/// Writes all of it, as far as the system takes it.
+pub fn write(file: c_int, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match call!(WRITE, file, bytes.as_ptr(), bytes.len()) {
+            written if written > 0 => bytes = &bytes[written as usize..],
+            error if error == -(EINTR as isize) => {}
+            _ => return,
+        }
+    }
+}
+
+pub fn read(file: c_int, into: &mut [u8]) -> usize {
+    call!(READ, file, into.as_mut_ptr(), into.len()).max(0) as usize
+}
+
+/// Fresh zeroed memory, apart from where the program's own mappings go.
+pub fn map(bytes: usize) -> Option<*mut u8> {
+    map_file(-1, bytes, 0, ANONYMOUS)
+}
+
+/// A file, shared; its pages are there at once.
+pub fn map_shared(file: c_int, bytes: usize, offset: u64) -> Option<*mut u8> {
+    map_file(file, bytes, offset, SHARED | POPULATE)
+}
+
+/// A file to read.
+pub fn map_private(file: c_int, bytes: usize) -> Option<*mut u8> {
+    map_file(file, bytes, 0, PRIVATE)
+}
+
+const SHARED: usize = 1;
+const PRIVATE: usize = 2;
+const ANONYMOUS: usize = 0x4022; // MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+const POPULATE: usize = 0x8000;
+
+/// Where our own mappings go: far from the program's, so that theirs stay where they are without us.
+static HINT: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0x2000_0000_0000);
+
+fn map_file(file: c_int, bytes: usize, offset: u64, flags: usize) -> Option<*mut u8> {
+    const READ_AND_WRITE: usize = 3;
+    let bytes = bytes.next_multiple_of(PAGE);
+    let hint = HINT.fetch_add(bytes + PAGE, core::sync::atomic::Ordering::Relaxed);
+    let result = call!(MMAP, hint, bytes, READ_AND_WRITE, flags, file, offset);
+    (!(-4095..0).contains(&result)).then_some(result as *mut u8)
+}
+
+pub fn unmap(memory: *mut u8, bytes: usize) {
+    call!(MUNMAP, memory, bytes.next_multiple_of(PAGE));
+}
+
+/// The length of a file.
+pub fn size(file: c_int) -> Option<usize> {
+    const FROM_END: usize = 2;
+    let end = call!(LSEEK, file, 0, FROM_END);
+    usize::try_from(end).ok()
+}
+
+pub fn gettid() -> c_int {
+    call!(GETTID, 0) as c_int
+}
+
+/// Whether this thread of ours has left the kernel's table.
+pub fn gone(tid: c_int) -> bool {
+    call!(TGKILL, call!(GETPID, 0), tid, 0) == -(ESRCH as isize)
+}
+
+/// Ends the process by this signal, whatever handlers say.
+pub fn die_by(signal: c_int) -> ! {
+    crate::interpose::signals::set_default(signal);
+    let bit: u64 = 1 << (signal - 1);
+    const UNBLOCK: usize = 1;
+    call!(RT_SIGPROCMASK, UNBLOCK, &raw const bit, 0, 8);
+    call!(TGKILL, call!(GETPID, 0), gettid(), signal);
+    loop {
+        call!(EXIT_GROUP, 127);
+    }
+}
+
+pub(crate) use call;
+
+/// The start of a thread.
+pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+
+unsafe extern "C" {
+    pub static mut environ: *mut *mut c_char;
+    pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
+    pub fn dl_iterate_phdr(
+        callback: unsafe extern "C" fn(*mut DlInfo, usize, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+    pub fn dladdr(address: *const c_void, information: *mut DlAddress) -> c_int;
+    pub fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
+    pub fn memset(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void;
+    pub fn malloc_usable_size(memory: *mut c_void) -> usize;
+    pub fn __libc_malloc(bytes: usize) -> *mut c_void;
+    pub fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;
+    pub fn __libc_realloc(memory: *mut c_void, bytes: usize) -> *mut c_void;
+    pub fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
+    pub fn __libc_free(memory: *mut c_void);
+    pub fn __errno_location() -> *mut c_int;
+    pub fn pthread_self() -> usize;
+    pub fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut c_void)) -> c_int;
+    pub fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
+}
+
+/// `RTLD_NEXT`.
+pub const NEXT: *mut c_void = -1isize as *mut c_void;
+
+pub fn set_errno(error: c_int) {
+    // SAFETY: always a valid pointer.
+    unsafe { *__errno_location() = error }
+}
+
+pub fn errno() -> c_int {
+    // SAFETY: always a valid pointer.
+    unsafe { *__errno_location() }
+}
+
+/// `dl_phdr_info` as far as it is used.
+#[repr(C)]
+pub struct DlInfo {
+    pub bias: usize,
+    pub name: *const c_char,
+    pub headers: *const ProgramHeader,
+    pub count: u16,
+}
+
+/// `Elf64_Phdr`.
+#[repr(C)]
+pub struct ProgramHeader {
+    pub kind: u32,
+    pub flags: u32,
+    pub offset: u64,
+    pub address: u64,
+    pub physical: u64,
+    pub file_size: u64,
+    pub memory_size: u64,
+    pub alignment: u64,
+}
+
+/// `Dl_info`.
+#[repr(C)]
+pub struct DlAddress {
+    pub file: *const c_char,
+    pub base: *mut c_void,
+    pub symbol: *const c_char,
+    pub address: *mut c_void,
+}

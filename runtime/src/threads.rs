@@ -1,0 +1,325 @@
+//! The threads that are recorded: what each has, which one runs here, and the table of all.
+
+use core::arch::{asm, global_asm};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    compiler_fence,
+};
+
+use crate::controller;
+use crate::interpose::{self, signals};
+use crate::log::{self, Log};
+use crate::mode;
+use crate::sys;
+use crate::text::Text;
+use crate::waiting::Waiter;
+
+/// A thread. Cells are its own; what others touch is atomic.
+#[repr(C)]
+pub struct Thread {
+    /// Its log.
+    pub log: Log,
+    /// Counted records that took effect.
+    pub count: AtomicU64,
+    /// At this count the thread has to ask the controller.
+    pub limit: AtomicU64,
+    /// It is inside of a hook: signals wait until the end.
+    pub busy: Cell<bool>,
+    /// A signal waits.
+    pub pending: Cell<bool>,
+    /// The access that is under way: its record, null if none.
+    pub inflight: Cell<*mut u64>,
+    /// Its number, from 1.
+    pub number: Cell<u64>,
+    /// The number of its creator.
+    pub parent: Cell<u64>,
+    /// Which child it is.
+    pub nth: Cell<u64>,
+    /// How many children it has.
+    pub children: Cell<u64>,
+    /// What it runs.
+    pub start: Cell<Option<sys::Start>>,
+    /// With this.
+    pub argument: Cell<*mut c_void>,
+    /// The signals that it starts with blocked.
+    pub mask: Cell<u64>,
+    /// Its `pthread_t`, 0 once that means nothing any more.
+    pub pthread: AtomicUsize,
+    /// It wrote its last record.
+    pub ended: AtomicBool,
+    /// Nobody will join it.
+    pub detached: AtomicBool,
+    /// Its number in the kernel.
+    pub tid: AtomicI32,
+    /// Set when its creator has recorded it.
+    pub announced: AtomicU32,
+    /// Somebody cancelled it.
+    pub cancelled: AtomicBool,
+    /// How often its destructor of thread data has run.
+    pub rounds: Cell<u32>,
+    /// Its failure is recorded.
+    pub failed: Cell<bool>,
+    /// Calls of the C library are under way whose allocations are nobody's business.
+    pub quiet: Cell<u32>,
+    /// Once objects whose initialiser it runs.
+    pub once: interpose::once::Stack,
+    /// What the controller keeps of it.
+    pub turn: controller::Turn,
+    /// The innermost wait.
+    pub waiter: AtomicPtr<Waiter>,
+    /// Its deferred signal.
+    pub deferred: signals::Deferred,
+}
+
+// SAFETY: cells are touched by the thread itself, or by its creator before it starts.
+unsafe impl Sync for Thread {}
+
+const CAPACITY: usize = 1 << 20;
+static TABLE: AtomicPtr<AtomicPtr<Thread>> = AtomicPtr::new(core::ptr::null_mut());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static FOREIGN: AtomicU64 = AtomicU64::new(0);
+
+// A word of thread-local storage: the thread, null where not known yet, `UNRECORDED`.
+global_asm!(
+    ".pushsection .tbss,\"awT\",@nobits",
+    ".globl foretrace_current",
+    ".hidden foretrace_current",
+    ".type foretrace_current,@object",
+    ".size foretrace_current,8",
+    ".p2align 3",
+    "foretrace_current:",
+    ".zero 8",
+    ".popsection"
+);
+
+const UNRECORDED: usize = 1;
+
+#[inline(always)]
+fn local() -> usize {
+    let word: usize;
+    // SAFETY: reads the word above of this thread.
+    unsafe {
+        asm!("mov {0}, qword ptr [rip + foretrace_current@GOTTPOFF]", "mov {0}, qword ptr fs:[{0}]", out(reg) word,
+            options(nostack, preserves_flags, readonly));
+    }
+    word
+}
+
+fn set_local(word: usize) {
+    // SAFETY: writes the word above of this thread.
+    unsafe {
+        asm!("mov {0}, qword ptr [rip + foretrace_current@GOTTPOFF]", "mov qword ptr fs:[{0}], {1}", out(reg) _,
+            in(reg) word, options(nostack, preserves_flags));
+    }
+}
+
+/// The thread that runs here, if it is one to record.
+#[inline(always)]
+pub fn current() -> Option<&'static Thread> {
+    let word = local();
+    if word > UNRECORDED { Some(at(word)) } else { unknown(word) }
+}
+
+/// The same for code that may run anywhere: starts nothing.
+pub fn known() -> Option<&'static Thread> {
+    let word = local();
+    (word > UNRECORDED).then(|| at(word))
+}
+
+#[inline(always)]
+fn at(word: usize) -> &'static Thread {
+    // SAFETY: threads are never freed.
+    unsafe { &*(word as *const Thread) }
+}
+
+#[cold]
+#[inline(never)]
+fn unknown(word: usize) -> Option<&'static Thread> {
+    if word == UNRECORDED {
+        return None;
+    }
+    if !mode::ready() {
+        mode::initialise();
+        return if mode::get() == mode::OFF { None } else { current() };
+    }
+    (mode::get() != mode::OFF).then(adopt)
+}
+
+/// From here on this thread is not recorded: it is ours, or it has ended as far as the program is concerned.
+pub fn leave() {
+    set_local(UNRECORDED);
+}
+
+/// Undoes [`leave`] where no thread was.
+pub fn forget_left() {
+    set_local(0);
+}
+
+/// Makes the table; once, before everything else.
+pub fn prepare() -> bool {
+    let Some(memory) = sys::map(CAPACITY * size_of::<AtomicPtr<Thread>>()) else { return false };
+    TABLE.store(memory.cast(), Release);
+    true
+}
+
+impl Thread {
+    /// A thread without a number.
+    pub fn new() -> Option<&'static Thread> {
+        let memory = sys::map(size_of::<Thread>())?;
+        let thread = at(memory as usize); // all zeroes is a valid thread
+        thread.limit.store(u64::MAX, Relaxed);
+        Some(thread)
+    }
+
+    /// Gives back a thread that never was.
+    ///
+    /// # Safety
+    /// Nobody knows it.
+    pub unsafe fn discard(&'static self) {
+        sys::unmap(core::ptr::from_ref(self) as *mut u8, size_of::<Thread>());
+    }
+
+    /// Gives it its number and a place in the table.
+    pub fn publish(&'static self, parent: u64, nth: u64) {
+        let index = COUNT.fetch_add(1, SeqCst);
+        self.number.set(index as u64 + 1);
+        self.parent.set(parent);
+        self.nth.set(nth);
+        if index < CAPACITY {
+            slot(index).store(core::ptr::from_ref(self).cast_mut(), Release);
+        } else {
+            log::stop(crate::record::stop::LIMIT, format_args!("there are too many threads"));
+        }
+    }
+
+    /// From here on it is the one that runs here.
+    pub fn enter(&'static self) {
+        self.tid.store(sys::gettid(), Relaxed);
+        set_local(core::ptr::from_ref(self) as usize);
+    }
+
+    /// Start of a hook or interposed function that writes a counted record: the controller may stop the thread here.
+    #[inline(always)]
+    pub fn begin(&'static self) {
+        self.occupy();
+        if self.count.load(Relaxed) >= self.limit.load(Relaxed) {
+            controller::point(self);
+        }
+    }
+
+    /// Start of what signals must not interrupt.
+    #[inline(always)]
+    pub fn occupy(&self) {
+        self.busy.set(true);
+        compiler_fence(SeqCst);
+    }
+
+    /// End of either.
+    #[inline(always)]
+    pub fn end(&'static self) {
+        compiler_fence(SeqCst);
+        self.busy.set(false);
+        compiler_fence(SeqCst);
+        if self.pending.get() {
+            signals::deliver(self);
+        }
+    }
+
+    /// One more counted record took effect.
+    #[inline(always)]
+    pub fn counted(&self) {
+        self.count.store(self.count.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Its path in the tree of threads.
+    pub fn path(&self) -> Text<256> {
+        let mut chain = [0u64; 24];
+        let mut depth = 0;
+        let (mut parent, mut nth) = (self.parent.get(), self.nth.get());
+        while parent != 0 && depth < chain.len() {
+            chain[depth] = nth;
+            depth += 1;
+            let Some(thread) = by_number(parent) else { break };
+            (parent, nth) = (thread.parent.get(), thread.nth.get());
+        }
+        // Threads that no recorded thread created are roots as well: `0` is the first.
+        let mut path = Text::of(format_args!("{nth}"));
+        for nth in chain[..depth].iter().rev() {
+            path.push(Text::<24>::of(format_args!(".{nth}")).bytes());
+        }
+        path
+    }
+
+    /// Runs `call` with the allocations in it unrecorded.
+    pub fn quietly<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.quiet.set(self.quiet.get() + 1);
+        let result = call();
+        self.quiet.set(self.quiet.get() - 1);
+        result
+    }
+}
+
+/// A thread that came into being behind our back.
+fn adopt() -> &'static Thread {
+    leave(); // what follows may come back here
+    let Some(thread) = Thread::new() else {
+        crate::text::say(format_args!("no memory for one more thread"));
+        sys::die_by(sys::SIGABRT)
+    };
+    thread.publish(0, FOREIGN.fetch_add(1, Relaxed));
+    // SAFETY: no more than a question.
+    thread.pthread.store(unsafe { sys::pthread_self() }, Relaxed);
+    interpose::threads::watch_end(thread);
+    thread.enter();
+    signals::thread_starts(thread);
+    controller::adopted(thread);
+    thread
+}
+
+/// Makes the thread that runs here the first one.
+pub fn adopt_first() {
+    adopt();
+}
+
+fn slot(index: usize) -> &'static AtomicPtr<Thread> {
+    debug_assert!(index < CAPACITY);
+    // SAFETY: the table has this capacity and is never freed.
+    unsafe { &*TABLE.load(Acquire).add(index) }
+}
+
+/// How many there are or were.
+pub fn count() -> usize {
+    COUNT.load(SeqCst).min(CAPACITY)
+}
+
+/// The thread of this number.
+pub fn by_number(number: u64) -> Option<&'static Thread> {
+    let index = usize::try_from(number).ok()?.checked_sub(1)?;
+    // SAFETY: never freed once it is there.
+    (index < count()).then(|| unsafe { slot(index).load(Acquire).as_ref() }).flatten()
+}
+
+/// All threads, in order of creation.
+pub fn all() -> impl DoubleEndedIterator<Item = &'static Thread> {
+    (1..=count()).filter_map(|number| by_number(number as u64))
+}
+
+/// The thread that a `pthread_t` names.
+pub fn by_pthread(pthread: usize) -> Option<&'static Thread> {
+    all().rev().find(|thread| thread.pthread.load(Relaxed) == pthread)
+}
+
+/// The thread of this path.
+pub fn by_path(path: &[u8]) -> Option<&'static Thread> {
+    let mut parts = path.split(|&byte| byte == b'.').map(crate::text::number);
+    let root = parts.next()??;
+    let mut thread = all().find(|thread| thread.parent.get() == 0 && thread.nth.get() == root)?;
+    for part in parts {
+        let nth = part?;
+        thread = all().find(|child| child.parent.get() == thread.number.get() && child.nth.get() == nth)?;
+    }
+    Some(thread)
+}

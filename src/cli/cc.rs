@@ -1,0 +1,55 @@
+//! `foretrace cc` and `foretrace c++`.
+
+use foretrace_instrument::driver::{self, Language};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Compiles C for `foretrace record`, in place of the C compiler
+///
+/// Understands what clang understands, and needs clang. Programs behave as before. Beside clang's options:
+///
+///   --as-shipped     keep the program's own optimisation (-O2 and the like), and so the accesses that it ships with
+///   --print-include  show the folder of foretrace.h, with which programs mark transactions
+///
+/// CC="foretrace cc" ./configure works. Where the compiler has to be one path (CMake), give it a link to foretrace by
+/// the name foretrace-cc or foretrace-c++.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true, disable_version_flag = true, verbatim_doc_comment)]
+pub struct Args {
+    /// As for clang
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+}
+
+/// Compiles C++ for `foretrace record`, in place of the C++ compiler
+///
+/// As `foretrace cc`, with clang++.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub struct CxxArgs {
+    /// As for clang++
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+}
+
+/// Compiles C.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    Ok(driver::run(Language::C, args.arguments)?.into())
+}
+
+/// Compiles C++.
+pub fn run_cxx(args: CxxArgs) -> anyhow::Result<ExitCode> {
+    Ok(driver::run(Language::Cxx, args.arguments)?.into())
+}
+
+/// If the command was called by the name of a compiler, does the compiler's work.
+pub fn run_by_name(mut words: impl Iterator<Item = OsString>) -> Option<anyhow::Result<ExitCode>> {
+    let name = words.next()?;
+    let arguments = words.collect();
+    match Path::new(&name).file_name()?.to_str()? {
+        "foretrace-cc" => Some(run(Args { arguments })),
+        "foretrace-c++" => Some(run_cxx(CxxArgs { arguments })),
+        _ => None,
+    }
+}

@@ -1,0 +1,155 @@
+//! `foretrace record`: run a program and leave its trace.
+
+use super::trace::WalkArgs;
+use super::{Outcome, say};
+use anyhow::Context;
+use foretrace::recorder::{Ending, Folder, Mode, Program, Run};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Run a program that `foretrace cc` built, and leave the trace of the run
+///
+/// The program's output and exit status are passed on. Whatever becomes of it, an abort, a crash or kill -9, the
+/// trace is there up to that point and ends with the failure.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: the program's own (128 + N if signal N ended it); with --runs 1 if a run failed, else 0; 2 error.
+
+Examples:
+  foretrace cc -o bank bank.c
+  foretrace record -- ./bank
+  foretrace record -o runs --serial --seed 1 --runs 100 -- ./bank 10
+  foretrace record -o bank.foretrace --parallel --atomic functions -- ./bank")]
+pub struct Args {
+    /// Where the recording goes: a folder, of which `trace.jsonl.zst` is the trace [default: PROGRAM.foretrace]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// One thread at a time, scheduled at random by --seed: the same seed gives the same run [the default]
+    #[arg(long, conflicts_with = "parallel")]
+    serial: bool,
+
+    /// The threads run as the machine schedules them
+    #[arg(long)]
+    parallel: bool,
+
+    /// The seed of the serial scheduler
+    #[arg(long, value_name = "N", default_value = "0", conflicts_with = "parallel")]
+    seed: u64,
+
+    /// Run this many seeds from --seed on, and keep the failing runs, each in a folder of its own: DIR/seed-N
+    #[arg(long, value_name = "N", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+
+    /// Stop recording when the logs have this many bytes, such as 500M; the program runs on
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_size: Option<u64>,
+
+    #[command(flatten)]
+    walk: WalkArgs,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROG")]
+    command: Vec<OsString>,
+}
+
+/// A number of bytes, with K, M or G.
+fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("found {text}, expected a number of bytes, such as 500M");
+    let (digits, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
+        Some(end) => text.split_at(end),
+        None => (text, ""),
+    };
+    let factor = match unit.to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
+}
+
+/// Runs and records.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let program = Program::find(&args.command)?;
+    program.check()?;
+    let folder = args.output.clone().unwrap_or_else(|| default_folder(&program));
+    ignore_ctrl_c()?;
+    match args.runs {
+        Some(runs) => many(args, &program, &folder, runs),
+        None => {
+            let mode = if args.parallel { Mode::Parallel } else { Mode::Serial(args.seed) };
+            let ending = record(args, &program, &folder, mode)?;
+            Ok(Outcome::Status(ending.shell_status()))
+        }
+    }
+}
+
+fn default_folder(program: &Program) -> PathBuf {
+    let mut name = program.path.file_name().unwrap_or_default().to_os_string();
+    name.push(".foretrace");
+    name.into()
+}
+
+/// Ctrl-C is for the program, whose trace is then made.
+fn ignore_ctrl_c() -> anyhow::Result<()> {
+    ctrlc::set_handler(|| {}).context("cannot watch for Ctrl-C")
+}
+
+/// One run: recorded, and made a trace.
+fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<Ending> {
+    let (folder, ending) = run_recorded(args, program, path, mode)?;
+    let walked = args.walk.walk(folder.path(), &folder.trace())?;
+    say(format_args!("foretrace: {} {ending}; {walked}: {}", name(program), path.join("trace.jsonl.zst").display()));
+    Ok(ending)
+}
+
+fn name(program: &Program) -> String {
+    program.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Runs the program and completes its logs.
+fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<(Folder, Ending)> {
+    let folder = Folder::create(path)?;
+    folder.describe(program, &mode, None)?;
+    let run =
+        Run { program, mode: mode.clone(), folder: &folder, max_bytes: args.max_size, time_limit: None, quiet: false };
+    let ending = run.run()?;
+    folder.describe(program, &mode, Some(ending))?;
+    foretrace_walker::finish_logs(folder.path())?;
+    Ok((folder, ending))
+}
+
+/// Many runs, of which those that fail are kept.
+fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Result<Outcome> {
+    let mut failed = 0_u64;
+    for seed in (args.seed..).take(usize::try_from(runs)?) {
+        let place = path.join(format!("seed-{seed}"));
+        let (folder, ending) = run_recorded(args, program, &place, Mode::Serial(seed))?;
+        if ending == Ending::Code(0) {
+            std::fs::remove_dir_all(folder.path()).with_context(|| place.display().to_string())?;
+            continue;
+        }
+        failed += 1;
+        let walked = args.walk.walk(folder.path(), &folder.trace())?;
+        say(format_args!("foretrace: seed {seed}: {} {ending}; {walked}: {}", name(program), place.display()));
+    }
+    say(format_args!("foretrace: {failed} of {runs} runs failed"));
+    Ok(if failed > 0 { Outcome::Found } else { Outcome::Fine })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("512"), Ok(512));
+        assert_eq!(bytes("3k"), Ok(3072));
+        assert_eq!(bytes("2G"), Ok(2 << 30));
+        for wrong in ["", "M", "1.5M", "1T", "99999999999999999999", "-1", "99999999999999G"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

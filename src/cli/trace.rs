@@ -1,0 +1,100 @@
+//! `foretrace trace`: from a recording to a trace, and what `record` shares of it.
+
+use super::files::write_trace;
+use super::{Outcome, say};
+use foretrace::recorder::Folder;
+use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk};
+use std::path::{Path, PathBuf};
+
+/// Make a trace of a recording, with other transactions or another focus
+///
+/// `foretrace record` does this by itself once; the recording's logs stay as they are.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  foretrace trace bank.foretrace -o by-function.jsonl --atomic functions
+  foretrace trace bank.foretrace -o deposits.jsonl --atomic 'functions=deposit*'
+  foretrace trace bank.foretrace -o small.jsonl --focus 'acct.*'")]
+pub struct Args {
+    /// The folder of the recording
+    recording: PathBuf,
+
+    /// Where the trace goes; its name says the format, as for `convert` [default: trace.jsonl.zst in the folder]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    walk: WalkArgs,
+}
+
+/// How the trace is made.
+#[derive(clap::Args)]
+pub struct WalkArgs {
+    /// What the trace has as transactions
+    ///
+    /// marked: what FORETRACE_ATOMIC_BEGIN and _END of foretrace.h enclose; sections: each outermost critical section;
+    /// functions[=PATTERN]: each outermost call of a function below main and the threads' own; inner-functions[=PATTERN]:
+    /// each innermost one; loops: each turn of a loop.
+    #[arg(long, value_name = "WHAT", default_value = "marked", value_parser = transactions, verbatim_doc_comment)]
+    atomic: Recorded,
+
+    /// Keep only variables whose names fit, such as 'acct.*', or that are accessed in functions whose names do
+    #[arg(long, value_name = "PATTERN")]
+    focus: Option<String>,
+}
+
+/// What becomes a transaction.
+#[derive(Clone)]
+struct Recorded(Transactions);
+
+/// Reads `marked`, `functions=deposit*` and the like.
+fn transactions(text: &str) -> Result<Recorded, String> {
+    let (what, pattern) = match text.split_once('=') {
+        Some((what, pattern)) => (what, Some(pattern)),
+        None => (text, None),
+    };
+    let functions = |outermost| Ok(Recorded(Transactions::Functions { pattern: pattern.map(Pattern::new), outermost }));
+    match (what, pattern) {
+        ("marked", None) => Ok(Recorded(Transactions::Marked)),
+        ("sections", None) => Ok(Recorded(Transactions::CriticalSections)),
+        ("loops", None) => Ok(Recorded(Transactions::LoopBodies)),
+        ("functions", _) => functions(true),
+        ("inner-functions", _) => functions(false),
+        _ => Err("expected marked, sections, functions[=PATTERN], inner-functions[=PATTERN] or loops".to_string()),
+    }
+}
+
+impl WalkArgs {
+    /// Walks a recording and writes its trace; the result says what is in it.
+    pub fn walk(&self, recording: &Path, output: &Path) -> anyhow::Result<String> {
+        let focus = self.focus.as_deref().map(Pattern::new);
+        let options = Options { transactions: self.atomic.0.clone(), focus, ..Options::default() };
+        let walked = walk(recording, &options)?;
+        write_trace(&walked.trace, Some(output), None)?;
+        let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
+        Ok(format!("{events} events of {threads} threads, {}", told(&walked.statistics)))
+    }
+}
+
+/// How general a trace is, in a few words.
+fn told(statistics: &Statistics) -> String {
+    let mut pins: Vec<(&str, u64)> = statistics.pins.iter().map(|(what, count)| (what.as_str(), *count)).collect();
+    pins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let most: Vec<String> = pins.iter().take(3).map(|(what, count)| format!("{count} by {what}")).collect();
+    let mut told = match pins.iter().map(|(_, count)| count).sum::<u64>() {
+        0 => "no value pinned".to_string(),
+        all => format!("{all} values pinned ({})", most.join(", ")),
+    };
+    if statistics.external_writes > 0 {
+        told += &format!(", {} writes by code that was not recorded", statistics.external_writes);
+    }
+    told
+}
+
+/// Makes the trace.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let output = args.output.clone().unwrap_or_else(|| Folder::trace_of(&args.recording));
+    let walked = args.walk.walk(&args.recording, &output)?;
+    say(format_args!("foretrace: {walked}: {}", output.display()));
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,144 @@
+//! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
+
+use super::folder::{Folder, FolderError};
+use super::launch::{Ending, LaunchError, Mode, Run};
+use super::program::Program;
+use super::schedule::{Turn, as_file};
+use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
+use crate::report::{SavedWitness, write_whole};
+use foretrace_trace::EventId;
+use foretrace_walker::log::Record;
+use foretrace_walker::{WalkError, finish_logs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a program is asked to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The turns that its threads take.
+    pub turns: Vec<Turn>,
+    /// The events that must come of it, in order.
+    pub expected: Vec<Expected>,
+    /// First, remote and second, where a triple is asked for: thread and position in its log.
+    pub triple: Option<[(String, u64); 3]>,
+}
+
+/// What became of a replay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// The first event that is not as planned.
+    pub difference: Option<Difference>,
+    /// What the runtime said when the program left the schedule.
+    pub left: Option<String>,
+    /// What stands in the logs where the triple should be.
+    pub triple: Option<[Option<Event>; 3]>,
+    /// The failure that the program came to know of.
+    pub failure: Option<Event>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// Why something cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It was not recorded.
+    #[error("the witness has no positions in a program's log: its trace was not recorded from a real program")]
+    NoPositions,
+    /// A folder fails.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A file fails.
+    #[error("{path}", path = .0.display())]
+    Io(PathBuf, #[source] std::io::Error),
+    /// The program does not start.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// Logs cannot be read.
+    #[error(transparent)]
+    Logs(#[from] WalkError),
+}
+
+impl Plan {
+    /// The plan of a witness.
+    pub fn of_witness(witness: &SavedWitness) -> Result<Plan, ReplayError> {
+        let expected = expected_of(&witness.schedule);
+        let place = |event: EventId| {
+            let step = witness.schedule.iter().find(|step| step.event == event)?;
+            Some((step.path.clone()?, step.at?))
+        };
+        let triple = witness.triple();
+        let places = [place(triple.first), place(triple.remote), place(triple.second)];
+        let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
+        Ok(Plan { turns: turns(&expected), expected, triple: Some([first, remote, second]) })
+    }
+
+    /// The plan to do again what a recording shows.
+    pub fn of_recording(folder: &Path) -> Result<Plan, ReplayError> {
+        let expected = Events::read(folder)?.as_expected();
+        Ok(Plan { turns: turns(&expected), expected, triple: None })
+    }
+
+    /// Writes the schedule for the runtime.
+    pub fn write_schedule(&self, folder: &Folder) -> Result<PathBuf, ReplayError> {
+        let path = folder.path().join("schedule");
+        let text = as_file(&self.turns);
+        write_whole(&path, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| ReplayError::Io(path.clone(), error))?;
+        Ok(path)
+    }
+}
+
+/// The turns in which threads take these steps.
+fn turns(steps: &[Expected]) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for step in steps {
+        match turns.last_mut().filter(|turn| turn.path == step.path) {
+            Some(turn) => turn.until = turn.until.max(step.at),
+            None => turns.push(Turn { path: step.path.clone(), until: step.at }),
+        }
+    }
+    turns
+}
+
+/// Runs the program along the plan, in a folder that takes its logs.
+pub fn run_plan(
+    plan: &Plan,
+    program: &Program,
+    folder: &Folder,
+    time_limit: Duration,
+    quiet: bool,
+) -> Result<Ending, ReplayError> {
+    let mode = Mode::Replay(plan.write_schedule(folder)?);
+    folder.describe(program, &mode, None)?;
+    let run = Run { program, mode: mode.clone(), folder, max_bytes: None, time_limit: Some(time_limit), quiet };
+    let ending = run.run()?;
+    folder.describe(program, &mode, Some(ending))?;
+    finish_logs(folder.path())?;
+    Ok(ending)
+}
+
+/// Holds the logs of a replay against its plan. `location` says where in the source a record is.
+pub fn judge(
+    plan: &Plan,
+    folder: &Folder,
+    ending: Ending,
+    location: impl Fn(&Record) -> Option<String>,
+) -> Result<Replayed, ReplayError> {
+    let events = Events::read(folder.path())?;
+    let triple = plan.triple.as_ref().map(|places| places.each_ref().map(|(path, at)| events.at(path, *at)));
+    let verdict = folder.replay_verdict();
+    Ok(Replayed {
+        difference: events.first_difference(&plan.expected, location),
+        left: verdict.and_then(|line| line.trim().strip_prefix("left ").map(str::to_string)),
+        triple,
+        failure: events.failure(),
+        ending,
+    })
+}
+
+impl Replayed {
+    /// Whether the program did all that was planned, and the triple, if one was, happened.
+    pub fn followed(&self) -> bool {
+        self.difference.is_none() && self.triple.as_ref().is_none_or(triple_happened)
+    }
+}

@@ -1,0 +1,282 @@
+//! Did a program do what its schedule says? Its logs against the steps that were expected.
+
+use crate::report::SavedStep;
+use foretrace_runtime::record::Kind;
+use foretrace_walker::WalkError;
+use foretrace_walker::log::{Log, Record, open_logs};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// A step that a program is expected to take.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expected {
+    /// The thread, by its place in the tree of threads.
+    pub path: String,
+    /// The position of its record in the log of the thread.
+    pub at: u64,
+    /// What it is.
+    pub what: What,
+}
+
+/// What is known of an expected step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Its name in the trace format, and where in the source it is.
+    Told(String, Option<String>),
+    /// Its record's kind and place.
+    Seen(Kind, u64),
+}
+
+/// A record of a replayed run that took effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// The thread.
+    pub path: String,
+    /// What the log holds.
+    pub record: Record,
+}
+
+impl Event {
+    /// The bytes that an access touches.
+    fn bytes(&self) -> std::ops::Range<u64> {
+        let start = self.record.words[0];
+        start..start.saturating_add(self.record.kind.size() as u64)
+    }
+
+    fn order(&self) -> u64 {
+        self.record.order().unwrap_or(0)
+    }
+
+    /// What it read.
+    pub fn read(&self) -> Option<u64> {
+        let kind = self.record.kind;
+        (kind.size() > 0 && !kind.is_store()).then_some(self.record.words[1])
+    }
+
+    /// What it wrote.
+    pub fn written(&self) -> Option<u64> {
+        match self.record.kind {
+            kind if kind.is_store() => Some(self.record.words[1]),
+            Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8 => Some(self.record.words[2]),
+            _ => None,
+        }
+    }
+}
+
+/// The first event that is not as expected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// What was expected.
+    pub expected: Expected,
+    /// What is there instead; nothing where the thread did not come so far.
+    pub found: Option<Event>,
+    /// Whether it is the right event, but at another time than the schedule says.
+    pub out_of_turn: bool,
+}
+
+/// The events of a run that was recorded or replayed.
+pub struct Events {
+    threads: FxHashMap<String, Vec<Record>>,
+}
+
+impl Events {
+    /// Reads the logs of a folder.
+    pub fn read(folder: &Path) -> Result<Events, WalkError> {
+        let logs = open_logs(folder)?;
+        let paths = thread_paths(&logs);
+        let counted = |log: &Log| log.records().filter(|record| record.kind.ordered()).collect();
+        Ok(Events { threads: paths.into_iter().zip(logs.iter().map(counted)).collect() })
+    }
+
+    /// The event at a position of a thread, if it took effect.
+    pub fn at(&self, path: &str, at: u64) -> Option<Event> {
+        let record = *self.threads.get(path)?.get(usize::try_from(at).ok()?)?;
+        (record.order() != Some(0)).then(|| Event { path: path.to_string(), record })
+    }
+
+    /// The failure that ended the run, if the program came to know of it.
+    pub fn failure(&self) -> Option<Event> {
+        let fails = self.threads.iter().flat_map(|(path, records)| {
+            let failed = records.iter().filter(|record| record.kind == Kind::Fail);
+            failed.map(|record| Event { path: path.clone(), record: *record })
+        });
+        fails.min_by_key(Event::order)
+    }
+
+    /// All events in the order in which they took effect, as what another run should do.
+    pub fn as_expected(&self) -> Vec<Expected> {
+        let mut events: Vec<(u64, Expected)> = Vec::new();
+        for (path, records) in &self.threads {
+            events.extend(records.iter().filter(|record| record.order() != Some(0)).map(|record| {
+                let what = What::Seen(record.kind, record.place);
+                (record.order().unwrap_or(0), Expected { path: path.clone(), at: record.at, what })
+            }));
+        }
+        events.sort_by_key(|(order, _)| *order);
+        events.into_iter().map(|(_, expected)| expected).collect()
+    }
+
+    /// The first of the expected steps that did not happen as expected, in the expected order. `location` says
+    /// where in the source an access is, if that is known.
+    pub fn first_difference(
+        &self,
+        expected: &[Expected],
+        location: impl Fn(&Record) -> Option<String>,
+    ) -> Option<Difference> {
+        let mut last = 0;
+        for step in expected {
+            let found = self.at(&step.path, step.at);
+            let fits = found.as_ref().is_some_and(|event| fits(step, &event.record, &location));
+            let order = found.as_ref().map_or(0, Event::order);
+            if !fits || order < last {
+                return Some(Difference { expected: step.clone(), found, out_of_turn: fits });
+            }
+            last = order;
+        }
+        None
+    }
+}
+
+/// The steps of a witness that have a record of their own.
+pub fn expected_of(steps: &[SavedStep]) -> Vec<Expected> {
+    let with_record = steps.iter().filter(|step| has_record(&step.op));
+    let expected = with_record.filter_map(|step| {
+        let what = What::Told(step.op.clone(), step.loc.clone());
+        Some(Expected { path: step.path.clone()?, at: step.at?, what })
+    });
+    expected.collect()
+}
+
+/// Whether events of this kind are records of the log; the others happen between two of them.
+fn has_record(op: &str) -> bool {
+    !matches!(op, "assume" | "let" | "begin" | "end" | "free" | "fail" | "call" | "return")
+}
+
+fn fits(step: &Expected, record: &Record, location: &impl Fn(&Record) -> Option<String>) -> bool {
+    match &step.what {
+        What::Seen(kind, place) => (*kind, *place) == (record.kind, record.place),
+        What::Told(op, loc) => {
+            let elsewhere = || match (loc, location(record)) {
+                (Some(loc), Some(found)) => *loc != found,
+                _ => false,
+            };
+            ops(record.kind).contains(&op.as_str()) && !elsewhere()
+        }
+    }
+}
+
+/// What a record can be in a trace.
+pub fn ops(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        kind if kind.is_load() => &["read"],
+        kind if kind.is_store() => &["write"],
+        Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8 => &["rmw", "read", "write"],
+        Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => &["read"],
+        Kind::Acquire | Kind::WriteLock => &["acquire"],
+        Kind::Release | Kind::WriteUnlock => &["release"],
+        Kind::ReadLock => &["acquire_shared"],
+        Kind::ReadUnlock => &["release_shared"],
+        Kind::Busy => &["busy"],
+        Kind::Wait => &["wait"],
+        Kind::Wake => &["wake"],
+        Kind::Signal => &["signal"],
+        Kind::Broadcast => &["broadcast"],
+        Kind::Post => &["post"],
+        Kind::Down => &["down"],
+        Kind::Arrive => &["arrive"],
+        Kind::Depart => &["depart"],
+        Kind::Fork => &["fork"],
+        Kind::Join => &["join"],
+        Kind::Start => &["start of the thread"],
+        Kind::Exit => &["end of the thread"],
+        Kind::Allocate => &["allocation"],
+        Kind::Free => &["free"],
+        Kind::AtomicBegin => &["begin"],
+        Kind::AtomicEnd => &["end"],
+        Kind::Fail => &["fail"],
+        _ => &["another event"],
+    }
+}
+
+/// Whether the accesses of a triple happened, one after the other on the same memory.
+pub fn triple_happened(triple: &[Option<Event>; 3]) -> bool {
+    let [Some(first), Some(remote), Some(second)] = triple else { return false };
+    let overlap = |a: &Event, b: &Event| a.bytes().start < b.bytes().end && b.bytes().start < a.bytes().end;
+    let in_turn = first.order() < remote.order() && remote.order() < second.order();
+    in_turn && overlap(first, remote) && overlap(remote, second)
+}
+
+/// The place of each thread in the tree of threads: `0` is the first, `0.2` its second child.
+fn thread_paths(logs: &[Log]) -> Vec<String> {
+    let mut paths: FxHashMap<u64, String> = FxHashMap::default();
+    let mut in_order = Vec::with_capacity(logs.len());
+    for header in logs.iter().map(Log::header) {
+        // Numbers are given in order of creation: a parent's path is known before its children's.
+        let path = match paths.get(&header.parent) {
+            Some(parent) => format!("{parent}.{}", header.nth),
+            None if header.thread == 1 => "0".to_string(),
+            None => format!("?.{}", header.thread), // not made by pthread_create
+        };
+        paths.insert(header.thread, path.clone());
+        in_order.push(path);
+    }
+    in_order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: Kind, at: u64, words: [u64; 4]) -> Record {
+        Record { kind, place: 7, words, at }
+    }
+
+    fn events() -> Events {
+        let first = vec![
+            record(Kind::Load4, 0, [0x100, 5, 1, 0]),
+            record(Kind::Store4, 1, [0x100, 6, 3, 0]),
+            record(Kind::Load4, 2, [0x200, 0, 0, 0]), // crashed
+        ];
+        let second = vec![record(Kind::Update4, 0, [0x100, 5, 9, 2])];
+        Events { threads: [("0".to_string(), first), ("0.1".to_string(), second)].into_iter().collect() }
+    }
+
+    fn told(path: &str, at: u64, op: &str) -> Expected {
+        Expected { path: path.to_string(), at, what: What::Told(op.to_string(), Some("a.c:1".to_string())) }
+    }
+
+    fn difference(expected: &[Expected], location: &str) -> Option<Difference> {
+        events().first_difference(expected, |_| Some(location.to_string()))
+    }
+
+    #[test]
+    fn what_followed_and_what_did_not() {
+        let right = [told("0", 0, "read"), told("0.1", 0, "rmw"), told("0", 1, "write")];
+        assert_eq!(difference(&right, "a.c:1"), None);
+        assert_eq!(difference(&right, "a.c:2").map(|d| d.expected), Some(right[0].clone()));
+        let late = [right[0].clone(), right[2].clone(), right[1].clone()];
+        assert!(difference(&late, "a.c:1").is_some_and(|d| d.out_of_turn && d.expected == right[1]));
+        let other = difference(&[told("0", 1, "read")], "a.c:1").expect("a write stands there");
+        assert_eq!((other.out_of_turn, other.found.and_then(|event| event.written())), (false, Some(6)));
+        assert!(difference(&[told("0", 2, "read")], "a.c:1").is_some_and(|d| d.found.is_none()), "it crashed");
+        assert!(difference(&[told("0.2", 0, "read")], "a.c:1").is_some_and(|d| d.found.is_none()));
+    }
+
+    #[test]
+    fn a_run_is_as_its_own_log_says() {
+        let expected = events().as_expected();
+        assert_eq!(
+            expected.iter().map(|step| (&*step.path, step.at)).collect::<Vec<_>>(),
+            [("0", 0), ("0.1", 0), ("0", 1)]
+        );
+        assert_eq!(difference(&expected, "anywhere"), None);
+    }
+
+    #[test]
+    fn a_triple_is_three_accesses_of_the_same_bytes_in_order() {
+        let at = |path: &str, at| events().at(path, at);
+        assert!(triple_happened(&[at("0", 0), at("0.1", 0), at("0", 1)]));
+        assert!(!triple_happened(&[at("0", 1), at("0.1", 0), at("0", 0)]));
+        assert!(!triple_happened(&[at("0", 0), at("0.1", 0), at("0", 2)]));
+    }
+}

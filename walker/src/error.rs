@@ -1,0 +1,72 @@
+//! Why a recording gives no trace.
+
+use foretrace_instrument::sidecar::SidecarError;
+use foretrace_trace::{Invalid, Problem};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a recording gives no trace.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "fields are what the messages show")]
+pub enum WalkError {
+    /// A file could not be read or written.
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    /// There is nothing to read.
+    #[error("{}: found no logs (thread-<number>.log), expected those of a recorded run", path.display())]
+    NoLogs { path: PathBuf },
+    /// Not one of our files.
+    #[error("{}: not a log of a recorded thread", path.display())]
+    NotALog { path: PathBuf },
+    /// Written by another version.
+    #[error("{}: a log of version {found}, expected {expected}", path.display())]
+    LogVersion { path: PathBuf, found: u8, expected: u8 },
+    /// A log without its end.
+    #[error("{}: cut off at byte {byte}, expected a stop record there", path.display())]
+    CutOff { path: PathBuf, byte: u64 },
+    /// Two logs of one thread.
+    #[error("{} and {} are logs of the same thread", first.display(), second.display())]
+    SameThread { first: PathBuf, second: PathBuf },
+    /// Order numbers of a thread that do not grow.
+    #[error("{}: order {found} at byte {byte}, expected more than {before}", path.display())]
+    Order { path: PathBuf, byte: u64, found: u64, before: u64 },
+    /// A description that is none.
+    #[error("{}: {what}", path.display())]
+    Description { path: PathBuf, what: String },
+    /// A program or library that was rebuilt.
+    #[error(
+        "{}: found build id {found}, but the recorded program had {expected}: it was changed since; record again",
+        path.display()
+    )]
+    Changed { path: PathBuf, found: String, expected: String },
+    /// A file that is no object file.
+    #[error("{}: {error}", path.display())]
+    Object { path: PathBuf, error: object::Error },
+    /// A program that was not built for recording.
+    #[error(
+        "{}: found no side-car, expected a program built for recording (for example with CC=\"foretrace cc\" CXX=\"foretrace c++\")",
+        path.display()
+    )]
+    NoSidecar { path: PathBuf },
+    /// A damaged side-car.
+    #[error("{}: {error}", path.display())]
+    Sidecar { path: PathBuf, error: SidecarError },
+    /// Two units that cannot be told apart.
+    #[error("{first} and {second} have the same id {id:08x}: change one of them (a comment will do) and build again")]
+    SameUnit { id: u32, first: String, second: String },
+    /// The log tells another story than the program: a defect of ours.
+    #[error("internal error: the log and the program disagree {count} times, first {first}; please report it")]
+    Mismatch { count: u64, first: String, all: Vec<crate::Mismatch> },
+    /// A trace that breaks the rules of its format: a defect of ours.
+    #[error("internal error: the trace is not valid: {0}; please report it")]
+    Invalid(#[from] Invalid),
+    /// An event or object that the format does not have: a defect of ours.
+    #[error("internal error: {0}; please report it")]
+    Problem(#[from] Problem),
+}
+
+impl WalkError {
+    pub(crate) fn io(path: &Path, error: io::Error) -> WalkError {
+        WalkError::Io { path: path.to_path_buf(), error }
+    }
+}

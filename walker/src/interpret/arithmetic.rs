@@ -1,0 +1,109 @@
+//! Instructions that only compute.
+
+use super::Walk;
+use crate::value::{Value, Word};
+use foretrace_instrument::sidecar::{BinaryOp, CastOp, Op, Operand, Predicate, Type};
+use foretrace_trace::Func;
+
+/// The function of terms that an operation is.
+fn binary_func(by: BinaryOp) -> Func {
+    match by {
+        BinaryOp::Add => Func::BvAdd,
+        BinaryOp::Sub => Func::BvSub,
+        BinaryOp::Mul => Func::BvMul,
+        BinaryOp::UDiv => Func::BvUdiv,
+        BinaryOp::SDiv => Func::BvSdiv,
+        BinaryOp::URem => Func::BvUrem,
+        BinaryOp::SRem => Func::BvSrem,
+        BinaryOp::Shl => Func::BvShl,
+        BinaryOp::LShr => Func::BvLshr,
+        BinaryOp::AShr => Func::BvAshr,
+        BinaryOp::And => Func::BvAnd,
+        BinaryOp::Or => Func::BvOr,
+        BinaryOp::Xor => Func::BvXor,
+    }
+}
+
+fn predicate_func(by: Predicate) -> Func {
+    match by {
+        Predicate::Eq => Func::Eq,
+        Predicate::Ne => Func::Distinct,
+        Predicate::Ugt => Func::BvUgt,
+        Predicate::Uge => Func::BvUge,
+        Predicate::Ult => Func::BvUlt,
+        Predicate::Ule => Func::BvUle,
+        Predicate::Sgt => Func::BvSgt,
+        Predicate::Sge => Func::BvSge,
+        Predicate::Slt => Func::BvSlt,
+        Predicate::Sle => Func::BvSle,
+    }
+}
+
+impl Walk<'_, '_> {
+    /// The value of an instruction without records and effects.
+    pub(super) fn compute(&mut self, op: &Op, ty: &Type) -> Value {
+        let width = ty.bits();
+        match op {
+            Op::Select { condition, yes, no } => return self.select(condition, yes, no, width),
+            Op::Extract { from, path } => return self.operand(from).part(path),
+            Op::Insert { into, value, path } => {
+                let part = self.operand(value);
+                return self.operand(into).with_part(path, part);
+            }
+            _ => {}
+        }
+        let word = match op {
+            Op::Binary { by, left, right } if width > 0 => {
+                let (left, right) = (self.word(left, width), self.word(right, width));
+                self.world.expressions.binary(binary_func(*by), left, right)
+            }
+            Op::Compare { by, bits, left, right } => {
+                let (left, right) = (self.word(left, *bits), self.word(right, *bits));
+                self.world.expressions.compare(predicate_func(*by), left, right)
+            }
+            Op::Cast { by, bits, value } if width > 0 => {
+                let value = self.word(value, *bits);
+                self.cast(*by, value, width)
+            }
+            Op::Offset { base, offset, indices } => self.offset(base, *offset, indices),
+            _ => return Value::Untracked,
+        };
+        Value::Word(word)
+    }
+
+    fn cast(&mut self, by: CastOp, value: Word, width: u32) -> Word {
+        let expressions = &mut self.world.expressions;
+        match by {
+            CastOp::Trunc => expressions.truncate(value, width),
+            CastOp::ZExt => expressions.zero_extend(value, width),
+            CastOp::SExt => expressions.sign_extend(value, width),
+            // Between pointers and integers of other widths a move cuts or extends by zeros.
+            CastOp::Move => expressions.zero_extend(value, width),
+        }
+    }
+
+    fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
+        let condition = self.word(condition, 1);
+        if width > 0 {
+            let (yes, no) = (self.word(yes, width), self.word(no, width));
+            return Value::Word(self.world.expressions.select(condition, yes, no));
+        }
+        if !condition.known {
+            return Value::Untracked;
+        }
+        self.pin(condition, "choice of an aggregate");
+        self.operand(if condition.bits != 0 { yes } else { no })
+    }
+
+    fn offset(&mut self, base: &Operand, offset: i64, indices: &[(Operand, u32, i64)]) -> Word {
+        let mut sum = self.word(base, 64);
+        for (index, bits, scale) in indices {
+            let index = self.word(index, *bits);
+            let expressions = &mut self.world.expressions;
+            let wide = expressions.sign_extend(index, 64);
+            let scaled = expressions.binary(Func::BvMul, wide, Word::constant(64, *scale as u64));
+            sum = expressions.binary(Func::BvAdd, sum, scaled);
+        }
+        self.world.expressions.binary(Func::BvAdd, sum, Word::constant(64, offset as u64))
+    }
+}

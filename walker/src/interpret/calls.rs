@@ -1,0 +1,484 @@
+//! Calls and returns, exceptions, `longjmp`, signal handlers; what comes from code that was not recorded.
+
+use super::Walk;
+use super::thread::{Frame, Pause, State, Step};
+use crate::log::Record;
+use crate::memory::Bytes;
+use crate::names::Origin;
+use crate::program::Function;
+use crate::transactions::Transactions;
+use crate::value::{Value, Word};
+use foretrace_instrument::sidecar::{Callee, Op, Operand, Type};
+use foretrace_runtime::record::Kind;
+
+/// Functions that come back a second time when someone jumps there.
+const SETJMP: [&str; 5] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__sigsetjmp_cancel"];
+
+/// Functions whose arguments only leave the program, or that only take time: if nobody looks at what they give back, nothing
+/// that comes later depends on their arguments.
+const OUTPUT: [&str; 20] = [
+    "printf",
+    "fprintf",
+    "dprintf",
+    "vprintf",
+    "vfprintf",
+    "puts",
+    "fputs",
+    "putchar",
+    "putc",
+    "fputc",
+    "fwrite",
+    "perror",
+    "fflush",
+    "free",
+    "syslog",
+    "usleep",
+    "sleep",
+    "sched_yield",
+    "nanosleep",
+    "__assert_fail",
+];
+
+impl<'a> Walk<'_, 'a> {
+    pub(super) fn call(
+        &mut self,
+        function: &'a Function,
+        index: usize,
+        callee: &'a Callee,
+        arguments: &'a [Operand],
+        result: bool,
+    ) -> Step<()> {
+        let next = self.thread.records.peek().ok_or(Pause::End)?;
+        if next.kind == Kind::HandlerBegin {
+            self.record()?;
+        }
+        if let Callee::Pointer(pointer) = callee {
+            let pointer = self.operand(pointer);
+            self.pin_value(&pointer, "called pointer");
+        }
+        if entered(next.kind).is_some()
+            && let Some(entered) = self.entered_function(next)
+            && self.is_callee(function, callee, entered, arguments.len())
+        {
+            let arguments = arguments.iter().map(|argument| self.operand(argument)).collect();
+            self.take(next);
+            return self.enter(next, Some(arguments));
+        }
+        if !result {
+            return match next.kind {
+                Kind::Stop => Err(Pause::End),
+                _ => Err(self.lost(next, "the start of the called function")),
+            };
+        }
+        self.leave(function, index, callee, arguments)
+    }
+
+    /// Control leaves instrumented code: what goes with it is fixed.
+    fn leave(&mut self, function: &Function, index: usize, callee: &Callee, arguments: &[Operand]) -> Step<()> {
+        let name = match callee {
+            Callee::Symbol(name) => name.as_str(),
+            Callee::Pointer(_) => "a function pointer",
+            Callee::Assembly => "assembly",
+        };
+        let only_output = OUTPUT.contains(&name) && !function.used[index];
+        if !only_output {
+            let by = format!("call of {name}");
+            for argument in arguments {
+                let argument = self.operand(argument);
+                self.pin_value(&argument, &by);
+            }
+        }
+        let is_setjmp = SETJMP.contains(&name);
+        let frame = self.frame()?;
+        if is_setjmp && !frame.setjmps.contains(&index) {
+            frame.setjmps.push(index);
+        }
+        frame.state = State::Outside;
+        Ok(())
+    }
+
+    fn entered_function(&self, record: Record) -> Option<&'a Function> {
+        let (function, _) = self.program.find(record.site())?;
+        Some(&self.program.functions[function])
+    }
+
+    fn is_callee(&self, caller: &Function, callee: &Callee, entered: &Function, arguments: usize) -> bool {
+        match callee {
+            Callee::Symbol(name) if *name == entered.symbol => true,
+            Callee::Symbol(name) => {
+                entered.address.is_some() && self.program.address(name, caller.unit) == entered.address
+            }
+            Callee::Pointer(pointer) => {
+                let pointer = self.word(pointer, 64);
+                match entered.address {
+                    Some(address) if pointer.known => pointer.bits == address,
+                    _ => entered.parameters.len() == arguments,
+                }
+            }
+            Callee::Assembly => false,
+        }
+    }
+
+    /// A function starts; `arguments` where an instruction of the innermost frame called it.
+    fn enter(&mut self, record: Record, arguments: Option<Vec<Value>>) -> Step<()> {
+        let found = self.program.find(record.site());
+        let (number, _) = found.ok_or_else(|| self.lost(record, "a function of the program"))?;
+        let function = &self.program.functions[number];
+        let called = arguments.is_some();
+        let arguments = arguments.unwrap_or_default();
+        let parameters = self.parameters(number, record, &arguments)?;
+        for extra in arguments.iter().skip(function.parameters.len()) {
+            self.pin_value(extra, "variadic argument");
+        }
+        let registers = self.thread.registers.len();
+        self.thread.registers.resize(registers + function.instructions.len(), Value::Untracked);
+        let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
+        self.thread.frames.push(Frame {
+            function: Some(number),
+            next: 0,
+            block: 0,
+            previous: 0,
+            registers,
+            parameters,
+            state: State::Running,
+            held: None,
+            called,
+            returned: None,
+            setjmps: Vec::new(),
+            nest: self.thread.nest.depth(),
+            loops: Vec::new(),
+            private: self.thread.private,
+        });
+        self.begin_function(function, below);
+        if self.world.options.transactions == Transactions::LoopBodies {
+            self.enter_block(function, 0);
+        }
+        Ok(())
+    }
+
+    /// What the parameters are: terms from the caller, values from the log.
+    fn parameters(&mut self, number: usize, record: Record, arguments: &[Value]) -> Step<Vec<Value>> {
+        let function = &self.program.functions[number];
+        let recorded = entered(record.kind).unwrap_or(0);
+        let mut values = Vec::with_capacity(function.parameters.len());
+        let mut scalars = 0;
+        for (index, parameter) in function.parameters.iter().enumerate() {
+            let given = arguments.get(index).cloned().unwrap_or(Value::Untracked);
+            let width = parameter.ty.bits();
+            if width == 0 {
+                values.push(given);
+                continue;
+            }
+            let bits = if scalars < recorded {
+                record.words[scalars]
+            } else {
+                let record = self.thread.records.peek().ok_or(Pause::End)?;
+                if record.kind != Kind::Argument {
+                    return Err(self.lost(record, "an argument"));
+                }
+                self.take(record);
+                record.words[0]
+            };
+            scalars += 1;
+            let given = given.word(width);
+            let given = if given.width == width { given } else { Word::unknown(width) };
+            values.push(Value::Word(match parameter.by_value {
+                Some(size) => {
+                    let origin = Origin::Parameter { function: number as u32, parameter: index as u32 };
+                    self.by_value(given, bits, size, origin)
+                }
+                None => self.checked(given, bits, "an argument"),
+            }));
+        }
+        Ok(values)
+    }
+
+    /// The callee has a copy of its own.
+    fn by_value(&mut self, given: Word, copy: u64, size: u64, origin: Origin) -> Word {
+        self.pin(given, "address");
+        self.world.born(copy, size, origin);
+        if given.known && given.bits != copy {
+            for at in 0..size {
+                let from = given.bits.wrapping_add(at);
+                if self.world.cells.at(from).is_none() {
+                    let byte = self.own_byte(from);
+                    self.world.memory.store(copy.wrapping_add(at), &byte);
+                }
+            }
+        }
+        Word::constant(64, copy)
+    }
+
+    /// A byte as it is in memory. No record says that the thread reads it, so it may be another one's: then its term
+    /// means nothing here.
+    fn own_byte(&mut self, address: u64) -> Bytes {
+        let byte = self.world.memory.load(address, 1);
+        let is_own = byte.slices[0].is_none_or(|slice| {
+            let leaf = self.world.expressions.any_leaf(slice.term);
+            leaf.is_none_or(|event| self.world.draft.events[event.index()].thread == self.thread.id)
+        });
+        if is_own { byte } else { Bytes { slices: [None; 8], symbolic: false, ..byte } }
+    }
+
+    /// The innermost function returns.
+    pub(super) fn return_from(&mut self, function: &Function, value: Value) -> Step<()> {
+        let Some(frame) = self.thread.frames.pop() else { return Err(Pause::Lost("a return from nowhere".into())) };
+        self.drop_frame(&frame);
+        if !frame.called {
+            if function.symbol != "main" {
+                self.pin_value(&value, "value returned to code that was not recorded");
+            }
+            return Ok(());
+        }
+        let (caller, index) = self.active()?;
+        match &caller.instructions[index].op {
+            Op::Call { result: false, .. } => self.complete(caller, index, value),
+            _ => {
+                let frame = self.frame()?;
+                frame.state = State::Outside;
+                frame.returned = Some(value);
+                Ok(())
+            }
+        }
+    }
+
+    /// The innermost frame's function and instruction.
+    fn active(&mut self) -> Step<(&'a Function, usize)> {
+        let frame = self.thread.frames.last().filter(|frame| frame.function.is_some());
+        let frame = frame.ok_or_else(|| Pause::Lost("no function is active".into()))?;
+        Ok((&self.program.functions[frame.function.unwrap_or_default()], frame.next))
+    }
+
+    fn drop_frame(&mut self, frame: &Frame) {
+        let of_frames =
+            matches!(self.world.options.transactions, Transactions::Functions { .. } | Transactions::LoopBodies);
+        while of_frames && self.thread.nest.depth() > frame.nest {
+            self.end_stretch(Some(self.world.draft.next().0));
+        }
+        self.thread.registers.truncate(frame.registers);
+        self.thread.private = frame.private;
+    }
+
+    /// A call is over.
+    fn complete(&mut self, function: &'a Function, index: usize, value: Value) -> Step<()> {
+        self.set(index, value)?;
+        match &function.instructions[index].op {
+            Op::Call { unwinds: Some((normal, _)), .. } => self.jump(function, *normal),
+            _ => Ok(()),
+        }
+    }
+
+    /// What comes while no instruction of the innermost frame executes.
+    pub(super) fn outside(&mut self) -> Step<()> {
+        let record = self.record()?;
+        match record.kind {
+            Kind::Result => self.result(record),
+            Kind::Landing => self.landing(record),
+            Kind::HandlerEnd => self.end_handler(record),
+            kind if entered(kind).is_some() => {
+                self.take(record);
+                self.enter(record, None)
+            }
+            kind if kind.ordered() && kind.size() == 0 => {
+                self.take(record);
+                self.synchronise(record)
+            }
+            // An interposed function that changes memory of the program says so.
+            kind if kind.size() > 0 && self.program.find(record.site()).is_none() => {
+                self.take(record);
+                self.access_from_outside(record);
+                Ok(())
+            }
+            _ => Err(self.lost(record, "what code does that was not recorded")),
+        }
+    }
+
+    /// A call came back: the innermost that fits, if need be over frames that it left behind.
+    fn result(&mut self, record: Record) -> Step<()> {
+        let found = self.program.find(record.site());
+        let (number, index) = match found {
+            Some((number, Some(index))) => (number, index),
+            _ => return Err(self.lost(record, "a call of the program")),
+        };
+        let fits = |frame: &Frame| {
+            let waits = frame.state == State::Outside && frame.next == index;
+            frame.function == Some(number) && (waits || frame.setjmps.contains(&index))
+        };
+        let Some(position) = self.thread.frames.iter().rposition(fits) else {
+            return Err(self.lost(record, "the result of an active call"));
+        };
+        self.take(record);
+        let function = &self.program.functions[number];
+        self.unwind_to(position);
+        let frame = self.frame()?;
+        let returned = frame.returned.take().filter(|_| frame.next == index);
+        let ty = &function.instructions[index].ty;
+        let returned = returned.unwrap_or(Value::Untracked);
+        let value = match ty {
+            Type::Aggregate(_) => self.recorded_parts(function, index, ty, returned)?,
+            _ => self.recorded_value(ty, returned, record.words[0]),
+        };
+        self.complete(function, index, value)
+    }
+
+    /// The frames above this one are gone.
+    fn unwind_to(&mut self, position: usize) {
+        while self.thread.frames.len() > position + 1 {
+            if let Some(frame) = self.thread.frames.pop() {
+                self.drop_frame(&frame);
+            }
+        }
+    }
+
+    /// An aggregate, of which the log has each scalar.
+    pub(super) fn recorded_parts(
+        &mut self,
+        function: &Function,
+        index: usize,
+        ty: &Type,
+        computed: Value,
+    ) -> Step<Value> {
+        match ty {
+            Type::Aggregate(parts) => {
+                let mut values = Vec::with_capacity(parts.len());
+                for (part, ty) in parts.iter().enumerate() {
+                    values.push(self.recorded_parts(function, index, ty, computed.part(&[part as u32]))?);
+                }
+                Ok(Value::Aggregate(values.into()))
+            }
+            ty if ty.bits() > 0 => {
+                let record = self.expect(function, index, "a value's", |kind| kind == Kind::Value)?;
+                Ok(self.recorded_value(ty, computed, record.words[0]))
+            }
+            _ => Ok(Value::Untracked),
+        }
+    }
+
+    /// A value that is in the log, and perhaps known.
+    fn recorded_value(&mut self, ty: &Type, computed: Value, recorded: u64) -> Value {
+        let width = ty.bits();
+        if width == 0 {
+            return Value::Untracked;
+        }
+        let computed = computed.word(width);
+        let computed = if computed.width == width { computed } else { Word::unknown(width) };
+        Value::Word(self.checked(computed, recorded, "a returned value"))
+    }
+
+    /// An exception reached a landing pad: that of the innermost active call that has it.
+    fn landing(&mut self, record: Record) -> Step<()> {
+        let pad = self.program.find(record.site());
+        let target = |frame: &Frame| {
+            let number = frame.function?;
+            let function = &self.program.functions[number];
+            let Op::Call { unwinds: Some((_, block)), .. } = function.instructions.get(frame.next)?.op else {
+                return None;
+            };
+            let start = *function.blocks.get(block as usize)? as usize;
+            let landing = (start..).find(|index| {
+                function.instructions.get(*index).is_none_or(|i| !matches!(i.op, Op::Phi(_) | Op::Nothing))
+            })?;
+            (pad == Some((number, Some(landing)))).then_some(block)
+        };
+        let found = self.thread.frames.iter().enumerate().rev().find_map(|(position, f)| Some((position, target(f)?)));
+        let Some((position, block)) = found else { return Err(self.lost(record, "a landing pad of an active call")) };
+        self.unwind_to(position);
+        let (function, _) = self.active()?;
+        self.frame()?.returned = None;
+        self.jump(function, block)
+    }
+
+    /// A signal handler starts: what it calls comes from outside.
+    pub(super) fn begin_handler(&mut self, record: Record) -> Step<Record> {
+        self.take(record);
+        let registers = self.thread.registers.len();
+        self.thread.frames.push(Frame {
+            function: None,
+            next: 0,
+            block: 0,
+            previous: 0,
+            registers,
+            parameters: Vec::new(),
+            state: State::Outside,
+            held: None,
+            called: false,
+            returned: None,
+            setjmps: Vec::new(),
+            nest: self.thread.nest.depth(),
+            loops: Vec::new(),
+            private: self.thread.private,
+        });
+        Err(Pause::Again)
+    }
+
+    fn end_handler(&mut self, record: Record) -> Step<()> {
+        self.take(record);
+        if let Some(position) = self.thread.frames.iter().rposition(|frame| frame.function.is_none()) {
+            self.unwind_to(position);
+            if let Some(frame) = self.thread.frames.pop() {
+                self.drop_frame(&frame);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_function(&mut self, function: &Function, below: bool) {
+        let Transactions::Functions { pattern, .. } = &self.world.options.transactions else { return };
+        let wanted = match pattern {
+            Some(pattern) => pattern.fits(&function.name) || pattern.fits(&function.symbol),
+            None => !self.program.is_library(function),
+        };
+        if wanted && below {
+            let label = self.world.draft.assembler.name(&function.name);
+            let start = self.world.draft.next().0;
+            self.thread.nest.begin(start, Some(label));
+        }
+    }
+
+    /// The innermost stretch of the thread ends before event `end`, or with the thread.
+    pub(super) fn end_stretch(&mut self, end: Option<u32>) {
+        let innermost = match self.world.options.transactions {
+            Transactions::Functions { outermost, .. } => !outermost,
+            Transactions::LoopBodies => true,
+            _ => false,
+        };
+        let span = self.thread.nest.end(self.thread.id.0, end, innermost);
+        self.world.spans.extend(span);
+    }
+
+    /// The innermost function of the program's own, and how far it is; of a library's, if there is no other.
+    pub(super) fn place(&self) -> Option<(usize, usize)> {
+        let own = |frame: &&Frame| {
+            let function = frame.function.map(|function| &self.program.functions[function]);
+            function.is_some_and(|function| !self.program.is_library(function))
+        };
+        let frames = || self.thread.frames.iter().rev();
+        let frame = frames().find(own).or_else(|| frames().find(|frame| frame.function.is_some()))?;
+        Some((frame.function?, frame.next))
+    }
+
+    /// The names of the two innermost functions of the program's own, `outer>inner`.
+    pub(super) fn two_innermost(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for frame in self.thread.frames.iter().rev() {
+            let Some(function) = frame.function.map(|function| &self.program.functions[function]) else { continue };
+            if !self.program.is_library(function) && names.len() < 2 {
+                names.push(&function.name);
+            }
+        }
+        names.reverse();
+        names.join(">")
+    }
+}
+
+/// How many parameters an `Enter` record holds.
+fn entered(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::Enter0 => Some(0),
+        Kind::Enter1 => Some(1),
+        Kind::Enter2 => Some(2),
+        Kind::Enter3 => Some(3),
+        Kind::Enter4 => Some(4),
+        _ => None,
+    }
+}

@@ -1,0 +1,551 @@
+//! Instructions that access memory: shared memory by events, other memory by what the walk knows of it.
+
+use super::Walk;
+use super::thread::{State, Step};
+use crate::log::Record;
+use crate::memory::Bytes;
+use crate::program::Function;
+use crate::value::{Value, Word};
+use crate::world::Source;
+use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
+use foretrace_runtime::record::Kind;
+use foretrace_trace::{Func, Op, TermId, VarId, Why};
+
+/// The pieces of an access: shared cells and what lies between them.
+#[derive(Default)]
+struct Pieces {
+    /// Offset, size, cell.
+    list: [(u32, u32, Option<u32>); 8],
+    count: usize,
+    cells: u32,
+}
+
+impl Pieces {
+    fn iter(&self) -> impl Iterator<Item = (u32, u32, Option<u32>)> + use<> {
+        self.list.into_iter().take(self.count)
+    }
+
+    /// The cells, each with which part of the step it is where there are several: of `steps` events for each cell those of `step`.
+    fn parts(&self, step: u32, steps: u32) -> impl Iterator<Item = (u32, u32, u32, Option<(u32, u32)>)> + use<> {
+        let all = self.cells * steps;
+        let cells = self.iter().filter_map(|(offset, size, cell)| Some((offset, size, cell?)));
+        (step * self.cells + 1..)
+            .zip(cells)
+            .map(move |(number, (offset, size, cell))| (offset, size, cell, (all > 1).then_some((number, all))))
+    }
+}
+
+impl Walk<'_, '_> {
+    fn pieces(&mut self, address: u64, size: u32) -> Pieces {
+        let mut pieces = Pieces::default();
+        let mut at = 0;
+        while at < size {
+            let cell = self.world.cells.at(address.wrapping_add(u64::from(at)));
+            let length = match cell {
+                Some(cell) => self.world.cells.all[cell as usize].piece.size.min(size - at),
+                None => 1,
+            };
+            match (cell, pieces.count.checked_sub(1).map(|last| &mut pieces.list[last])) {
+                (None, Some((_, size, None))) => *size += 1,
+                _ => {
+                    pieces.list[pieces.count] = (at, length, cell);
+                    pieces.count += 1;
+                    pieces.cells += u32::from(cell.is_some());
+                }
+            }
+            at += length;
+        }
+        pieces
+    }
+
+    pub(super) fn load(
+        &mut self,
+        function: &Function,
+        index: usize,
+        address: &Operand,
+        size: u64,
+        hooked: bool,
+    ) -> Step<()> {
+        let instruction = &function.instructions[index];
+        let width = instruction.ty.bits();
+        if !hooked {
+            let address = self.word(address, 64);
+            if !address.known || !(1..=8).contains(&size) || width == 0 {
+                return self.set(index, Value::Untracked);
+            }
+            self.pin(address, "address");
+            let bytes = self.private(address.bits, size as u32);
+            let word = self.narrow(&bytes, width);
+            return self.set_word(index, word);
+        }
+        let record = self.expect(function, index, "a load's", Kind::is_load)?;
+        self.address(address, record.words[0]);
+        let bytes = self.read(record, record.words[1], &instruction.name);
+        let word = self.narrow(&bytes, width);
+        self.set_word(index, word)
+    }
+
+    /// Memory without records: what the walk has put there, else what the program's file has.
+    fn private(&mut self, address: u64, size: u32) -> Bytes {
+        let bytes = self.world.memory.load(address, size);
+        if bytes.is_known() {
+            return bytes;
+        }
+        let image = self.program.image(address).and_then(|image| image.get(..size as usize));
+        match image {
+            Some(image) => Bytes::constant(size, image.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))),
+            None => bytes,
+        }
+    }
+
+    fn narrow(&mut self, bytes: &Bytes, width: u32) -> Word {
+        let word = self.world.expressions.join(bytes);
+        self.world.expressions.truncate(word, width)
+    }
+
+    /// The address of an access is what the log says.
+    fn address(&mut self, operand: &Operand, recorded: u64) {
+        let address = self.word(operand, 64);
+        let address = self.checked(address, recorded, "an address");
+        self.pin(address, "address");
+    }
+
+    /// Reads memory that holds `bits`: an event for each shared cell.
+    fn read(&mut self, record: Record, bits: u64, name: &str) -> Bytes {
+        let (address, size) = (record.words[0], record.kind.size() as u32);
+        let pieces = self.pieces(address, size);
+        self.read_pieces(address, &pieces, Bytes::constant(size, bits), name, (record.at, 1))
+    }
+
+    fn read_pieces(
+        &mut self,
+        address: u64,
+        pieces: &Pieces,
+        found: Bytes,
+        name: &str,
+        (at, steps): (u64, u32),
+    ) -> Bytes {
+        if pieces.cells == 0 {
+            return self.read_own(address, found);
+        }
+        let source = self.source(at);
+        let mut bytes = found;
+        for (offset, size, cell) in pieces.iter() {
+            let (address, part) = (address.wrapping_add(u64::from(offset)), found.part(offset, size));
+            match cell {
+                Some(cell) => self.expect_content(source, cell, address, &part),
+                None => bytes.put(offset, &self.read_own(address, part)),
+            }
+        }
+        for (offset, size, cell, part) in pieces.parts(0, steps) {
+            let value = self.world.literal(size * 8, found.part(offset, size).bits);
+            let dst = self.world.fresh_name(&mut self.thread.names, name);
+            let op = Op::Read { var: VarId(cell), dst: Some(dst), value: Some(value), guard: None };
+            let event = self.world.push_part(source, op, part);
+            self.count_access();
+            let term = self.world.expressions.local(event, size * 8);
+            bytes.put(offset, &self.named(term, found.part(offset, size)));
+        }
+        bytes
+    }
+
+    fn named(&mut self, term: TermId, bytes: Bytes) -> Bytes {
+        let word = Word { term: Some(term), ..Word::constant(bytes.size * 8, bytes.bits) };
+        self.world.expressions.split(word, bytes.size)
+    }
+
+    fn count_access(&mut self) {
+        self.thread.nest.accesses += 1;
+        self.world.statistics.shared_accesses += 1;
+    }
+
+    /// Bytes that no other thread can have written: what is known of them, if they are still that.
+    fn read_own(&mut self, address: u64, found: Bytes) -> Bytes {
+        let known = self.world.memory.load(address, found.size);
+        let mut bytes = known;
+        for byte in (0..found.size).filter(|byte| known.known >> byte & 1 == 0) {
+            bytes.put(byte, &found.part(byte, 1));
+        }
+        if bytes.bits != found.bits {
+            bytes = found; // written by code that was not recorded
+        }
+        if bytes != known {
+            self.world.memory.store(address, &bytes);
+        }
+        self.count_own(bytes.symbolic);
+        bytes
+    }
+
+    fn count_own(&mut self, symbolic: bool) {
+        let statistics = &mut self.world.statistics;
+        statistics.symbolic_accesses += u64::from(symbolic);
+        statistics.constant_accesses += u64::from(!symbolic);
+    }
+
+    /// A shared cell holds these bytes: if it did not when last seen, code that was not recorded has written it.
+    fn expect_content(&mut self, source: Source, cell: u32, address: u64, found: &Bytes) {
+        let known = self.world.memory.load(address, found.size);
+        if !known.is_known() {
+            self.world.starts_as(cell, found.bits);
+        } else if known.bits != found.bits {
+            let value = self.world.literal(found.size * 8, found.bits);
+            let op = Op::Write { var: VarId(cell), expr: Some(value), value: Some(value), guard: None, external: true };
+            self.world.push(source, op);
+            self.world.statistics.external_writes += 1;
+        }
+        self.world.memory.store(address, found);
+    }
+
+    pub(super) fn store(
+        &mut self,
+        function: &Function,
+        index: usize,
+        (address, value): (&Operand, &Operand),
+        size: u64,
+        hooked: bool,
+    ) -> Step<()> {
+        if !hooked {
+            let address = self.word(address, 64);
+            if address.known && (1..=8).contains(&size) {
+                self.pin(address, "address");
+                let value = self.operand(value).word(size as u32 * 8);
+                let bytes = self.world.expressions.split(value, size as u32);
+                self.world.memory.store(address.bits, &bytes);
+            }
+            return self.set(index, Value::Untracked);
+        }
+        let record = self.expect(function, index, "a store's", Kind::is_store)?;
+        self.address(address, record.words[0]);
+        let size = record.kind.size() as u32;
+        let value = match self.operand(value) {
+            Value::Word(word) => self.world.expressions.zero_extend(word, size * 8),
+            _ => Word::unknown(size * 8),
+        };
+        let value = self.checked(value, record.words[1], "a stored value");
+        let bytes = self.world.expressions.split(value, size);
+        self.write(record, bytes);
+        self.set(index, Value::Untracked)
+    }
+
+    /// Writes memory: an event for each shared cell.
+    fn write(&mut self, record: Record, bytes: Bytes) {
+        let pieces = self.pieces(record.words[0], bytes.size);
+        self.write_pieces(record.words[0], &pieces, bytes, record.at, (0, 1));
+    }
+
+    fn write_pieces(&mut self, address: u64, pieces: &Pieces, bytes: Bytes, at: u64, (step, steps): (u32, u32)) {
+        if pieces.cells == 0 {
+            self.count_own(bytes.symbolic);
+            return self.world.memory.store(address, &bytes);
+        }
+        let source = self.source(at);
+        for (offset, size, cell) in pieces.iter() {
+            let (address, part) = (address.wrapping_add(u64::from(offset)), bytes.part(offset, size));
+            let kept = if cell.is_some() { Bytes::constant(size, part.bits) } else { part };
+            self.world.memory.store(address, &kept);
+        }
+        for (offset, size, cell, part) in pieces.parts(step, steps) {
+            self.world.starts_as(cell, self.world.image(cell));
+            let bytes = bytes.part(offset, size);
+            let value = self.world.literal(size * 8, bytes.bits);
+            let written = self.world.expressions.join(&bytes);
+            let expr = self.world.expressions.term(written);
+            let op = Op::Write { var: VarId(cell), expr: Some(expr), value: Some(value), guard: None, external: false };
+            self.world.push_part(source, op, part);
+            self.count_access();
+        }
+    }
+
+    /// An access by an interposed function: its values are those in the log.
+    pub(super) fn access_from_outside(&mut self, record: Record) {
+        let size = record.kind.size() as u32;
+        if record.kind.is_store() {
+            self.write(record, Bytes::constant(size, record.words[1]));
+        } else if is_update(record.kind) {
+            let new = Word::constant(size * 8, record.words[2]);
+            self.replace(record, "", None, &mut |_, _| new);
+        } else {
+            self.read(record, record.words[1], "");
+        }
+    }
+
+    pub(super) fn wide(
+        &mut self,
+        function: &Function,
+        index: usize,
+        address: &Operand,
+        pieces: &[(u64, u8)],
+    ) -> Step<()> {
+        let done = match self.frame()?.state {
+            State::Moving(done) => done as usize,
+            _ => 0,
+        };
+        for (piece, (offset, _)) in pieces.iter().enumerate().skip(done) {
+            let record = self.expect(function, index, "a wide access's", |kind| kind.is_load() || kind.is_store())?;
+            self.address(address, record.words[0].wrapping_sub(*offset));
+            if record.kind.is_load() {
+                let bytes = self.read(record, record.words[1], &function.instructions[index].name);
+                let word = self.world.expressions.join(&bytes);
+                self.pin(word, "wide value");
+            } else {
+                self.write(record, Bytes::constant(record.kind.size() as u32, record.words[1]));
+            }
+            self.frame()?.state = State::Moving(piece as u64 + 1);
+        }
+        self.set(index, Value::Untracked)
+    }
+
+    pub(super) fn copy(
+        &mut self,
+        function: &Function,
+        index: usize,
+        (to, from, length): (&Operand, &Operand, &Operand),
+        hooked: bool,
+    ) -> Step<()> {
+        let (to, from, length) = (self.word(to, 64), self.word(from, 64), self.word(length, 64));
+        let words = [to, from, length].map(|word| self.pin(word, "address"));
+        if !hooked {
+            if words.iter().all(|word| word.known) {
+                self.copy_private(to.bits, from.bits, length.bits);
+            }
+            return self.set(index, Value::Untracked);
+        }
+        while let Some(done) = self.left_to_move(function, index, length)? {
+            let held = self.frame()?.held.take();
+            let Some(bytes) = held else {
+                let record = self.expect(function, index, "a copy's", Kind::is_load)?;
+                let bytes = self.read(record, record.words[1], &function.instructions[index].name);
+                self.frame()?.held = Some(Box::new(bytes));
+                continue;
+            };
+            let record = match self.expect(function, index, "a copy's", Kind::is_store) {
+                Ok(record) => record,
+                Err(pause) => {
+                    self.frame()?.held = Some(bytes);
+                    return Err(pause);
+                }
+            };
+            if record.words[1] != bytes.bits || record.kind.size() as u32 != bytes.size {
+                return Err(self.lost(record, "what was loaded"));
+            }
+            self.write(record, *bytes);
+            self.frame()?.state = State::Moving(done + record.kind.size() as u64);
+        }
+        self.set(index, Value::Untracked)
+    }
+
+    /// How many bytes a copy or set has done, unless it is done with all.
+    fn left_to_move(&mut self, function: &Function, index: usize, length: Word) -> Step<Option<u64>> {
+        let done = match self.frame()?.state {
+            State::Moving(done) => done,
+            _ => 0,
+        };
+        let is_over = match length.known {
+            true => done >= length.bits,
+            false => self.frame()?.held.is_none() && self.record()?.site() != self.program.site(function, index),
+        };
+        Ok((!is_over).then_some(done))
+    }
+
+    fn copy_private(&mut self, to: u64, from: u64, length: u64) {
+        let mut moved = Vec::new();
+        for at in (0..length).step_by(8) {
+            moved.push((at, self.private(from.wrapping_add(at), (length - at).min(8) as u32)));
+        }
+        for (at, bytes) in moved {
+            self.world.memory.store(to.wrapping_add(at), &bytes);
+        }
+    }
+
+    pub(super) fn set_memory(
+        &mut self,
+        function: &Function,
+        index: usize,
+        (to, byte, length): (&Operand, &Operand, &Operand),
+        hooked: bool,
+    ) -> Step<()> {
+        let (to, byte, length) = (self.word(to, 64), self.word(byte, 8), self.word(length, 64));
+        let words = [to, length].map(|word| self.pin(word, "address"));
+        if !hooked {
+            if words.iter().all(|word| word.known) {
+                self.set_private(to.bits, byte, length.bits);
+            }
+            return self.set(index, Value::Untracked);
+        }
+        while let Some(done) = self.left_to_move(function, index, length)? {
+            let record = self.expect(function, index, "a set's", Kind::is_store)?;
+            let size = record.kind.size() as u32;
+            let value = self.world.expressions.splat(byte, size);
+            let value = self.checked(value, record.words[1], "a set value");
+            let bytes = self.world.expressions.split(value, size);
+            self.write(record, bytes);
+            self.frame()?.state = State::Moving(done + u64::from(size));
+        }
+        self.set(index, Value::Untracked)
+    }
+
+    fn set_private(&mut self, to: u64, byte: Word, length: u64) {
+        for at in (0..length).step_by(8) {
+            let size = (length - at).min(8) as u32;
+            let value = self.world.expressions.splat(byte, size);
+            let bytes = self.world.expressions.split(value, size);
+            self.world.memory.store(to.wrapping_add(at), &bytes);
+        }
+    }
+
+    pub(super) fn update(
+        &mut self,
+        function: &Function,
+        index: usize,
+        (address, operand): (&Operand, &Operand),
+        size: u64,
+        by: UpdateOp,
+    ) -> Step<()> {
+        let record = self.expect(function, index, "an atomic update's", is_update)?;
+        self.address(address, record.words[0]);
+        let width = size as u32 * 8;
+        let operand = match self.operand(operand) {
+            Value::Word(word) => self.world.expressions.zero_extend(word, width),
+            _ => Word::unknown(width),
+        };
+        let name = &function.instructions[index].name;
+        let old = self.replace(record, name, None, &mut |walk, old| walk.updated(by, old, operand));
+        let narrow = self.world.expressions.truncate(old, function.instructions[index].ty.bits());
+        self.set_word(index, narrow)
+    }
+
+    fn updated(&mut self, by: UpdateOp, old: Word, operand: Word) -> Word {
+        let expressions = &mut self.world.expressions;
+        let mut larger = |func| {
+            let keeps = expressions.compare(func, old, operand);
+            expressions.select(keeps, old, operand)
+        };
+        let func = match by {
+            UpdateOp::Xchg => return operand,
+            UpdateOp::Max => return larger(Func::BvSgt),
+            UpdateOp::Min => return larger(Func::BvSlt),
+            UpdateOp::UMax => return larger(Func::BvUgt),
+            UpdateOp::UMin => return larger(Func::BvUlt),
+            UpdateOp::Nand => {
+                let both = expressions.binary(Func::BvAnd, old, operand);
+                return expressions.binary(Func::BvXor, both, Word::constant(old.width, u64::MAX));
+            }
+            UpdateOp::Other => return Word::unknown(old.width),
+            UpdateOp::Add => Func::BvAdd,
+            UpdateOp::Sub => Func::BvSub,
+            UpdateOp::And => Func::BvAnd,
+            UpdateOp::Or => Func::BvOr,
+            UpdateOp::Xor => Func::BvXor,
+        };
+        expressions.binary(func, old, operand)
+    }
+
+    pub(super) fn compare_and_swap(
+        &mut self,
+        function: &Function,
+        index: usize,
+        address: &Operand,
+        (expected, desired): (&Operand, &Operand),
+        size: u64,
+    ) -> Step<()> {
+        let record = self.expect(function, index, "a compare-and-swap's", |kind| is_update(kind) || is_failed(kind))?;
+        self.address(address, record.words[0]);
+        let (width, name) = (size as u32 * 8, &function.instructions[index].name);
+        let mut extended = |operand: &Operand| match self.operand(operand) {
+            Value::Word(word) => self.world.expressions.zero_extend(word, width),
+            _ => Word::unknown(width),
+        };
+        let (expected, desired) = (extended(expected), extended(desired));
+        let succeeded = is_update(record.kind);
+        let old = if succeeded {
+            let expected = self.checked(expected, record.words[1], "the value expected by a compare-and-swap");
+            self.replace(record, name, Some(expected), &mut |_, _| desired)
+        } else {
+            let expected = self.checked(expected, record.words[2], "the value expected by a compare-and-swap");
+            let bytes = self.read(record, record.words[1], name);
+            let old = self.world.expressions.join(&bytes);
+            let differ = self.world.expressions.compare(Func::Distinct, old, expected);
+            // One that may fail for no reason did so: nothing follows from it.
+            if let Some(condition) = differ.term.filter(|_| differ.is(1)) {
+                self.assume(condition, Why::Branch);
+            }
+            old
+        };
+        let width = match &function.instructions[index].ty {
+            Type::Aggregate(parts) => parts.first().map_or(width, Type::bits),
+            _ => width,
+        };
+        let old = self.world.expressions.truncate(old, width);
+        let parts = [Value::Word(old), Value::Word(Word::constant(1, u64::from(succeeded)))];
+        self.set(index, Value::Aggregate(parts.into()))
+    }
+
+    /// An atomic update: `new` computes the new value from the old one, which is given back. A compare-and-swap that
+    /// succeeded says what it `expected`.
+    fn replace(
+        &mut self,
+        record: Record,
+        name: &str,
+        expected: Option<Word>,
+        new: &mut dyn FnMut(&mut Self, Word) -> Word,
+    ) -> Word {
+        let (address, size) = (record.words[0], record.kind.size() as u32);
+        let pieces = self.pieces(address, size);
+        let found = Bytes::constant(size, record.words[1]);
+        if let (Some((0, whole, Some(cell))), 1) = (pieces.iter().next(), pieces.count)
+            && whole == size
+        {
+            return self.replace_cell(record, cell, name, expected, new);
+        }
+        let old = self.read_pieces(address, &pieces, found, name, (record.at, 2));
+        let old = self.world.expressions.join(&old);
+        let value = new(self, old);
+        let value = self.checked(value, record.words[2], "an updated value");
+        let bytes = self.world.expressions.split(value, size);
+        self.write_pieces(address, &pieces, bytes, record.at, (1, 2));
+        if let Some(expected) = expected {
+            let same = self.world.expressions.compare(Func::Eq, old, expected);
+            same.term.map(|condition| self.assume(condition, Why::Branch));
+        }
+        old
+    }
+
+    fn replace_cell(
+        &mut self,
+        record: Record,
+        cell: u32,
+        name: &str,
+        expected: Option<Word>,
+        new: &mut dyn FnMut(&mut Self, Word) -> Word,
+    ) -> Word {
+        let (address, size) = (record.words[0], record.kind.size() as u32);
+        let source = self.source(record.at);
+        self.expect_content(source, cell, address, &Bytes::constant(size, record.words[1]));
+        let event = self.world.draft.next();
+        let term = self.world.expressions.local(event, size * 8);
+        let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
+        let value = new(self, old);
+        let value = self.checked(value, record.words[2], "an updated value");
+        let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
+        let op = Op::Rmw {
+            var: VarId(cell),
+            dst: Some(self.world.fresh_name(&mut self.thread.names, name)),
+            expr: Some(self.world.expressions.term(value)),
+            value: Some(self.world.literal(size * 8, record.words[1])),
+            stored: Some(self.world.literal(size * 8, record.words[2])),
+            guard,
+        };
+        self.world.push(source, op);
+        self.count_access();
+        self.world.memory.store(address, &Bytes::constant(size, record.words[2]));
+        old
+    }
+}
+
+fn is_update(kind: Kind) -> bool {
+    matches!(kind, Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8)
+}
+
+fn is_failed(kind: Kind) -> bool {
+    matches!(kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8)
+}

@@ -1,0 +1,397 @@
+//! Executes the program again along the log of a thread: values from the log, expressions from the side-car.
+//!
+//! Threads take turns so that their ordered records come in the order in which they took effect. An instruction that waits for its
+//! turn has done nothing yet and is executed again later.
+
+mod arithmetic;
+mod calls;
+mod intrinsics;
+mod loops;
+mod memory;
+mod synchronise;
+mod thread;
+
+pub(crate) use loops::LoopCache;
+pub(crate) use synchronise::signal_name;
+pub(crate) use thread::Thread;
+
+use crate::log::Record;
+use crate::names::Origin;
+use crate::program::{Function, Program};
+use crate::value::{Value, Word};
+use crate::world::{Source, World};
+use foretrace_instrument::sidecar::{BlockId, Instruction, Op, Operand, Type};
+use foretrace_runtime::record::Kind;
+use foretrace_trace::{self as trace, Func, TermId, Why};
+use thread::{Frame, Pause, State, Step};
+
+/// One thread on its way.
+pub(crate) struct Walk<'w, 'a> {
+    pub world: &'w mut World<'a>,
+    pub thread: &'w mut Thread<'a>,
+    pub loops: &'w mut LoopCache,
+    pub program: &'a Program,
+    /// The order at which it is another thread's turn.
+    pub until: u64,
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Goes on until it is another thread's turn, which is said, or to the end.
+    pub fn run(&mut self) -> Result<Option<u64>, trace::Problem> {
+        loop {
+            match self.step() {
+                Ok(()) | Err(Pause::Again) => {}
+                Err(Pause::Turn(order)) => return Ok(Some(order)),
+                Err(Pause::Problem(problem)) => return Err(problem),
+                Err(Pause::Lost(what)) => {
+                    self.mismatch(what);
+                    self.end();
+                    return Ok(None);
+                }
+                Err(Pause::End) => {
+                    self.end();
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self) -> Step<()> {
+        match self.thread.frames.last() {
+            Some(Frame { function: Some(function), state, next, .. }) if *state != State::Outside => {
+                let (function, next) = (&self.program.functions[*function], *next);
+                let instruction = function.instructions.get(next);
+                let instruction = instruction.ok_or_else(|| Pause::Lost("a block without an end".into()))?;
+                self.execute(function, next, instruction)
+            }
+            _ => self.outside(),
+        }
+    }
+
+    /// The thread's last event was made.
+    fn end(&mut self) {
+        while self.thread.nest.depth() > 0 {
+            self.end_stretch(None);
+        }
+    }
+
+    /// The next record, if it is this thread's turn to take it.
+    fn record(&mut self) -> Step<Record> {
+        let record = self.thread.records.peek().ok_or(Pause::End)?;
+        match record.order() {
+            None if record.kind == Kind::Stop => Err(Pause::End),
+            None => Ok(record),
+            Some(0) => self.crash(record),
+            Some(order) if order >= self.until => Err(Pause::Turn(order)),
+            Some(_) if record.kind == Kind::HandlerBegin => self.begin_handler(record),
+            Some(_) => Ok(record),
+        }
+    }
+
+    /// An access that never took effect: what comes now is a failure or a signal handler.
+    fn crash(&mut self, record: Record) -> Step<Record> {
+        self.take(record);
+        if let Some(frame) = self.thread.frames.last_mut() {
+            frame.state = State::Outside;
+        }
+        Err(Pause::Again)
+    }
+
+    /// The record is done with.
+    fn take(&mut self, record: Record) {
+        self.thread.now = record.at;
+        self.thread.records.pass(record.kind);
+    }
+
+    /// The next record, which is of this instruction and of one of these kinds; it is taken.
+    fn expect(&mut self, function: &Function, index: usize, what: &str, fits: impl Fn(Kind) -> bool) -> Step<Record> {
+        let record = self.record()?;
+        if !fits(record.kind) || record.site() != self.program.site(function, index) {
+            return Err(self.lost(record, what));
+        }
+        self.take(record);
+        Ok(record)
+    }
+
+    fn lost(&self, record: Record, expected: &str) -> Pause {
+        let place = self.program.position(record.site()).map_or(String::new(), |position| {
+            format!(" of {}:{} in {}", position.file, position.line, position.function)
+        });
+        Pause::Lost(format!("found a record {:?}{place}, expected {expected}", record.kind))
+    }
+
+    /// The frame that executes.
+    fn frame(&mut self) -> Step<&mut Frame> {
+        self.thread.frames.last_mut().ok_or_else(|| Pause::Lost("no function is active".into()))
+    }
+
+    fn source(&mut self, at: u64) -> Source {
+        let loc = self.place().and_then(|(function, next)| {
+            let function = &self.program.functions[function];
+            let location = function.instructions.get(next).map_or(function.location, |i| i.location);
+            self.world.location(function.unit, location)
+        });
+        Source { thread: self.thread.id, loc, at }
+    }
+
+    fn mismatch(&mut self, what: String) {
+        let source = self.source(self.thread.now);
+        self.world.mismatch(self.thread.number, source.at, source.loc, what);
+    }
+
+    /// A computed value against the one in the log; what counts is the one in the log.
+    fn checked(&mut self, computed: Word, recorded: u64, what: &str) -> Word {
+        let recorded = Word::constant(computed.width, recorded);
+        if !computed.known {
+            return recorded;
+        }
+        if computed.bits != recorded.bits {
+            self.mismatch(format!("{what} is {:#x} in the log, computed {:#x}", recorded.bits, computed.bits));
+            return recorded;
+        }
+        computed
+    }
+
+    /// A condition that holds here, unless this thread has said so before.
+    fn assume(&mut self, condition: TermId, why: Why) -> bool {
+        let is_new =
+            self.world.expressions.terms.as_const(condition).is_none() && self.thread.assumed.insert(condition);
+        if is_new {
+            let source = self.source(self.thread.now);
+            self.world.push(source, trace::Op::Assume { expr: condition, why });
+        }
+        is_new
+    }
+
+    /// Fixes a value that leaves what is tracked; gives it back as a constant.
+    fn pin(&mut self, word: Word, by: &str) -> Word {
+        if let Some(condition) = self.world.pin(word)
+            && self.assume(condition, Why::Pin)
+        {
+            self.world.statistics.pinned_by(by);
+        }
+        Word { term: None, ..word }
+    }
+
+    fn pin_value(&mut self, value: &Value, by: &str) {
+        match value {
+            Value::Word(word) => drop(self.pin(*word, by)),
+            Value::Aggregate(parts) => parts.iter().for_each(|part| self.pin_value(part, by)),
+            Value::Untracked => {}
+        }
+    }
+
+    /// The value of an operand of the innermost frame.
+    fn operand(&self, operand: &Operand) -> Value {
+        let Some(frame) = self.thread.frames.last() else { return Value::Untracked };
+        match operand {
+            Operand::Local(site) => {
+                let Some(function) = frame.function else { return Value::Untracked };
+                let index = self.program.functions[function].index(*site);
+                self.thread.registers.get(frame.registers + index).cloned().unwrap_or(Value::Untracked)
+            }
+            Operand::Parameter(index) => frame.parameters.get(*index as usize).cloned().unwrap_or(Value::Untracked),
+            Operand::Constant(width @ 1..=64, bits) => Value::Word(Word::constant(*width, *bits)),
+            Operand::Aggregate(parts) => Value::Aggregate(parts.iter().map(|part| self.operand(part)).collect()),
+            Operand::Constant(..) | Operand::Address(..) | Operand::Undefined | Operand::Opaque => Value::Untracked,
+        }
+    }
+
+    /// The scalar that an operand is.
+    fn word(&self, operand: &Operand, width: u32) -> Word {
+        let word = self.operand(operand).word(width);
+        if word.width == width { word } else { Word::unknown(width) }
+    }
+
+    /// Gives a register its value and goes on.
+    fn set(&mut self, index: usize, value: Value) -> Step<()> {
+        let frame = self.frame()?;
+        frame.state = State::Running;
+        frame.next = index + 1;
+        let register = frame.registers + index;
+        if let Some(place) = self.thread.registers.get_mut(register) {
+            *place = value;
+        }
+        Ok(())
+    }
+
+    fn set_word(&mut self, index: usize, word: Word) -> Step<()> {
+        self.set(index, Value::Word(word))
+    }
+
+    fn execute(&mut self, function: &'a Function, index: usize, instruction: &'a Instruction) -> Step<()> {
+        match &instruction.op {
+            Op::Alloca { size, count, escapes } => self.alloca(function, index, *size, count, *escapes),
+            Op::Load { address, size, hooked, .. } => self.load(function, index, address, *size, *hooked),
+            Op::Store { address, value, size, hooked, .. } => {
+                self.store(function, index, (address, value), *size, *hooked)
+            }
+            Op::Wide { address, pieces, .. } => self.wide(function, index, address, pieces),
+            Op::Update { address, operand, size, by } => self.update(function, index, (address, operand), *size, *by),
+            Op::CompareAndSwap { address, expected, desired, size } => {
+                self.compare_and_swap(function, index, address, (expected, desired), *size)
+            }
+            Op::Copy { to, from, length, hooked } => self.copy(function, index, (to, from, length), *hooked),
+            Op::Set { to, byte, length, hooked } => self.set_memory(function, index, (to, byte, length), *hooked),
+            Op::Phi(_) => self.set(
+                index,
+                self.thread.registers[self.thread.frames.last().map_or(0, |f| f.registers) + index].clone(),
+            ),
+            Op::Branch { condition, yes, no } => self.branch(function, index, condition, (*yes, *no)),
+            Op::Jump(to) => self.jump(function, *to),
+            Op::Switch { value, bits, cases, otherwise } => {
+                self.switch(function, index, (value, *bits), cases, *otherwise)
+            }
+            Op::Indirect { address, to } => self.indirect(function, index, address, to),
+            Op::Call { callee, arguments, result, .. } => self.call(function, index, callee, arguments, *result),
+            Op::Intrinsic { name, arguments } => self.intrinsic(function, index, name, arguments),
+            Op::Landing => {
+                self.expect(function, index, "a landing pad's", |kind| kind == Kind::Landing)?;
+                self.set(index, Value::Untracked)
+            }
+            Op::Resume => {
+                self.frame()?.state = State::Outside;
+                Ok(())
+            }
+            Op::Return(value) => {
+                let value = value.as_ref().map_or(Value::Untracked, |value| self.operand(value));
+                self.return_from(function, value)
+            }
+            Op::Unreachable => {
+                self.frame()?.state = State::Outside;
+                Ok(())
+            }
+            Op::Opaque { operands, recorded, .. } => self.opaque(function, index, operands, *recorded),
+            Op::Nothing => self.set(index, Value::Untracked),
+            pure => {
+                let value = self.compute(pure, &instruction.ty);
+                self.set(index, value)
+            }
+        }
+    }
+
+    fn alloca(&mut self, function: &Function, index: usize, size: u64, count: &Operand, escapes: bool) -> Step<()> {
+        if escapes {
+            let record = self.expect(function, index, "an alloca's", |kind| kind == Kind::Alloca)?;
+            let number = self.thread.frames.last().and_then(|frame| frame.function).unwrap_or_default();
+            let origin = Origin::Frame { function: number as u32, instruction: index as u32 };
+            self.world.born(record.words[0], record.words[1], origin);
+            return self.set_word(index, Word::constant(64, record.words[0]));
+        }
+        let count = self.operand(count).word(64);
+        let bytes = if count.known { size.saturating_mul(count.bits).min(1 << 32) } else { size };
+        let address = self.thread.private;
+        self.thread.private = address + bytes.next_multiple_of(16).max(16);
+        self.world.memory.forget(address, bytes);
+        self.set_word(index, Word::constant(64, address))
+    }
+
+    fn opaque(&mut self, function: &Function, index: usize, operands: &[Operand], recorded: bool) -> Step<()> {
+        let ty = &function.instructions[index].ty;
+        let value = match recorded {
+            true => {
+                let record = self.expect(function, index, "an opaque instruction's", |kind| kind == Kind::Value)?;
+                Value::Word(Word::constant(ty.bits().max(1), record.words[0]))
+            }
+            false => Value::Untracked,
+        };
+        let by = if matches!(ty, Type::Float(_)) { "floating point" } else { "opaque operation" };
+        for operand in operands {
+            self.pin_value(&self.operand(operand), by);
+        }
+        self.set(index, value)
+    }
+
+    fn branch(
+        &mut self,
+        function: &'a Function,
+        index: usize,
+        condition: &Operand,
+        to: (BlockId, BlockId),
+    ) -> Step<()> {
+        let is_branch = |kind| matches!(kind, Kind::BranchTrue | Kind::BranchFalse);
+        let record = self.expect(function, index, "a branch's", is_branch)?;
+        let taken = record.kind == Kind::BranchTrue;
+        let condition = self.word(condition, 1);
+        let condition = self.checked(condition, u64::from(taken), "a branch condition");
+        if let Some(holds) = self.world.pin(condition) {
+            self.assume(holds, Why::Branch);
+        }
+        self.jump(function, if taken { to.0 } else { to.1 })
+    }
+
+    fn switch(
+        &mut self,
+        function: &'a Function,
+        index: usize,
+        (value, bits): (&Operand, u32),
+        cases: &[(u64, BlockId)],
+        otherwise: BlockId,
+    ) -> Step<()> {
+        let record = self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?;
+        let value = self.word(value, bits);
+        let value = self.checked(value, record.words[0], "a switch's value");
+        let to = cases.iter().find(|(case, _)| *case == value.bits).map_or(otherwise, |(_, to)| *to);
+        if let Some(term) = value.term {
+            let condition = self.switch_condition(Word { term: Some(term), ..value }, cases, to, otherwise);
+            self.assume(condition, Why::Branch);
+        }
+        self.jump(function, to)
+    }
+
+    /// The condition under which a switch leads to a block.
+    fn switch_condition(&mut self, value: Word, cases: &[(u64, BlockId)], to: BlockId, otherwise: BlockId) -> TermId {
+        let leads = |case: &&(u64, BlockId)| (case.1 == to) == (to != otherwise);
+        let expressions = &mut self.world.expressions;
+        let mut tests: Vec<TermId> = Vec::new();
+        for (case, _) in cases.iter().filter(leads) {
+            let test = expressions.compare(Func::Eq, value, Word::constant(value.width, *case));
+            tests.push(expressions.term(test));
+        }
+        // Of a default block: none of the cases that lead elsewhere.
+        if to == otherwise {
+            tests = tests.into_iter().map(|test| expressions.not(test)).collect();
+        }
+        let func = if to == otherwise { Func::And } else { Func::Or };
+        match tests[..] {
+            [] => expressions.terms.constant(trace::Value::Bool(true)),
+            [one] => one,
+            _ => expressions.terms.app(func, &tests).expect("truth values"),
+        }
+    }
+
+    fn indirect(&mut self, function: &'a Function, index: usize, address: &Operand, to: &[BlockId]) -> Step<()> {
+        let record = self.expect(function, index, "a computed goto's", |kind| kind == Kind::Switch)?;
+        let address = self.word(address, 64);
+        self.pin(address, "computed goto");
+        let target = to.get(record.words[0] as usize).copied();
+        self.jump(function, target.ok_or_else(|| Pause::Lost("a computed goto to no block".into()))?)
+    }
+
+    /// Goes on at the start of a block.
+    fn jump(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
+        let start = *function.blocks.get(to as usize).ok_or_else(|| Pause::Lost("a jump to no block".into()))?;
+        let frame = self.frame()?;
+        frame.previous = std::mem::replace(&mut frame.block, to);
+        let (from, registers) = (frame.previous, frame.registers);
+        frame.state = State::Running;
+        let start = start as usize;
+        let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
+        let incoming = |instruction: &Instruction| match &instruction.op {
+            Op::Phi(incoming) => {
+                incoming.iter().find(|(block, _)| *block == from).map(|(_, value)| self.operand(value))
+            }
+            _ => None,
+        };
+        let values: Vec<Value> = phis.map(|phi| incoming(phi).unwrap_or(Value::Untracked)).collect();
+        let next = start + values.len();
+        for (index, value) in (start..).zip(values) {
+            self.thread.registers[registers + index] = value;
+        }
+        self.frame()?.next = next;
+        if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
+            self.enter_block(function, to);
+        }
+        Ok(())
+    }
+}

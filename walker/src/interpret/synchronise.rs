@@ -1,0 +1,332 @@
+//! Records of interposed functions: locks, waits, threads, allocations, marks, failures.
+
+use super::Walk;
+use super::thread::Step;
+use crate::log::Record;
+use crate::names::Origin;
+use crate::objects::Class;
+use crate::transactions::Transactions;
+use crate::value::{Value, Word};
+use foretrace_runtime::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail};
+use foretrace_trace::{EventId, Op, SyncId, SyncKind, VarId, WakeCause};
+
+const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
+
+impl Walk<'_, '_> {
+    /// What an interposed function did.
+    pub(super) fn synchronise(&mut self, record: Record) -> Step<()> {
+        match record.kind {
+            Kind::Acquire | Kind::Release | Kind::Busy => self.mutex(record),
+            Kind::WriteLock | Kind::WriteUnlock | Kind::ReadLock | Kind::ReadUnlock => self.rwlock(record),
+            Kind::Wait => self.wait(record),
+            Kind::Wake => self.wake(record),
+            Kind::Signal | Kind::Broadcast => self.signal(record),
+            Kind::SemaphoreInit | Kind::Post | Kind::Down => self.semaphore(record),
+            Kind::BarrierInit | Kind::Arrive | Kind::Depart => self.barrier(record),
+            Kind::Fork | Kind::Join => self.thread_event(record),
+            Kind::Allocate => self.allocate(record),
+            Kind::Free => self.free(record),
+            Kind::AtomicBegin | Kind::AtomicEnd => self.mark(record),
+            Kind::Fail => self.fail(record),
+            _ => Ok(()),
+        }
+    }
+
+    fn event(&mut self, record: Record, op: Op) -> EventId {
+        let source = self.source(record.at);
+        self.world.push(source, op)
+    }
+
+    /// Synchronisation that no object's state allows is not part of the trace.
+    fn drop_event(&mut self) -> Step<()> {
+        self.world.statistics.dropped += 1;
+        Ok(())
+    }
+
+    fn mutex(&mut self, record: Record) -> Step<()> {
+        let recursive = record.kind == Kind::Acquire && record.words[1] != 0;
+        let (address, thread) = (record.words[0], self.thread.index);
+        let region = self.world.region(address).0;
+        if record.kind == Kind::Busy && self.world.objects.find(address, region, Class::Mutex).is_none() {
+            return self.busy(record, Class::Rwlock);
+        }
+        if record.kind == Kind::Busy {
+            return self.busy(record, Class::Mutex);
+        }
+        let object = self.world.object(address, Class::Mutex, SyncKind::Mutex { recursive })?;
+        let state = self.world.objects.get(object);
+        let lock = state.sync;
+        if record.kind == Kind::Acquire {
+            if !state.take(thread) {
+                return self.drop_event();
+            }
+            self.locked();
+            self.event(record, Op::Acquire { lock });
+        } else {
+            if !state.give_back(thread) {
+                return self.drop_event();
+            }
+            self.event(record, Op::Release { lock });
+            self.unlocked();
+        }
+        Ok(())
+    }
+
+    /// A try-lock that failed: says something only where another thread has the lock.
+    fn busy(&mut self, record: Record, class: Class) -> Step<()> {
+        let (address, thread) = (record.words[0], self.thread.index);
+        let region = self.world.region(address).0;
+        let Some(object) = self.world.objects.find(address, region, class) else { return self.drop_event() };
+        let state = self.world.objects.get(object);
+        if !state.is_busy_for(thread) {
+            return self.drop_event();
+        }
+        let lock = state.sync;
+        self.event(record, Op::Busy { lock });
+        Ok(())
+    }
+
+    fn rwlock(&mut self, record: Record) -> Step<()> {
+        let thread = self.thread.index;
+        let object = self.world.object(record.words[0], Class::Rwlock, SyncKind::Rwlock)?;
+        let state = self.world.objects.get(object);
+        let lock = state.sync;
+        let (done, op) = match record.kind {
+            Kind::WriteLock => (state.take(thread), Op::Acquire { lock }),
+            Kind::ReadLock => (state.share(thread), Op::AcquireShared { lock }),
+            Kind::WriteUnlock => (state.give_back(thread), Op::Release { lock }),
+            _ => (state.give_share_back(thread), Op::ReleaseShared { lock }),
+        };
+        if !done {
+            return self.drop_event();
+        }
+        let takes = matches!(record.kind, Kind::WriteLock | Kind::ReadLock);
+        if takes {
+            self.locked();
+        }
+        self.event(record, op);
+        if !takes {
+            self.unlocked();
+        }
+        Ok(())
+    }
+
+    /// A lock is about to be taken.
+    fn locked(&mut self) {
+        self.thread.locks += 1;
+        if self.thread.locks == 1 && self.world.options.transactions == Transactions::CriticalSections {
+            let label = self.two_innermost();
+            let label = self.world.draft.assembler.name(&label);
+            let start = self.world.draft.next().0;
+            self.thread.nest.begin(start, Some(label));
+        }
+    }
+
+    /// A lock was given back.
+    fn unlocked(&mut self) {
+        self.thread.locks = self.thread.locks.saturating_sub(1);
+        if self.thread.locks == 0 && self.world.options.transactions == Transactions::CriticalSections {
+            self.end_stretch(Some(self.world.draft.next().0));
+        }
+    }
+
+    fn wait(&mut self, record: Record) -> Step<()> {
+        let thread = self.thread.index;
+        let cond = self.world.object(record.words[0], Class::Condvar, SyncKind::Condvar)?;
+        let mutex = self.world.object(record.words[1], Class::Mutex, PLAIN)?;
+        let (cond_id, lock) = self.sync_ids(cond, mutex);
+        let state = self.world.objects.get(mutex);
+        if state.holder.is_none_or(|(by, _)| by != thread) {
+            return self.drop_event();
+        }
+        state.holder = None;
+        self.thread.waiting = Some((cond, mutex));
+        self.event(record, Op::Wait { cond: cond_id, lock });
+        self.unlocked();
+        Ok(())
+    }
+
+    fn sync_ids(&mut self, cond: usize, mutex: usize) -> (SyncId, SyncId) {
+        (self.world.objects.get(cond).sync, self.world.objects.get(mutex).sync)
+    }
+
+    fn wake(&mut self, record: Record) -> Step<()> {
+        let thread = self.thread.index;
+        let Some((cond, mutex)) = self.thread.waiting.take() else { return self.drop_event() };
+        let (cond_id, lock) = self.sync_ids(cond, mutex);
+        if !self.world.objects.get(mutex).take(thread) {
+            return self.drop_event();
+        }
+        let (cause, by) = match record.words[1] {
+            WOKEN_BY_TIMEOUT => (Some(WakeCause::Timeout), None),
+            WOKEN_SPURIOUSLY => (Some(WakeCause::Spurious), None),
+            signal => match self.world.objects.signal(signal) {
+                Some(by) => (None, Some(by)),
+                None => (Some(WakeCause::Spurious), None),
+            },
+        };
+        self.locked();
+        self.event(record, Op::Wake { cond: cond_id, lock, cause, by });
+        Ok(())
+    }
+
+    fn signal(&mut self, record: Record) -> Step<()> {
+        let cond = self.world.object(record.words[0], Class::Condvar, SyncKind::Condvar)?;
+        let cond = self.world.objects.get(cond).sync;
+        let op = if record.kind == Kind::Signal { Op::Signal { cond } } else { Op::Broadcast { cond } };
+        let event = self.event(record, op);
+        if let Some(order) = record.order() {
+            self.world.objects.note_signal(order, event);
+        }
+        Ok(())
+    }
+
+    fn semaphore(&mut self, record: Record) -> Step<()> {
+        let (address, count) = (record.words[0], record.words[1]);
+        let place = self.world.region(address);
+        if record.kind == Kind::SemaphoreInit {
+            self.world.new_object(address, place, Class::Semaphore, SyncKind::Semaphore { init: count })?;
+            return Ok(());
+        }
+        let before = if record.kind == Kind::Post { count } else { count.wrapping_add(1) };
+        let object = self.world.object(address, Class::Semaphore, SyncKind::Semaphore { init: before })?;
+        let state = self.world.objects.get(object);
+        let sem = state.sync;
+        if record.kind == Kind::Post {
+            state.count += 1;
+            self.event(record, Op::Post { sem });
+        } else {
+            let Some(rest) = state.count.checked_sub(1) else { return self.drop_event() };
+            state.count = rest;
+            self.event(record, Op::Down { sem });
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self, record: Record) -> Step<()> {
+        let (address, word) = (record.words[0], record.words[1]);
+        if record.kind == Kind::BarrierInit {
+            let place = self.world.region(address);
+            let kind = SyncKind::Barrier { parties: Some(word).filter(|parties| *parties > 0) };
+            self.world.new_object(address, place, Class::Barrier, kind)?;
+            return Ok(());
+        }
+        let object = self.world.object(address, Class::Barrier, SyncKind::Barrier { parties: None })?;
+        let barrier = self.world.objects.get(object).sync;
+        let op = match record.kind {
+            Kind::Arrive => Op::Arrive { barrier, round: word },
+            _ => Op::Depart { barrier, round: word },
+        };
+        self.event(record, op);
+        Ok(())
+    }
+
+    fn thread_event(&mut self, record: Record) -> Step<()> {
+        let number = record.words[0];
+        let child = match self.world.threads.get(&number) {
+            Some(child) => *child,
+            None => {
+                let child = self.world.draft.assembler.thread(number)?;
+                self.world.threads.insert(number, child);
+                child
+            }
+        };
+        let op = if record.kind == Kind::Fork { Op::Fork { child } } else { Op::Join { child } };
+        self.event(record, op);
+        Ok(())
+    }
+
+    fn allocate(&mut self, record: Record) -> Step<()> {
+        let origin = match self.place() {
+            Some((function, instruction)) => {
+                Origin::Heap { function: function as u32, instruction: instruction as u32 }
+            }
+            None => Origin::Unknown,
+        };
+        self.world.born(record.words[0], record.words[1], origin);
+        Ok(())
+    }
+
+    fn free(&mut self, record: Record) -> Step<()> {
+        let Some(extent) = self.world.cells.regions.starting_at(record.words[0]) else { return Ok(()) };
+        let vars: Box<[VarId]> = self.world.cells.of(extent.region).map(VarId).collect();
+        if !vars.is_empty() {
+            self.event(record, Op::Free { vars });
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, record: Record) -> Step<()> {
+        if self.world.options.transactions != Transactions::Marked {
+            return Ok(());
+        }
+        if record.kind == Kind::AtomicBegin {
+            self.thread.marked += 1;
+            let label = self.program.text_at(record.words[0]).filter(|_| record.words[0] != 0);
+            let label = label.map(|label| self.world.draft.assembler.name(&label));
+            let start = self.world.draft.next().0;
+            self.thread.nest.begin(start, label);
+        } else if self.thread.marked > 0 {
+            self.thread.marked -= 1;
+            self.end_stretch(Some(self.world.draft.next().0));
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, record: Record) -> Step<()> {
+        if std::mem::replace(&mut self.world.failed, true) {
+            return Ok(()); // an assertion also aborts
+        }
+        let detail = record.words[1];
+        let reason = match record.words[0] {
+            fail::ABORT => "abort".to_string(),
+            fail::ASSERT => match self.text(detail) {
+                Some(text) => format!("assertion failed: {text}"),
+                None => "assertion failed".to_string(),
+            },
+            fail::SIGNAL => signal_name(detail),
+            fail::TERMINATE => "terminate: an exception that nobody catches".to_string(),
+            fail::DEADLOCK => "deadlock".to_string(),
+            _ => "unknown failure".to_string(),
+        };
+        let reason = self.world.draft.assembler.name(&reason);
+        self.event(record, Op::Fail { reason: Some(reason) });
+        Ok(())
+    }
+
+    /// A C string in the program's data or in memory that the walk has seen written.
+    fn text(&mut self, address: u64) -> Option<String> {
+        self.program.text_at(address)
+    }
+
+    /// Where a thread-local variable of this thread is.
+    pub(super) fn see_thread_local(&mut self, symbol: &str, address: Word) {
+        if address.known {
+            let size = self.program.thread_local_size(symbol).unwrap_or(1);
+            let name = format!("{}@{}", crate::program::demangle(symbol), self.thread.number);
+            self.world.names.see_thread_local(address.bits, size, name);
+        }
+    }
+
+    /// A value of which only the bits in the log are known.
+    pub(super) fn recorded(width: u32, bits: u64) -> Value {
+        Value::Word(Word::constant(width, bits))
+    }
+}
+
+/// The name of a signal.
+pub(crate) fn signal_name(number: u64) -> String {
+    let name = match number {
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        15 => "SIGTERM",
+        31 => "SIGSYS",
+        _ => return format!("signal {number}"),
+    };
+    name.to_string()
+}

@@ -1,0 +1,124 @@
+//! What the walk knows of one thread: how far it is in its log, its frames, what it has assumed.
+
+use crate::log::Records;
+use crate::memory::Bytes;
+use crate::transactions::Nest;
+use crate::value::Value;
+use foretrace_trace::{TermId, ThreadId};
+use rustc_hash::FxHashSet;
+
+/// Addresses that no process has, for memory of frames that has no record of where it is.
+const PRIVATE: u64 = 0xf000_0000_0000_0000;
+
+/// A thread of the recorded run.
+pub(crate) struct Thread<'a> {
+    /// Its position among the logs.
+    pub index: usize,
+    /// Its number in the recording.
+    pub number: u64,
+    pub id: ThreadId,
+    pub records: Records<'a>,
+    /// The `at` of the record taken last.
+    pub now: u64,
+    pub frames: Vec<Frame>,
+    /// The registers of all frames.
+    pub registers: Vec<Value>,
+    /// What it has assumed so far; no need to say it again.
+    pub assumed: FxHashSet<TermId>,
+    /// How many names it has defined.
+    pub names: u64,
+    pub nest: Nest,
+    /// Marked transactions that are open.
+    pub marked: u32,
+    /// Locks that it has or shares.
+    pub locks: u32,
+    /// The condition variable and the mutex of the wait that it is in.
+    pub waiting: Option<(usize, usize)>,
+    /// Where the next private memory goes.
+    pub private: u64,
+}
+
+impl<'a> Thread<'a> {
+    pub fn new(index: usize, number: u64, id: ThreadId, records: Records<'a>) -> Thread<'a> {
+        Thread {
+            index,
+            number,
+            id,
+            records,
+            now: 0,
+            frames: Vec::new(),
+            registers: Vec::new(),
+            assumed: FxHashSet::default(),
+            names: 0,
+            nest: Nest::default(),
+            marked: 0,
+            locks: 0,
+            waiting: None,
+            private: PRIVATE | (index as u64) << 40,
+        }
+    }
+}
+
+/// What a frame is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// The next instruction is to be executed.
+    Running,
+    /// Its call led out of instrumented code, or it has returned but for its `Result` record: what comes is not of
+    /// this frame.
+    Outside,
+    /// It copies or sets memory, and has done so many bytes.
+    Moving(u64),
+}
+
+/// A call of an instrumented function.
+pub(crate) struct Frame {
+    /// Its position among the program's functions; nothing for a signal handler's caller.
+    pub function: Option<usize>,
+    /// The next instruction.
+    pub next: usize,
+    pub block: u32,
+    /// The block before.
+    pub previous: u32,
+    /// Where its registers start.
+    pub registers: usize,
+    pub parameters: Vec<Value>,
+    pub state: State,
+    /// What a copy has read and not yet written.
+    pub held: Option<Box<Bytes>>,
+    /// Whether an instruction of the frame below called it, and gets its value.
+    pub called: bool,
+    /// What the function that it called gave back, until the `Result` record.
+    pub returned: Option<Value>,
+    /// Calls of `setjmp` that were made here.
+    pub setjmps: Vec<usize>,
+    /// Stretches of the thread that were open when it began.
+    pub nest: usize,
+    /// Loops that it is in, where each iteration is a stretch.
+    pub loops: Vec<u32>,
+    /// Where its private memory starts.
+    pub private: u64,
+}
+
+/// Why a thread does not go on right now.
+pub(crate) enum Pause {
+    /// It is another thread's turn until this order.
+    Turn(u64),
+    /// Its log ends here.
+    End,
+    /// The frames are others now: look again.
+    Again,
+    /// The log is not what the program would have written.
+    Lost(String),
+    /// The trace cannot hold what happened.
+    Problem(foretrace_trace::Problem),
+}
+
+impl From<foretrace_trace::Problem> for Pause {
+    fn from(problem: foretrace_trace::Problem) -> Pause {
+        Pause::Problem(problem)
+    }
+}
+
+/// The result of a step of the walk.
+pub(crate) type Step<T> = Result<T, Pause>;

@@ -1,0 +1,312 @@
+//! The logs of a recording: opened, checked, read record by record; and finished after the run.
+
+use crate::error::WalkError;
+use foretrace_runtime::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, PLACE_BITS, Site, header, stop};
+use memmap2::Mmap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// A record of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// What it says.
+    pub kind: Kind,
+    /// Where in the program it comes from: of instrumented code a site, else a return address.
+    pub place: u64,
+    /// The words after its header, as many as its kind has; the others are 0.
+    pub words: [u64; 4],
+    /// How many counted records of the thread come before it: of a counted record, its `at`.
+    pub at: u64,
+}
+
+impl Record {
+    /// Its place as a site of instrumented code.
+    pub fn site(&self) -> Site {
+        Site(self.place)
+    }
+
+    /// Its order number; nothing where its kind has none.
+    pub fn order(&self) -> Option<u64> {
+        self.kind.ordered().then(|| self.words[self.kind.words() - 2])
+    }
+}
+
+/// The log of one thread, whole and in memory.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    bytes: Mmap,
+    header: FileHeader,
+    /// The byte after the `Stop` record.
+    end: usize,
+    records: u64,
+    stop: u64,
+}
+
+impl Log {
+    /// Opens a log and checks that it is whole: of our version, and ended by a `Stop` record.
+    pub fn open(path: &Path) -> Result<Log, WalkError> {
+        let bytes = map(path)?;
+        let header = read_header(path, &bytes)?;
+        let scan = scan(&bytes);
+        match scan.stop {
+            Some(stop) => {
+                Ok(Log { path: path.to_path_buf(), bytes, header, end: scan.end, records: scan.records, stop })
+            }
+            None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
+        }
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it starts with.
+    pub fn header(&self) -> &FileHeader {
+        &self.header
+    }
+
+    /// How many records it has.
+    pub fn len(&self) -> u64 {
+        self.records
+    }
+
+    /// Whether it has no records at all.
+    pub fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// Why it ends: one of [`stop`].
+    pub fn stopped_by(&self) -> u64 {
+        self.stop
+    }
+
+    /// Its records from the first on.
+    pub fn records(&self) -> Records<'_> {
+        Records { bytes: &self.bytes[..self.end], position: HEADER_WORDS * WORD, at: 0 }
+    }
+}
+
+/// A position in a log, and the records from there on.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    at: u64,
+}
+
+impl Records<'_> {
+    /// The next record, which stays the next one.
+    #[inline]
+    pub fn peek(&self) -> Option<Record> {
+        let header = word(self.bytes, self.position)?;
+        let kind = Kind::of(header)?;
+        let mut words = [0; 4];
+        let from = self.position + WORD;
+        let rest = self.bytes.get(from..from + (kind.words() - 1) * WORD)?;
+        for (word, bytes) in words.iter_mut().zip(rest.as_chunks::<WORD>().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Some(Record { kind, place: header & ((1 << PLACE_BITS) - 1), words, at: self.at })
+    }
+
+    /// The byte at which the next record starts.
+    pub fn byte(&self) -> u64 {
+        self.position as u64
+    }
+
+    /// Goes past a record of this kind, which is the next one.
+    #[inline]
+    pub fn pass(&mut self, kind: Kind) {
+        self.position += kind.words() * WORD;
+        self.at += u64::from(kind.ordered());
+    }
+
+    /// The order of the next record that has one, after records without.
+    pub fn next_order(&self) -> Option<u64> {
+        self.clone().find_map(|record| record.order().filter(|order| *order != 0))
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Record;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record> {
+        let record = self.peek()?;
+        self.pass(record.kind);
+        Some(record)
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + WORD)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+fn map(path: &Path) -> Result<Mmap, WalkError> {
+    let failed = |error| WalkError::io(path, error);
+    let file = File::open(path).map_err(failed)?;
+    #[allow(
+        unsafe_code,
+        reason = "the only way to map a file; a recording that is changed under us is the user's fault"
+    )]
+    unsafe { Mmap::map(&file) }.map_err(failed)
+}
+
+fn read_header(path: &Path, bytes: &[u8]) -> Result<FileHeader, WalkError> {
+    let at = |index: usize| word(bytes, index * WORD);
+    let not_a_log = || WalkError::NotALog { path: path.to_path_buf() };
+    let magic = at(0).ok_or_else(not_a_log)?;
+    if magic != MAGIC {
+        let (found, expected) = (magic.to_le_bytes(), MAGIC.to_le_bytes());
+        if found[..7] != expected[..7] {
+            return Err(not_a_log());
+        }
+        return Err(WalkError::LogVersion { path: path.to_path_buf(), found: found[7], expected: expected[7] });
+    }
+    let field = |index| at(index).ok_or(WalkError::CutOff { path: path.to_path_buf(), byte: bytes.len() as u64 });
+    Ok(FileHeader {
+        magic,
+        thread: field(1)?,
+        parent: field(2)?,
+        nth: field(3)?,
+        start: field(4)?,
+        reserved: [field(5)?, field(6)?, field(7)?],
+    })
+}
+
+/// What a log's records show.
+#[derive(Default)]
+struct Scan {
+    /// The byte after the last whole record.
+    end: usize,
+    records: u64,
+    stop: Option<u64>,
+}
+
+/// Goes through all records, up to the first that is not whole or a `Stop`.
+fn scan(bytes: &[u8]) -> Scan {
+    let mut records = Records { bytes, position: HEADER_WORDS * WORD, at: 0 };
+    let mut scan = Scan::default();
+    for record in records.by_ref() {
+        scan.records += 1;
+        if record.kind == Kind::Stop {
+            scan.stop = Some(record.words[0]);
+            break;
+        }
+    }
+    scan.end = records.position.min(bytes.len());
+    scan
+}
+
+/// All logs of a recording, by thread number.
+pub fn open_logs(recording: &Path) -> Result<Vec<Log>, WalkError> {
+    let mut logs = log_files(recording)?.iter().map(|path| Log::open(path)).collect::<Result<Vec<Log>, _>>()?;
+    if logs.is_empty() {
+        return Err(WalkError::NoLogs { path: recording.to_path_buf() });
+    }
+    logs.sort_by_key(|log| log.header.thread);
+    if let Some(twice) = logs.windows(2).find(|pair| pair[0].header.thread == pair[1].header.thread) {
+        let (first, second) = (&twice[0], &twice[1]);
+        return Err(WalkError::SameThread { first: first.path.clone(), second: second.path.clone() });
+    }
+    Ok(logs)
+}
+
+/// The files `thread-<number>.log` of a folder, sorted by name.
+fn log_files(recording: &Path) -> Result<Vec<PathBuf>, WalkError> {
+    let failed = |error| WalkError::io(recording, error);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(recording).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let is_log = name.to_str().is_some_and(|name| name.starts_with("thread-") && name.ends_with(".log"));
+        if is_log {
+            paths.push(recording.join(name));
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// After the run: cuts every log of the folder after its last whole record, and ends it with a `Stop` record if it has none.
+/// Logs that were not even begun go.
+///
+/// From then on a log that ends otherwise was cut off, and is refused.
+pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
+    log_files(recording)?.iter().try_for_each(|path| finish(path))
+}
+
+fn finish(path: &Path) -> Result<(), WalkError> {
+    let failed = |error| WalkError::io(path, error);
+    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.len() < WORD as u64 {
+        return fs::remove_file(path).map_err(failed);
+    }
+    let scan = {
+        let bytes = map(path)?;
+        if word(&bytes, 0) == Some(0) {
+            return fs::remove_file(path).map_err(failed); // the process ended before the thread began
+        }
+        read_header(path, &bytes)?;
+        scan(&bytes)
+    };
+    file.set_len(scan.end as u64).map_err(failed)?;
+    if scan.stop.is_none() {
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        let record = [header(Kind::Stop, 0).to_le_bytes(), stop::END.to_le_bytes()].concat();
+        file.write_all(&record).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(words: &[u64]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thread-1.log");
+        let head = [MAGIC, 1, 0, 0, 0, 0, 0, 0];
+        let bytes: Vec<u8> = head.iter().chain(words).flat_map(|word| word.to_le_bytes()).collect();
+        fs::write(&path, bytes).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_killed_process_leaves_a_log_that_can_be_finished_and_read() {
+        let load = [header(Kind::Load4, 7), 0x1000, 42, 1];
+        let words: Vec<u64> = load.iter().copied().chain([header(Kind::BranchTrue, 8), 0, 0, 0]).collect();
+        let (folder, path) = log(&words);
+        let end = (HEADER_WORDS + 5) * WORD;
+        assert!(matches!(Log::open(&path), Err(WalkError::CutOff { byte, .. }) if byte == end as u64));
+        finish_logs(folder.path()).unwrap();
+        finish_logs(folder.path()).unwrap(); // changes nothing more
+        let log = Log::open(&path).unwrap();
+        let records: Vec<Record> = log.records().collect();
+        assert_eq!(records.iter().map(|r| r.kind).collect::<Vec<_>>(), [Kind::Load4, Kind::BranchTrue, Kind::Stop]);
+        assert_eq!((records[0].order(), records[0].at, records[1].at), (Some(1), 0, 1));
+        assert_eq!((log.stopped_by(), log.len()), (stop::END, 3));
+    }
+
+    #[test]
+    fn a_record_whose_words_are_missing_is_cut_away() {
+        let (folder, path) = log(&[header(Kind::Load4, 7), 0x1000]);
+        finish_logs(folder.path()).unwrap();
+        assert_eq!(Log::open(&path).unwrap().records().count(), 1);
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thread-1.log");
+        let mut magic = MAGIC.to_le_bytes();
+        magic[7] = 9;
+        fs::write(&path, [magic; 9].concat()).unwrap();
+        assert!(matches!(Log::open(&path), Err(WalkError::LogVersion { found: 9, expected: 1, .. })));
+    }
+}

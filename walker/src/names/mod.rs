@@ -1,0 +1,69 @@
+//! Names of memory: variables of the source with their members, heap by where it was allocated, frames by function.
+
+mod dwarf;
+mod heap;
+mod types;
+
+pub(crate) use heap::Origin;
+
+use crate::error::WalkError;
+use crate::program::Program;
+use crate::shared::{OUTSIDE, Piece, RegionId};
+use heap::Origins;
+use std::collections::BTreeMap;
+use types::{Types, Wanted};
+
+/// All that names are made of.
+pub(crate) struct Names {
+    types: Types,
+    origins: Origins,
+    /// Thread-local variables by address: size, name.
+    thread_local: BTreeMap<u64, (u64, String)>,
+}
+
+impl Names {
+    pub fn load(program: &Program) -> Result<Names, WalkError> {
+        Ok(Names { types: Types::load(program), origins: Origins::default(), thread_local: BTreeMap::new() })
+    }
+
+    /// Where a region was allocated.
+    pub fn set_origin(&mut self, region: RegionId, origin: Origin) {
+        self.origins.set(region, origin);
+    }
+
+    /// A thread's own copy of a variable was seen here.
+    pub fn see_thread_local(&mut self, address: u64, size: u64, name: String) {
+        self.thread_local.insert(address, (size, name));
+    }
+
+    /// The name of a piece of memory, in a region that starts at `base`.
+    pub fn variable(&mut self, program: &Program, piece: Piece, region: RegionId, base: u64) -> String {
+        self.name(program, piece.address, region, base, Wanted::Bytes(u64::from(piece.size)))
+    }
+
+    /// The name of the synchronisation object at an address: members of the library's own types are not named.
+    pub fn object(&mut self, program: &Program, address: u64, region: RegionId, base: u64) -> String {
+        self.name(program, address, region, base, Wanted::Object)
+    }
+
+    fn name(&mut self, program: &Program, address: u64, region: RegionId, base: u64, wanted: Wanted) -> String {
+        if region != OUTSIDE {
+            return self.origins.name(program, &self.types, region, address - base, wanted);
+        }
+        if let Some(name) = self.types.variable(address, wanted) {
+            return name;
+        }
+        let copies = self.thread_local.range(..=address).next_back();
+        if let Some((start, (_, name))) = copies.filter(|(start, (size, _))| address - **start < *size) {
+            return with_offset(name, address - start);
+        }
+        match program.symbol_at(address) {
+            Some((name, offset)) => with_offset(&name, offset),
+            None => format!("{address:#x}"),
+        }
+    }
+}
+
+fn with_offset(name: &str, offset: u64) -> String {
+    if offset == 0 { name.to_string() } else { format!("{name}+{offset}") }
+}

@@ -1,0 +1,366 @@
+//! The recorded program: its modules, what their side-cars say of its functions, its symbols.
+
+mod module;
+mod symbols;
+
+pub(crate) use module::Module;
+
+use crate::error::WalkError;
+use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
+use foretrace_runtime::record::Site;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// A recorded program, with all that its files say about it.
+pub struct Program {
+    pub(crate) modules: Vec<Module>,
+    units: Vec<UnitInfo>,
+    by_id: FxHashMap<u32, usize>,
+    pub(crate) functions: Vec<Function>,
+    by_address: FxHashMap<u64, usize>,
+    by_value: FxHashMap<Site, Vec<Copied>>,
+}
+
+/// A parameter of which the callee has a copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    /// Which of the parameters that are recorded it is.
+    pub scalar: usize,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// What is left of a unit when its functions are taken out.
+pub(crate) struct UnitInfo {
+    pub id: u32,
+    pub source: String,
+    pub directory: String,
+    pub files: Vec<String>,
+    pub locations: Vec<Location>,
+    /// Its functions among those of the program, ordered by site.
+    functions: std::ops::Range<usize>,
+    module: usize,
+}
+
+/// An instrumented function.
+pub(crate) struct Function {
+    pub unit: usize,
+    /// Of its entry; lower part. That of an instruction is this plus one plus its index.
+    pub site: u32,
+    pub symbol: String,
+    pub name: String,
+    pub location: LocationId,
+    pub parameters: Vec<Parameter>,
+    /// The instructions of all blocks, one after the other.
+    pub instructions: Vec<Instruction>,
+    /// Where each block starts among them.
+    pub blocks: Vec<u32>,
+    pub address: Option<u64>,
+    /// Whether it comes from a file of the system.
+    pub is_library: bool,
+    /// Whether some instruction uses the value of the one of this index.
+    pub used: Vec<bool>,
+}
+
+impl Function {
+    /// The register that the instruction of this site has.
+    pub fn index(&self, local: u32) -> usize {
+        local.wrapping_sub(self.site).wrapping_sub(1) as usize
+    }
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The file, shortened relative to the directory in which it was compiled.
+    pub file: String,
+    /// From 1; 0 where not known.
+    pub line: u32,
+    /// From 1; 0 where not known.
+    pub column: u32,
+    /// The function that it lies in, by its name in the source.
+    pub function: String,
+}
+
+impl Program {
+    /// The program of a recording: reads what it was made of and checks that it was not changed since.
+    pub fn open(recording: &Path) -> Result<Program, WalkError> {
+        let mappings = module::read_mappings(&recording.join("modules"))?;
+        let mut program = Program {
+            modules: Vec::new(),
+            units: Vec::new(),
+            by_id: FxHashMap::default(),
+            functions: Vec::new(),
+            by_address: FxHashMap::default(),
+            by_value: FxHashMap::default(),
+        };
+        for mapping in &mappings {
+            if let Some(module) = Module::open(mapping)? {
+                program.add(module)?;
+            }
+        }
+        if program.units.is_empty() {
+            let path = mappings.first().map_or_else(|| recording.join("modules"), |mapping| mapping.path.clone());
+            return Err(WalkError::NoSidecar { path });
+        }
+        program.resolve();
+        Ok(program)
+    }
+
+    /// Keeps a module if it has side-cars; the others nobody asks about.
+    fn add(&mut self, mut module: Module) -> Result<(), WalkError> {
+        let units = match module.section(sidecar::SECTION)? {
+            Some(section) => {
+                sidecar::decode(&section).map_err(|error| WalkError::Sidecar { path: module.path.clone(), error })?
+            }
+            None => return Ok(()),
+        };
+        module.read_symbols()?;
+        self.modules.push(module);
+        units.into_iter().try_for_each(|unit| self.add_unit(unit, self.modules.len() - 1))
+    }
+
+    fn add_unit(&mut self, mut unit: Unit, module: usize) -> Result<(), WalkError> {
+        if let Some(earlier) = self.by_id.insert(unit.id, self.units.len()) {
+            let (first, second) = (self.units[earlier].source.clone(), unit.source);
+            return Err(WalkError::SameUnit { id: unit.id, first, second });
+        }
+        unit.functions.sort_by_key(|function| function.site);
+        let first = self.functions.len();
+        let index = self.units.len();
+        self.functions.extend(unit.functions.into_iter().map(|function| flatten(function, index)));
+        self.units.push(UnitInfo {
+            id: unit.id,
+            source: unit.source,
+            directory: unit.directory,
+            files: unit.files,
+            locations: unit.locations,
+            functions: first..self.functions.len(),
+            module,
+        });
+        Ok(())
+    }
+
+    /// Replaces symbols in operands by their addresses.
+    fn resolve(&mut self) {
+        let mut functions = std::mem::take(&mut self.functions);
+        for (index, function) in functions.iter_mut().enumerate() {
+            function.address = self.address(&function.symbol, function.unit);
+            if let Some(address) = function.address {
+                self.by_address.entry(address).or_insert(index);
+            }
+            let copied = copied(&function.parameters);
+            if !copied.is_empty() {
+                let site = Site::new(self.units[function.unit].id, function.site);
+                self.by_value.insert(site, copied);
+            }
+            let unit = function.unit;
+            let position = self.location(unit, function.location);
+            function.is_library = position.is_some_and(|position| position.file.starts_with("/usr/"));
+            for instruction in &mut function.instructions {
+                for_each_operand(&mut instruction.op, &mut |operand| self.resolve_operand(operand, unit));
+            }
+        }
+        self.functions = functions;
+    }
+
+    fn resolve_operand(&self, operand: &mut Operand, unit: usize) {
+        match operand {
+            Operand::Address(symbol, offset) => {
+                if let Some(address) = self.address(symbol, unit) {
+                    *operand = Operand::Constant(64, address.wrapping_add_signed(*offset));
+                }
+            }
+            Operand::Aggregate(parts) => parts.iter_mut().for_each(|part| self.resolve_operand(part, unit)),
+            _ => {}
+        }
+    }
+
+    /// The address of a symbol as a unit sees it; nothing for thread-local ones and those of modules without side-car.
+    pub(crate) fn address(&self, symbol: &str, unit: usize) -> Option<u64> {
+        let unit = &self.units[unit];
+        let own = &self.modules[unit.module].symbols;
+        if own.is_thread_local(symbol) {
+            return None;
+        }
+        own.address(symbol, &unit.source)
+            .or_else(|| self.modules.iter().find_map(|module| module.symbols.global(symbol)))
+    }
+
+    /// The function that a site lies in, and which of its instructions it is (`None` for its entry).
+    pub(crate) fn find(&self, site: Site) -> Option<(usize, Option<usize>)> {
+        let unit = &self.units[*self.by_id.get(&site.unit())?];
+        let functions = &self.functions[unit.functions.clone()];
+        let at = functions.partition_point(|function| function.site <= site.local()).checked_sub(1)?;
+        let into = (site.local() - functions[at].site) as usize;
+        let inside = into <= functions[at].instructions.len();
+        inside.then(|| (unit.functions.start + at, into.checked_sub(1)))
+    }
+
+    /// Of the function whose entry this is: parameters of which it has copies.
+    pub(crate) fn copied(&self, entry: Site) -> &[Copied] {
+        if self.by_value.is_empty() {
+            return &[];
+        }
+        self.by_value.get(&entry).map_or(&[], Vec::as_slice)
+    }
+
+    /// The function that starts at this address.
+    pub(crate) fn function_at(&self, address: u64) -> Option<&Function> {
+        self.by_address.get(&address).map(|index| &self.functions[*index])
+    }
+
+    /// The whole site of an instruction of a function.
+    pub(crate) fn site(&self, function: &Function, instruction: usize) -> Site {
+        Site::new(self.units[function.unit].id, function.site + 1 + instruction as u32)
+    }
+
+    /// Where in the source a site is.
+    pub fn position(&self, site: Site) -> Option<Position> {
+        let (function, instruction) = self.find(site)?;
+        let function = &self.functions[function];
+        let location = instruction.map_or(function.location, |index| function.instructions[index].location);
+        self.location(function.unit, location)
+    }
+
+    /// Where in the source a location of a unit is; nothing where it is not known.
+    pub(crate) fn location(&self, unit: usize, location: LocationId) -> Option<Position> {
+        let unit = &self.units[unit];
+        let location = unit.locations.get(location as usize).filter(|location| location.line > 0)?;
+        let file = unit.files.get(location.file as usize)?;
+        let below = file.strip_prefix(unit.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        let file = below.unwrap_or(file).to_string();
+        Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
+    }
+
+    /// Whether a function is of a library whose templates or inline functions the program has compiled.
+    pub(crate) fn is_library(&self, function: &Function) -> bool {
+        function.is_library
+    }
+
+    /// The bytes of a thread-local variable.
+    pub(crate) fn thread_local_size(&self, symbol: &str) -> Option<u64> {
+        self.modules.iter().find_map(|module| module.symbols.thread_local_size(symbol))
+    }
+
+    /// The name of the function that starts at this address, demangled.
+    pub fn function_name(&self, address: u64) -> Option<String> {
+        let symbol = self.function_at(address).map(|function| function.name.clone()).filter(|name| !name.is_empty());
+        symbol.or_else(|| self.symbol_at(address).map(|(name, _)| name))
+    }
+
+    /// The symbol that an address lies in, demangled, and how far into it.
+    pub fn symbol_at(&self, address: u64) -> Option<(String, u64)> {
+        let symbol = self.modules.iter().find_map(|module| module.symbols.at(address))?;
+        Some((demangle(&symbol.name), address - symbol.address))
+    }
+
+    /// The addresses of all symbols of this name.
+    pub fn addresses_of(&self, symbol: &str) -> Vec<u64> {
+        self.modules.iter().filter_map(|module| module.symbols.global(symbol)).collect()
+    }
+
+    /// What the program's files have at an address: memory as it was at the start.
+    pub(crate) fn image(&self, address: u64) -> Option<&[u8]> {
+        self.modules.iter().find_map(|module| module.image(address))
+    }
+
+    /// The C string at an address of the program's own data.
+    pub fn text_at(&self, address: u64) -> Option<String> {
+        let bytes = self.image(address)?;
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+    }
+}
+
+/// A C++ name as in the source, without its parameters; any other as it is.
+pub(crate) fn demangle(symbol: &str) -> String {
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let demangled =
+        cpp_demangle::Symbol::new(symbol).ok().and_then(|symbol| symbol.demangle_with_options(&options).ok());
+    demangled.unwrap_or_else(|| symbol.to_string())
+}
+
+fn copied(parameters: &[Parameter]) -> Vec<Copied> {
+    let recorded = parameters.iter().filter(|parameter| parameter.ty.bits() > 0);
+    let copy = |(scalar, parameter): (usize, &Parameter)| Some(Copied { scalar, size: parameter.by_value? });
+    recorded.enumerate().filter_map(copy).collect()
+}
+
+fn flatten(function: sidecar::Function, unit: usize) -> Function {
+    let mut instructions = Vec::new();
+    let mut blocks = Vec::new();
+    for block in function.blocks {
+        blocks.push(instructions.len() as u32);
+        instructions.extend(block.instructions);
+    }
+    let mut flat = Function {
+        unit,
+        site: function.site,
+        symbol: function.symbol,
+        name: function.name,
+        location: function.location,
+        parameters: function.parameters,
+        used: vec![false; instructions.len()],
+        instructions,
+        blocks,
+        address: None,
+        is_library: false,
+    };
+    let mut used = std::mem::take(&mut flat.used);
+    for instruction in &mut flat.instructions {
+        for_each_operand(&mut instruction.op, &mut |operand| note_use(operand, flat.site, &mut used));
+    }
+    flat.used = used;
+    flat
+}
+
+fn note_use(operand: &Operand, entry: u32, used: &mut [bool]) {
+    match operand {
+        Operand::Local(site) => {
+            if let Some(used) = used.get_mut(site.wrapping_sub(entry).wrapping_sub(1) as usize) {
+                *used = true;
+            }
+        }
+        Operand::Aggregate(parts) => parts.iter().for_each(|part| note_use(part, entry, used)),
+        _ => {}
+    }
+}
+
+/// All operands of an instruction.
+pub(crate) fn for_each_operand(op: &mut Op, visit: &mut dyn FnMut(&mut Operand)) {
+    match op {
+        Op::Alloca { count: one, .. }
+        | Op::Load { address: one, .. }
+        | Op::Cast { value: one, .. }
+        | Op::Extract { from: one, .. }
+        | Op::Branch { condition: one, .. }
+        | Op::Switch { value: one, .. }
+        | Op::Indirect { address: one, .. } => visit(one),
+        Op::Store { address: a, value: b, .. }
+        | Op::Update { address: a, operand: b, .. }
+        | Op::Binary { left: a, right: b, .. }
+        | Op::Compare { left: a, right: b, .. }
+        | Op::Insert { into: a, value: b, .. } => [a, b].into_iter().for_each(visit),
+        Op::CompareAndSwap { address: a, expected: b, desired: c, .. }
+        | Op::Copy { to: a, from: b, length: c, .. }
+        | Op::Set { to: a, byte: b, length: c, .. }
+        | Op::Select { condition: a, yes: b, no: c } => [a, b, c].into_iter().for_each(visit),
+        Op::Wide { address, value, .. } => std::iter::once(address).chain(value).for_each(visit),
+        Op::Offset { base, indices, .. } => {
+            visit(base);
+            indices.iter_mut().for_each(|(index, _, _)| visit(index));
+        }
+        Op::Phi(incoming) => incoming.iter_mut().for_each(|(_, value)| visit(value)),
+        Op::Call { callee, arguments, .. } => {
+            if let Callee::Pointer(pointer) = callee {
+                visit(pointer);
+            }
+            arguments.iter_mut().for_each(visit);
+        }
+        Op::Intrinsic { arguments, .. } => arguments.iter_mut().for_each(visit),
+        Op::Opaque { operands, .. } => operands.iter_mut().for_each(visit),
+        Op::Return(value) => value.iter_mut().for_each(visit),
+        Op::Jump(_) | Op::Landing | Op::Resume | Op::Unreachable | Op::Nothing => {}
+    }
+}

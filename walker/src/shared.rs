@@ -1,0 +1,395 @@
+//! Which memory is shared, and in which pieces: the first pass over the records of all threads in order.
+//!
+//! Memory that is allocated anew (heap, variables of a frame) is other memory, a *region* of its own; all that is never
+//! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
+//! one of them writes. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
+
+use crate::log::{Log, Record, Records};
+use crate::order::Turns;
+use crate::paged::Paged;
+use crate::program::{Copied, Program};
+use foretrace_runtime::record::Kind;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A piece of memory between its allocation and the next one in its place.
+pub(crate) type RegionId = u32;
+
+/// Memory that was never allocated.
+pub(crate) const OUTSIDE: RegionId = 0;
+
+/// A stretch of memory that is a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    pub start: u64,
+    pub end: u64,
+    pub region: RegionId,
+}
+
+/// The regions at a point of the run.
+#[derive(Default)]
+pub(crate) struct Regions {
+    live: BTreeMap<u64, (u64, RegionId)>,
+    last: RegionId,
+}
+
+impl Regions {
+    /// Memory is allocated: its region, and those that end since it takes their place.
+    ///
+    /// What is left of one that ends is not what it was either: such rests become regions, too.
+    pub fn born(&mut self, start: u64, size: u64) -> (RegionId, Vec<Extent>) {
+        let end = start.saturating_add(size.max(1));
+        let overlapping = self.live.range(..end).rev().take_while(|(_, (other_end, _))| *other_end > start);
+        let gone: Vec<Extent> =
+            overlapping.map(|(start, (end, region))| Extent { start: *start, end: *end, region: *region }).collect();
+        for old in &gone {
+            self.live.remove(&old.start);
+            if old.start < start {
+                self.insert(old.start, start);
+            }
+            if old.end > end {
+                self.insert(end, old.end);
+            }
+        }
+        (self.insert(start, end), gone)
+    }
+
+    fn insert(&mut self, start: u64, end: u64) -> RegionId {
+        self.last += 1;
+        self.live.insert(start, (end, self.last));
+        self.last
+    }
+
+    /// The region that an address lies in, and where it starts.
+    pub fn at(&self, address: u64) -> (RegionId, u64) {
+        let before = self.live.range(..=address).next_back();
+        match before.filter(|(_, (end, _))| *end > address) {
+            Some((start, (_, region))) => (*region, *start),
+            None => (OUTSIDE, 0),
+        }
+    }
+
+    /// The extent of the live region that starts here.
+    pub fn starting_at(&self, start: u64) -> Option<Extent> {
+        self.live.get(&start).map(|(end, region)| Extent { start, end: *end, region: *region })
+    }
+
+    fn all(&self) -> Vec<Extent> {
+        self.live.iter().map(|(start, (end, region))| Extent { start: *start, end: *end, region: *region }).collect()
+    }
+}
+
+/// A piece of shared memory that no access cuts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Piece {
+    pub address: u64,
+    /// In bytes, 1 to 8.
+    pub size: u32,
+}
+
+/// The shared memory of a run.
+#[derive(Default, Debug)]
+pub(crate) struct Sharing {
+    pub pieces: FxHashMap<RegionId, Vec<Piece>>,
+    /// Bytes that were accessed, those of each region counted.
+    pub touched: u64,
+    /// Those of them that are shared.
+    pub shared: u64,
+}
+
+/// What happened to a byte in its region: the thread that touched it plus one, and flags.
+#[derive(Clone, Copy, Default)]
+struct Use(u32);
+
+const THREAD: u32 = (1 << 29) - 1;
+/// Another thread touched it, too.
+const SEVERAL: u32 = 1 << 29;
+const WRITTEN: u32 = 1 << 30;
+/// An access starts here, or ended just before.
+const EDGE: u32 = 1 << 31;
+
+impl Use {
+    fn touch(&mut self, thread: u32, written: u32) {
+        let before = self.0 & THREAD;
+        if before == 0 {
+            self.0 |= thread;
+        } else if before != thread {
+            self.0 |= SEVERAL;
+        }
+        self.0 |= written;
+    }
+
+    fn is_touched(self) -> bool {
+        self.0 & THREAD != 0
+    }
+
+    fn is_shared(self) -> bool {
+        self.0 & (SEVERAL | WRITTEN) == SEVERAL | WRITTEN
+    }
+}
+
+#[derive(Default)]
+struct Analysis {
+    regions: Regions,
+    uses: Paged<Use>,
+    sharing: Sharing,
+}
+
+/// Goes over all records and finds what is shared.
+pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
+    let mut analysis = Analysis::default();
+    let mut turns = Turns::new(logs);
+    let mut cursors: Vec<_> = logs.iter().map(Log::records).collect();
+    while let Some((thread, until)) = turns.next() {
+        let cursor = &mut cursors[thread];
+        while let Some(record) = cursor.peek() {
+            match record.order() {
+                Some(order) if order >= until => {
+                    turns.wait(thread, order);
+                    break;
+                }
+                _ => {}
+            }
+            cursor.pass(record.kind);
+            if record.order() != Some(0) {
+                analysis.record(thread as u32 + 1, &record);
+            }
+            if matches!(record.kind, Kind::Enter1 | Kind::Enter2 | Kind::Enter3 | Kind::Enter4) {
+                analysis.copies(program.copied(record.site()), &record, cursor);
+            }
+        }
+    }
+    analysis.finish()
+}
+
+impl Analysis {
+    fn record(&mut self, thread: u32, record: &Record) {
+        let size = record.kind.size() as u64;
+        if size > 0 {
+            let reads_only = record.kind.is_load() || is_failed(record.kind);
+            self.access(thread, record.words[0], size, if reads_only { 0 } else { WRITTEN });
+        } else if matches!(record.kind, Kind::Allocate | Kind::Alloca) {
+            self.born(record.words[0], record.words[1]);
+        }
+    }
+
+    /// The copies that a function got of its arguments.
+    fn copies(&mut self, copied: &[Copied], entry: &Record, after: &Records<'_>) {
+        let in_entry = entry.kind.words() - 1;
+        for copy in copied {
+            let address = match copy.scalar.checked_sub(in_entry) {
+                None => Some(entry.words[copy.scalar]),
+                Some(later) => after.clone().nth(later).map(|record| record.words[0]),
+            };
+            if let Some(address) = address {
+                self.born(address, copy.size);
+            }
+        }
+    }
+
+    fn access(&mut self, thread: u32, address: u64, size: u64, written: u32) {
+        let end = address.wrapping_add(size);
+        self.uses.entry(address).0 |= EDGE;
+        self.uses.entry(end).0 |= EDGE;
+        for byte in 0..size {
+            self.uses.entry(address.wrapping_add(byte)).touch(thread, written);
+        }
+    }
+
+    fn born(&mut self, start: u64, size: u64) {
+        let (_, gone) = self.regions.born(start, size);
+        // What was there before the first allocation belongs to region 0; what is in a region goes with it.
+        for old in &gone {
+            self.close(*old);
+        }
+        self.close(Extent { start, end: start.saturating_add(size), region: OUTSIDE });
+    }
+
+    /// Notes what is shared of a region, which ends.
+    fn close(&mut self, extent: Extent) {
+        let mut pieces = Pieces { sharing: &mut self.sharing, region: extent.region, open: None };
+        self.uses.for_each_stretch(extent.start, extent.end, &mut |first, uses| pieces.add(first, uses));
+        pieces.cut();
+    }
+
+    fn finish(mut self) -> Sharing {
+        for extent in self.regions.all() {
+            self.close(extent);
+        }
+        let mut pieces = Pieces { sharing: &mut self.sharing, region: OUTSIDE, open: None };
+        self.uses.for_each_page(&mut |first, uses| pieces.add(first, uses));
+        pieces.cut();
+        self.sharing
+    }
+}
+
+/// Puts shared bytes together to pieces.
+struct Pieces<'a> {
+    sharing: &'a mut Sharing,
+    region: RegionId,
+    open: Option<Piece>,
+}
+
+impl Pieces<'_> {
+    /// The uses of bytes from `first` on, which are then forgotten.
+    fn add(&mut self, first: u64, uses: &mut [Use]) {
+        for (address, byte) in (first..).zip(uses) {
+            let used = std::mem::take(byte);
+            self.sharing.touched += u64::from(used.is_touched());
+            if !used.is_shared() {
+                self.cut();
+                continue;
+            }
+            self.sharing.shared += 1;
+            match &mut self.open {
+                Some(piece) if used.0 & EDGE == 0 && piece.address + u64::from(piece.size) == address => {
+                    piece.size += 1
+                }
+                _ => {
+                    self.cut();
+                    self.open = Some(Piece { address, size: 1 });
+                }
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        if let Some(piece) = self.open.take() {
+            self.sharing.pieces.entry(self.region).or_default().push(piece);
+        }
+    }
+}
+
+fn is_failed(kind: Kind) -> bool {
+    matches!(kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8)
+}
+
+/// A shared variable: a cell of a region.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub piece: Piece,
+    pub region: RegionId,
+    /// Where its region starts.
+    pub base: u64,
+}
+
+/// The cells at a point of the run.
+pub(crate) struct Cells {
+    sharing: Sharing,
+    pub regions: Regions,
+    /// Per byte, the cell that it belongs to plus one.
+    here: Paged<u32>,
+    /// All cells so far.
+    pub all: Vec<Cell>,
+    of_region: FxHashMap<RegionId, std::ops::Range<u32>>,
+}
+
+impl Cells {
+    pub fn new(sharing: Sharing) -> Cells {
+        let mut cells = Cells {
+            sharing,
+            regions: Regions::default(),
+            here: Paged::default(),
+            all: Vec::new(),
+            of_region: FxHashMap::default(),
+        };
+        cells.install(OUTSIDE, 0);
+        cells
+    }
+
+    /// Memory is allocated: its region.
+    pub fn born(&mut self, start: u64, size: u64) -> RegionId {
+        let (region, gone) = self.regions.born(start, size);
+        for old in &gone {
+            self.remove(*old);
+        }
+        if self.of_region.contains_key(&OUTSIDE) && !self.here.is_empty() {
+            self.here.for_each_stretch(start, start.saturating_add(size), &mut |_, cells| cells.fill(0));
+        }
+        self.install(region, start);
+        region
+    }
+
+    fn install(&mut self, region: RegionId, base: u64) {
+        let Some(pieces) = self.sharing.pieces.remove(&region) else { return };
+        let first = self.all.len() as u32;
+        for piece in pieces {
+            self.all.push(Cell { piece, region, base });
+            let id = self.all.len() as u32;
+            (0..u64::from(piece.size)).for_each(|byte| *self.here.entry(piece.address + byte) = id);
+        }
+        self.of_region.insert(region, first..self.all.len() as u32);
+    }
+
+    fn remove(&mut self, old: Extent) {
+        if self.of_region.contains_key(&old.region) {
+            self.here.for_each_stretch(old.start, old.end, &mut |_, cells| cells.fill(0));
+        }
+    }
+
+    /// The cell that a byte belongs to.
+    #[inline]
+    pub fn at(&mut self, address: u64) -> Option<u32> {
+        self.here.get(address)?.checked_sub(1)
+    }
+
+    /// The cells of a region that has come into being.
+    pub fn of(&self, region: RegionId) -> std::ops::Range<u32> {
+        self.of_region.get(&region).cloned().unwrap_or(0..0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(analysis: Analysis, region: RegionId) -> Vec<(u64, u32)> {
+        let sharing = analysis.finish();
+        sharing.pieces.get(&region).into_iter().flatten().map(|piece| (piece.address, piece.size)).collect()
+    }
+
+    #[test]
+    fn memory_of_one_thread_or_never_written_is_not_shared() {
+        let mut analysis = Analysis::default();
+        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.access(1, 0x1000, 8, 0);
+        analysis.access(1, 0x2000, 4, 0);
+        analysis.access(2, 0x2000, 4, 0);
+        assert_eq!(pieces(analysis, OUTSIDE), []);
+    }
+
+    #[test]
+    fn accesses_cut_shared_memory_into_cells() {
+        let mut analysis = Analysis::default();
+        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.access(2, 0x1004, 2, 0);
+        analysis.access(2, 0x1000, 4, 0);
+        // the last two bytes are touched by one thread alone
+        assert_eq!(pieces(analysis, OUTSIDE), [(0x1000, 4), (0x1004, 2)]);
+    }
+
+    #[test]
+    fn memory_allocated_anew_is_other_memory() {
+        let mut analysis = Analysis::default();
+        analysis.born(0x1000, 16);
+        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.born(0x1000, 16);
+        analysis.access(2, 0x1000, 8, WRITTEN);
+        analysis.access(1, 0x1000, 4, 0);
+        let second = 2;
+        assert_eq!(pieces(analysis, second), [(0x1000, 4)]);
+    }
+
+    #[test]
+    fn what_is_left_of_a_region_is_a_region() {
+        let mut regions = Regions::default();
+        regions.born(0x1000, 0x100);
+        let (_, gone) = regions.born(0x1040, 0x10);
+        assert_eq!(gone, [Extent { start: 0x1000, end: 0x1100, region: 1 }]);
+        assert_eq!(
+            (regions.at(0x1000), regions.at(0x1045), regions.at(0x1050)),
+            ((2, 0x1000), (4, 0x1040), (3, 0x1050))
+        );
+        assert_eq!(regions.at(0x1100), (OUTSIDE, 0));
+    }
+}

@@ -1,0 +1,65 @@
+//! What a walk met, in numbers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a walk met, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Records of all logs.
+    pub records: u64,
+    /// Events of the trace.
+    pub events: u64,
+    /// Threads that have a log.
+    pub threads: u64,
+    /// Bytes of memory that were accessed.
+    pub touched: u64,
+    /// Those of them that two threads touched and one wrote.
+    pub shared: u64,
+    /// Accesses of memory that is not shared whose value depends on what shared memory held.
+    pub symbolic_accesses: u64,
+    /// Other accesses of memory that is not shared.
+    pub constant_accesses: u64,
+    /// Events on shared variables.
+    pub shared_accesses: u64,
+    /// Writes to shared variables by code that was not recorded.
+    pub external_writes: u64,
+    /// Values that had to be fixed, by what fixed them.
+    pub pins: BTreeMap<String, u64>,
+    /// Synchronisation that fits to no state of its object, and was left out.
+    pub dropped: u64,
+    /// Transactions in the trace.
+    pub transactions: u64,
+    /// How often the log and the program disagreed.
+    pub mismatch_count: u64,
+    /// Where they did, the first of them.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// A place where the log and the program disagree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The thread's number.
+    pub thread: u64,
+    /// Counted records of the thread before it.
+    pub at: u64,
+    /// Where in the source.
+    pub place: String,
+    /// What was found and expected.
+    pub what: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in thread {} at {} (after {} counted records): {}", self.thread, self.place, self.at, self.what)
+    }
+}
+
+impl Statistics {
+    pub(crate) fn pinned_by(&mut self, what: &str) {
+        match self.pins.get_mut(what) {
+            Some(count) => *count += 1,
+            None => drop(self.pins.insert(what.to_string(), 1)),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The whole way from a recording to a trace.
+
+use crate::emit::{self, Finishing};
+use crate::error::WalkError;
+use crate::interpret::{LoopCache, Thread, Walk, signal_name};
+use crate::log::{Log, open_logs};
+use crate::options::Options;
+use crate::order::{self, Turns};
+use crate::program::Program;
+use crate::shared;
+use crate::statistics::Statistics;
+use crate::transactions::Insertions;
+use crate::world::{Source, World};
+use dashu_int::UBig;
+use foretrace_runtime::record::Kind;
+use foretrace_trace::{Event, Op, Sort, Trace, Value, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+
+/// A trace, and what making it met.
+#[derive(Debug)]
+pub struct Walked {
+    /// The trace, which is valid.
+    pub trace: Trace,
+    /// What making it met.
+    pub statistics: Statistics,
+}
+
+/// Makes the trace of a recording.
+pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
+    let description = Description::read(recording)?;
+    let logs = open_logs(recording)?;
+    logs.iter().try_for_each(order::check)?;
+    let program = Program::open(recording)?;
+    let sharing = shared::analyse(&program, &logs);
+    let mut world = World::new(&program, options, sharing)?;
+    world.draft.assembler.set_program(&description.program);
+    let mut threads = declare_threads(&mut world, &logs)?;
+    take_turns(&mut world, &mut threads, &logs)?;
+    fail_by_signal(&mut world, &threads, description.signal);
+    finish(world, &threads, &logs)
+}
+
+/// What `recording.json` says that matters here.
+struct Description {
+    program: String,
+    /// The signal that ended the process.
+    signal: Option<u64>,
+}
+
+impl Description {
+    fn read(recording: &Path) -> Result<Description, WalkError> {
+        let path = recording.join("recording.json");
+        let text = std::fs::read_to_string(&path).map_err(|error| WalkError::io(&path, error))?;
+        let bad = |what: String| WalkError::Description { path: path.clone(), what };
+        let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        match json["foretrace"].as_u64() {
+            Some(1) => {}
+            Some(version) => return Err(bad(format!("a recording of version {version}, expected 1"))),
+            None => return Err(bad("found no `foretrace`, expected a recording's description".into())),
+        }
+        let program = json["program"].as_str().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or_default().to_string();
+        Ok(Description { program, signal: json["exit"]["signal"].as_u64() })
+    }
+}
+
+fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thread<'a>>, WalkError> {
+    let mut paths: FxHashMap<u64, String> = FxHashMap::default();
+    let mut threads = Vec::new();
+    for (index, log) in logs.iter().enumerate() {
+        let header = log.header();
+        let path = match paths.get(&header.parent) {
+            Some(parent) => format!("{parent}.{}", header.nth),
+            None => "0".to_string(),
+        };
+        let name = if header.parent == 0 { Some("main".to_string()) } else { start_name(world.program, log) };
+        let id = world.draft.assembler.declare_thread(header.thread, name.as_deref(), Some(&path))?;
+        paths.insert(header.thread, path);
+        world.threads.insert(header.thread, id);
+        world.statistics.records += log.len();
+        threads.push(Thread::new(index, header.thread, id, log.records()));
+    }
+    world.statistics.threads = threads.len() as u64;
+    Ok(threads)
+}
+
+/// The thread's start function, else the first function of the program's own that it entered.
+fn start_name(program: &Program, log: &Log) -> Option<String> {
+    if let Some(function) = program.function_at(log.header().start) {
+        return Some(function.name.clone());
+    }
+    let is_enter = |kind| matches!(kind, Kind::Enter0 | Kind::Enter1 | Kind::Enter2 | Kind::Enter3 | Kind::Enter4);
+    let mut entered = log.records().filter(|record| is_enter(record.kind)).take(100);
+    let own = entered.find_map(|record| {
+        let (function, _) = program.find(record.site())?;
+        Some(&program.functions[function]).filter(|function| !program.is_library(function))
+    });
+    own.map(|function| function.name.clone())
+}
+
+fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [Log]) -> Result<(), WalkError> {
+    let mut turns = Turns::new(logs);
+    let mut loops = LoopCache::default();
+    let program = world.program;
+    while let Some((thread, until)) = turns.next() {
+        let mut walk = Walk { world, thread: &mut threads[thread], loops: &mut loops, program, until };
+        if let Some(order) = walk.run()? {
+            turns.wait(thread, order);
+        }
+    }
+    Ok(())
+}
+
+/// The signal that killed the process, where the runtime could not record it.
+fn fail_by_signal(world: &mut World<'_>, threads: &[Thread<'_>], signal: Option<u64>) {
+    let (Some(signal), false, Some(first)) = (signal, world.failed, threads.first()) else { return };
+    let reason = world.draft.assembler.name(&format!("killed by {}", signal_name(signal)));
+    let at = first.records.clone().last().map_or(0, |record| record.at);
+    let source = Source { thread: first.id, loc: None, at };
+    world.push(source, Op::Fail { reason: Some(reason) });
+}
+
+fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<Walked, WalkError> {
+    if let Some(first) = world.statistics.mismatches.first() {
+        let (first, all) = (first.to_string(), world.statistics.mismatches.clone());
+        return Err(WalkError::Mismatch { count: world.statistics.mismatch_count, first, all });
+    }
+    let (variables, names) = declare_variables(&mut world)?;
+    let focus = world.options.focus.clone();
+    let wanted = |event: &Event| match (&focus, event.op.var()) {
+        _ if event.op.is_external() => false,
+        (Some(pattern), Some(cell)) => names[cell.index()].as_ref().is_some_and(|name| pattern.fits(name)),
+        _ => true,
+    };
+    let insertions = Insertions::new(&world.spans, &world.draft.events, logs.len(), &wanted);
+    let mut statistics = std::mem::take(&mut world.statistics);
+    statistics.transactions = insertions.count;
+    let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
+    threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
+    let finishing = Finishing { expressions: &world.expressions, variables: &variables, insertions, names: counters };
+    let trace = emit::finish(world.draft, finishing)?;
+    statistics.events = trace.events.len() as u64;
+    Ok(Walked { trace, statistics })
+}
+
+/// Per cell the variable and its name.
+type Declared = (Vec<Option<VarId>>, Vec<Option<String>>);
+
+/// Declares all cells that have events, in order of their first.
+fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
+    let count = world.cells.all.len();
+    let (mut variables, mut names): Declared = (vec![None; count], vec![None; count]);
+    let mut used: FxHashSet<String> = FxHashSet::default();
+    let events = std::mem::take(&mut world.draft.events);
+    for cell in events.iter().filter_map(|event| event.op.var()) {
+        if variables[cell.index()].is_some() {
+            continue;
+        }
+        let described = world.cells.all[cell.index()];
+        let address = described.piece.address;
+        let mut name = world.names.variable(world.program, described.piece, described.region, described.base);
+        if used.contains(&name) {
+            name = format!("{name}@{address:x}"); // static variables of two files, say
+        }
+        let width = described.piece.size * 8;
+        let bits = world.initial.get(cell.index()).copied().flatten().unwrap_or_else(|| world.image(cell.0));
+        let init = Value::word(width, UBig::from(bits));
+        let variable = world.draft.assembler.declare_var(&name, None, Some(Sort::BitVec(width)), Some(init))?;
+        variables[cell.index()] = Some(variable);
+        used.insert(name.clone());
+        names[cell.index()] = Some(name);
+    }
+    world.draft.events = events;
+    Ok((variables, names))
+}

@@ -1,0 +1,179 @@
+//! What all threads of a walk have in common: memory, variables, objects, and the events made so far.
+
+use crate::emit::{Draft, next_name};
+use crate::expression::Expressions;
+use crate::memory::Memory;
+use crate::names::{Names, Origin};
+use crate::objects::{Class, Objects};
+use crate::options::Options;
+use crate::program::Program;
+use crate::shared::{Cells, RegionId, Sharing};
+use crate::statistics::{Mismatch, Statistics};
+use crate::transactions::Span;
+use crate::value::Word;
+use foretrace_instrument::sidecar::LocationId;
+use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
+use rustc_hash::FxHashMap;
+
+/// How many mismatches are kept in full.
+const SHOWN_MISMATCHES: usize = 100;
+
+/// The common state of a walk.
+pub(crate) struct World<'a> {
+    pub program: &'a Program,
+    pub options: &'a Options,
+    pub expressions: Expressions,
+    pub memory: Memory,
+    pub cells: Cells,
+    /// Per cell, its value before the first event, where that is known.
+    pub initial: Vec<Option<u64>>,
+    pub objects: Objects,
+    pub names: Names,
+    pub draft: Draft,
+    pub spans: Vec<Span>,
+    pub statistics: Statistics,
+    /// By thread number, its place in the trace.
+    pub threads: FxHashMap<u64, ThreadId>,
+    /// Whether the failure that ended the run is in the trace.
+    pub failed: bool,
+    locations: FxHashMap<(usize, LocationId), Option<NameId>>,
+    object_names: FxHashMap<String, u32>,
+}
+
+/// Where and when an event of the draft comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    pub thread: ThreadId,
+    pub loc: Option<NameId>,
+    pub at: u64,
+}
+
+impl<'a> World<'a> {
+    pub fn new(program: &'a Program, options: &'a Options, sharing: Sharing) -> Result<World<'a>, crate::WalkError> {
+        let statistics = Statistics { touched: sharing.touched, shared: sharing.shared, ..Statistics::default() };
+        Ok(World {
+            program,
+            options,
+            expressions: Expressions::default(),
+            memory: Memory::default(),
+            cells: Cells::new(sharing),
+            initial: Vec::new(),
+            objects: Objects::default(),
+            names: Names::load(program)?,
+            draft: Draft { assembler: TraceAssembler::new(Data::Symbolic), events: Vec::new() },
+            spans: Vec::new(),
+            statistics,
+            threads: FxHashMap::default(),
+            failed: false,
+            locations: FxHashMap::default(),
+            object_names: FxHashMap::default(),
+        })
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, source: Source, op: Op) -> EventId {
+        self.push_part(source, op, None)
+    }
+
+    /// Adds an event that is the k-th of n of one step.
+    pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
+        let Source { thread, loc, at } = source;
+        self.draft.push(Event { thread, op, loc, at: Some(at), part })
+    }
+
+    /// A source position as the trace has it.
+    pub fn location(&mut self, unit: usize, location: LocationId) -> Option<NameId> {
+        let (program, assembler) = (self.program, &mut self.draft.assembler);
+        *self.locations.entry((unit, location)).or_insert_with(|| {
+            let position = program.location(unit, location)?;
+            Some(assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column)))
+        })
+    }
+
+    /// The term of a literal.
+    pub fn literal(&mut self, width: u32, bits: u64) -> TermId {
+        self.expressions.literal(width, bits)
+    }
+
+    /// The value of a cell before the first event is this, unless that is known already.
+    pub fn starts_as(&mut self, cell: u32, bits: u64) {
+        let cell = cell as usize;
+        if self.initial.len() <= cell {
+            self.initial.resize(self.cells.all.len().max(cell + 1), None);
+        }
+        self.initial[cell].get_or_insert(bits);
+    }
+
+    /// The value of a cell in the program's file, 0 where it has none.
+    pub fn image(&self, cell: u32) -> u64 {
+        let cell = self.cells.all[cell as usize];
+        if cell.region != crate::shared::OUTSIDE {
+            return 0;
+        }
+        let bytes = self.program.image(cell.piece.address).unwrap_or(&[]);
+        let bytes = bytes.iter().take(cell.piece.size as usize).rev();
+        bytes.fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+    }
+
+    /// A name for what a thread reads: after a variable of the source, and new.
+    pub fn fresh_name(&mut self, counter: &mut u64, base: &str) -> NameId {
+        next_name(&mut self.draft.assembler, counter, if base.is_empty() { "r" } else { base })
+    }
+
+    /// Memory was allocated, here in the program.
+    pub fn born(&mut self, start: u64, size: u64, origin: Origin) {
+        let region = self.cells.born(start, size);
+        self.memory.forget(start, size);
+        self.names.set_origin(region, origin);
+    }
+
+    /// The region of an address and where it starts.
+    pub fn region(&self, address: u64) -> (RegionId, u64) {
+        self.cells.regions.at(address)
+    }
+
+    /// The object at an address, which comes into being if there is none.
+    pub fn object(&mut self, address: u64, class: Class, kind: SyncKind) -> Result<usize, Problem> {
+        let (region, base) = self.region(address);
+        match self.objects.find(address, region, class) {
+            Some(object) => Ok(object),
+            None => self.new_object(address, (region, base), class, kind),
+        }
+    }
+
+    /// A new object at an address, whatever was there before.
+    pub fn new_object(
+        &mut self,
+        address: u64,
+        (region, base): (RegionId, u64),
+        class: Class,
+        kind: SyncKind,
+    ) -> Result<usize, Problem> {
+        let name = self.names.object(self.program, address, region, base);
+        let count = self.object_names.entry(name.clone()).or_default();
+        *count += 1;
+        let name = if *count > 1 { format!("{name}#{count}") } else { name };
+        let sync = self.draft.assembler.declare_sync(&name, kind)?;
+        let object = self.objects.add(address, region, class, sync);
+        match kind {
+            SyncKind::Mutex { recursive } => self.objects.get(object).recursive = recursive,
+            SyncKind::Semaphore { init } => self.objects.get(object).count = init,
+            _ => {}
+        }
+        Ok(object)
+    }
+
+    /// The log and the program disagree.
+    pub fn mismatch(&mut self, thread: u64, at: u64, loc: Option<NameId>, what: String) {
+        let place = loc.map_or("an unknown place", |loc| self.draft.assembler.trace().names.text(loc)).to_string();
+        self.statistics.mismatch_count += 1;
+        if self.statistics.mismatches.len() < SHOWN_MISMATCHES {
+            self.statistics.mismatches.push(Mismatch { thread, at, place, what });
+        }
+    }
+
+    /// A condition that fixes a word, unless it is a constant.
+    pub fn pin(&mut self, word: Word) -> Option<TermId> {
+        self.expressions.pin(word)
+    }
+}
