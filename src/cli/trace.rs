@@ -69,7 +69,7 @@ impl WalkArgs {
     /// Walks a recording and writes its trace; the result says what is in it.
     pub fn walk(&self, recording: &Path, output: &Path) -> anyhow::Result<String> {
         let focus = self.focus.as_deref().map(Pattern::new);
-        let options = Options { transactions: self.atomic.0.clone(), focus, ..Options::default() };
+        let options = Options { transactions: self.atomic.0.clone(), focus };
         let walked = walk(recording, &options)?;
         write_trace(&walked.trace, Some(output), None)?;
         let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
