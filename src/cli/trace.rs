@@ -81,11 +81,11 @@ impl WalkArgs {
 fn told(statistics: &Statistics) -> String {
     let mut pins: Vec<(&str, u64)> = statistics.pins.iter().map(|(what, count)| (what.as_str(), *count)).collect();
     pins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let most: Vec<String> = pins.iter().take(3).map(|(what, count)| format!("{count}: {what}")).collect();
+    let most: Vec<String> = pins.iter().take(3).map(|(what, count)| format!("{count} × {what}")).collect();
     let mut told = match pins.iter().map(|(_, count)| count).sum::<u64>() {
         0 => "no value pinned".to_string(),
         1 => format!("1 value pinned ({})", pins[0].0),
-        all => format!("{all} values pinned ({})", most.join("; ")),
+        all => format!("{all} values pinned ({})", most.join(", ")),
     };
     if statistics.external_writes > 0 {
         told += &format!(", {} writes by code that was not recorded", statistics.external_writes);
