@@ -1,6 +1,8 @@
 //! Predicts atomicity violations from the trace of one run, and proves each with a schedule.
 
 pub mod candidates;
+pub mod compare;
+pub mod explain;
 pub mod filters;
 mod lanes;
 pub mod limit;

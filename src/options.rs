@@ -58,6 +58,8 @@ pub struct Options {
     pub dump_smt2: Option<PathBuf>,
     /// The solver's random seed.
     pub seed: u32,
+    /// Whether only verdicts are wanted: schedules stay as they were found, and nothing more is asked of feasible ones.
+    pub verdicts_only: bool,
     /// Whether reports say how long things took; without it the same input gives the same bytes.
     pub times: bool,
 }
@@ -81,6 +83,7 @@ impl Options {
             budget: None,
             dump_smt2: None,
             seed: 0,
+            verdicts_only: false,
             times: false,
         }
     }

@@ -5,7 +5,7 @@
 //! witness found without a solver spares the class the solver.
 
 use crate::candidates::{Candidates, Class};
-use crate::filters::{Filters, Judgement};
+use crate::filters::{FilterReport, Filters, Judgement};
 use crate::lanes::{self, Batch, Report, Task};
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
@@ -50,6 +50,8 @@ pub struct Totals {
     pub classes: usize,
     /// Verdicts by who decided.
     pub decided_by: Vec<(Decider, Tally)>,
+    /// What the filters did.
+    pub filters: FilterReport,
     /// Candidates that were not asked since their class was done.
     pub skipped: u64,
     /// Candidates that the run did not come to before it was stopped.
@@ -93,6 +95,9 @@ pub(crate) struct Case<'a> {
 impl Case<'_> {
     /// The same witness with fewer context switches; one that was found for a pattern still shows it.
     pub(crate) fn simplify(&self, witness: Witness, pattern: Option<Pattern>) -> Witness {
+        if self.options.verdicts_only {
+            return witness;
+        }
         let feasibility = self.options.question.feasibility;
         let simple = schedule::simplify_with(&self.checker, self.facts.trace, feasibility, witness.clone());
         let shows_less = pattern.is_some() && simple.guarded_dependent() != witness.guarded_dependent()
@@ -130,6 +135,33 @@ pub fn predict(
     stop: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> anyhow::Result<Totals> {
+    decide(trace, observed, transactions, options, Asked::All, stop, sink)
+}
+
+/// Which candidates are decided.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'t> {
+    /// Those that the options name, and wider ones where guarded independence needs them.
+    All,
+    /// Those that the options name and no others.
+    Named,
+    /// These.
+    These(&'t [Triple]),
+}
+
+/// Decides some of the candidates of a trace.
+///
+/// # Errors
+/// As [`predict`].
+pub fn decide(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    options: &Options,
+    asked: Asked<'_>,
+    stop: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> anyhow::Result<Totals> {
     let start = Instant::now();
     let options = &with_strategy(trace, options)?;
     let structure = Structure::new(trace);
@@ -142,12 +174,17 @@ pub fn predict(
     let case = Case { facts, checker, options, constants, deadline, stop };
     let candidates = Candidates::new(trace, &structure, transactions);
     let filters = Filters::new(facts, transactions, options);
-    let mut run = Run::new(&case, filters, candidates.count(options.candidates), sink);
+    let count = match asked {
+        Asked::All | Asked::Named => candidates.count(options.candidates),
+        Asked::These(triples) => triples.len() as u64,
+    };
+    let mut run = Run::new(&case, filters, count, sink);
     std::thread::scope(|scope| {
         let mut lanes = Lanes::new(scope, &case);
-        run.all(&candidates, &mut lanes)
+        run.all(&candidates, asked, &mut lanes)
     })?;
-    let mut totals = run.totals;
+    let mut totals = std::mem::take(&mut run.totals);
+    totals.filters = run.filters.report();
     totals.transactions = transactions.len();
     totals.elapsed = start.elapsed();
     totals.interrupted = stop.load(Ordering::Relaxed);
@@ -223,13 +260,21 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    fn all(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
+    fn all(
+        &mut self,
+        candidates: &Candidates<'_>,
+        asked: Asked<'_>,
+        lanes: &mut Lanes<'_, '_, '_>,
+    ) -> anyhow::Result<()> {
         let set = self.case.options.candidates;
-        let may_need_wider =
-            self.case.options.question.independence == Independence::Guarded && set == CandidateSet::Adjacent;
-        self.stream(&mut candidates.triples(set), lanes, may_need_wider.then_some(candidates))?;
-        if may_need_wider {
-            self.wider(candidates, lanes)?;
+        let guarded = self.case.options.question.independence == Independence::Guarded;
+        match asked {
+            Asked::All if guarded && set == CandidateSet::Adjacent => {
+                self.stream(&mut candidates.triples(set), lanes, Some(candidates))?;
+                self.wider(candidates, lanes)?;
+            }
+            Asked::All | Asked::Named => self.stream(&mut candidates.triples(set), lanes, None)?,
+            Asked::These(triples) => self.stream(&mut triples.iter().copied(), lanes, None)?,
         }
         self.totals.classes = self.classes.len();
         self.totals.decided_by = std::mem::take(&mut self.tallies).into_iter().collect();
@@ -369,7 +414,8 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Feasible candidates whose witness is not guarded-dependent: another one may be.
     fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
         let options = self.case.options;
-        if options.question.independence == Independence::Guarded || options.strategy == Strategy::Paper {
+        let guarded = options.question.independence == Independence::Guarded;
+        if guarded || options.verdicts_only || options.strategy == Strategy::Paper {
             return Vec::new();
         }
         self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)

@@ -1,7 +1,7 @@
 //! Verdicts: what is said of a candidate, by whom, and what the verdict rests on.
 
 pub use crate::limit::Limit;
-use foretrace_trace::{Pattern, Triple};
+use foretrace_trace::{Pattern, Trace, Triple};
 use serde::Serialize;
 use std::fmt;
 
@@ -89,4 +89,13 @@ pub struct Decision {
     pub rests_on: Option<RestsOn>,
     /// Whether a feasible candidate is so under guarded independence, too; `None` where that is not known or not asked.
     pub guarded: Option<bool>,
+}
+
+impl Decision {
+    /// The decision that there is none.
+    pub fn unknown(trace: &Trace, triple: Triple, limit: Limit) -> Decision {
+        let pattern = triple.patterns(trace).next().expect("a candidate fits a pattern");
+        let verdict = Verdict::Unknown(limit);
+        Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on: None, guarded: None }
+    }
 }

@@ -6,6 +6,7 @@
 //!
 //! Source: Fusion, sections 4.2 and 5, with the prefix made explicit (`Included`) and synchronisation by kind.
 
+use crate::origin::Origin;
 use crate::rules::{KnownValues, Rule, Rules};
 use crate::term::{Atom, Builder};
 use foretrace_trace::{
@@ -14,15 +15,22 @@ use foretrace_trace::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// A constraint with the rule that it comes from and the events that it is about.
+/// A constraint with the instance of a rule that it comes from and the event that it is about.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// Its family.
-    pub rule: Rule,
+    /// Where it comes from.
+    pub origin: Origin,
     /// A Boolean term.
     pub term: TermId,
     /// The event that brought it in.
     pub about: EventId,
+}
+
+impl Constraint {
+    /// Its family.
+    pub fn rule(&self) -> Rule {
+        self.origin.rule()
+    }
 }
 
 /// What is fixed about a trace: the input of every encoder of it.
@@ -155,11 +163,16 @@ impl<'a> Encoder<'a> {
     }
 
     /// Adds a constraint, unless it is trivial or its rule is left out.
-    pub(crate) fn assert(&mut self, rule: Rule, about: EventId, term: TermId) {
-        if term != self.build.truth() && !self.rules.without.contains(&rule) {
-            self.constraints.push(Constraint { rule, term, about });
+    pub(crate) fn assert(&mut self, origin: Origin, about: EventId, term: TermId) {
+        if term != self.build.truth() && !self.is_left_out(origin.rule()) {
+            self.constraints.push(Constraint { origin, term, about });
             self.demand_leaves(term);
         }
+    }
+
+    /// Whether a family of rules is left out.
+    pub(crate) fn is_left_out(&self, rule: Rule) -> bool {
+        self.rules.without.contains(&rule)
     }
 
     /// Makes sure that the event and all before it in its thread take part.

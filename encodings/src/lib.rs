@@ -5,6 +5,7 @@
 
 mod cssa;
 mod encoder;
+mod origin;
 pub mod paper;
 mod rules;
 pub mod smtlib;
@@ -12,5 +13,6 @@ mod term;
 
 pub use cssa::{Pi, constant_reads};
 pub use encoder::{Constraint, Encoder, Facts};
+pub use origin::Origin;
 pub use rules::{Query, Reads, Rule, Rules};
 pub use term::{Atom, Builder};

@@ -30,7 +30,7 @@ pub fn name(atom: &Atom) -> String {
 pub fn script(encoder: &Encoder<'_>, query: &Query) -> String {
     let terms = &encoder.build().terms;
     let mut constraints: Vec<&Constraint> = encoder.constraints().iter().collect();
-    constraints.sort_by_key(|constraint| (constraint.rule, constraint.about)); // a stable sort
+    constraints.sort_by_key(|constraint| (constraint.rule(), constraint.about)); // a stable sort
     let mut roots: Vec<TermId> = constraints.iter().map(|constraint| constraint.term).collect();
     roots.extend(&query.goals);
     let mut atoms = BTreeSet::new();
@@ -49,8 +49,9 @@ pub fn script(encoder: &Encoder<'_>, query: &Query) -> String {
     script.declarations(&atoms);
     let mut heading = None;
     for constraint in &constraints {
-        if heading.replace((constraint.rule, constraint.about)) != Some((constraint.rule, constraint.about)) {
-            script.comment(&format!("{}: {}", constraint.rule, script.describe(constraint.about)));
+        let about = (constraint.rule(), constraint.about);
+        if heading.replace(about) != Some(about) {
+            script.comment(&format!("{}: {}", constraint.rule(), script.describe(constraint.about)));
         }
         script.assert(|out| smtlib::print(out, terms, constraint.term, &|atom| names[atom].as_str()));
     }

@@ -198,11 +198,11 @@ fn check(seed: u64, facts: Facts<'_>, atomic: Atomic, question: Question, oracle
             assert!(
                 holds.is_true(),
                 "seed {seed}, {question:?}, {triple} by {schedule:?}: {} about {} is too strong\n{:#?}",
-                constraint.rule,
+                constraint.rule(),
                 constraint.about,
                 trace.events
             );
-            *seen.entry(constraint.rule).or_default() += 1;
+            *seen.entry(constraint.rule()).or_default() += 1;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `foretrace check`: is a trace valid, can a schedule of it happen?
 
 use super::Outcome;
+use super::asking::{FEASIBILITIES, MODELS};
 use super::choices::one_of;
 use super::files;
-use super::predict::{FEASIBILITIES, MODELS};
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedSchedule, act};
 use foretrace_trace::{

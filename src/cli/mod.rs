@@ -1,10 +1,13 @@
 //! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
 
+mod asking;
 mod cc;
 mod check;
 mod choices;
+mod compare;
 mod completions;
 mod convert;
+mod explain;
 mod files;
 mod info;
 mod predict;
@@ -71,11 +74,14 @@ Examples:
   foretrace replay witnesses/witness-10-38-14.json -- ./bank
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
   foretrace predict bank.jsonl --atomic lock-regions --format json
-  foretrace predict bank.jsonl --model mcm";
+  foretrace explain bank.jsonl 15 40 16
+  foretrace compare bank.jsonl";
 
 #[derive(Subcommand)]
 enum Command {
     Predict(Box<predict::Args>),
+    Explain(explain::Args),
+    Compare(compare::Args),
     Cc(cc::Args),
     #[command(name = "c++")]
     Cxx(cc::CxxArgs),
@@ -98,13 +104,17 @@ pub fn main() -> ExitCode {
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
     let unheard = match cli.command {
-        Command::Predict(_) | Command::Check(_) | Command::Replay(_) => Outcome::Undecided,
+        Command::Predict(_) | Command::Explain(_) | Command::Compare(_) | Command::Check(_) | Command::Replay(_) => {
+            Outcome::Undecided
+        }
         _ => Outcome::Fine,
     };
     let result = match cli.command {
         Command::Cc(args) => return code_of(cc::run(args)),
         Command::Cxx(args) => return code_of(cc::run_cxx(args)),
         Command::Predict(args) => predict::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),

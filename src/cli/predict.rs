@@ -1,8 +1,12 @@
 //! `foretrace predict`: the main job.
 
+use super::asking::{
+    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, FILTERS, INDEPENDENCES, MODELS, PERS, must_fit, say_no_transactions,
+    stop_on_ctrl_c,
+};
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
-use super::{Outcome, files, is_closed_pipe, say};
+use super::{Outcome, files, is_closed_pipe};
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Per, Strategy};
 use foretrace::predict::{Progress, Sink, Totals, predict};
@@ -13,8 +17,6 @@ use foretrace_encodings::paper;
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
@@ -101,40 +103,6 @@ pub struct Args {
     seed: u32,
 }
 
-pub const MODELS: &[Choice<Model>] = &[
-    ("cam", "anything, and no guard is looked at: many false alarms", Model::Cam),
-    ("ctp", "what was written last; guards must hold (needs expressions)", Model::Ctp),
-    ("mcm", "the recorded value (needs values)", Model::Mcm),
-    ("avp", "what the same write wrote as in the recorded order", Model::Avp),
-];
-
-pub const FEASIBILITIES: &[Choice<Feasibility>] = &[
-    ("prefix", "it may: nothing is asked of what comes after", Feasibility::Prefix),
-    ("complete", "it may not: all recorded events must happen", Feasibility::Complete),
-];
-
-const INDEPENDENCES: &[Choice<Independence>] = &[
-    ("conflict", "when both read", Independence::Conflict),
-    ("guarded", "also when their values make the order irrelevant (ctp and mcm)", Independence::Guarded),
-];
-
-const ATOMICS: &[Choice<Atomic>] = &[
-    ("marked", "what stands between begin and end", Atomic::Marked),
-    ("lock-regions", "each outermost critical section without a wait in it", Atomic::LockRegions),
-    ("operations", "each operation, from call to return", Atomic::Operations),
-    ("threads", "each thread as a whole", Atomic::Threads),
-];
-
-const CANDIDATE_SETS: &[Choice<CandidateSet>] = &[
-    ("adjacent", "neighbouring accesses; enough to find every violation", CandidateSet::Adjacent),
-    ("all", "every triple", CandidateSet::All),
-];
-
-const PERS: &[Choice<Per>] = &[
-    ("location", "when the first of them is feasible", Per::Location),
-    ("event", "when each of them is decided", Per::Event),
-];
-
 const STRATEGIES: &[Choice<Strategy>] = &[
     ("demand", "filters, then one solver that learns only what the candidates need", Strategy::Demand),
     (
@@ -142,14 +110,6 @@ const STRATEGIES: &[Choice<Strategy>] = &[
         "as published: a formula of the whole trace for each (ctp, prefix; no shared locks, no parts)",
         Strategy::Paper,
     ),
-];
-
-const FILTERS: &[Choice<Decider>] = &[
-    ("must-happen-before", "vector clocks", Decider::MustHappenBefore),
-    ("cut-points", "locksets and acquisition histories", Decider::CutPoints),
-    ("segment", "trace atomicity segments", Decider::Segment),
-    ("early-witness", "schedules built without the solver", Decider::EarlyWitness),
-    ("early-refutation", "cycles of forced orders", Decider::EarlyRefutation),
 ];
 
 /// Predicts and reports.
@@ -192,14 +152,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     question.model = args.model.unwrap_or(question.model);
     question.feasibility = args.feasibility;
     question.independence = args.independence;
-    if trace.data < question.model.needs() {
-        let needs = if question.model == Model::Ctp { "expressions (data: symbolic)" } else { "values" };
-        let found = format!("{:?}", trace.data).to_lowercase();
-        bail!("--model {} needs a trace with {needs}, found data: {found}", question.model);
-    }
-    if question.independence == Independence::Guarded && !matches!(question.model, Model::Ctp | Model::Mcm) {
-        bail!("--independence guarded asks for values: it goes with --model ctp and mcm, found {}", question.model);
-    }
+    must_fit(*question, trace)?;
     if args.strategy == Strategy::Paper {
         paper::supports(trace, options.question)?;
         if args.dump_smt2.is_some() {
@@ -221,35 +174,6 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.seed = args.seed;
     options.times = args.times;
     Ok(options)
-}
-
-/// A trace without transactions has no candidates: that is seldom what was meant.
-fn say_no_transactions(trace: &Trace, used: Atomic) {
-    let others: Vec<String> = ATOMICS
-        .iter()
-        .map(|(name, _, atomic)| (name, *atomic, atomic.transactions(trace).len()))
-        .filter(|(_, atomic, count)| *atomic != used && *count > 0)
-        .map(|(name, _, count)| format!("--atomic {name} ({count})"))
-        .collect();
-    let advice = match others.is_empty() {
-        true => "no other choice of --atomic has any".to_string(),
-        false => format!("try {}", others.join(" or ")),
-    };
-    say(format_args!("note: the trace has no transactions (--atomic {used}): {advice}"));
-}
-
-/// A flag that the first Ctrl-C sets; the second ends the process.
-fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    let handler = move || {
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        say("\nstopping: what was decided so far follows; Ctrl-C again ends at once");
-    };
-    ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
-    Ok(stop)
 }
 
 /// The report in either format.

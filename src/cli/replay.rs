@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         let folder = Folder::create(&folder)?;
         let ending = run_plan(&plan, &program, &folder, args.time_limit, quiet)?;
         positions.learn(folder.path())?;
-        tally.add(judge(&plan, &folder, ending, |record| positions.location(record))?);
+        tally.add(judge(&plan, &folder, ending, |record| positions.of_event(record))?);
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
@@ -139,6 +139,12 @@ impl Positions {
             self.0 = Some(Recorded::open(folder)?);
         }
         Ok(())
+    }
+
+    /// What a trace has as the position of an access, where that follows from its record alone.
+    fn of_event(&self, record: &Record) -> Option<String> {
+        let own = !self.0.as_ref()?.is_in_library(record.site());
+        self.location(record).filter(|_| own)
     }
 
     /// Where an access is; of what was not compiled for recording nothing is known.

@@ -69,7 +69,7 @@ impl WalkArgs {
     /// Walks a recording and writes its trace; the result says what is in it.
     pub fn walk(&self, recording: &Path, output: &Path) -> anyhow::Result<String> {
         let focus = self.focus.as_deref().map(Pattern::new);
-        let options = Options { transactions: self.atomic.0.clone(), focus, ..Options::default() };
+        let options = Options { transactions: self.atomic.0.clone(), focus };
         let walked = walk(recording, &options)?;
         write_trace(&walked.trace, Some(output), None)?;
         let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
@@ -81,9 +81,10 @@ impl WalkArgs {
 fn told(statistics: &Statistics) -> String {
     let mut pins: Vec<(&str, u64)> = statistics.pins.iter().map(|(what, count)| (what.as_str(), *count)).collect();
     pins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let most: Vec<String> = pins.iter().take(3).map(|(what, count)| format!("{count} by {what}")).collect();
+    let most: Vec<String> = pins.iter().take(3).map(|(what, count)| format!("{count} × {what}")).collect();
     let mut told = match pins.iter().map(|(_, count)| count).sum::<u64>() {
         0 => "no value pinned".to_string(),
+        1 => format!("1 value pinned ({})", pins[0].0),
         all => format!("{all} values pinned ({})", most.join(", ")),
     };
     if statistics.external_writes > 0 {

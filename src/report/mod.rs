@@ -3,15 +3,21 @@
 //! A report shows as feasible only what comes with a [`foretrace_trace::Witness`], which nobody but the checker makes.
 
 mod class;
+mod comparison;
+mod explanation;
 mod json;
 mod saved;
+mod sentence;
 mod table;
 mod text;
 mod totals;
 mod witness;
 
+pub use comparison::ComparisonReport;
+pub use explanation::ExplanationReport;
 pub use json::JsonReport;
 pub use saved::{SavedSchedule, SavedStep, SavedWitness, ScheduleError};
+pub use sentence::Speaker;
 pub use table::act;
 pub use text::TextReport;
 pub use witness::{WitnessDir, WitnessFileError, write_whole};

@@ -13,8 +13,8 @@ use std::io::{self, Write};
 /// Classes that stay undecided are listed up to this many.
 const MOST_UNDECIDED: usize = 20;
 
-const HEAD: Style = Style::new().bold();
-const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const HEAD: Style = Style::new().bold();
+pub(super) const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Collects decisions by class and shows them at the end, since the worst comes first.
@@ -187,7 +187,7 @@ fn remarks(found: &Found) -> Vec<&'static str> {
     remarks
 }
 
-fn place(trace: &Trace, event: EventId) -> String {
+pub(super) fn place(trace: &Trace, event: EventId) -> String {
     match trace.loc(event) {
         Some(loc) => format!("{loc} (event {event})"),
         None => format!("event {event}"),

@@ -1,7 +1,7 @@
 //! The paper's way to ask: for each candidate the formula of the whole trace, and a solver of its own.
 
 use super::lower::{Leaves, Lowering, unknown};
-use super::session::{Answer, Assignment, Limits, ask, limit, parameters};
+use super::session::{Answer, Assignment, Limits, parameters};
 use crate::limit::Limit;
 use foretrace_encodings::Facts;
 use foretrace_encodings::paper::{Atom, Cell, Formula};
@@ -70,11 +70,11 @@ pub fn decide(facts: Facts<'_>, triple: Triple, guarded: Option<Pattern>, limits
         solver.assert(lowering.boolean(&formula.build.terms, *term));
     }
     let pins = Bool::new_const(name(&Atom::Pins));
-    match ask(&solver, &[pins], limits) {
+    match limits.check(&solver, &[pins]) {
         SatResult::Sat => assignment(&solver, &mut lowering, &formula, triple),
-        SatResult::Unknown => Answer::Unknown(limit(&solver, limits)),
+        SatResult::Unknown => Answer::Unknown(limits.of_unknown(&solver)),
         SatResult::Unsat => {
-            let without_pins = || ask(&solver, &[], limits);
+            let without_pins = || limits.check(&solver, &[]);
             Answer::Infeasible { rests_on_pin: formula.has_pins && without_pins() != SatResult::Unsat }
         }
     }

@@ -38,7 +38,7 @@ impl Limits<'_> {
     }
 
     /// The limit that encoding a query since `began` has reached, if one is.
-    pub(super) fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
+    pub(crate) fn of_encoding(&self, began: Instant, terms: usize) -> Option<Limit> {
         if terms > MOST_TERMS {
             return Some(Limit::Size);
         }
@@ -46,9 +46,29 @@ impl Limits<'_> {
         self.reached().or(late.then_some(Limit::Timeout))
     }
 
-    fn of_query(&self) -> Duration {
+    pub(super) fn of_query(&self) -> Duration {
         let rest = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         rest.map_or(self.timeout, |rest| rest.min(self.timeout)).max(Duration::from_millis(1))
+    }
+
+    /// Asks a solver under these assumptions, for as long as a query may take.
+    pub(super) fn check(&self, solver: &Solver, assumptions: &[Bool]) -> SatResult {
+        let mut params = Params::new();
+        let millis = u32::try_from(self.of_query().as_millis()).unwrap_or(u32::MAX);
+        params.set_u32("timeout", millis);
+        solver.set_params(&params);
+        solver.check_assumptions(assumptions)
+    }
+
+    /// The limit for which a solver did not decide its last query.
+    pub(super) fn of_unknown(&self, solver: &Solver) -> Limit {
+        if let Some(limit) = self.reached() {
+            return limit;
+        }
+        match solver.get_reason_unknown() {
+            Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
+            _ => Limit::Timeout,
+        }
     }
 }
 
@@ -141,12 +161,12 @@ impl<'a> Session<'a> {
         let selector = self.select(&query);
         let asserted = began.elapsed() - encoded;
         let pins = self.lowering.boolean(&self.encoder.build().terms, query.pins);
-        let answer = ask(&self.solver, &[selector.clone(), pins], limits);
+        let answer = limits.check(&self.solver, &[selector.clone(), pins]);
         let answer = match answer {
             SatResult::Sat => self.assignment(),
-            SatResult::Unknown => Answer::Unknown(limit(&self.solver, limits)),
+            SatResult::Unknown => Answer::Unknown(limits.of_unknown(&self.solver)),
             SatResult::Unsat => {
-                let without_pins = || ask(&self.solver, std::slice::from_ref(&selector), limits);
+                let without_pins = || limits.check(&self.solver, std::slice::from_ref(&selector));
                 Answer::Infeasible { rests_on_pin: self.has_pins && without_pins() != SatResult::Unsat }
             }
         };
@@ -168,7 +188,7 @@ impl<'a> Session<'a> {
     fn assert_new(&mut self) {
         let build = self.encoder.build();
         for constraint in &self.encoder.constraints()[self.asserted..] {
-            self.has_pins |= constraint.rule == Rule::Pins;
+            self.has_pins |= constraint.rule() == Rule::Pins;
             let term = self.lowering.boolean(&build.terms, constraint.term);
             self.solver.assert(&term);
         }
@@ -205,26 +225,6 @@ impl<'a> Session<'a> {
         let Some(term) = self.encoder.inclusion_term(step) else { return false };
         let term = self.lowering.boolean(&self.encoder.build().terms, term);
         model.eval(&term, true).and_then(|value| value.as_bool()).unwrap_or(false)
-    }
-}
-
-/// Asks within the limits.
-pub(super) fn ask(solver: &Solver, assumptions: &[Bool], limits: Limits<'_>) -> SatResult {
-    let mut params = Params::new();
-    let millis = u32::try_from(limits.of_query().as_millis()).unwrap_or(u32::MAX);
-    params.set_u32("timeout", millis);
-    solver.set_params(&params);
-    solver.check_assumptions(assumptions)
-}
-
-/// Why the solver did not decide.
-pub(super) fn limit(solver: &Solver, limits: Limits<'_>) -> Limit {
-    if let Some(limit) = limits.reached() {
-        return limit;
-    }
-    match solver.get_reason_unknown() {
-        Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
-        _ => Limit::Timeout,
     }
 }
 

@@ -3,5 +3,6 @@
 mod commands;
 mod messages;
 mod predict;
+mod reasons;
 mod support;
 mod tutorial;

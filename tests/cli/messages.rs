@@ -1,6 +1,7 @@
 //! What people read: help, reports, tables. After a wanted change: `INSTA_UPDATE=always cargo test --test cli`.
 
 use crate::support::{Folder, LOST_UPDATE, foretrace_in, repository};
+use foretrace::filters::FilterReport;
 use foretrace::options::Options;
 use foretrace::predict::{Tally, Totals};
 use foretrace::report::{Subject, TextReport};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 #[test]
 fn help_of_every_command() {
-    for command in ["", "predict", "run", "convert", "info", "check", "completions"] {
+    for command in ["", "predict", "explain", "compare", "run", "convert", "info", "check", "completions"] {
         let run = foretrace_in(repository(), &format!("{command} --help"));
         assert_eq!(run.code, Some(0));
         assert!(run.stdout.contains("Examples:"), "{command} shows no examples");
@@ -83,6 +84,7 @@ impl ByHand {
             candidates: self.decisions.len() as u64 + 5,
             classes: self.decisions.len(),
             decided_by: vec![(Decider::Smt, tally)],
+            filters: FilterReport::default(),
             skipped: 3,
             unreached: 2,
             elapsed: Duration::from_millis(2345),

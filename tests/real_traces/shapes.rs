@@ -31,7 +31,7 @@ fn encode(real: &Real, triple: Triple) -> Size {
     encoder.query(triple, None);
     let mut size =
         Size { constraints: encoder.constraints().len(), conditions: BTreeMap::new(), of_values: BTreeSet::new() };
-    for constraint in encoder.constraints().iter().filter(|c| matches!(c.rule, Rule::Guards | Rule::Pins)) {
+    for constraint in encoder.constraints().iter().filter(|c| matches!(c.rule(), Rule::Guards | Rule::Pins)) {
         *size.conditions.entry(constraint.about).or_default() += 1;
         let leaves = encoder.build().terms.leaves(constraint.term);
         if leaves.iter().any(|atom| matches!(atom, Atom::Value { .. })) {

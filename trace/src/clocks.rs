@@ -27,6 +27,11 @@ impl MustHappenBefore {
         if signals.is_empty() { first } else { MustHappenBefore::from_edges(trace, structure, &fixed, &signals) }
     }
 
+    /// Only the orders of threads: for whoever must name the reason of every other order.
+    pub fn of_threads(trace: &Trace, structure: &Structure) -> MustHappenBefore {
+        MustHappenBefore::from_edges(trace, structure, &vec![Vec::new(); trace.events.len()], &[])
+    }
+
     /// The same orders and `extra` ones: pairs of events (earlier, later) that hold in every prefix with the later, each
     /// also an order of the trace.
     pub fn with_edges(trace: &Trace, structure: &Structure, extra: &[(EventId, EventId)]) -> MustHappenBefore {

@@ -126,6 +126,20 @@ impl Structure {
         self.threads[trace.event(event).thread.index()].get(self.position(event) + 1).copied()
     }
 
+    /// The region that an event opens; none at an inner level of a recursive lock.
+    pub fn region_from(&self, start: EventId) -> Option<Region> {
+        self.regions.iter().find_map(|regions| {
+            let at = regions.binary_search_by_key(&start, |region| region.start).ok()?;
+            Some(regions[at])
+        })
+    }
+
+    /// The wait that a wake ends.
+    pub fn waiting_until(&self, wake: EventId) -> Option<Waiting> {
+        let at = self.waitings.binary_search_by_key(&wake, |waiting| waiting.wake).ok()?;
+        Some(self.waitings[at])
+    }
+
     /// The arrives of a depart's round.
     pub fn arrives(&self, depart: EventId) -> &[EventId] {
         self.round_of.get(&depart).map_or(&[], |round| &self.rounds[*round].arrives)

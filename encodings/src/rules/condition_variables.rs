@@ -3,8 +3,8 @@
 //! That a signal releases *exactly one* waiter, any, comes to the same: whoever else a spare signal releases is only
 //! helped by it. So a prefix is possible exactly when its wakes can be matched to different signals.
 
-use super::Rule;
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_trace::{EventId, Func, Op, SyncId, TermId, Value, Waiting};
 
@@ -33,12 +33,12 @@ impl Encoder<'_> {
             }
         }
         let term = self.build.or(ways);
-        self.assert(Rule::ConditionVariables, id, term);
+        self.assert(Origin::Signalled(id), id, term);
         let others = self.cone.wakes.entry(cond).or_default();
         let competing: Vec<EventId> = others.clone();
         others.push(id);
         for other in competing {
-            self.different_tokens(Rule::ConditionVariables, id, other);
+            self.different_tokens(Origin::OwnSignal { one: other, other: id }, id, other);
         }
     }
 
@@ -63,12 +63,12 @@ impl Encoder<'_> {
     }
 
     /// No two events take one token.
-    pub(crate) fn different_tokens(&mut self, rule: Rule, a: EventId, b: EventId) {
+    pub(crate) fn different_tokens(&mut self, origin: Origin, a: EventId, b: EventId) {
         let both = [self.included(a), self.included(b)].map(|included| self.build.not(included));
         let tokens = [self.build.atom(Atom::Token(a)), self.build.atom(Atom::Token(b))];
         let equal = self.build.apply(Func::Eq, &tokens);
         let differ = self.build.not(equal);
         let term = self.build.or(both.into_iter().chain([differ]));
-        self.assert(rule, a.max(b), term);
+        self.assert(origin, a.max(b), term);
     }
 }

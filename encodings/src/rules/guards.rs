@@ -6,6 +6,7 @@
 
 use super::{Reads, Rule};
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_trace::{EventId, Func, Node, Op, TermId, Value, Why};
 
@@ -25,7 +26,8 @@ impl Encoder<'_> {
     /// A prefix that ends with an assume can do without it, so it takes part with the next event that others can notice,
     /// or with the last of its thread. Hence all conditions of a run of assumes are asked at once.
     pub(crate) fn conditions(&mut self, id: EventId) {
-        if self.rules.reads != Reads::Latest || self.is_unnoticed(id) {
+        let nothing_asked = self.is_left_out(Rule::Guards) && self.is_left_out(Rule::Pins);
+        if self.rules.reads != Reads::Latest || nothing_asked || self.is_unnoticed(id) {
             return;
         }
         let mut run = vec![id];
@@ -81,7 +83,7 @@ impl Encoder<'_> {
             let pins = self.build.atom(Atom::Pins);
             term = self.build.implies(pins, term);
         }
-        self.assert(if pinned { Rule::Pins } else { Rule::Guards }, about, term);
+        self.assert(Origin::Condition { about, pinned }, about, term);
     }
 
     /// Whether an earlier event of the thread asks the same; notes it where not.

@@ -4,11 +4,15 @@
 
 use super::Rule;
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use foretrace_trace::{EventId, Region, SyncId, TermId};
 
 impl Encoder<'_> {
     /// The region that `start` opens, against those of other threads that take part already.
     pub(crate) fn lock_region(&mut self, start: EventId, lock: SyncId) {
+        if self.is_left_out(Rule::Locks) {
+            return;
+        }
         let regions = &self.facts.structure.regions[lock.index()];
         let Ok(found) = regions.binary_search_by_key(&start, |region| region.start) else {
             return; // an inner level of a recursive lock
@@ -37,9 +41,10 @@ impl Encoder<'_> {
         let (a_in, b_in) = (self.included(a.start), self.included(b.start));
         let (not_a, not_b) = (self.build.not(a_in), self.build.not(b_in));
         let (a_first, b_first) = (self.closed_before(a, b), self.closed_before(b, a));
+        let (one, other) = (a.start.min(b.start), a.start.max(b.start));
         for (mine, theirs) in a_first.iter().flat_map(|x| b_first.iter().map(move |y| (*x, *y))) {
             let term = self.build.or([not_a, not_b, mine, theirs]);
-            self.assert(Rule::Locks, a.start.max(b.start), term);
+            self.assert(Origin::Exclusion { one, other }, other, term);
         }
     }
 
@@ -62,7 +67,7 @@ impl Encoder<'_> {
             }
         }
         let term = self.build.or(ways);
-        self.assert(Rule::Locks, id, term);
+        self.assert(Origin::Busy(id), id, term);
     }
 
     /// The region is open when `at` happens.

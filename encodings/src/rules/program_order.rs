@@ -3,8 +3,9 @@
 //! Source: Fusion, section 4.2, Φ_PO; inclusion makes section 5's prefixes explicit. Steps of several events share one
 //! order variable.
 
-use super::{Reads, Rule};
+use super::Reads;
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_trace::EventId;
 
@@ -23,14 +24,14 @@ impl Encoder<'_> {
         let (low, high) = (earlier.min(later), earlier.max(later));
         let atom = self.build.atom(Atom::Before(low, high));
         let term = if earlier < later { atom } else { self.build.not(atom) };
-        self.assert(Rule::ProgramOrder, later, term);
+        self.assert(Origin::Order { earlier, later }, later, term);
     }
 
     /// A prefix that holds `later` holds `earlier`.
     pub(crate) fn inclusion_order(&mut self, earlier: EventId, later: EventId) {
         let (earlier_in, later_in) = (self.included(earlier), self.included(later));
         let term = self.build.implies(later_in, earlier_in);
-        self.assert(Rule::ProgramOrder, later, term);
+        self.assert(Origin::Order { earlier, later }, later, term);
     }
 
     /// The event whose `Included` atom stands for `event`.
@@ -63,6 +64,6 @@ impl Encoder<'_> {
         let whole = if cut_off { self.build.falsity() } else { self.included(last) };
         let not_first = self.build.not(first_in);
         let term = self.build.or([not_first, whole, open]);
-        self.assert(Rule::ProgramOrder, first, term);
+        self.assert(Origin::WholeStep(first), first, term);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::{Reads, Rule};
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_trace::{EventId, Op, TermId};
 
@@ -21,7 +22,7 @@ impl Encoder<'_> {
             let parts = [self.included(write), self.before(write, at)];
             for part in parts {
                 let term = self.build.implies(chosen, part);
-                self.assert(Rule::ReadsFrom, at, term);
+                self.assert(Origin::WrittenBefore { at, source: write }, at, term);
             }
         }
         let pi = self.pi(at);
@@ -34,7 +35,7 @@ impl Encoder<'_> {
                 ways.push(self.before(*other, write));
             }
             let term = self.build.or(ways);
-            self.assert(Rule::ReadsFrom, at, term);
+            self.assert(Origin::NotBetween { at, source, other: *other }, at, term);
         }
     }
 
@@ -49,17 +50,17 @@ impl Encoder<'_> {
             let given = self.source_value(at, source);
             let equal = self.build.apply(foretrace_trace::Func::Eq, &[value, given]);
             let term = self.build.implies(chosen, equal);
-            self.assert(Rule::ReadsFrom, at, term);
+            self.assert(Origin::Gives { at, source }, at, term);
             some.push(chosen);
         }
         let term = self.build.or(some);
-        self.assert(Rule::ReadsFrom, at, term);
+        self.assert(Origin::SomeSource { at }, at, term);
     }
 
     /// Reads that must return what was recorded: every `rmw` and guarded read, and a plain read that another event of its
     /// thread follows.
     pub(crate) fn recorded_read(&mut self, id: EventId) {
-        if !matches!(self.rules.reads, Reads::Recorded | Reads::SameWrite) {
+        if !matches!(self.rules.reads, Reads::Recorded | Reads::SameWrite) || self.is_left_out(Rule::ReadsFrom) {
             return;
         }
         if must_match(&self.facts.trace.event(id).op) {
@@ -89,7 +90,7 @@ impl Encoder<'_> {
             }
         }
         let term = self.build.or(ways);
-        self.assert(Rule::ReadsFrom, read, term);
+        self.assert(Origin::Recorded { read, with }, read, term);
     }
 }
 

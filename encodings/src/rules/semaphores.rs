@@ -2,8 +2,8 @@
 //!
 //! The count stays above zero before every down exactly when downs can be matched to different earlier tokens (Hall).
 
-use super::Rule;
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use foretrace_trace::{EventId, SyncId, SyncKind, TermId};
 
 impl Encoder<'_> {
@@ -26,12 +26,12 @@ impl Encoder<'_> {
             }
         }
         let term = self.build.or(ways);
-        self.assert(Rule::Semaphores, id, term);
+        self.assert(Origin::Counted(id), id, term);
         let others = self.cone.downs.entry(sem).or_default();
         let competing: Vec<EventId> = others.clone();
         others.push(id);
         for other in competing {
-            self.different_tokens(Rule::Semaphores, id, other);
+            self.different_tokens(Origin::OwnToken { one: other, other: id }, id, other);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What an assignment of Z3 makes of every constraint, by our own evaluation.
 
-use super::{Limits, Session, ask};
+use super::{Limits, Session};
 use crate::solve::order::OrderTheory;
 use foretrace_encodings::{Atom, Facts, Reads, Rules, constant_reads};
 use foretrace_trace::oracle::candidates;
@@ -75,7 +75,7 @@ fn assignments_fulfil_all_constraints() {
                 session.assert_new();
                 let selector = session.select(&query);
                 let pins = session.lowering.boolean(&session.encoder.build().terms, query.pins);
-                if ask(&session.solver, &[selector, pins], limits) != SatResult::Sat {
+                if limits.check(&session.solver, &[selector, pins]) != SatResult::Sat {
                     continue;
                 }
                 feasible += 1;

@@ -223,6 +223,12 @@ impl Program {
         self.location(function.unit, location)
     }
 
+    /// Whether a site lies in a function of a library that the program has compiled, such as a template of C++'s: events
+    /// from there have the position of the call that led to it.
+    pub fn is_in_library(&self, site: Site) -> bool {
+        self.find(site).is_some_and(|(function, _)| self.is_library(&self.functions[function]))
+    }
+
     /// Where in the source a location of a unit is; nothing where it is not known.
     pub(crate) fn location(&self, unit: usize, location: LocationId) -> Option<Position> {
         let unit = &self.units[unit];

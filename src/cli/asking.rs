@@ -1,0 +1,101 @@
+//! What several commands ask of a trace: the choices of options, and whether they fit each other and the trace.
+
+use super::choices::Choice;
+use super::say;
+use anyhow::{Context, bail};
+use foretrace::options::{CandidateSet, Per};
+use foretrace::verdict::Decider;
+use foretrace_trace::{Atomic, Feasibility, Independence, Model, Question, Trace};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The values of `--model`.
+pub const MODELS: &[Choice<Model>] = &[
+    ("cam", "anything, and no guard is looked at: many false alarms", Model::Cam),
+    ("ctp", "what was written last; guards must hold (needs expressions)", Model::Ctp),
+    ("mcm", "the recorded value (needs values)", Model::Mcm),
+    ("avp", "what the same write wrote as in the recorded order", Model::Avp),
+];
+
+/// The values of `--feasibility`.
+pub const FEASIBILITIES: &[Choice<Feasibility>] = &[
+    ("prefix", "it may: nothing is asked of what comes after", Feasibility::Prefix),
+    ("complete", "it may not: all recorded events must happen", Feasibility::Complete),
+];
+
+/// The values of `--independence`.
+pub const INDEPENDENCES: &[Choice<Independence>] = &[
+    ("conflict", "when both read", Independence::Conflict),
+    ("guarded", "also when their values make the order irrelevant (ctp and mcm)", Independence::Guarded),
+];
+
+/// The values of `--atomic`.
+pub const ATOMICS: &[Choice<Atomic>] = &[
+    ("marked", "what stands between begin and end", Atomic::Marked),
+    ("lock-regions", "each outermost critical section without a wait in it", Atomic::LockRegions),
+    ("operations", "each operation, from call to return", Atomic::Operations),
+    ("threads", "each thread as a whole", Atomic::Threads),
+];
+
+/// The values of `--candidates`.
+pub const CANDIDATE_SETS: &[Choice<CandidateSet>] = &[
+    ("adjacent", "neighbouring accesses; enough to find every violation", CandidateSet::Adjacent),
+    ("all", "every triple", CandidateSet::All),
+];
+
+/// The values of `--per`.
+pub const PERS: &[Choice<Per>] = &[
+    ("location", "when the first of them is feasible", Per::Location),
+    ("event", "when each of them is decided", Per::Event),
+];
+
+/// The values of `--without`.
+pub const FILTERS: &[Choice<Decider>] = &[
+    ("must-happen-before", "vector clocks", Decider::MustHappenBefore),
+    ("cut-points", "locksets and acquisition histories", Decider::CutPoints),
+    ("segment", "trace atomicity segments", Decider::Segment),
+    ("early-witness", "schedules built without the solver", Decider::EarlyWitness),
+    ("early-refutation", "cycles of forced orders", Decider::EarlyRefutation),
+];
+
+/// Whether a question can be asked of the trace.
+pub fn must_fit(question: Question, trace: &Trace) -> anyhow::Result<()> {
+    if trace.data < question.model.needs() {
+        let needs = if question.model == Model::Ctp { "expressions (data: symbolic)" } else { "values" };
+        let found = format!("{:?}", trace.data).to_lowercase();
+        bail!("--model {} needs a trace with {needs}, found data: {found}", question.model);
+    }
+    if question.independence == Independence::Guarded && !matches!(question.model, Model::Ctp | Model::Mcm) {
+        bail!("--independence guarded asks for values: it goes with --model ctp and mcm, found {}", question.model);
+    }
+    Ok(())
+}
+
+/// A trace without transactions has no candidates: that is seldom what was meant.
+pub fn say_no_transactions(trace: &Trace, used: Atomic) {
+    let others: Vec<String> = ATOMICS
+        .iter()
+        .map(|(name, _, atomic)| (name, *atomic, atomic.transactions(trace).len()))
+        .filter(|(_, atomic, count)| *atomic != used && *count > 0)
+        .map(|(name, _, count)| format!("--atomic {name} ({count})"))
+        .collect();
+    let advice = match others.is_empty() {
+        true => "no other choice of --atomic has any".to_string(),
+        false => format!("try {}", others.join(" or ")),
+    };
+    say(format_args!("note: the trace has no transactions (--atomic {used}): {advice}"));
+}
+
+/// A flag that the first Ctrl-C sets; the second ends the process.
+pub fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let handler = move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        say("\nstopping: what was decided so far follows; Ctrl-C again ends at once");
+    };
+    ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
+    Ok(stop)
+}

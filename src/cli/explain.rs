@@ -1,0 +1,115 @@
+//! `foretrace explain`: why a candidate can or cannot happen.
+
+use super::asking::{ATOMICS, FEASIBILITIES, INDEPENDENCES, MODELS, must_fit, stop_on_ctrl_c};
+use super::choices::{FORMATS, Format, one_of, seconds};
+use super::{Outcome, files};
+use anyhow::Context;
+use foretrace::explain::explain;
+use foretrace::options::Options;
+use foretrace::recorder::Folder;
+use foretrace::report::{ExplanationReport, Subject};
+use foretrace::verdict::Verdict;
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Trace, Triple};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Say why a candidate of a trace can or cannot happen
+///
+/// For one that cannot: which orders, locks, signals, values and branches rule it out, as an argument that was checked:
+/// these rules alone leave no schedule, and none of them can be spared. For one that can: a schedule, and why the order
+/// of its accesses makes a difference.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: 0 it cannot happen, 1 it can, 2 error, such as three events that are no candidate, 3 not decided.
+
+Examples:
+  foretrace explain trace.jsonl 15 40 16
+  foretrace explain trace.jsonl 15 40 16 --model mcm --atomic threads
+  foretrace explain trace.jsonl 15 40 16 --format json")]
+pub struct Args {
+    /// The trace, in any format that foretrace reads, or the folder of a recording
+    trace: PathBuf,
+
+    /// The transaction's earlier access: an event's index, as in the report of `predict`
+    first: u32,
+
+    /// The other thread's access
+    remote: u32,
+
+    /// The transaction's later access
+    second: u32,
+
+    /// What a read returns in another schedule [default: the strongest that the trace's data allows]
+    #[arg(long, value_parser = one_of(MODELS))]
+    model: Option<Model>,
+
+    /// Whether the violation may end the run
+    #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
+    feasibility: Feasibility,
+
+    /// When the order of two accesses makes no difference
+    #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
+    independence: Independence,
+
+    /// What counts as a transaction
+    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
+    atomic: Atomic,
+
+    /// Time limit of one solver query
+    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+
+    /// Time limit of the whole run
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    budget: Option<Duration>,
+
+    /// How to report
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+
+    /// The solver's random seed
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u32,
+}
+
+/// Explains.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let (trace, observed) = files::read_trace(&args.trace)?;
+    let options = options(args, &trace)?;
+    let transactions = options.atomic.transactions(&trace);
+    let triple = Triple { first: EventId(args.first), remote: EventId(args.remote), second: EventId(args.second) };
+    triple.candidate(&trace, &transactions).with_context(|| {
+        format!("{triple} is no candidate of {} (--atomic {})", args.trace.display(), options.atomic)
+    })?;
+    let file = Folder::trace_of(&args.trace).display().to_string();
+    let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
+    let stop = stop_on_ctrl_c()?;
+    let explanation = explain(&trace, &observed, &transactions, &options, triple, &stop)?;
+    let report = ExplanationReport::new(subject, &observed, &explanation);
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        Format::Text => report.write_text(&mut out)?,
+        Format::Json => report.write_json(&mut out)?,
+    }
+    out.flush()?;
+    Ok(match explanation.decision.verdict {
+        Verdict::Feasible(_) => Outcome::Found,
+        Verdict::Infeasible => Outcome::Fine,
+        Verdict::Unknown(_) => Outcome::Undecided,
+    })
+}
+
+fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
+    let mut options = Options::new(trace.data);
+    options.question.model = args.model.unwrap_or(options.question.model);
+    options.question.feasibility = args.feasibility;
+    options.question.independence = args.independence;
+    must_fit(options.question, trace)?;
+    options.atomic = args.atomic;
+    options.timeout = args.timeout;
+    options.budget = args.budget;
+    options.seed = args.seed;
+    options.jobs = 1;
+    Ok(options)
+}
