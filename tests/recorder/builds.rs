@@ -35,7 +35,8 @@ fn is_the_pool(header: &Value) {
 #[test]
 fn objects_that_are_linked_later() {
     let workshop = Workshop::of_project("pool");
-    workshop.make("foretrace cc -c pool.c && foretrace cc -c -o m.o main.c && foretrace cc -o prog m.o pool.o -pthread");
+    workshop
+        .make("foretrace cc -c pool.c && foretrace cc -c -o m.o main.c && foretrace cc -o prog m.o pool.o -pthread");
     is_the_pool(&records(&workshop, "prog"));
 }
 

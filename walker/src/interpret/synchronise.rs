@@ -317,6 +317,9 @@ impl Walk<'_, '_> {
 /// The name of a signal.
 pub(crate) fn signal_name(number: u64) -> String {
     let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
         4 => "SIGILL",
         5 => "SIGTRAP",
         6 => "SIGABRT",
