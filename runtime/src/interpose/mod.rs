@@ -10,6 +10,7 @@ pub mod memory;
 pub mod mutex;
 pub mod once;
 pub mod process;
+mod programs;
 pub mod real;
 pub mod rwlock;
 pub mod semaphore;

@@ -81,7 +81,7 @@ extern "C" fn fork_(_: usize) -> c_int {
 }
 
 /// A process is told of its first fork only.
-static SAID: AtomicBool = AtomicBool::new(false);
+pub static SAID: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn dlopen_(name: *const c_char, flags: c_int, _: usize) -> *mut c_void {
     let thread = tracked();
