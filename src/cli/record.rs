@@ -2,7 +2,7 @@
 
 use super::trace::WalkArgs;
 use super::{Outcome, say};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use foretrace::recorder::{Ending, Folder, Mode, Program, Run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,9 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// Fewer bytes do not hold the logs of a few threads.
+const SMALLEST: u64 = 64 << 10;
+
 /// A number of bytes, with K, M or G.
 fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("found {text}, expected a number of bytes, such as 500M");
@@ -72,6 +75,9 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Runs and records.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if let Some(bytes) = args.max_size.filter(|bytes| *bytes < SMALLEST) {
+        bail!("--max-size: found {bytes} bytes, expected at least {SMALLEST}");
+    }
     let program = Program::find(&args.command)?;
     program.check()?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&program));
