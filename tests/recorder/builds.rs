@@ -3,6 +3,7 @@
 
 use crate::support::{Workshop, expect, is_installed, ran, source};
 use serde_json::Value;
+use std::path::Path;
 
 /// Runs the program of a workshop as it is and recorded in several ways; the header of the last trace.
 fn records(workshop: &Workshop, program: &str) -> Value {
@@ -102,6 +103,24 @@ fn threads_of_cpp() {
 #[test]
 fn a_static_guard() {
     records_file("static-guard.cpp", &[]);
+}
+
+#[test]
+fn pairs_in_registers() {
+    records_file("overflow.cpp", &[]);
+    records_file("overflow.cpp", &["--as-shipped", "-O2"]);
+}
+
+/// The programs that the instrumenter is tested with: every construct of C and C++ that it knows. The walker computes
+/// all values again and fails where one is not as recorded.
+#[test]
+fn every_construct() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("instrument/tests/programs");
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let file = entry.expect("an entry").path();
+        records(&Workshop::build(&file, &["-w", "-lm"]), "program");
+        records(&Workshop::build(&file, &["-w", "-lm", "--as-shipped", "-O2"]), "program");
+    }
 }
 
 #[test]

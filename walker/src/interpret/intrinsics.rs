@@ -34,8 +34,7 @@ impl Walk<'_, '_> {
             if !matches!(computed, Value::Aggregate(_)) {
                 values.iter().for_each(|value| self.pin_value(value, &format!("llvm.{base}")));
             }
-            let value = self.recorded_parts(function, index, ty, computed)?;
-            return self.set(index, value);
+            return self.set(index, computed); // no records: where it is not known, its parts have their own
         }
         let Some(record) = record else { return self.set(index, Value::Untracked) };
         let computed = self.intrinsic_word(base, width, &values);
