@@ -4,7 +4,7 @@ use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
 use super::{Outcome, files, is_closed_pipe, say};
 use anyhow::{Context, bail};
-use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::{Progress, Sink, Totals, predict};
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
@@ -81,6 +81,10 @@ pub struct Args {
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 
+    /// How the solver decides the order of events; verdicts do not depend on it
+    #[arg(long, default_value = "auto", value_parser = one_of(ORDERS))]
+    order: Order,
+
     /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
@@ -121,6 +125,13 @@ const ATOMICS: &[Choice<Atomic>] = &[
 const CANDIDATE_SETS: &[Choice<CandidateSet>] = &[
     ("adjacent", "neighbouring accesses; enough to find every violation", CandidateSet::Adjacent),
     ("all", "every triple", CandidateSet::All),
+];
+
+const ORDERS: &[Choice<Order>] = &[
+    ("auto", "what is fastest", Order::Auto),
+    ("idl", "difference logic in Z3: the reference", Order::Idl),
+    ("order", "an ordering theory in Z3", Order::Order),
+    ("sat", "the ordering theory in a SAT solver; `order` where there are values to solve for", Order::Sat),
 ];
 
 const PERS: &[Choice<Per>] = &[
@@ -195,6 +206,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.timeout = args.timeout;
     options.budget = args.budget;
     options.dump_smt2 = args.dump_smt2.clone();
+    options.order = args.order;
     options.seed = args.seed;
     options.times = args.times;
     Ok(options)

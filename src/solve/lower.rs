@@ -77,6 +77,22 @@ fn constant(value: &Value) -> Dynamic {
     }
 }
 
+/// A value of this sort.
+#[cfg(test)]
+pub(super) fn value(sort: Sort, value: Dynamic) -> Value {
+    match sort {
+        Sort::Bool => value.as_bool().and_then(|value| value.as_bool()).expect("a truth value").into(),
+        Sort::Int => {
+            let text = value.to_string().replace(['(', ')', ' '], ""); // minus three is (- 3)
+            Value::Int(text.parse().expect("a numeral"))
+        }
+        Sort::BitVec(width) => {
+            let bits = value.as_bv().and_then(|value| value.as_u64()).expect("a word of a variable");
+            Value::word(width, bits.into())
+        }
+    }
+}
+
 fn as_bool(term: &Dynamic) -> Bool {
     term.as_bool().expect("sort-checked: a Boolean")
 }
