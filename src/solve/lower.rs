@@ -61,6 +61,11 @@ impl<T: OrderTheory> Lowering<T> {
             Atom::Before(a, b) => self.order.before(a, b).into(),
             Atom::Value { sort: Sort::BitVec(width), .. } => BV::new_const(name, width).into(),
             Atom::Value { sort: Sort::Int, .. } | Atom::Token(_) => Int::new_const(name).into(),
+            Atom::Included(event) => {
+                let term = Bool::new_const(name);
+                self.order.included(event, &term);
+                term.into()
+            }
             _ => Bool::new_const(name).into(),
         }
     }

@@ -3,7 +3,7 @@
 use super::backend::{Backend, Outcome, Unsupported, Until};
 use super::lower::Lowering;
 use super::order::OrderTheory;
-use super::partial_order::{PartialOrder, Place};
+use super::partial_order::{AtomId, PartialOrder, Place};
 use super::raw::{Consequence, RawModel, Theory, TheorySolver};
 use foretrace_encodings::Atom;
 use foretrace_trace::{EventId, Func, Node, Structure, TermId, Terms, Trace};
@@ -14,7 +14,36 @@ use z3::ast::{Bool, Dynamic};
 /// The order theory as Z3 sees it. Z3 tries false first, so its atoms say that a pair is *not* in observed order.
 struct Propagator {
     order: PartialOrder,
-    found: Vec<EventId>,
+    /// What each of Z3's atoms means.
+    meanings: Vec<Meaning>,
+    /// Z3's atom for each of the order's.
+    numbers: Vec<u32>,
+    /// Whether the prefix holds an event, as far as was said last.
+    included: FxHashMap<EventId, bool>,
+    /// The last assignment.
+    found: Found,
+}
+
+#[derive(Clone, Copy)]
+enum Meaning {
+    Reversed(AtomId),
+    /// Of no interest to the order, but read off at the end: Z3 takes longer to make a model than to find one.
+    Included(EventId),
+}
+
+#[derive(Default)]
+struct Found {
+    order: Vec<EventId>,
+    included: FxHashMap<EventId, bool>,
+}
+
+impl Propagator {
+    /// A new atom of the order; its number as Z3's.
+    fn add_atom(&mut self, a: Place, b: Place) {
+        let atom = self.order.add_atom(a, b);
+        self.numbers.push(self.meanings.len() as u32);
+        self.meanings.push(Meaning::Reversed(atom));
+    }
 }
 
 impl Theory for Propagator {
@@ -26,19 +55,28 @@ impl Theory for Propagator {
         self.order.pop(levels);
     }
 
-    fn fixed(&mut self, atom: u32, reversed: bool, consequences: &mut Vec<Consequence>) {
-        if let Err(because) = self.order.assign(atom, !reversed) {
-            consequences.push(Consequence { because, then: None });
+    fn fixed(&mut self, atom: u32, value: bool, consequences: &mut Vec<Consequence>) {
+        let atom = match self.meanings[atom as usize] {
+            Meaning::Reversed(atom) => atom,
+            Meaning::Included(event) => {
+                self.included.insert(event, value);
+                return;
+            }
+        };
+        let as_numbers =
+            |numbers: &[u32], atoms: Vec<AtomId>| atoms.iter().map(|atom| numbers[*atom as usize]).collect();
+        if let Err(cycle) = self.order.assign(atom, !value) {
+            consequences.push(Consequence { because: as_numbers(&self.numbers, cycle), then: None });
             return;
         }
         while let Some((atom, value)) = self.order.next_implied() {
-            let because = self.order.explain(atom, value);
-            consequences.push(Consequence { because, then: Some((atom, !value)) });
+            let because = as_numbers(&self.numbers, self.order.explain(atom, value));
+            consequences.push(Consequence { because, then: Some((self.numbers[atom as usize], !value)) });
         }
     }
 
     fn complete(&mut self) {
-        self.found = self.order.linear_extension();
+        self.found = Found { order: self.order.linear_extension(), included: self.included.clone() };
     }
 }
 
@@ -47,6 +85,7 @@ impl Theory for Propagator {
 struct Pairs {
     /// Those that the theory does not know yet.
     new: Vec<(EventId, EventId, Bool)>,
+    new_included: Vec<(EventId, Bool)>,
 }
 
 impl OrderTheory for Pairs {
@@ -55,6 +94,10 @@ impl OrderTheory for Pairs {
         let before = reversed.not();
         self.new.push((a, b, reversed));
         before
+    }
+
+    fn included(&mut self, event: EventId, term: &Bool) {
+        self.new_included.push((event, term.clone()));
     }
 }
 
@@ -69,14 +112,20 @@ pub(super) struct Propagated<'a> {
     selector: Option<Bool>,
     queries: u64,
     model: Option<RawModel>,
+    included: FxHashMap<EventId, bool>,
     places: FxHashMap<EventId, i64>,
 }
 
 impl<'a> Propagated<'a> {
     /// A solver for constraints of this trace.
     pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Propagated<'a> {
-        let theory = Propagator { order: PartialOrder::new(trace.threads.len()), found: Vec::new() };
-        let solver = TheorySolver::new(theory);
+        let solver = TheorySolver::new(Propagator {
+            order: PartialOrder::new(trace.threads.len()),
+            meanings: Vec::new(),
+            numbers: Vec::new(),
+            included: FxHashMap::default(),
+            found: Found::default(),
+        });
         solver.set(&[("relevancy", 0), ("random_seed", seed)]);
         Propagated {
             trace,
@@ -87,14 +136,24 @@ impl<'a> Propagated<'a> {
             selector: None,
             queries: 0,
             model: None,
+            included: FxHashMap::default(),
             places: FxHashMap::default(),
         }
+    }
+
+    /// Z3's assignment, made when first asked for.
+    fn model(&mut self) -> Option<&RawModel> {
+        if self.model.is_none() {
+            self.model = self.solver.model();
+        }
+        self.model.as_ref()
     }
 
     /// Tells the theory of new orders and atoms. Z3 takes back the last search at an assertion, and only then the theory can
     /// learn anything for good.
     fn tell_theory(&mut self) -> bool {
-        if self.fixed.is_empty() && self.lowering.order.new.is_empty() {
+        let Pairs { new, new_included } = &self.lowering.order;
+        if self.fixed.is_empty() && new.is_empty() && new_included.is_empty() {
             return true;
         }
         let truth = Bool::from_bool(true);
@@ -110,14 +169,21 @@ impl<'a> Propagated<'a> {
             }
         });
         for (a, b, reversed) in self.lowering.order.new.drain(..) {
-            self.solver.with_theory(|theory| theory.order.add_atom(place(a), place(b)));
+            self.solver.with_theory(|theory| theory.add_atom(place(a), place(b)));
             self.solver.register(&reversed);
+        }
+        for (event, term) in self.lowering.order.new_included.drain(..) {
+            self.solver.with_theory(|theory| theory.meanings.push(Meaning::Included(event)));
+            self.solver.register(&term);
         }
         if contradiction {
             self.solver.assert(&truth.not());
         }
-        while let Some((atom, value)) = self.solver.with_theory(|theory| theory.order.next_implied()) {
-            self.solver.assert(&self.solver.literal(atom, !value));
+        let next = |theory: &mut Propagator| {
+            theory.order.next_implied().map(|(atom, value)| (theory.numbers[atom as usize], !value))
+        };
+        while let Some((atom, value)) = self.solver.with_theory(next) {
+            self.solver.assert(&self.solver.literal(atom, value));
         }
         true
     }
@@ -157,13 +223,11 @@ impl Backend for Propagated<'_> {
             SatResult::Unsat => Outcome::Unsat,
             SatResult::Unknown => Outcome::Undecided(Some(self.solver.reason_unknown())),
             SatResult::Sat => {
-                self.model = self.solver.model();
+                self.model = None;
                 let found = self.solver.with_theory(|theory| std::mem::take(&mut theory.found));
-                self.places = found.into_iter().zip(0..).collect();
-                match self.model {
-                    Some(_) => Outcome::Sat,
-                    None => Outcome::Undecided(Some("satisfiable without an assignment".into())),
-                }
+                self.places = found.order.into_iter().zip(0..).collect();
+                self.included = found.included;
+                Outcome::Sat
             }
         }
     }
@@ -175,9 +239,15 @@ impl Backend for Propagated<'_> {
     }
 
     fn is_true(&mut self, terms: &Terms<Atom>, term: TermId) -> bool {
-        let term = Dynamic::from(self.lowering.boolean(terms, term));
-        let value = self.model.as_ref().and_then(|model| model.value(&term));
-        value.and_then(|value| value.as_bool()).and_then(|value| value.as_bool()).unwrap_or(false)
+        match terms.node(term) {
+            Node::Const(constant) => constant.is_true(),
+            Node::Leaf(Atom::Included(event)) if self.included.contains_key(event) => self.included[event],
+            _ => {
+                let term = Dynamic::from(self.lowering.boolean(terms, term));
+                let value = self.model().and_then(|model| model.value(&term));
+                value.and_then(|value| value.as_bool()).and_then(|value| value.as_bool()).unwrap_or(false)
+            }
+        }
     }
 
     fn place(&self, step: EventId) -> i64 {
@@ -188,7 +258,7 @@ impl Backend for Propagated<'_> {
     fn value(&mut self, terms: &Terms<Atom>, term: TermId) -> foretrace_trace::Value {
         let sort = terms.sort(term);
         let term = self.lowering.term(terms, term);
-        let value = self.model.as_ref().and_then(|model| model.value(&term));
+        let value = self.model().and_then(|model| model.value(&term));
         super::lower::value(sort, value.expect("with completion every term has a value"))
     }
 }

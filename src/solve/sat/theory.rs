@@ -3,14 +3,14 @@
 use crate::solve::partial_order::{AtomId, PartialOrder, Place};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
-use rustc_hash::FxHashMap;
 
 /// The order theory, with a literal for each of its atoms.
 pub(super) struct OrderTheory {
     pub(super) order: PartialOrder,
     /// Per atom: true where the pair is in observed order.
     literals: Vec<Lit>,
-    atom_of: FxHashMap<Var, AtomId>,
+    /// By number of variable.
+    atoms: Vec<Option<AtomId>>,
     /// How much of the trail the theory has seen, now and when each level began.
     seen: usize,
     seen_before: Vec<usize>,
@@ -24,7 +24,7 @@ impl OrderTheory {
         OrderTheory {
             order,
             literals: Vec::new(),
-            atom_of: FxHashMap::default(),
+            atoms: Vec::new(),
             seen: 0,
             seen_before: Vec::new(),
             found: Vec::new(),
@@ -36,12 +36,18 @@ impl OrderTheory {
     pub(super) fn add_atom(&mut self, earlier: Place, later: Place, literal: Lit) {
         let atom = self.order.add_atom(earlier, later);
         self.literals.push(literal);
-        self.atom_of.insert(literal.var(), atom);
+        let number = literal.var().idx() as usize;
+        self.atoms.resize(self.atoms.len().max(number + 1), None);
+        self.atoms[number] = Some(atom);
     }
 
     /// The next literal that the order implies.
     pub(super) fn next_implied(&mut self) -> Option<Lit> {
         self.order.next_implied().map(|(atom, value)| self.literal(atom, value))
+    }
+
+    fn atom_of(&self, var: Var) -> Option<AtomId> {
+        self.atoms.get(var.idx() as usize).copied().flatten()
     }
 
     fn literal(&self, atom: AtomId, value: bool) -> Lit {
@@ -53,7 +59,7 @@ impl OrderTheory {
     fn take_in(&mut self, solver: &mut TheoryArg) -> bool {
         while let Some(literal) = solver.model().get(self.seen).copied() {
             self.seen += 1;
-            let Some(atom) = self.atom_of.get(&literal.var()).copied() else { continue };
+            let Some(atom) = self.atom_of(literal.var()) else { continue };
             let value = literal == self.literals[atom as usize];
             if let Err(cycle) = self.order.assign(atom, value) {
                 let clause: Vec<Lit> = cycle.into_iter().map(|atom| !self.assigned(atom)).collect();
@@ -104,7 +110,7 @@ impl Theory for OrderTheory {
     }
 
     fn explain_propagation(&mut self, literal: Lit) -> &[Lit] {
-        let atom = self.atom_of[&literal.var()];
+        let atom = self.atom_of(literal.var()).expect("the theory implied it");
         let reasons = self.order.explain(atom, literal == self.literals[atom as usize]);
         self.explanation = reasons.into_iter().map(|atom| self.assigned(atom)).collect();
         &self.explanation

@@ -16,8 +16,8 @@ pub struct Synthetic {
     pub threads: usize,
     /// Shared variables, with a lock for every four of them.
     pub vars: usize,
-    /// How many places in the source its accesses are spread over; none: each is a place of its own.
-    pub places: Option<usize>,
+    /// How many pieces of code the threads run again and again; none: each event is a place of its own.
+    pub code: Option<usize>,
     /// Out of a hundred reads, how many a condition follows.
     pub guarded: usize,
     /// Out of a hundred writes, how many write what was read plus one, not a constant.
@@ -32,12 +32,12 @@ impl Synthetic {
     /// Full of locks: 8 threads, 8 variables, 50 candidates, every place its own class, no value to solve for.
     pub fn dense(events: usize, seed: u64) -> Synthetic {
         let candidates = Some(50);
-        Synthetic { events, threads: 8, vars: 8, places: None, guarded: 33, computed: 0, candidates, seed }
+        Synthetic { events, threads: 8, vars: 8, code: None, guarded: 33, computed: 0, candidates, seed }
     }
 
-    /// 8 threads, 64 variables, two thirds of the reads in no guard, always the same places.
+    /// 8 threads, 64 variables, two thirds of the reads in no guard, always the same code.
     pub fn large(events: usize, seed: u64) -> Synthetic {
-        Synthetic { events, threads: 8, vars: 64, places: Some(256), guarded: 33, computed: 33, candidates: None, seed }
+        Synthetic { events, threads: 8, vars: 64, code: Some(48), guarded: 33, computed: 33, candidates: None, seed }
     }
 
     /// The trace.
@@ -71,6 +71,8 @@ struct Maker {
     last_read: Vec<u32>,
     holder: Vec<Option<usize>>,
     work: Vec<Vec<Next>>,
+    /// Per thread: the first line of the code that it runs.
+    line: Vec<usize>,
     made: usize,
 }
 
@@ -92,6 +94,7 @@ impl Maker {
             last_read: vec![0; shape.threads + 2],
             holder: vec![None; locks],
             work: vec![Vec::new(); shape.threads + 2],
+            line: vec![0; shape.threads + 2],
             made: 0,
         }
     }
@@ -126,8 +129,18 @@ impl Maker {
         }
     }
 
-    /// A stretch of work, the last thing first: reads and writes of a few variables, most in critical sections.
+    /// A stretch of work. A piece of code has a seed of its own.
     fn plan(&mut self, thread: usize) {
+        let Some(pieces) = self.shape.code else { return self.plan_work(thread) };
+        let piece = self.random.below(pieces);
+        self.line[thread] = piece * 100;
+        let random = std::mem::replace(&mut self.random, Random::new(piece as u64));
+        self.plan_work(thread);
+        self.random = random;
+    }
+
+    /// The last thing first: reads and writes of a few variables, most in critical sections.
+    fn plan_work(&mut self, thread: usize) {
         let mut work = Vec::new();
         if self.shape.candidates.is_none() {
             work.push(Next::End);
@@ -190,7 +203,7 @@ impl Maker {
         }
         self.work[thread].pop();
         self.made += 1;
-        let place = self.place();
+        let place = self.place(thread);
         let id = thread as u64;
         match next {
             Next::Begin => self.builder.begin(id).at(&place),
@@ -226,8 +239,8 @@ impl Maker {
         self.builder.write(thread as u64, &name("x", var), &expr).at(place)
     }
 
-    fn place(&mut self) -> String {
-        let line = self.shape.places.map_or(self.made, |places| self.random.below(places));
+    fn place(&self, thread: usize) -> String {
+        let line = if self.shape.code.is_some() { self.line[thread] + self.work[thread].len() } else { self.made };
         format!("synthetic.c:{}", line + 1)
     }
 }
