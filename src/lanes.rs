@@ -3,7 +3,7 @@
 //! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
 
 use crate::linearize::linearize;
-use crate::options::Strategy;
+use crate::options::{Options, Strategy};
 use crate::predict::Case;
 use crate::solve::{Answer, Limits, Session, decide_by_paper, interruptible};
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
@@ -170,7 +170,8 @@ impl<'b> Lane<'_, 'b> {
     fn session(&mut self) -> &mut Session<'b> {
         let case = self.case;
         self.session.get_or_insert_with(|| {
-            Session::new(case.facts, Rules::of(case.options.question), &case.constants, case.options.seed)
+            let Options { question, order, seed, .. } = *case.options;
+            Session::new(case.facts, Rules::of(question), &case.constants, order, seed)
         })
     }
 

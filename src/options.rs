@@ -33,6 +33,19 @@ pub enum Strategy {
     Paper,
 }
 
+/// How the order of events is decided. Verdicts do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// What is fastest: a SAT solver where there are no values to solve for, else the ordering theory in Z3.
+    Auto,
+    /// Difference logic in Z3: the paper's way.
+    Idl,
+    /// An ordering theory in Z3.
+    Order,
+    /// The ordering theory in a SAT solver; in Z3 where there are values to solve for.
+    Sat,
+}
+
 /// The options of `foretrace predict`.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -48,6 +61,8 @@ pub struct Options {
     pub strategy: Strategy,
     /// Filters that are switched off (never [`Decider::Smt`]).
     pub without: BTreeSet<Decider>,
+    /// How order is decided.
+    pub order: Order,
     /// Worker threads, at least 1.
     pub jobs: usize,
     /// Time limit of one solver query.
@@ -78,6 +93,7 @@ impl Options {
             per: Per::Location,
             strategy: Strategy::Demand,
             without: BTreeSet::new(),
+            order: Order::Auto,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             timeout: Duration::from_secs(30),
             budget: None,

@@ -4,7 +4,7 @@
 //! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
 
 use foretrace::linearize::linearize;
-use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::{Sink, predict};
 use foretrace::solve::{Answer, Limits, Session};
 use foretrace::verdict::{Decider, Decision, Verdict};
@@ -18,6 +18,9 @@ use foretrace_trace::{
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// Every way to decide order.
+const ORDERS: [Order; 3] = [Order::Idl, Order::Order, Order::Sat];
 
 type Truth = BTreeMap<Triple, Option<Pattern>>;
 
@@ -66,12 +69,12 @@ fn by_solver(
     transactions: &[Transaction],
     question: Question,
     rules: &Rules,
-    truth: &Truth,
+    (truth, order): (&Truth, Order),
     checked: bool,
 ) -> Truth {
     let values = rules.reads == Reads::Latest;
     let constants = if values { constant_reads(facts) } else { Default::default() };
-    let mut session = Session::new(facts, rules.clone(), &constants, 0);
+    let mut session = Session::new(facts, rules.clone(), &constants, order, 0);
     let checker =
         Checker::new(facts.trace, facts.observed, transactions, question).expect("the question fits the trace");
     let stop = AtomicBool::new(false);
@@ -83,7 +86,7 @@ fn by_solver(
             let schedule = linearize(facts, &assignment.order, triple, question.feasibility);
             match checker.check(triple, &schedule) {
                 Ok(witness) => Some(witness.pattern()),
-                Err(error) => panic!("{triple} by {schedule:?}: {error}\n{:#?}", facts.trace.events),
+                Err(error) => panic!("{triple} in {order:?} by {schedule:?}: {error}\n{:#?}", facts.trace.events),
             }
         }
         Answer::Feasible(_) => triple.patterns(facts.trace).next(),
@@ -108,15 +111,17 @@ fn the_solver_agrees_with_the_oracle() {
         let structure = Structure::new(trace);
         let clocks = MustHappenBefore::new(trace, &structure);
         let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-        let found = by_solver(facts, transactions, question, &Rules::of(question), truth, true);
-        for (triple, pattern) in truth {
-            asked[usize::from(pattern.is_none())] += 1;
-            assert!(
-                found[triple] == *pattern,
-                "seed {seed}, {question:?}, {triple}: the solver says {:?}, the oracle {pattern:?}\n{:#?}",
-                found[triple],
-                trace.events
-            );
+        for order in ORDERS {
+            let found = by_solver(facts, transactions, question, &Rules::of(question), (truth, order), true);
+            for (triple, pattern) in truth {
+                asked[usize::from(pattern.is_none())] += 1;
+                assert!(
+                    found[triple] == *pattern,
+                    "seed {seed}, {question:?}, {order:?}, {triple}: the solver says {:?}, the oracle {pattern:?}\n{:#?}",
+                    found[triple],
+                    trace.events
+                );
+            }
         }
     });
     println!("feasible and infeasible candidates: {asked:?}");
@@ -147,6 +152,7 @@ fn no_switch_changes_a_verdict() {
             options.candidates = CandidateSet::All;
             options.per = Per::Event;
             options.jobs = 1 + (seed % 2) as usize;
+            options.order = [Order::Auto, Order::Idl, Order::Order, Order::Sat][(seed / 2 % 4) as usize];
             let filters = Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt);
             options.without = filters.enumerate().filter(|(nth, _)| chosen >> nth & 1 == 1).map(|(_, f)| f).collect();
             let mut decisions = Collected::default();
@@ -196,7 +202,7 @@ fn every_rule_is_needed() {
         let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
         missed.retain(|rule| {
             let rules = Rules { without: vec![*rule], ..Rules::of(question) };
-            let found = by_solver(facts, transactions, question, &rules, truth, false);
+            let found = by_solver(facts, transactions, question, &rules, (truth, Order::Auto), false);
             let wrong = truth.iter().any(|(triple, pattern)| found[triple].is_some() != pattern.is_some());
             !wrong
         });
@@ -225,10 +231,12 @@ fn nothing_follows_a_step_that_was_cut_off() {
         let oracle = Oracle::new(&trace, &observed, question.model).expect("the trace has values");
         let truth = oracle.decide(&transactions, question.feasibility, question.independence);
         assert!(!truth.is_empty());
-        assert_eq!(
-            by_solver(facts, &transactions, question, &Rules::of(question), &truth, true),
-            truth,
-            "{question:?}"
-        );
+        for order in ORDERS {
+            assert_eq!(
+                by_solver(facts, &transactions, question, &Rules::of(question), (&truth, order), true),
+                truth,
+                "{question:?}, {order:?}"
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
 use super::{Outcome, files, is_closed_pipe};
 use anyhow::{Context, bail};
-use foretrace::options::{CandidateSet, Options, Per, Strategy};
+use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Sink, Totals, predict};
 use foretrace::recorder::Folder;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
@@ -90,6 +90,10 @@ pub struct Args {
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 
+    /// How the solver decides the order of events; verdicts do not depend on it
+    #[arg(long, default_value = "auto", value_parser = one_of(ORDERS))]
+    order: Order,
+
     /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
@@ -110,6 +114,13 @@ const STRATEGIES: &[Choice<Strategy>] = &[
         "as published: a formula of the whole trace for each (ctp, prefix; no shared locks, no parts)",
         Strategy::Paper,
     ),
+];
+
+const ORDERS: &[Choice<Order>] = &[
+    ("auto", "what is fastest", Order::Auto),
+    ("idl", "difference logic in Z3: the reference", Order::Idl),
+    ("order", "an ordering theory in Z3", Order::Order),
+    ("sat", "the ordering theory in a SAT solver; `order` where there are values to solve for", Order::Sat),
 ];
 
 /// Predicts and reports.
@@ -155,6 +166,9 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     must_fit(*question, trace)?;
     if args.strategy == Strategy::Paper {
         paper::supports(trace, options.question)?;
+        if !matches!(args.order, Order::Auto | Order::Idl) {
+            bail!("--order is for --strategy demand, found --strategy paper, which has difference logic");
+        }
         if args.dump_smt2.is_some() {
             bail!("--dump-smt2 writes the queries of --strategy demand, found --strategy paper");
         }
@@ -171,6 +185,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.timeout = args.timeout;
     options.budget = args.budget;
     options.dump_smt2 = args.dump_smt2.clone();
+    options.order = args.order;
     options.seed = args.seed;
     options.times = args.times;
     Ok(options)

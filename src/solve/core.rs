@@ -3,9 +3,9 @@
 //! Every instance gets a literal that implies its constraints; the query's goals are what is supposed. The core that Z3
 //! gives is asked again in solvers of its own until it no longer shrinks, then freed of every member that can be spared.
 
+use super::difference_logic::{Numbers, parameters};
 use super::lower::Lowering;
-use super::order::DifferenceLogic;
-use super::session::{Limits, parameters};
+use super::session::Limits;
 use crate::limit::Limit;
 use foretrace_encodings::{Atom, Encoder, Origin, Query, Rule};
 use foretrace_trace::{Node, TermId};
@@ -65,7 +65,7 @@ pub fn refute(
 /// A solver that knows instances of rules by literals, and supposes the goals of a query.
 pub struct Claims<'e, 'a> {
     encoder: &'e Encoder<'a>,
-    lowering: RefCell<Lowering<DifferenceLogic>>,
+    lowering: RefCell<Lowering<Numbers>>,
     solver: Solver,
     terms: BTreeMap<Origin, Vec<TermId>>,
     literals: BTreeMap<Origin, Bool>,
@@ -82,7 +82,7 @@ impl<'e, 'a> Claims<'e, 'a> {
     pub fn new(encoder: &'e Encoder<'a>, query: &Query, origins: BTreeSet<Origin>, seed: u32) -> Claims<'e, 'a> {
         let solver = Solver::new();
         solver.set_params(&parameters(encoder.facts().trace, false, seed));
-        let mut lowering = Lowering::new(DifferenceLogic::default());
+        let mut lowering = Lowering::new(Numbers::default());
         let arena = &encoder.build().terms;
         for goal in &query.goals {
             solver.assert(lowering.boolean(arena, *goal));

@@ -24,6 +24,11 @@ impl<T: OrderTheory> Leaves for T {
         let name = foretrace_encodings::smtlib::name(atom);
         match *atom {
             Atom::Before(a, b) => self.before(a, b).into(),
+            Atom::Included(event) => {
+                let term = Bool::new_const(name);
+                self.included(event, &term);
+                term.into()
+            }
             _ => unknown(name, atom.sort()),
         }
     }
@@ -94,6 +99,22 @@ fn constant(value: &Value) -> Dynamic {
             Int::from_str(&value.to_string()).expect("a decimal number").into()
         }
         Value::BitVec { width, bits } => BV::from_str(*width, &bits.to_string()).expect("a decimal number").into(),
+    }
+}
+
+/// A value of this sort.
+#[cfg(test)]
+pub(super) fn value(sort: Sort, value: Dynamic) -> Value {
+    match sort {
+        Sort::Bool => value.as_bool().and_then(|value| value.as_bool()).expect("a truth value").into(),
+        Sort::Int => {
+            let text = value.to_string().replace(['(', ')', ' '], ""); // minus three is (- 3)
+            Value::Int(text.parse().expect("a numeral"))
+        }
+        Sort::BitVec(width) => {
+            let bits = value.as_bv().and_then(|value| value.as_u64()).expect("a word of a variable");
+            Value::word(width, bits.into())
+        }
     }
 }
 

@@ -1,12 +1,18 @@
-//! The only home of Z3: lowering of constraints, solver sessions, assignments.
+//! The only home of solvers: lowering of constraints, solver sessions, assignments.
 //!
 //! One session belongs to one thread, since a Z3 context does.
 
+mod backend;
 mod core;
+mod difference_logic;
 mod interrupt;
 mod lower;
 mod order;
 mod paper;
+mod partial_order;
+mod propagated;
+mod raw;
+mod sat;
 mod session;
 
 pub use core::{Claims, Refutation, refute};

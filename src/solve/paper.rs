@@ -1,7 +1,8 @@
 //! The paper's way to ask: for each candidate the formula of the whole trace, and a solver of its own.
 
+use super::difference_logic::parameters;
 use super::lower::{Leaves, Lowering, unknown};
-use super::session::{Answer, Assignment, Limits, parameters};
+use super::session::{Answer, Assignment, Limits};
 use crate::limit::Limit;
 use foretrace_encodings::Facts;
 use foretrace_encodings::paper::{Atom, Cell, Formula};

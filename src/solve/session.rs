@@ -1,15 +1,18 @@
 //! An incremental solver over one trace's constraints: asserted once, each candidate a set of assumptions.
 
-use super::lower::Lowering;
-use super::order::{DifferenceLogic, OrderTheory};
+use super::backend::{Backend, Outcome, Unsupported, Until};
+use super::difference_logic::{self, DifferenceLogic};
+use super::propagated::Propagated;
+use super::sat::Sat;
 use crate::limit::Limit;
+use crate::options::Order;
 use foretrace_encodings::{Encoder, Facts, Query, Rule, Rules};
-use foretrace_trace::{EventId, Pattern, Sort, Trace, Triple, Value};
+use foretrace_trace::{EventId, Pattern, TermId, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use z3::ast::Bool;
-use z3::{Model, Params, SatResult, Solver};
+use z3::{SatResult, Solver};
 
 /// Terms of one session: about a gigabyte with what Z3 makes of them.
 const MOST_TERMS: usize = 4_000_000;
@@ -46,29 +49,28 @@ impl Limits<'_> {
         self.reached().or(late.then_some(Limit::Timeout))
     }
 
-    pub(super) fn of_query(&self) -> Duration {
-        let rest = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        rest.map_or(self.timeout, |rest| rest.min(self.timeout)).max(Duration::from_millis(1))
+    fn of_query(&self) -> Until<'_> {
+        let own = Instant::now() + self.timeout;
+        Until { deadline: self.deadline.map_or(own, |deadline| own.min(deadline)), stop: self.stop }
     }
 
-    /// Asks a solver under these assumptions, for as long as a query may take.
+    /// Asks Z3 under these assumptions, for as long as a query may take.
     pub(super) fn check(&self, solver: &Solver, assumptions: &[Bool]) -> SatResult {
-        let mut params = Params::new();
-        let millis = u32::try_from(self.of_query().as_millis()).unwrap_or(u32::MAX);
-        params.set_u32("timeout", millis);
-        solver.set_params(&params);
-        solver.check_assumptions(assumptions)
+        difference_logic::check(solver, assumptions, self.of_query())
     }
 
-    /// The limit for which a solver did not decide its last query.
+    /// The limit for which Z3 did not decide its last query.
     pub(super) fn of_unknown(&self, solver: &Solver) -> Limit {
-        if let Some(limit) = self.reached() {
-            return limit;
-        }
-        match solver.get_reason_unknown() {
-            Some(reason) if reason != "timeout" && reason != "canceled" => Limit::Solver(reason),
+        self.of_undecided(solver.get_reason_unknown())
+    }
+
+    /// The limit for which a query stays undecided, by the reason that its solver gives.
+    fn of_undecided(&self, reason: Option<String>) -> Limit {
+        let by_time = |reason: &String| reason == "timeout" || reason == "canceled" || reason.is_empty();
+        self.reached().unwrap_or(match reason {
+            Some(reason) if !by_time(&reason) => Limit::Solver(reason),
             _ => Limit::Timeout,
-        }
+        })
     }
 }
 
@@ -106,25 +108,35 @@ pub struct Assignment {
 /// A solver with the constraints of one trace.
 pub struct Session<'a> {
     encoder: Encoder<'a>,
-    lowering: Lowering<DifferenceLogic>,
-    solver: Solver,
+    solver: Box<dyn Backend + 'a>,
+    /// Who goes on when the solver meets values that it does not know how to solve for.
+    next: Option<Order>,
+    seed: u32,
     asserted: usize,
-    queries: u64,
     has_pins: bool,
     usable: bool,
 }
 
 impl<'a> Session<'a> {
     /// A session without constraints yet.
-    pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>, seed: u32) -> Session<'a> {
-        let solver = Solver::new();
-        solver.set_params(&parameters(facts.trace, false, seed));
+    pub fn new(
+        facts: Facts<'a>,
+        rules: Rules,
+        constants: &'a FxHashMap<EventId, Value>,
+        order: Order,
+        seed: u32,
+    ) -> Session<'a> {
+        let (first, next) = match order {
+            Order::Auto => (Order::Sat, Some(Order::Order)),
+            Order::Sat => (Order::Sat, Some(Order::Order)),
+            other => (other, None),
+        };
         Session {
             encoder: Encoder::new(facts, rules, constants),
-            lowering: Lowering::new(DifferenceLogic::default()),
-            solver,
+            solver: backend(facts, first, seed),
+            next,
+            seed,
             asserted: 0,
-            queries: 0,
             has_pins: false,
             usable: true,
         }
@@ -157,20 +169,16 @@ impl<'a> Session<'a> {
             return Answer::Infeasible { rests_on_pin: false };
         }
         let added = self.encoder.constraints().len() - self.asserted;
-        self.assert_new();
-        let selector = self.select(&query);
+        self.begin(&query);
         let asserted = began.elapsed() - encoded;
-        let pins = self.lowering.boolean(&self.encoder.build().terms, query.pins);
-        let answer = limits.check(&self.solver, &[selector.clone(), pins]);
-        let answer = match answer {
-            SatResult::Sat => self.assignment(),
-            SatResult::Unknown => Answer::Unknown(limits.of_unknown(&self.solver)),
-            SatResult::Unsat => {
-                let without_pins = || limits.check(&self.solver, std::slice::from_ref(&selector));
-                Answer::Infeasible { rests_on_pin: self.has_pins && without_pins() != SatResult::Unsat }
+        let answer = match self.ask(Some(query.pins), limits) {
+            Outcome::Sat => self.assignment(),
+            Outcome::Undecided(reason) => Answer::Unknown(limits.of_undecided(reason)),
+            Outcome::Unsat => {
+                Answer::Infeasible { rests_on_pin: self.has_pins && self.ask(None, limits) != Outcome::Unsat }
             }
         };
-        self.solver.assert(selector.not()); // the query is done: let the solver forget it
+        self.solver.end();
         tracing::debug!(
             %triple,
             cone = self.encoder.cone_size(),
@@ -185,63 +193,51 @@ impl<'a> Session<'a> {
         answer
     }
 
-    fn assert_new(&mut self) {
-        let build = self.encoder.build();
-        for constraint in &self.encoder.constraints()[self.asserted..] {
-            self.has_pins |= constraint.rule() == Rule::Pins;
-            let term = self.lowering.boolean(&build.terms, constraint.term);
-            self.solver.assert(&term);
+    /// Hands what is new and the query to the solver; to another one where this one cannot speak of it.
+    fn begin(&mut self, query: &Query) {
+        while let Err(Unsupported) = self.try_begin(query) {
+            let next = self.next.take().expect("Z3 speaks of everything");
+            self.solver = backend(self.encoder.facts(), next, self.seed);
+            self.asserted = 0;
         }
-        self.asserted = self.encoder.constraints().len();
     }
 
-    /// A fresh literal that implies the query's goals.
-    fn select(&mut self, query: &Query) -> Bool {
-        let selector = Bool::new_const(format!("query{}", self.queries));
-        self.queries += 1;
-        for goal in &query.goals {
-            let goal = self.lowering.boolean(&self.encoder.build().terms, *goal);
-            self.solver.assert(selector.implies(&goal));
+    fn try_begin(&mut self, query: &Query) -> Result<(), Unsupported> {
+        let terms = &self.encoder.build().terms;
+        for constraint in &self.encoder.constraints()[self.asserted..] {
+            self.has_pins |= constraint.rule() == Rule::Pins;
+            self.solver.assert(terms, constraint.term)?;
+            self.asserted += 1;
         }
-        selector
+        self.solver.begin(terms, &query.goals)
+    }
+
+    fn ask(&mut self, assumed: Option<TermId>, limits: Limits<'_>) -> Outcome {
+        self.solver.ask(&self.encoder.build().terms, assumed, limits.of_query())
     }
 
     fn assignment(&mut self) -> Answer {
-        let Some(model) = self.solver.get_model() else {
-            return Answer::Unknown(Limit::Solver("satisfiable without an assignment".into()));
-        };
         let steps: Vec<EventId> = self.encoder.ordered().collect();
         let mut placed: Vec<(i64, EventId)> = Vec::with_capacity(steps.len());
         for step in steps {
-            if self.is_included(step, &model) {
-                placed.push((self.lowering.order.place(step, &model), step));
+            if self.is_included(step) {
+                placed.push((self.solver.place(step), step));
             }
         }
         placed.sort_unstable();
         Answer::Feasible(Assignment { order: placed.into_iter().map(|(_, step)| step).collect() })
     }
 
-    fn is_included(&mut self, step: EventId, model: &Model) -> bool {
+    fn is_included(&mut self, step: EventId) -> bool {
         let Some(term) = self.encoder.inclusion_term(step) else { return false };
-        let term = self.lowering.boolean(&self.encoder.build().terms, term);
-        model.eval(&term, true).and_then(|value| value.as_bool()).unwrap_or(false)
+        self.solver.is_true(&self.encoder.build().terms, term)
     }
 }
 
-/// Z3's dense decision procedure for difference logic keeps a matrix of the order variables: up to this many events of
-/// a trace it is many times faster than the others on traces full of locks.
-const MOST_FOR_DENSE: usize = 4_000;
-
-/// The parameters of a solver for constraints with integers besides places if variables or `other_integers` bring them;
-/// measured on the real traces (`docs/measurements.md`).
-pub(super) fn parameters(trace: &Trace, other_integers: bool, seed: u32) -> Params {
-    const SIMPLEX: u32 = 2;
-    const DENSE_DIFFERENCE_LOGIC: u32 = 3;
-    let integers = other_integers || trace.vars.iter().any(|var| var.sort == Some(Sort::Int));
-    let dense = !integers && trace.events.len() <= MOST_FOR_DENSE;
-    let mut params = Params::new();
-    params.set_u32("arith.solver", if dense { DENSE_DIFFERENCE_LOGIC } else { SIMPLEX });
-    params.set_u32("relevancy", 0); // ground constraints only: relevancy prunes nothing
-    params.set_u32("random_seed", seed);
-    params
+fn backend<'a>(facts: Facts<'a>, order: Order, seed: u32) -> Box<dyn Backend + 'a> {
+    match order {
+        Order::Idl => Box::new(DifferenceLogic::new(facts.trace, seed)),
+        Order::Sat => Box::new(Sat::new(facts.trace, facts.structure, seed)),
+        Order::Order | Order::Auto => Box::new(Propagated::new(facts.trace, facts.structure, seed)),
+    }
 }

@@ -8,8 +8,10 @@ mod expressions;
 mod generator;
 mod programs;
 mod random;
+mod synthetic;
 
 pub use applications::applications;
+pub use synthetic::Synthetic;
 
 use crate::observe::Observed;
 use crate::trace::{Data, Trace};

@@ -1,32 +1,30 @@
 //! What an assignment of Z3 makes of every constraint, by our own evaluation.
 
-use super::{Limits, Session};
-use crate::solve::order::OrderTheory;
+use super::{Limits, Outcome, Session};
+use crate::options::Order;
 use foretrace_encodings::{Atom, Facts, Reads, Rules, constant_reads};
 use foretrace_trace::oracle::candidates;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Leaf, Model, MustHappenBefore, Node, Question, Sort, Structure, TermId,
-    Terms, Value,
+    Atomic, EventId, Feasibility, Independence, Model, MustHappenBefore, Node, Question, Structure, TermId, Terms,
+    Value,
 };
 use rustc_hash::FxHashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use z3::SatResult;
 
 impl Session<'_> {
     /// The values of all atoms of the arena under the solver's assignment, of order atoms by the places of their steps.
     fn values(&mut self, terms: &Terms<Atom>) -> FxHashMap<Atom, Value> {
-        let model = self.solver.get_model().expect("satisfiable");
         let mut values = FxHashMap::default();
         for term in terms.iter() {
             let Node::Leaf(atom) = terms.node(term) else { continue };
             let value = match atom {
                 Atom::Before(a, b) => {
-                    let place = |step: &EventId| (self.lowering.order.place(*step, &model), *step);
+                    let place = |step: &EventId| (self.solver.place(*step), *step);
                     (place(a) < place(b)).into()
                 }
-                _ => value(&model, atom.sort(), &self.lowering.term(terms, term)),
+                _ => self.solver.value(terms, term),
             };
             values.insert(*atom, value);
         }
@@ -34,24 +32,15 @@ impl Session<'_> {
     }
 }
 
-fn value(model: &z3::Model, sort: Sort, term: &z3::ast::Dynamic) -> Value {
-    let value = model.eval(term, true).expect("with completion every term has a value");
-    match sort {
-        Sort::Bool => value.as_bool().and_then(|value| value.as_bool()).expect("a truth value").into(),
-        Sort::Int => {
-            let text = value.to_string().replace(['(', ')', ' '], ""); // minus three is (- 3)
-            Value::Int(text.parse().expect("a numeral"))
-        }
-        Sort::BitVec(width) => {
-            let bits = value.as_bv().and_then(|value| value.as_u64()).expect("a word of a variable");
-            Value::word(width, bits.into())
-        }
-    }
-}
-
 /// In the assignment of every feasible query, every constraint and goal has the value true by our own evaluation.
 #[test]
 fn assignments_fulfil_all_constraints() {
+    for order in [Order::Idl, Order::Order] {
+        fulfil_all_constraints(order);
+    }
+}
+
+fn fulfil_all_constraints(order: Order) {
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
     let (mut feasible, mut evaluated) = (0, 0);
@@ -68,14 +57,13 @@ fn assignments_fulfil_all_constraints() {
             let independence = if model.has_values() { Independence::Guarded } else { Independence::Conflict };
             let rules = Rules::of(Question { model, feasibility, independence });
             let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
-            let mut session = Session::new(facts, rules, &constants, 0);
+            let mut session = Session::new(facts, rules, &constants, order, 0);
             for triple in candidates(&trace, &Atomic::Threads.transactions(&trace)) {
                 let guarded = triple.patterns(&trace).next().filter(|_| model.has_values());
                 let query = session.encoder.query(triple, guarded);
-                session.assert_new();
-                let selector = session.select(&query);
-                let pins = session.lowering.boolean(&session.encoder.build().terms, query.pins);
-                if limits.check(&session.solver, &[selector, pins]) != SatResult::Sat {
+                session.begin(&query);
+                if session.ask(Some(query.pins), limits) != Outcome::Sat {
+                    session.solver.end();
                     continue;
                 }
                 feasible += 1;
@@ -87,6 +75,7 @@ fn assignments_fulfil_all_constraints() {
                     assert!(holds.is_true(), "seed {seed}, {model}, {feasibility}, {triple}: {:?}", terms.node(term));
                     evaluated += 1;
                 }
+                session.solver.end();
             }
         }
     }

@@ -1,0 +1,65 @@
+//! What decides queries: the seam between a session and its solver. Verdicts may not depend on which one it is.
+
+use foretrace_encodings::Atom;
+use foretrace_trace::{EventId, TermId, Terms};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a solver says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// There is an assignment.
+    Sat,
+    /// There is none.
+    Unsat,
+    /// Neither was found out, and why, where it is not for the time.
+    Undecided(Option<String>),
+}
+
+/// The solver cannot speak of what the term speaks of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Unsupported;
+
+/// When a search must end.
+#[derive(Clone, Copy)]
+pub(super) struct Until<'a> {
+    pub(super) deadline: Instant,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Until<'_> {
+    pub(super) fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
+    /// What is left in milliseconds, at least one.
+    pub(super) fn millis(&self) -> u32 {
+        let rest = self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        u32::try_from(rest.as_millis()).unwrap_or(u32::MAX)
+    }
+}
+
+/// An incremental solver of constraints.
+pub(super) trait Backend {
+    /// Adds a constraint that holds for every query.
+    fn assert(&mut self, terms: &Terms<Atom>, term: TermId) -> Result<(), Unsupported>;
+
+    /// Begins a query with these goals.
+    fn begin(&mut self, terms: &Terms<Atom>, goals: &[TermId]) -> Result<(), Unsupported>;
+
+    /// Decides the query begun, with one more assumption where there is one.
+    fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, until: Until<'_>) -> Outcome;
+
+    /// Ends the query begun.
+    fn end(&mut self);
+
+    /// Whether a Boolean term is true under the last assignment.
+    fn is_true(&mut self, terms: &Terms<Atom>, term: TermId) -> bool;
+
+    /// The step's place under the last assignment; equal ones are in observed order.
+    fn place(&self, step: EventId) -> i64;
+
+    /// The value of a term under the last assignment.
+    #[cfg(test)]
+    fn value(&mut self, terms: &Terms<Atom>, term: TermId) -> foretrace_trace::Value;
+}

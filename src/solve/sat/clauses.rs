@@ -1,0 +1,188 @@
+//! From constraint terms without values to clauses.
+
+use crate::solve::backend::Unsupported;
+use batsat::Lit;
+use foretrace_encodings::Atom;
+use foretrace_trace::{EventId, Func, Node, Sort, TermId, Terms, Value};
+use rustc_hash::FxHashMap;
+
+/// Where clauses go.
+pub(super) trait Clauses {
+    /// A new variable, as a literal that is tried false first.
+    fn fresh(&mut self) -> Lit;
+    /// The literal of "`a` comes before `b`", for `a` earlier in the observed order.
+    fn before(&mut self, a: EventId, b: EventId) -> Lit;
+    /// Adds a clause.
+    fn clause(&mut self, literals: &[Lit]);
+}
+
+/// Gives terms literals, each once.
+#[derive(Default)]
+pub(super) struct Literals {
+    known: Vec<Option<Lit>>,
+    truth: Option<Lit>,
+    tokens: FxHashMap<EventId, Token>,
+}
+
+/// What is said of a token: which numbers it may be, and that it is the same as others.
+#[derive(Default)]
+struct Token {
+    numbers: Vec<(Value, Lit)>,
+    same_as: Vec<(EventId, Lit)>,
+}
+
+impl Literals {
+    /// Adds a constraint.
+    pub(super) fn assert(
+        &mut self,
+        terms: &Terms<Atom>,
+        term: TermId,
+        to: &mut impl Clauses,
+    ) -> Result<(), Unsupported> {
+        match terms.node(term) {
+            Node::App(Func::And, args) => args.iter().try_for_each(|arg| self.assert(terms, *arg, to)),
+            Node::App(Func::Or, args) => {
+                let literals: Result<Vec<Lit>, _> = args.iter().map(|arg| self.of(terms, *arg, to)).collect();
+                to.clause(&literals?);
+                Ok(())
+            }
+            _ => {
+                let literal = self.of(terms, term, to)?;
+                to.clause(&[literal]);
+                Ok(())
+            }
+        }
+    }
+
+    /// The literal of a Boolean term.
+    pub(super) fn of(&mut self, terms: &Terms<Atom>, root: TermId, to: &mut impl Clauses) -> Result<Lit, Unsupported> {
+        self.known.resize(terms.len(), None);
+        let mut pending = vec![root];
+        while let Some(term) = pending.last().copied() {
+            if self.known[term.index()].is_some() {
+                pending.pop();
+                continue;
+            }
+            let operands = operands(terms, term);
+            let missing: Vec<TermId> =
+                operands.iter().filter(|arg| self.known[arg.index()].is_none()).copied().collect();
+            if missing.is_empty() {
+                self.known[term.index()] = Some(self.node(terms, term, to)?);
+            } else {
+                pending.extend(missing);
+            }
+        }
+        Ok(self.known[root.index()].expect("just found"))
+    }
+
+    fn node(&mut self, terms: &Terms<Atom>, term: TermId, to: &mut impl Clauses) -> Result<Lit, Unsupported> {
+        match terms.node(term) {
+            Node::Const(Value::Bool(value)) => {
+                let truth = self.truth(to);
+                Ok(if *value { truth } else { !truth })
+            }
+            Node::Leaf(Atom::Before(a, b)) => Ok(to.before(*a, *b)),
+            Node::Leaf(atom) if foretrace_trace::Leaf::sort(atom) == Sort::Bool => Ok(to.fresh()),
+            Node::App(Func::Eq, args) if terms.sort(args[0]) == Sort::Int => self.tokens(terms, args, to),
+            Node::App(func, args) if operands(terms, term).len() == args.len() => {
+                let args: Vec<Lit> =
+                    args.iter().map(|arg| self.known[arg.index()].expect("operands come first")).collect();
+                connective(*func, &args, to)
+            }
+            _ => Err(Unsupported),
+        }
+    }
+
+    fn truth(&mut self, to: &mut impl Clauses) -> Lit {
+        *self.truth.get_or_insert_with(|| {
+            let truth = to.fresh();
+            to.clause(&[truth]);
+            truth
+        })
+    }
+
+    /// A token is a number, or two tokens are the same one. That a token is two numbers does no harm: constraints ask that
+    /// it is one of several, and that none of them is another's.
+    fn tokens(&mut self, terms: &Terms<Atom>, args: &[TermId], to: &mut impl Clauses) -> Result<Lit, Unsupported> {
+        let [a, b] = args[..] else { return Err(Unsupported) };
+        match (terms.node(a), terms.node(b)) {
+            (Node::Leaf(Atom::Token(a)), Node::Leaf(Atom::Token(b))) => Ok(self.same(*a, *b, to)),
+            (Node::Leaf(Atom::Token(token)), Node::Const(number))
+            | (Node::Const(number), Node::Leaf(Atom::Token(token))) => Ok(self.number(*token, number, to)),
+            _ => Err(Unsupported),
+        }
+    }
+
+    fn number(&mut self, token: EventId, number: &Value, to: &mut impl Clauses) -> Lit {
+        let literal = to.fresh();
+        let Token { numbers, same_as } = self.tokens.entry(token).or_default();
+        numbers.push((number.clone(), literal));
+        for (other, same) in same_as.clone() {
+            for (_, taken) in self.tokens[&other].numbers.iter().filter(|(taken, _)| taken == number) {
+                to.clause(&[!literal, !*taken, same]);
+            }
+        }
+        literal
+    }
+
+    fn same(&mut self, a: EventId, b: EventId, to: &mut impl Clauses) -> Lit {
+        let same = to.fresh();
+        self.tokens.entry(a).or_default().same_as.push((b, same));
+        self.tokens.entry(b).or_default().same_as.push((a, same));
+        for (number, mine) in &self.tokens[&a].numbers {
+            for (_, theirs) in self.tokens[&b].numbers.iter().filter(|(other, _)| other == number) {
+                to.clause(&[!*mine, !*theirs, same]);
+            }
+        }
+        same
+    }
+}
+
+/// The arguments that must have literals first: those of Boolean connectives.
+fn operands(terms: &Terms<Atom>, term: TermId) -> &[TermId] {
+    match terms.node(term) {
+        Node::App(_, args) if args.iter().all(|arg| terms.sort(*arg) == Sort::Bool) => args,
+        _ => &[],
+    }
+}
+
+fn connective(func: Func, args: &[Lit], to: &mut impl Clauses) -> Result<Lit, Unsupported> {
+    match func {
+        Func::Not => Ok(!args[0]),
+        Func::Or => Ok(disjunction(args, to)),
+        Func::And => Ok(!disjunction(&args.iter().map(|arg| !*arg).collect::<Vec<_>>(), to)),
+        Func::Implies => {
+            let (conclusion, premises) = args.split_last().ok_or(Unsupported)?;
+            let ways: Vec<Lit> = premises.iter().map(|premise| !*premise).chain([*conclusion]).collect();
+            Ok(disjunction(&ways, to))
+        }
+        Func::Xor => Ok(args[1..].iter().fold(args[0], |a, b| !equal(a, *b, to))),
+        Func::Eq if args.len() == 2 => Ok(equal(args[0], args[1], to)),
+        Func::Distinct if args.len() == 2 => Ok(!equal(args[0], args[1], to)),
+        Func::Ite => {
+            let then = disjunction(&[!args[0], args[1]], to);
+            let otherwise = disjunction(&[args[0], args[2]], to);
+            Ok(!disjunction(&[!then, !otherwise], to))
+        }
+        _ => Err(Unsupported),
+    }
+}
+
+fn disjunction(args: &[Lit], to: &mut impl Clauses) -> Lit {
+    let some = to.fresh();
+    let mut clause = args.to_vec();
+    clause.push(!some);
+    to.clause(&clause);
+    for arg in args {
+        to.clause(&[!*arg, some]);
+    }
+    some
+}
+
+fn equal(a: Lit, b: Lit, to: &mut impl Clauses) -> Lit {
+    let equal = to.fresh();
+    for (x, y, z) in [(a, b, equal), (!a, !b, equal), (a, !b, !equal), (!a, b, !equal)] {
+        to.clause(&[!x, !y, z]);
+    }
+    equal
+}
