@@ -21,26 +21,30 @@ fn programs() -> &'static Path {
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtime");
         std::fs::create_dir_all(&folder).expect("a writable folder");
-        let archive = folder.join("libforetrace_runtime.a");
+        // Tests may be processes of their own, at the same time: each file comes into being whole.
+        let archive = folder.join(format!("runtime-{}.a", std::process::id()));
         std::fs::write(&archive, RUNTIME).expect("a writable folder");
         for name in ["racy", "objects", "failures", "bank", "signals", "cancel"] {
             compile(&folder, &archive, name);
         }
+        std::fs::remove_file(&archive).expect("a writable folder");
         folder
     })
 }
 
 fn compile(folder: &Path, archive: &Path, name: &str) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
+    let partial = folder.join(format!("{name}-{}", std::process::id()));
     let status = Command::new("cc")
         .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-o"])
-        .arg(folder.join(name))
+        .arg(&partial)
         .arg(sources.join(name).with_extension("c"))
         .arg("-Wl,--whole-archive")
         .arg(archive)
         .args(["-Wl,--no-whole-archive", "-rdynamic", "-pthread", "-ldl"])
         .status();
     assert!(status.expect("cc starts").success(), "{name} does not compile");
+    std::fs::rename(partial, folder.join(name)).expect("a writable folder");
 }
 
 /// A run with this environment, at the same addresses each time.
