@@ -6,3 +6,4 @@ mod examples;
 mod faults;
 mod replays;
 mod support;
+mod transactions;
