@@ -187,7 +187,7 @@ fn a_child_process_is_not_recorded() {
     for mode in MODES {
         let (output, recording) = record("failures", &["fork"], mode, "1");
         assert_eq!(output.status.code(), Some(3), "{mode}");
-        assert!(text(&output.stderr).contains("came from fork and is not recorded"), "{mode}");
+        assert!(text(&output.stderr).contains("processes that this one forks are not recorded"), "{mode}");
         assert_eq!(recording.at(50).count(), 0, "{mode}");
     }
 }
