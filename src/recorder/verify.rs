@@ -3,7 +3,7 @@
 use crate::report::SavedStep;
 use foretrace_runtime::record::{Kind, fail};
 use foretrace_walker::WalkError;
-use foretrace_walker::log::{Log, Record, open_logs};
+use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -201,23 +201,6 @@ pub fn triple_happened(triple: &[Option<Event>; 3]) -> bool {
     let overlap = |a: &Event, b: &Event| a.bytes().start < b.bytes().end && b.bytes().start < a.bytes().end;
     let in_turn = first.order() < remote.order() && remote.order() < second.order();
     in_turn && overlap(first, remote) && overlap(remote, second)
-}
-
-/// The place of each thread in the tree of threads: `0` is the first, `0.2` its second child.
-fn thread_paths(logs: &[Log]) -> Vec<String> {
-    let mut paths: FxHashMap<u64, String> = FxHashMap::default();
-    let mut in_order = Vec::with_capacity(logs.len());
-    for header in logs.iter().map(Log::header) {
-        // Numbers are given in order of creation: a parent's path is known before its children's.
-        let path = match paths.get(&header.parent) {
-            Some(parent) => format!("{parent}.{}", header.nth),
-            None if header.thread == 1 => "0".to_string(),
-            None => format!("?.{}", header.thread), // not made by pthread_create
-        };
-        paths.insert(header.thread, path.clone());
-        in_order.push(path);
-    }
-    in_order
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::error::WalkError;
 use foretrace_runtime::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, PLACE_BITS, Site, header, stop};
 use memmap2::Mmap;
+use rustc_hash::FxHashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -218,6 +219,27 @@ pub fn open_logs(recording: &Path) -> Result<Vec<Log>, WalkError> {
     Ok(logs)
 }
 
+/// The place of each log's thread in the tree of threads, as the runtime counts them: `0` is the first, `0.2` its second
+/// child. Threads that no recorded thread created are roots as well, `1` and so on.
+pub fn thread_paths(logs: &[Log]) -> Vec<String> {
+    paths(logs.iter().map(Log::header))
+}
+
+fn paths<'h>(headers: impl Iterator<Item = &'h FileHeader>) -> Vec<String> {
+    let mut known: FxHashMap<u64, String> = FxHashMap::default();
+    let mut paths = Vec::new();
+    for header in headers {
+        // Numbers are given in order of creation: a parent's path is known before its children's.
+        let path = match known.get(&header.parent) {
+            Some(parent) => format!("{parent}.{}", header.nth),
+            None => header.nth.to_string(),
+        };
+        known.insert(header.thread, path.clone());
+        paths.push(path);
+    }
+    paths
+}
+
 /// The files `thread-<number>.log` of a folder, sorted by name.
 fn log_files(recording: &Path) -> Result<Vec<PathBuf>, WalkError> {
     let failed = |error| WalkError::io(recording, error);
@@ -298,6 +320,14 @@ mod tests {
         let (folder, path) = log(&[header(Kind::Load4, 7), 0x1000]);
         finish_logs(folder.path()).unwrap();
         assert_eq!(Log::open(&path).unwrap().records().count(), 1);
+    }
+
+    #[test]
+    fn threads_are_named_by_who_created_them() {
+        let header = |thread, parent, nth| FileHeader { magic: MAGIC, thread, parent, nth, start: 0, reserved: [0; 3] };
+        // The fourth came from outside, and has a child.
+        let headers = [header(1, 0, 0), header(2, 1, 1), header(3, 2, 1), header(4, 0, 1), header(5, 4, 1)];
+        assert_eq!(paths(headers.iter()), ["0", "0.1", "0.1.1", "1", "1.1"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::emit::{self, Finishing};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
-use crate::log::{Log, open_logs};
+use crate::log::{Log, open_logs, thread_paths};
 use crate::options::Options;
 use crate::order::{self, Turns};
 use crate::program::Program;
@@ -14,7 +14,7 @@ use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Event, Op, Sort, Trace, Value, VarId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// A trace, and what making it met.
@@ -69,17 +69,11 @@ impl Description {
 }
 
 fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thread<'a>>, WalkError> {
-    let mut paths: FxHashMap<u64, String> = FxHashMap::default();
     let mut threads = Vec::new();
-    for (index, log) in logs.iter().enumerate() {
+    for ((index, log), path) in logs.iter().enumerate().zip(thread_paths(logs)) {
         let header = log.header();
-        let path = match paths.get(&header.parent) {
-            Some(parent) => format!("{parent}.{}", header.nth),
-            None => "0".to_string(),
-        };
-        let name = if header.parent == 0 { Some("main".to_string()) } else { start_name(world.program, log) };
+        let name = if path == "0" { Some("main".to_string()) } else { start_name(world.program, log) };
         let id = world.draft.assembler.declare_thread(header.thread, name.as_deref(), Some(&path))?;
-        paths.insert(header.thread, path);
         world.threads.insert(header.thread, id);
         world.statistics.records += log.len();
         threads.push(Thread::new(index, header.thread, id, log.records()));
