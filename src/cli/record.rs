@@ -118,12 +118,8 @@ fn name(program: &Program) -> String {
 /// Runs the program and completes its logs.
 fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<(Folder, Ending)> {
     let folder = Folder::create(path)?;
-    let run =
-        Run { program, mode: mode.clone(), folder: &folder, max_bytes: args.max_size, time_limit: None, quiet: false };
-    let described = folder.describe(program, &mode, None).map_err(anyhow::Error::from);
-    let ending = described.and_then(|()| Ok(run.run()?)).inspect_err(|_| folder.discard())?;
-    folder.describe(program, &mode, Some(ending))?;
-    foretrace_walker::finish_logs(folder.path())?;
+    let run = Run { program, mode, folder: &folder, max_bytes: args.max_size, time_limit: None, quiet: false };
+    let ending = run.record()?;
     Ok((folder, ending))
 }
 

@@ -1,7 +1,8 @@
 //! Running an instrumented program: told by its environment what to record, with addresses that do not vary.
 
-use super::folder::Folder;
+use super::folder::{Folder, FolderError};
 use super::program::Program;
+use foretrace_walker::{WalkError, finish_logs};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
@@ -98,6 +99,20 @@ pub struct LaunchError {
     source: io::Error,
 }
 
+/// Why a program could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The folder fails.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The program does not start.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// Its logs cannot be completed.
+    #[error(transparent)]
+    Logs(#[from] WalkError),
+}
+
 /// A run to be.
 #[derive(Clone, Debug)]
 pub struct Run<'r> {
@@ -129,8 +144,18 @@ impl Run<'_> {
         variables
     }
 
+    /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
+    /// start, the folder goes.
+    pub fn record(&self) -> Result<Ending, RecordError> {
+        let described = self.folder.describe(self.program, &self.mode, None).map_err(RecordError::from);
+        let ending = described.and_then(|()| Ok(self.run()?)).inspect_err(|_| self.folder.discard())?;
+        self.folder.describe(self.program, &self.mode, Some(ending))?;
+        finish_logs(self.folder.path())?;
+        Ok(ending)
+    }
+
     /// Runs the program to its end.
-    pub fn run(&self) -> Result<Ending, LaunchError> {
+    fn run(&self) -> Result<Ending, LaunchError> {
         fix_addresses();
         let mut command = Command::new(&self.program.path);
         command.args(&self.program.arguments).envs(self.environment());

@@ -1,14 +1,14 @@
 //! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
 
-use super::folder::{Folder, FolderError};
-use super::launch::{Ending, LaunchError, Mode, Run};
+use super::folder::Folder;
+use super::launch::{Ending, Mode, RecordError, Run};
 use super::program::Program;
 use super::schedule::{Turn, as_file};
 use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
 use crate::report::{SavedWitness, write_whole};
 use foretrace_trace::EventId;
+use foretrace_walker::WalkError;
 use foretrace_walker::log::Record;
-use foretrace_walker::{WalkError, finish_logs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,15 +42,12 @@ pub enum ReplayError {
     /// It was not recorded.
     #[error("the witness has no positions in a program's log: its trace was not recorded from a real program")]
     NoPositions,
-    /// A folder fails.
-    #[error(transparent)]
-    Folder(#[from] FolderError),
     /// A file fails.
     #[error("{path}", path = .0.display())]
     Io(PathBuf, #[source] std::io::Error),
-    /// The program does not start.
+    /// The program does not start, or its folder fails.
     #[error(transparent)]
-    Launch(#[from] LaunchError),
+    Record(#[from] RecordError),
     /// Logs cannot be read.
     #[error(transparent)]
     Logs(#[from] WalkError),
@@ -107,12 +104,7 @@ pub fn run_plan(
     quiet: bool,
 ) -> Result<Ending, ReplayError> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    folder.describe(program, &mode, None)?;
-    let run = Run { program, mode: mode.clone(), folder, max_bytes: None, time_limit: Some(time_limit), quiet };
-    let ending = run.run()?;
-    folder.describe(program, &mode, Some(ending))?;
-    finish_logs(folder.path())?;
-    Ok(ending)
+    Ok(Run { program, mode, folder, max_bytes: None, time_limit: Some(time_limit), quiet }.record()?)
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.
