@@ -1,6 +1,6 @@
 //! What several commands ask of a trace: the choices of options, and whether they fit each other and the trace.
 
-use super::choices::Choice;
+use super::choices::{Choice, seconds};
 use super::say;
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Per};
@@ -8,6 +8,19 @@ use foretrace::verdict::Decider;
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Question, Trace};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long the solver may take.
+#[derive(clap::Args)]
+pub struct TimeLimits {
+    /// Time limit of one solver query
+    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
+    pub timeout: Duration,
+
+    /// Time limit of the whole run
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub budget: Option<Duration>,
+}
 
 /// The values of `--model`.
 pub const MODELS: &[Choice<Model>] = &[

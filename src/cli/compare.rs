@@ -1,9 +1,9 @@
 //! `foretrace compare`: the models side by side.
 
 use super::asking::{
-    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, must_fit, say_no_transactions, stop_on_ctrl_c,
+    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, must_fit, say_no_transactions, stop_on_ctrl_c,
 };
-use super::choices::{FORMATS, Format, one_of, seconds};
+use super::choices::{FORMATS, Format, one_of};
 use super::progress::Bar;
 use super::{Outcome, files};
 use foretrace::compare::compare;
@@ -13,7 +13,6 @@ use foretrace::report::{ComparisonReport, Subject};
 use foretrace_trace::{Atomic, Feasibility, Independence, Trace};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Show what each model makes of a trace's candidates, and why `ctp` refutes what another allows
 ///
@@ -60,13 +59,8 @@ pub struct Args {
     #[arg(long)]
     times: bool,
 
-    /// Time limit of one solver query
-    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
-    timeout: Duration,
-
-    /// Time limit of the whole run
-    #[arg(long, value_name = "SECS", value_parser = seconds)]
-    budget: Option<Duration>,
+    #[command(flatten)]
+    limits: TimeLimits,
 
     /// How to report
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
@@ -115,8 +109,8 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.per = Per::Event;
     options.jobs = args.jobs.map_or(options.jobs, usize::from);
     options.times = args.times;
-    options.timeout = args.timeout;
-    options.budget = args.budget;
+    options.timeout = args.limits.timeout;
+    options.budget = args.limits.budget;
     options.seed = args.seed;
     Ok(options)
 }

@@ -1,7 +1,7 @@
 //! `foretrace explain`: why a candidate can or cannot happen.
 
-use super::asking::{ATOMICS, FEASIBILITIES, INDEPENDENCES, MODELS, must_fit, stop_on_ctrl_c};
-use super::choices::{FORMATS, Format, one_of, seconds};
+use super::asking::{ATOMICS, FEASIBILITIES, INDEPENDENCES, MODELS, TimeLimits, must_fit, stop_on_ctrl_c};
+use super::choices::{FORMATS, Format, one_of};
 use super::{Outcome, files};
 use anyhow::Context;
 use foretrace::explain::explain;
@@ -12,7 +12,6 @@ use foretrace::verdict::Verdict;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Trace, Triple};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Say why a candidate of a trace can or cannot happen
 ///
@@ -56,13 +55,8 @@ pub struct Args {
     #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
     atomic: Atomic,
 
-    /// Time limit of one solver query
-    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
-    timeout: Duration,
-
-    /// Time limit of the whole run
-    #[arg(long, value_name = "SECS", value_parser = seconds)]
-    budget: Option<Duration>,
+    #[command(flatten)]
+    limits: TimeLimits,
 
     /// How to report
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
@@ -107,8 +101,8 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.question.independence = args.independence;
     must_fit(options.question, trace)?;
     options.atomic = args.atomic;
-    options.timeout = args.timeout;
-    options.budget = args.budget;
+    options.timeout = args.limits.timeout;
+    options.budget = args.limits.budget;
     options.seed = args.seed;
     options.jobs = 1;
     Ok(options)

@@ -1,10 +1,10 @@
 //! `foretrace predict`: the main job.
 
 use super::asking::{
-    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, FILTERS, INDEPENDENCES, MODELS, PERS, must_fit, say_no_transactions,
-    stop_on_ctrl_c,
+    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, FILTERS, INDEPENDENCES, MODELS, PERS, TimeLimits, must_fit,
+    say_no_transactions, stop_on_ctrl_c,
 };
-use super::choices::{Choice, FORMATS, Format, one_of, seconds};
+use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
 use super::{Outcome, files, is_closed_pipe};
 use anyhow::{Context, bail};
@@ -17,7 +17,6 @@ use foretrace_encodings::paper;
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
@@ -78,13 +77,8 @@ pub struct Args {
     #[arg(long)]
     times: bool,
 
-    /// Time limit of one solver query
-    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
-    timeout: Duration,
-
-    /// Time limit of the whole run
-    #[arg(long, value_name = "SECS", value_parser = seconds)]
-    budget: Option<Duration>,
+    #[command(flatten)]
+    limits: TimeLimits,
 
     /// How to report: grouped by source location, worst first; or every candidate, streamed
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
@@ -182,8 +176,8 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     });
     options.without = args.without.iter().copied().collect();
     options.jobs = args.jobs.map_or(options.jobs, usize::from);
-    options.timeout = args.timeout;
-    options.budget = args.budget;
+    options.timeout = args.limits.timeout;
+    options.budget = args.limits.budget;
     options.dump_smt2 = args.dump_smt2.clone();
     options.order = args.order;
     options.seed = args.seed;
