@@ -18,3 +18,6 @@ mod source;
 
 pub use instrument::{InstrumentError, Instrumented, Options, instrument};
 pub use llvm::LlvmError;
+
+/// A symbol of programs and libraries that gcc linked for us: they may hold code with gcc's hooks, which no side-car describes.
+pub const CONCRETE: &str = "foretrace_concrete";

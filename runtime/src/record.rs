@@ -117,6 +117,11 @@ kinds! {
     /// Memory of the frame whose address escapes: address, size in bytes.
     Alloca = 17, 3;
 
+    /// A function that gcc instrumented was entered (the place lies in it): where it will return to.
+    Called = 24, 2;
+    /// Such a function returns, or an exception leaves it.
+    Returned = 25, 1;
+
     /// A read of 1 byte: address, value, order.
     Load1 = 32, 4;
     /// A read of 2 bytes.

@@ -279,8 +279,27 @@ unsafe extern "C" {
     pub fn __libc_free(memory: *mut c_void);
     pub fn __errno_location() -> *mut c_int;
     pub fn pthread_self() -> usize;
+    fn pthread_getattr_np(thread: usize, attributes: *mut c_void) -> c_int;
+    fn pthread_attr_getstack(attributes: *const c_void, start: *mut u64, bytes: *mut u64) -> c_int;
+    fn pthread_attr_destroy(attributes: *mut c_void) -> c_int;
     pub fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut c_void)) -> c_int;
     pub fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
+}
+
+/// Start and length of this thread's stack.
+pub fn own_stack() -> Option<(u64, u64)> {
+    let mut attributes = [0u64; 7]; // pthread_attr_t
+    let (mut start, mut bytes) = (0, 0);
+    let attributes = attributes.as_mut_ptr().cast();
+    // SAFETY: room for what the library writes.
+    let found = unsafe {
+        pthread_getattr_np(pthread_self(), attributes) == 0 && {
+            let found = pthread_attr_getstack(attributes, &mut start, &mut bytes) == 0;
+            pthread_attr_destroy(attributes);
+            found
+        }
+    };
+    (found && bytes > 0).then_some((start, bytes))
 }
 
 /// `RTLD_NEXT`.

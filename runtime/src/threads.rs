@@ -10,6 +10,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller;
+use crate::hooks::held::{self, Held};
 use crate::interpose::{self, signals};
 use crate::log::{self, Log};
 use crate::mode;
@@ -72,6 +73,8 @@ pub struct Thread {
     pub waiter: AtomicPtr<Waiter>,
     /// Its deferred signal.
     pub deferred: signals::Deferred,
+    /// A write that it has made or is about to make, and that is not recorded.
+    pub held: Held,
 }
 
 // SAFETY: cells are touched by the thread itself, or by its creator before it starts.
@@ -212,9 +215,12 @@ impl Thread {
 
     /// Start of what signals must not interrupt.
     #[inline(always)]
-    pub fn occupy(&self) {
+    pub fn occupy(&'static self) {
         self.busy.set(true);
         compiler_fence(SeqCst);
+        if !self.held.is_empty() {
+            held::settle(self);
+        }
     }
 
     /// End of either.

@@ -7,9 +7,11 @@ use std::process::ExitCode;
 
 /// Compiles C for `foretrace record`, in place of the C compiler
 ///
-/// Understands what clang understands, and needs clang. Programs behave as before. Beside clang's options:
+/// Understands what clang understands. Programs behave as before. Where there is no clang it uses gcc, and says so: then
+/// traces hold values only, no expressions. Beside the compiler's options:
 ///
 ///   --as-shipped     keep the program's own optimisation (-O2 and the like), and so the accesses that it ships with
+///   --gcc            use gcc even where there is a clang (FORETRACE_CC=gcc does the same)
 ///   --print-include  show the folder of foretrace.h, with which programs mark transactions
 ///
 /// CC="foretrace cc" ./configure works. Where the compiler has to be one path (CMake), give it a link to foretrace by
@@ -24,7 +26,7 @@ pub struct Args {
 
 /// Compiles C++ for `foretrace record`, in place of the C++ compiler
 ///
-/// As `foretrace cc`, with clang++.
+/// As `foretrace cc`, with clang++ or g++.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub struct CxxArgs {

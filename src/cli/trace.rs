@@ -3,6 +3,7 @@
 use super::files::write_trace;
 use super::{Outcome, say};
 use foretrace::recorder::Folder;
+use foretrace_trace::Data;
 use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk};
 use std::path::{Path, PathBuf};
 
@@ -73,7 +74,11 @@ impl WalkArgs {
         let walked = walk(recording, &options)?;
         write_trace(&walked.trace, Some(output), None)?;
         let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
-        Ok(format!("{events} events of {threads} threads, {}", told(&walked.statistics)))
+        let told = match walked.trace.data {
+            Data::Concrete => concrete(&walked.statistics),
+            _ => told(&walked.statistics),
+        };
+        Ok(format!("{events} events of {threads} threads, {told}"))
     }
 }
 
@@ -87,10 +92,23 @@ fn told(statistics: &Statistics) -> String {
         1 => format!("1 value pinned ({})", pins[0].0),
         all => format!("{all} values pinned ({})", most.join(", ")),
     };
-    if statistics.external_writes > 0 {
-        told += &format!(", {} writes by code that was not recorded", statistics.external_writes);
-    }
+    told += &external(statistics);
     told
+}
+
+/// The same of a trace without expressions.
+fn concrete(statistics: &Statistics) -> String {
+    let mut told = "values only, no expressions (built with gcc)".to_string();
+    told += &external(statistics);
+    told
+}
+
+/// How often code that was not recorded wrote to shared memory, if it did.
+fn external(statistics: &Statistics) -> String {
+    match statistics.external_writes {
+        0 => String::new(),
+        writes => format!(", {writes} writes by code that was not recorded"),
+    }
 }
 
 /// Makes the trace.

@@ -1,6 +1,6 @@
 //! The program to run: found as a shell would find it, and made by `foretrace cc`.
 
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ObjectSymbol};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,8 @@ impl Program {
             return Err(ProgramError::Foreign(path(), format!("{:?}", file.architecture())));
         }
         let section = file.section_by_name(foretrace_instrument::sidecar::SECTION);
-        if section.is_none_or(|section| section.size() == 0) {
+        let is_concrete = || file.dynamic_symbols().any(|symbol| symbol.name() == Ok(foretrace_instrument::CONCRETE));
+        if section.is_none_or(|section| section.size() == 0) && !is_concrete() {
             return Err(ProgramError::Plain(path()));
         }
         nix::unistd::access(&self.path, nix::unistd::AccessFlags::X_OK).map_err(|_| ProgramError::NotExecutable(path()))

@@ -8,7 +8,7 @@ use crate::error::WalkError;
 use crate::expression::Expressions;
 use crate::transactions::Insertions;
 use foretrace_trace::{
-    Event, EventId, Local, NameId, Node, Op, Problem, TermId, ThreadId, Trace, TraceAssembler, VarId,
+    Data, Event, EventId, Local, NameId, Node, Op, Problem, TermId, ThreadId, Trace, TraceAssembler, VarId,
 };
 use std::ops::Range;
 
@@ -250,6 +250,11 @@ impl Rewrite<'_> {
     }
 
     fn op(&mut self, op: &Op) -> Result<Op, Problem> {
+        let op = self.symbolic_op(op)?;
+        Ok(if self.assembler.trace().data == Data::Concrete { only_values(op) } else { op })
+    }
+
+    fn symbolic_op(&mut self, op: &Op) -> Result<Op, Problem> {
         Ok(match op {
             Op::Read { var, dst, value, guard } => Op::Read {
                 var: self.variable(*var),
@@ -283,6 +288,16 @@ impl Rewrite<'_> {
             }
             other => other.clone(),
         })
+    }
+}
+
+/// What a trace without expressions has of an event.
+fn only_values(op: Op) -> Op {
+    match op {
+        Op::Read { var, value, .. } => Op::Read { var, dst: None, value, guard: None },
+        Op::Write { var, value, external, .. } => Op::Write { var, expr: None, value, guard: None, external },
+        Op::Rmw { var, value, stored, .. } => Op::Rmw { var, dst: None, expr: None, value, stored, guard: None },
+        other => other,
     }
 }
 

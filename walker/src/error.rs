@@ -51,6 +51,11 @@ pub enum WalkError {
         path.display()
     )]
     NoSidecar { path: PathBuf },
+    /// Loops are not known where gcc compiled.
+    #[error(
+        "the program was built with gcc, which does not tell where loops are: choose other transactions, or build it with clang"
+    )]
+    NoLoops,
     /// A damaged side-car.
     #[error("{}: {error}", path.display())]
     Sidecar { path: PathBuf, error: SidecarError },

@@ -1,5 +1,6 @@
 //! From a recording to a trace: walks each thread's recorded path over the side-car.
 
+mod concrete;
 mod emit;
 mod error;
 mod expression;

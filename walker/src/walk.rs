@@ -9,7 +9,7 @@ use crate::order::{self, Turns};
 use crate::program::Program;
 use crate::shared;
 use crate::statistics::Statistics;
-use crate::transactions::Insertions;
+use crate::transactions::{Insertions, Transactions};
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::Kind;
@@ -32,6 +32,9 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let logs = open_logs(recording)?;
     logs.iter().try_for_each(order::check)?;
     let program = Program::open(recording)?;
+    if program.is_concrete() && options.transactions == Transactions::LoopBodies {
+        return Err(WalkError::NoLoops);
+    }
     let sharing = shared::analyse(&program, &logs);
     let mut world = World::new(&program, options, sharing)?;
     world.draft.assembler.set_program(&description.program);
@@ -86,6 +89,9 @@ fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thr
 fn start_name(program: &Program, log: &Log) -> Option<String> {
     if let Some(function) = program.function_at(log.header().start) {
         return Some(function.name.clone());
+    }
+    if let Some((name, 0)) = program.symbol_at(log.header().start) {
+        return Some(name);
     }
     let is_enter = |kind| matches!(kind, Kind::Enter0 | Kind::Enter1 | Kind::Enter2 | Kind::Enter3 | Kind::Enter4);
     let mut entered = log.records().filter(|record| is_enter(record.kind)).take(100);

@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
 use crate::options::Options;
-use crate::program::Program;
+use crate::program::{Position, Program};
 use crate::shared::{Cells, RegionId, Sharing};
 use crate::statistics::{Mismatch, Statistics};
 use crate::transactions::Span;
@@ -37,6 +37,8 @@ pub(crate) struct World<'a> {
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
     locations: FxHashMap<(usize, LocationId), Option<NameId>>,
+    /// The same by where a call in code without side-car returns to; only positions of the program's own code.
+    places: FxHashMap<u64, Option<NameId>>,
     object_names: FxHashMap<String, u32>,
 }
 
@@ -51,6 +53,7 @@ pub(crate) struct Source {
 impl<'a> World<'a> {
     pub fn new(program: &'a Program, options: &'a Options, sharing: Sharing) -> Result<World<'a>, crate::WalkError> {
         let statistics = Statistics { touched: sharing.touched, shared: sharing.shared, ..Statistics::default() };
+        let data = if program.is_concrete() { Data::Concrete } else { Data::Symbolic };
         Ok(World {
             program,
             options,
@@ -60,12 +63,13 @@ impl<'a> World<'a> {
             initial: Vec::new(),
             objects: Objects::default(),
             names: Names::load(program)?,
-            draft: Draft { assembler: TraceAssembler::new(Data::Symbolic), events: Vec::new() },
+            draft: Draft { assembler: TraceAssembler::new(data), events: Vec::new() },
             spans: Vec::new(),
             statistics,
             threads: FxHashMap::default(),
             failed: false,
             locations: FxHashMap::default(),
+            places: FxHashMap::default(),
             object_names: FxHashMap::default(),
         })
     }
@@ -88,6 +92,32 @@ impl<'a> World<'a> {
             let position = program.location(unit, location)?;
             Some(assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column)))
         })
+    }
+
+    /// The first position of the program's own code among these places; of library code, if there is no other.
+    pub fn location_of_places(&mut self, places: &[u64]) -> Option<NameId> {
+        let own = places.iter().find_map(|place| self.own_location(*place));
+        own.or_else(|| {
+            places
+                .iter()
+                .find_map(|place| self.program.positions(*place).first().cloned())
+                .map(|position| self.name_position(&position))
+        })
+    }
+
+    fn own_location(&mut self, place: u64) -> Option<NameId> {
+        if let Some(known) = self.places.get(&place) {
+            return *known;
+        }
+        let positions = self.program.positions(place);
+        let own = positions.iter().find(|position| !position.is_library());
+        let name = own.map(|position| self.name_position(position));
+        self.places.insert(place, name);
+        name
+    }
+
+    fn name_position(&mut self, position: &Position) -> NameId {
+        self.draft.assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column))
     }
 
     /// The term of a literal.

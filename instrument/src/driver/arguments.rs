@@ -6,7 +6,7 @@ use std::path::Path;
 /// How far the compiler is to go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
-    /// Something that is none of our business: clang does it.
+    /// Something that is none of our business: the compiler does it.
     Straight,
     /// Object files.
     Objects,
@@ -58,6 +58,8 @@ pub struct Arguments {
     pub output: Option<OsString>,
     /// Whether the program's own optimisation is kept.
     pub as_shipped: bool,
+    /// Whether gcc is asked for.
+    pub gcc: bool,
     /// Whether the folder with `foretrace.h` is asked for.
     pub print_include: bool,
     /// What to tell the user.
@@ -169,6 +171,7 @@ impl Arguments {
                 goal: Goal::Link,
                 output: None,
                 as_shipped: false,
+                gcc: false,
                 print_include: false,
                 notes: Vec::new(),
                 words: Vec::new(),
@@ -216,6 +219,7 @@ impl Parser {
     fn word(&mut self, word: OsString, rest: &mut impl Iterator<Item = OsString>) {
         match word.to_str() {
             Some("--as-shipped") => self.found.as_shipped = true,
+            Some("--gcc") => self.found.gcc = true,
             Some("--print-include") => self.found.print_include = true,
             _ => {
                 let value = if takes_value(&word) { rest.next() } else { None };

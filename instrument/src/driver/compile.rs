@@ -1,7 +1,7 @@
-//! One source file to one object: clang makes bitcode of it, which is instrumented.
+//! One source file to one object: clang makes bitcode of it, which is instrumented; gcc instruments by itself.
 
 use super::arguments::{Arguments, Content, Part};
-use super::tools::{Clang, exit_code};
+use super::tools::{Compiler, Make, exit_code};
 use super::{DriverError, Environment, output};
 use crate::instrument::{Options, instrument};
 use std::ffi::{OsStr, OsString};
@@ -12,6 +12,8 @@ const FAITHFUL: [&str; 3] = ["-O0", "-Xclang", "-disable-O0-optnone"];
 /// What keeps accesses of an optimised program one by one.
 const AS_SHIPPED: [&str; 5] =
     ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-Xclang", "-disable-O0-optnone"];
+/// What makes gcc call our hooks, which it believes to be those of its own runtime.
+const HOOKS: [&str; 5] = ["-fsanitize=thread", "-g", "-U_FORTIFY_SOURCE", "-fno-lto", "-Wno-tsan"];
 /// Names and positions for reports; no calls of checking variants of libc functions, no bitcode for the linker.
 const ALWAYS: [&str; 5] =
     ["-g", "-fno-discard-value-names", "-U_FORTIFY_SOURCE", "-fno-lto", "-Wno-unused-command-line-argument"];
@@ -33,23 +35,21 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Compiles; the exit code of clang if that is not 0.
-    pub fn run(&self, clang: &Clang, environment: &Environment) -> Result<u8, DriverError> {
-        match self.content {
-            Content::Source => self.source(clang, environment),
-            Content::Assembly | Content::Header => {
-                let mut words = self.words(environment);
-                words.extend(["-o".into(), self.object.into()]);
-                if *self.content == Content::Assembly {
-                    words.push("-c".into());
-                }
-                Ok(exit_code(clang.run(&words)?))
-            }
+    /// Compiles; the exit code of the compiler if that is not 0.
+    pub fn run(&self, compiler: &Compiler, environment: &Environment) -> Result<u8, DriverError> {
+        if *self.content == Content::Source && compiler.make == Make::Clang {
+            return self.bitcode(compiler, environment);
         }
+        let mut words = self.words(compiler.make, environment);
+        words.extend(["-o".into(), self.object.into()]);
+        if *self.content != Content::Header {
+            words.push("-c".into());
+        }
+        Ok(exit_code(compiler.run(&words)?))
     }
 
-    fn source(&self, clang: &Clang, environment: &Environment) -> Result<u8, DriverError> {
-        let mut words = self.words(environment);
+    fn bitcode(&self, clang: &Compiler, environment: &Environment) -> Result<u8, DriverError> {
+        let mut words = self.words(Make::Clang, environment);
         words.extend(["-emit-llvm", "-c", "-o", "-"].map(OsString::from));
         let made = clang.capture(&words)?;
         if !made.status.success() {
@@ -64,8 +64,8 @@ impl Job<'_> {
         Ok(0)
     }
 
-    /// What clang is told in any case.
-    fn words(&self, environment: &Environment) -> Vec<OsString> {
+    /// What the compiler is told in any case.
+    fn words(&self, make: Make, environment: &Environment) -> Vec<OsString> {
         let mut words = Vec::new();
         let mut fast_math = false;
         for part in &self.arguments.parts {
@@ -77,11 +77,19 @@ impl Job<'_> {
             }
         }
         if *self.content != Content::Assembly {
-            let mode: &[&str] = if self.arguments.as_shipped { &AS_SHIPPED } else { &FAITHFUL };
+            let mode: &[&str] = match (make, self.arguments.as_shipped) {
+                (Make::Clang, true) => &AS_SHIPPED,
+                (Make::Clang, false) => &FAITHFUL,
+                (Make::Gcc, true) => &[],
+                (Make::Gcc, false) => &FAITHFUL[..1],
+            };
             words.extend(mode.iter().map(OsString::from));
             words.extend(fast_math.then(|| "-ffast-math".into()));
         }
-        words.extend(ALWAYS.map(OsString::from));
+        match make {
+            Make::Clang => words.extend(ALWAYS.map(OsString::from)),
+            Make::Gcc => words.extend(HOOKS.map(OsString::from)),
+        }
         words.extend(environment.definitions());
         words.extend(self.dependencies());
         words.extend(self.language.iter().flat_map(|language| ["-x".into(), OsString::from(language)]));

@@ -2,14 +2,15 @@
 
 use super::DriverError;
 use super::arguments::{Arguments, Part};
-use super::tools::{Clang, exit_code};
+use super::tools::{Compiler, Make, exit_code};
+use crate::CONCRETE;
 use crate::runtime::runtime_archive;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Links; `objects` stand in the order of the files that were compiled.
-pub fn link(arguments: &Arguments, clang: &Clang, objects: Vec<PathBuf>) -> Result<u8, DriverError> {
+pub fn link(arguments: &Arguments, compiler: &Compiler, objects: Vec<PathBuf>) -> Result<u8, DriverError> {
     if let Some(word) = arguments.words.iter().find(|word| *word == "-static" || *word == "-static-pie") {
         return Err(DriverError::Static(word.to_string_lossy().into_owned()));
     }
@@ -23,14 +24,17 @@ pub fn link(arguments: &Arguments, clang: &Clang, objects: Vec<PathBuf>) -> Resu
         }
     }
     words.extend(arguments.output.iter().flat_map(|output| ["-o".into(), output.clone()]));
-    words.push("-Wno-unused-command-line-argument".into());
+    match compiler.make {
+        Make::Clang => words.push("-Wno-unused-command-line-argument".into()),
+        Make::Gcc => words.push(format!("-Wl,--defsym={CONCRETE}=1").into()),
+    }
     if arguments.makes_library() {
         // Hooks are found in the program that loads it.
         words.push("-Wl,-z,undefs".into());
     } else {
         words.extend(runtime_words()?);
     }
-    Ok(exit_code(clang.run(&words)?))
+    Ok(exit_code(compiler.run(&words)?))
 }
 
 /// The whole runtime, seen by shared libraries too.

@@ -18,14 +18,14 @@ use arguments::{Arguments, Content, Goal, Part};
 use compile::Job;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use tools::{Clang, exit_code};
+use tools::{Compiler, Make, exit_code};
 
-/// Why the compiler could not do its work; what clang itself complains of is not among it.
+/// Why the compiler could not do its work; what the compiler itself complains of is not among it.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// No clang.
-    #[error("no {program} was found on the path: install clang 14 or newer, or name one in {variable}")]
-    NoClang {
+    /// None.
+    #[error("no {program} was found on the path: install it, or name one in {variable}")]
+    NoCompiler {
         /// Its usual name.
         program: &'static str,
         /// What names one.
@@ -33,7 +33,7 @@ pub enum DriverError {
     },
     /// The one that the user names is none.
     #[error("{variable} names {}, which is no program", named.to_string_lossy())]
-    NoSuchClang {
+    NoSuchCompiler {
         /// What it says.
         named: OsString,
         /// What says so.
@@ -92,46 +92,64 @@ pub fn run(language: Language, words: Vec<OsString>) -> Result<u8, DriverError> 
     }
     let scratch = tempfile::Builder::new().prefix("foretrace-").tempdir();
     let scratch = scratch.map_err(|error| DriverError::Write(std::env::temp_dir(), error))?;
-    let clang = Clang::find(language, scratch.path())?;
+    let compiler = choose(&mut arguments, language, scratch.path())?;
     for note in &arguments.notes {
         eprintln!("foretrace: note: {note}");
     }
     match arguments.goal {
-        Goal::Straight => straight(&arguments, &clang, &environment),
-        Goal::Objects => objects(&arguments, &clang, &environment),
-        Goal::Link => program(&arguments, &clang, &environment, scratch.path()),
+        Goal::Straight => straight(&arguments, &compiler, &environment),
+        Goal::Objects => objects(&arguments, &compiler, &environment),
+        Goal::Link => program(&arguments, &compiler, &environment, scratch.path()),
     }
 }
 
-/// Leaves everything to clang.
-fn straight(arguments: &Arguments, clang: &Clang, environment: &Environment) -> Result<u8, DriverError> {
+/// clang, unless gcc was asked for or is all there is.
+fn choose(arguments: &mut Arguments, language: Language, scratch: &Path) -> Result<Compiler, DriverError> {
+    arguments.gcc |= std::env::var_os("FORETRACE_CC").is_some_and(|value| value == "gcc");
+    if arguments.gcc {
+        return Compiler::find(Make::Gcc, language, scratch);
+    }
+    let (compiler, missing) = Compiler::find_any(language, scratch)?;
+    if let Some(missing) = missing.filter(|_| arguments.goal != Goal::Straight) {
+        arguments.notes.push(format!("built with gcc, so that traces hold values only, no expressions: {missing}"));
+    }
+    Ok(compiler)
+}
+
+/// Leaves everything to the compiler.
+fn straight(arguments: &Arguments, compiler: &Compiler, environment: &Environment) -> Result<u8, DriverError> {
     let mut words = arguments.words.clone();
     if arguments.compiled().next().is_some() {
         words.extend(environment.definitions());
     }
-    Ok(exit_code(clang.run(&words)?))
+    Ok(exit_code(compiler.run(&words)?))
 }
 
 /// An object for each source.
-fn objects(arguments: &Arguments, clang: &Clang, environment: &Environment) -> Result<u8, DriverError> {
+fn objects(arguments: &Arguments, compiler: &Compiler, environment: &Environment) -> Result<u8, DriverError> {
     if arguments.output.is_some() && arguments.compiled().count() != 1 {
-        return straight(arguments, clang, environment); // clang says what is wrong
+        return straight(arguments, compiler, environment); // it says what is wrong
     }
     let mut worst = 0;
     for (file, content, language) in compiled(arguments) {
         let object = arguments.output.clone().unwrap_or_else(|| default_name(file, content).into());
         let job = Job { arguments, file, content, language, object: Path::new(&object), target: &object };
-        worst = worst.max(job.run(clang, environment)?);
+        worst = worst.max(job.run(compiler, environment)?);
     }
     Ok(worst)
 }
 
 /// Objects in a folder of ours, linked.
-fn program(arguments: &Arguments, clang: &Clang, environment: &Environment, scratch: &Path) -> Result<u8, DriverError> {
+fn program(
+    arguments: &Arguments,
+    compiler: &Compiler,
+    environment: &Environment,
+    scratch: &Path,
+) -> Result<u8, DriverError> {
     if let Some((file, content, language)) = compiled(arguments).find(|(_, content, _)| **content == Content::Header) {
         let object = arguments.output.clone().unwrap_or_else(|| default_name(file, content).into());
         let job = Job { arguments, file, content, language, object: Path::new(&object), target: &object };
-        return job.run(clang, environment);
+        return job.run(compiler, environment);
     }
     let mut made = Vec::new();
     for ((file, content, language), number) in compiled(arguments).zip(0..) {
@@ -139,12 +157,12 @@ fn program(arguments: &Arguments, clang: &Clang, environment: &Environment, scra
         let default = default_name(file, content);
         let target = arguments.output.as_deref().unwrap_or(default.as_os_str());
         let job = Job { arguments, file, content, language, object: &object, target };
-        match job.run(clang, environment)? {
+        match job.run(compiler, environment)? {
             0 => made.push(object),
             code => return Ok(code),
         }
     }
-    link::link(arguments, clang, made)
+    link::link(arguments, compiler, made)
 }
 
 /// The files to compile, with what they hold.

@@ -1,7 +1,8 @@
-//! Finding clang, and running it.
+//! Finding the compiler, and running it.
 
 use super::DriverError;
 use super::response;
+use crate::llvm::{self, LlvmError};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -16,20 +17,33 @@ pub enum Language {
     Cxx,
 }
 
+/// Which compiler it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Make {
+    /// clang: its bitcode is instrumented.
+    Clang,
+    /// gcc, with hooks of its own.
+    Gcc,
+}
+
 impl Language {
     /// Names the compiler to use.
-    fn variable(self) -> &'static str {
-        match self {
-            Language::C => "FORETRACE_CLANG",
-            Language::Cxx => "FORETRACE_CLANGXX",
+    fn variable(self, make: Make) -> &'static str {
+        match (make, self) {
+            (Make::Clang, Language::C) => "FORETRACE_CLANG",
+            (Make::Clang, Language::Cxx) => "FORETRACE_CLANGXX",
+            (Make::Gcc, Language::C) => "FORETRACE_GCC",
+            (Make::Gcc, Language::Cxx) => "FORETRACE_GXX",
         }
     }
 
     /// The compiler's name without a version.
-    fn program(self) -> &'static str {
-        match self {
-            Language::C => "clang",
-            Language::Cxx => "clang++",
+    fn program(self, make: Make) -> &'static str {
+        match (make, self) {
+            (Make::Clang, Language::C) => "clang",
+            (Make::Clang, Language::Cxx) => "clang++",
+            (Make::Gcc, Language::C) => "gcc",
+            (Make::Gcc, Language::Cxx) => "g++",
         }
     }
 }
@@ -39,28 +53,43 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 14..=22;
 /// Command lines longer than this go through a response file.
 const LONGEST: usize = 96 * 1024;
 
-/// A clang.
-pub struct Clang {
+/// A compiler.
+pub struct Compiler {
+    /// Which it is.
+    pub make: Make,
     path: PathBuf,
     scratch: PathBuf,
 }
 
-impl Clang {
+impl Compiler {
     /// The one that the user names, else the first on the path. `scratch` is a folder for its response files.
-    pub fn find(language: Language, scratch: &Path) -> Result<Clang, DriverError> {
-        let named = std::env::var_os(language.variable()).filter(|value| !value.is_empty());
-        let path = match named {
-            Some(named) => on_path(&named).ok_or(DriverError::NoSuchClang { named, variable: language.variable() })?,
+    pub fn find(make: Make, language: Language, scratch: &Path) -> Result<Compiler, DriverError> {
+        let (program, variable) = (language.program(make), language.variable(make));
+        let path = match named(variable) {
+            Some(named) => on_path(&named).ok_or(DriverError::NoSuchCompiler { named, variable })?,
             None => {
-                let versions = VERSIONS.rev().map(|version| format!("{}-{version}", language.program()));
-                let names = [language.program().to_owned()].into_iter().chain(versions);
-                names
-                    .into_iter()
-                    .find_map(|name| on_path(name.as_ref()))
-                    .ok_or(DriverError::NoClang { program: language.program(), variable: language.variable() })?
+                let versions = VERSIONS.rev().filter(|_| make == Make::Clang);
+                let names = versions.map(|version| format!("{program}-{version}"));
+                let mut names = [program.to_owned()].into_iter().chain(names);
+                names.find_map(|name| on_path(name.as_ref())).ok_or(DriverError::NoCompiler { program, variable })?
             }
         };
-        Ok(Clang { path, scratch: scratch.to_owned() })
+        Ok(Compiler { make, path, scratch: scratch.to_owned() })
+    }
+
+    /// clang and a libLLVM; where the user has named neither and one of them is missing, gcc, and then why.
+    pub fn find_any(language: Language, scratch: &Path) -> Result<(Compiler, Option<String>), DriverError> {
+        let clang = Compiler::find(Make::Clang, language, scratch);
+        let is_named = named(language.variable(Make::Clang)).is_some();
+        let missing = match (&clang, llvm::load()) {
+            (Err(error @ DriverError::NoCompiler { .. }), _) => error.to_string(),
+            (Ok(_), Err(error @ LlvmError::Missing)) if !is_named => error.to_string(),
+            _ => return Ok((clang?, None)),
+        };
+        match Compiler::find(Make::Gcc, language, scratch) {
+            Ok(gcc) => Ok((gcc, Some(missing))),
+            Err(_) => Ok((clang?, None)),
+        }
     }
 
     /// Runs it with the input and output of this process.
@@ -98,6 +127,11 @@ impl Clang {
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+/// What a variable says, if anything.
+fn named(variable: &str) -> Option<OsString> {
+    std::env::var_os(variable).filter(|value| !value.is_empty())
 }
 
 /// Where a program lies: itself if it has a slash, else in a folder of the path.

@@ -7,6 +7,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller::{self, LOCK, RUNNING, State, controlled, dispatch, replay};
+use crate::hooks::held;
 use crate::interpose::{real, signals};
 use crate::log;
 use crate::record::{Kind, fail};
@@ -67,6 +68,7 @@ fn look() {
     let count = thread.count.load(Relaxed);
     let same = LAST.swap(running, Relaxed) == running && LAST_COUNT.swap(count, Relaxed) == count;
     if same && sleeps(thread.tid.load(Relaxed)) {
+        held::keep(thread);
         controller::take_turn(thread);
     }
 }

@@ -16,7 +16,7 @@ use crate::sys;
 use crate::threads::Thread;
 
 /// Memory in one size. Each read and write is one instruction, at any alignment.
-trait Word: Copy {
+pub trait Word: Copy {
     const BYTES: u64;
     const LOAD: Kind;
     const STORE: Kind;
@@ -108,7 +108,7 @@ word!(
 
 /// Under the lock: the number of the access that is being recorded, and where its record is from now on.
 #[inline(always)]
-fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) -> (*mut u64, u64) {
+pub fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) -> (*mut u64, u64) {
     order::lock(address, bytes);
     let order = order::next();
     let record = if order >= order::STOPPED { log::retract(thread, record) } else { record };
@@ -121,7 +121,7 @@ fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) ->
 /// Ends the critical section of [`enter`]: the record and order that count, which are others if the access faulted and
 /// a handler of the program repaired what was wrong.
 #[inline(always)]
-fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64, u64)) -> (*mut u64, u64) {
+pub fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64, u64)) -> (*mut u64, u64) {
     compiler_fence(SeqCst);
     let now = thread.inflight.replace(core::ptr::null_mut());
     compiler_fence(SeqCst);
@@ -209,7 +209,7 @@ fn update<W: Word>(
 
 /// What an update makes of the old value, by the position of its operation in the side-car's `UpdateOp`.
 #[inline(always)]
-fn combine<W: Word>(op: u64, old: u64, operand: u64) -> u64 {
+pub fn combine<W: Word>(op: u64, old: u64, operand: u64) -> u64 {
     let by = |keep: bool| if keep { old } else { operand };
     let new = match op {
         0 => operand,
@@ -227,7 +227,7 @@ fn combine<W: Word>(op: u64, old: u64, operand: u64) -> u64 {
     new & mask::<W>()
 }
 
-fn mask<W: Word>() -> u64 {
+pub fn mask<W: Word>() -> u64 {
     u64::MAX >> (64 - 8 * W::BYTES)
 }
 
@@ -244,7 +244,7 @@ fn update_unrecorded<W: Word>(address: u64, change: impl Fn(u64) -> Option<u64>)
 }
 
 #[inline(never)]
-fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
+pub fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
     // SAFETY: the program's access.
     let Some(thread) = recording() else { return unsafe { W::read(address) } };
     thread.begin();
@@ -254,7 +254,7 @@ fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
 }
 
 #[inline(never)]
-fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
+pub fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
     // SAFETY: the program's access.
     let Some(thread) = recording() else { return unsafe { W::write(address, value) } };
     thread.begin();
@@ -263,7 +263,7 @@ fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
 }
 
 #[inline(always)]
-fn update_hook<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
+pub fn update_hook<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
     let Some(thread) = recording() else { return update_unrecorded::<W>(address, change) };
     thread.begin();
     let old = update::<W>(thread, address, expected, site, change);
@@ -321,7 +321,7 @@ pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
 }
 
 /// Bytes of the next piece at an address with so many left: a power of two, aligned.
-fn piece(address: u64, left: u64) -> u64 {
+pub fn piece(address: u64, left: u64) -> u64 {
     let aligned = 1 << address.trailing_zeros().min(3);
     if left >= aligned { aligned } else { 1 << left.ilog2() }
 }
@@ -331,7 +331,7 @@ fn piece_before(end: u64, left: u64) -> u64 {
     piece(end, left)
 }
 
-fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
+pub fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
     match bytes {
         1 => load::<u8>(thread, address, site),
         2 => load::<u16>(thread, address, site),

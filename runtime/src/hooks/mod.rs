@@ -1,8 +1,11 @@
 //! What instrumented code calls.
 
 mod access;
+mod between;
 mod control;
+pub mod held;
 mod marks;
+pub mod tsan;
 
 use crate::mode;
 use crate::threads::{self, Thread};

@@ -14,6 +14,7 @@ use core::sync::atomic::{
 
 use super::real;
 use crate::controller;
+use crate::hooks::held;
 use crate::log;
 use crate::mode;
 use crate::order;
@@ -204,6 +205,9 @@ unsafe fn synchronous(signal: c_int, information: *const c_void) -> bool {
     code > 0 && signal != SIGABRT && FATAL.contains(&signal)
 }
 
+/// Where a `siginfo_t` has the address of a fault, in words.
+const FAULT_ADDRESS: usize = 2;
+
 /// Our handler, of all signals. Those of the program may jump out of it.
 unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *mut c_void) {
     let error = sys::errno();
@@ -212,7 +216,12 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
     unsafe {
         match thread {
             None => unrecorded(signal, information, context),
-            Some(thread) if !thread.busy.get() => handle(thread, signal, information, context),
+            Some(thread) if !thread.busy.get() => {
+                if synchronous(signal, information) {
+                    held::faulted(thread, *information.cast::<u64>().add(FAULT_ADDRESS));
+                }
+                handle(thread, signal, information, context);
+            }
             Some(thread) if synchronous(signal, information) => fault(thread, signal, information, context),
             Some(thread) => defer(thread, signal, information, context),
         }

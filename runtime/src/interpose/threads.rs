@@ -9,6 +9,7 @@ use core::sync::atomic::{
 use super::mutex::c11;
 use super::{interpose, real, signals, tracked};
 use crate::controller;
+use crate::hooks::tsan;
 use crate::log;
 use crate::record::{Kind, stop};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ENOMEM, Start, Timespec};
@@ -99,6 +100,7 @@ unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
     signals::set_mask(thread.mask.get());
     thread.begin();
     log::sync(thread, Kind::Start, 0, thread.number.get(), 0);
+    tsan::thread_starts(thread);
     thread.end();
     let Some(start) = thread.start.get() else { return core::ptr::null_mut() };
     // SAFETY: as the program wants it.

@@ -250,6 +250,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn drop_frame(&mut self, frame: &Frame) {
+        self.leave_calls_above(self.thread.frames.len());
         let of_frames =
             matches!(self.world.options.transactions, Transactions::Functions { .. } | Transactions::LoopBodies);
         while of_frames && self.thread.nest.depth() > frame.nest {
@@ -278,6 +279,14 @@ impl<'a> Walk<'_, 'a> {
             kind if entered(kind).is_some() => {
                 self.take(record);
                 self.enter(record, None)
+            }
+            Kind::Called | Kind::Returned => {
+                self.take(record);
+                match record.kind {
+                    Kind::Called => self.called(record),
+                    _ => self.returned(record),
+                }
+                Ok(())
             }
             kind if kind.ordered() && kind.size() == 0 => {
                 self.take(record);
@@ -323,6 +332,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The frames above this one are gone.
     fn unwind_to(&mut self, position: usize) {
+        self.leave_calls_above(position);
         while self.thread.frames.len() > position + 1 {
             if let Some(frame) = self.thread.frames.pop() {
                 self.drop_frame(&frame);
@@ -436,7 +446,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The innermost stretch of the thread ends before event `end`, or with the thread.
-    pub(super) fn end_stretch(&mut self, end: Option<u32>) {
+    pub(crate) fn end_stretch(&mut self, end: Option<u32>) {
         let innermost = match self.world.options.transactions {
             Transactions::Functions { outermost, .. } => !outermost,
             Transactions::LoopBodies => true,
@@ -459,6 +469,11 @@ impl<'a> Walk<'_, 'a> {
 
     /// The names of the two innermost functions of the program's own, `outer>inner`.
     pub(super) fn two_innermost(&self) -> String {
+        if self.is_concrete() {
+            let mut names = self.concrete_names();
+            names.reverse();
+            return names.join(">");
+        }
         let mut names: Vec<&str> = Vec::new();
         for frame in self.thread.frames.iter().rev() {
             let Some(function) = frame.function.map(|function| &self.program.functions[function]) else { continue };

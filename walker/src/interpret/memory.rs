@@ -270,9 +270,19 @@ impl Walk<'_, '_> {
             self.write(record, Bytes::constant(size, record.words[1]));
         } else if super::atomic::is_update(record.kind) {
             let new = Word::constant(size * 8, record.words[2]);
-            self.replace(record, "", None, &mut |_, _| new);
+            let old = self.replace(record, "", None, &mut |_, _| new);
+            self.pin_concrete(old);
         } else {
-            self.read(record, record.words[1], "");
+            let bytes = self.read(record, record.words[1], "");
+            let value = self.world.expressions.join(&bytes);
+            self.pin_concrete(value);
+        }
+    }
+
+    /// What code without side-car does with a value that it has read, nobody knows.
+    fn pin_concrete(&mut self, value: Word) {
+        if !self.program.is_concrete() {
+            self.pin(value, "value read by code without side-car");
         }
     }
 

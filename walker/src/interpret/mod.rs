@@ -101,6 +101,7 @@ impl<'a> Walk<'_, 'a> {
     /// The record is done with.
     fn take(&mut self, record: Record) {
         self.thread.now = record.at;
+        self.thread.place = record.place;
         self.thread.records.pass(record.kind);
     }
 
@@ -127,6 +128,10 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn source(&mut self, at: u64) -> Source {
+        if self.is_concrete() {
+            let loc = self.concrete_location();
+            return Source { thread: self.thread.id, loc, at };
+        }
         let loc = self.place().and_then(|(function, next)| {
             let function = &self.program.functions[function];
             let location = function.instructions.get(next).map_or(function.location, |i| i.location);

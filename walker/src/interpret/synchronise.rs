@@ -238,6 +238,7 @@ impl Walk<'_, '_> {
 
     fn allocate(&mut self, record: Record) -> Step<()> {
         let origin = match self.place() {
+            _ if self.is_concrete() || record.place == 0 => self.concrete_origin(record),
             Some((function, instruction)) => {
                 Origin::Heap { function: function as u32, instruction: instruction as u32 }
             }

@@ -1,5 +1,6 @@
 //! What the walk knows of one thread: how far it is in its log, its frames, what it has assumed.
 
+use crate::concrete::Calls;
 use crate::log::Records;
 use crate::memory::Bytes;
 use crate::transactions::Nest;
@@ -20,7 +21,11 @@ pub(crate) struct Thread<'a> {
     pub records: Records<'a>,
     /// The `at` of the record taken last.
     pub now: u64,
+    /// The place of that record.
+    pub place: u64,
     pub frames: Vec<Frame>,
+    /// Functions without side-car that it is in.
+    pub calls: Calls,
     /// The registers of all frames.
     pub registers: Vec<Value>,
     /// What it has assumed so far; no need to say it again.
@@ -46,7 +51,9 @@ impl<'a> Thread<'a> {
             id,
             records,
             now: 0,
+            place: 0,
             frames: Vec::new(),
+            calls: Calls::default(),
             registers: Vec::new(),
             assumed: FxHashSet::default(),
             names: 0,

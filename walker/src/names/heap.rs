@@ -15,6 +15,10 @@ pub(crate) enum Origin {
     Frame { function: u32, instruction: u32 },
     /// The copy of an argument that a function of the program got.
     Parameter { function: u32, parameter: u32 },
+    /// An allocator that code without side-car called; the address that the call returns to.
+    Place(u64),
+    /// The stack of a thread of which not each variable is recorded.
+    Stack { thread: u64 },
     /// Code that was not recorded.
     Unknown,
 }
@@ -66,7 +70,7 @@ fn variable(program: &Program, origin: Origin) -> Option<(&str, &str)> {
             let function = &program.functions[function as usize];
             (function, &function.parameters[parameter as usize].name)
         }
-        Origin::Heap { .. } | Origin::Unknown => return None,
+        Origin::Heap { .. } | Origin::Place(_) | Origin::Stack { .. } | Origin::Unknown => return None,
     };
     Some((&function.symbol, name))
 }
@@ -86,6 +90,12 @@ fn base(program: &Program, origin: Origin) -> String {
             let function = &program.functions[function as usize].name;
             format!("{function}:{}", if name.is_empty() { "local" } else { name })
         }
+        Origin::Place(place) => {
+            let positions = program.positions(place);
+            let own = positions.iter().find(|position| !position.is_library()).or(positions.first());
+            own.map_or("heap".to_string(), |position| format!("heap@{}:{}", position.file, position.line))
+        }
+        Origin::Stack { thread } => format!("stack of thread {thread}"),
         Origin::Unknown => "heap".to_string(),
     }
 }

@@ -5,6 +5,7 @@ mod symbols;
 
 pub(crate) use module::Module;
 
+use crate::concrete::Lines;
 use crate::error::WalkError;
 use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::Site;
@@ -19,6 +20,7 @@ pub struct Program {
     pub(crate) functions: Vec<Function>,
     by_address: FxHashMap<u64, usize>,
     by_value: FxHashMap<Site, Vec<Copied>>,
+    lines: Lines,
 }
 
 /// A parameter of which the callee has a copy.
@@ -82,6 +84,13 @@ pub struct Position {
     pub function: String,
 }
 
+impl Position {
+    /// Whether it lies in a file of the system.
+    pub(crate) fn is_library(&self) -> bool {
+        self.file.starts_with("/usr/")
+    }
+}
+
 impl Program {
     /// The program of a recording: reads what it was made of and checks that it was not changed since.
     pub fn open(recording: &Path) -> Result<Program, WalkError> {
@@ -93,13 +102,15 @@ impl Program {
             functions: Vec::new(),
             by_address: FxHashMap::default(),
             by_value: FxHashMap::default(),
+            lines: Lines::default(),
         };
         for mapping in &mappings {
             if let Some(module) = Module::open(mapping)? {
                 program.add(module)?;
             }
         }
-        if program.units.is_empty() {
+        program.lines = Lines::new(program.modules.len());
+        if program.modules.is_empty() {
             let path = mappings.first().map_or_else(|| recording.join("modules"), |mapping| mapping.path.clone());
             return Err(WalkError::NoSidecar { path });
         }
@@ -107,12 +118,13 @@ impl Program {
         Ok(program)
     }
 
-    /// Keeps a module if it has side-cars; the others nobody asks about.
+    /// Keeps a module if it has side-cars or code with gcc's hooks; the others nobody asks about.
     fn add(&mut self, mut module: Module) -> Result<(), WalkError> {
         let units = match module.section(sidecar::SECTION)? {
             Some(section) => {
                 sidecar::decode(&section).map_err(|error| WalkError::Sidecar { path: module.path.clone(), error })?
             }
+            None if module.is_concrete()? => Vec::new(),
             None => return Ok(()),
         };
         module.read_symbols()?;
@@ -156,7 +168,7 @@ impl Program {
             }
             let unit = function.unit;
             let position = self.location(unit, function.location);
-            function.is_library = position.is_some_and(|position| position.file.starts_with("/usr/"));
+            function.is_library = position.is_some_and(|position| position.is_library());
             for instruction in &mut function.instructions {
                 for_each_operand(&mut instruction.op, &mut |operand| self.resolve_operand(operand, unit));
             }
@@ -215,9 +227,29 @@ impl Program {
         Site::new(self.units[function.unit].id, function.site + 1 + instruction as u32)
     }
 
-    /// Where in the source a site is.
+    /// Whether no part of the program has a side-car: then there are values, but no expressions.
+    pub fn is_concrete(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// Where the call is that returns to an address of code without side-car, and the calls that were inlined around it.
+    pub(crate) fn positions(&self, place: u64) -> std::rc::Rc<[Position]> {
+        self.lines.before(&self.modules, place)
+    }
+
+    /// The name of the function that an address of its code lies in.
+    pub(crate) fn function_around(&self, place: u64) -> String {
+        self.symbol_at(place).map_or_else(|| format!("{place:#x}"), |(name, _)| name)
+    }
+
+    /// Where the function starts that an address of its code lies in.
+    pub(crate) fn symbol_start(&self, place: u64) -> Option<u64> {
+        self.symbol_at(place).map(|(_, offset)| place - offset)
+    }
+
+    /// Where in the source a record's place is.
     pub fn position(&self, site: Site) -> Option<Position> {
-        let (function, instruction) = self.find(site)?;
+        let Some((function, instruction)) = self.find(site) else { return self.positions(site.0).first().cloned() };
         let function = &self.functions[function];
         let location = instruction.map_or(function.location, |index| function.instructions[index].location);
         self.location(function.unit, location)
@@ -226,7 +258,10 @@ impl Program {
     /// Whether a site lies in a function of a library that the program has compiled, such as a template of C++'s: events
     /// from there have the position of the call that led to it.
     pub fn is_in_library(&self, site: Site) -> bool {
-        self.find(site).is_some_and(|(function, _)| self.is_library(&self.functions[function]))
+        match self.find(site) {
+            Some((function, _)) => self.is_library(&self.functions[function]),
+            None => self.positions(site.0).first().is_none_or(Position::is_library),
+        }
     }
 
     /// Where in the source a location of a unit is; nothing where it is not known.

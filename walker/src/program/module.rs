@@ -3,7 +3,7 @@
 use super::symbols::Symbols;
 use crate::error::WalkError;
 use memmap2::Mmap;
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,17 @@ impl Module {
             Some(section) => section.uncompressed_data().map(Some).map_err(failed),
             None => Ok(None),
         }
+    }
+
+    /// Whether it may hold code with gcc's hooks.
+    pub fn is_concrete(&self) -> Result<bool, WalkError> {
+        let mark = |symbol: object::Symbol<'_, '_>| symbol.name() == Ok(foretrace_instrument::CONCRETE);
+        Ok(self.object()?.dynamic_symbols().any(mark))
+    }
+
+    /// Whether this address of the process is in its file.
+    pub fn holds(&self, address: u64) -> bool {
+        self.image(address).is_some()
     }
 
     pub fn read_symbols(&mut self) -> Result<(), WalkError> {

@@ -1,0 +1,157 @@
+//! The write that a thread of a program of gcc's is about to make.
+//!
+//! gcc's hooks come before the access. What a write wrote is read back at the thread's next event, and only then the write is
+//! recorded: where one thread runs at a time nobody else can have come in between.
+
+use core::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    compiler_fence,
+};
+
+use super::access::{self, Word};
+use crate::log::{self, put, seal};
+use crate::record::Kind;
+use crate::threads::Thread;
+
+/// A write that is not recorded yet. The thread's own, but for what [`keep`] reads and sets.
+pub struct Held {
+    /// 0: there is none.
+    bytes: AtomicU64,
+    address: AtomicU64,
+    place: AtomicU64,
+    /// What it wrote, where that is known already.
+    value: AtomicU64,
+    known: AtomicBool,
+}
+
+/// A write, taken out.
+#[derive(Clone, Copy)]
+pub struct Write {
+    pub address: u64,
+    pub bytes: u64,
+    pub place: u64,
+    value: Option<u64>,
+}
+
+impl Write {
+    pub const fn new(address: u64, bytes: u64, place: u64) -> Write {
+        Write { address, bytes, place, value: None }
+    }
+}
+
+impl Held {
+    /// Whether there is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.load(Relaxed) == 0
+    }
+
+    /// Puts a write in.
+    #[inline(always)]
+    pub fn hold(&self, write: Write) {
+        self.address.store(write.address, Relaxed);
+        self.place.store(write.place, Relaxed);
+        self.known.store(false, Relaxed);
+        self.bytes.store(write.bytes, Release);
+    }
+
+    /// Undoes [`take`](Held::take).
+    pub fn put_back(&self, write: Write) {
+        self.hold(write);
+        if let Some(value) = write.value {
+            self.value.store(value, Relaxed);
+            self.known.store(true, Relaxed);
+        }
+    }
+
+    /// Takes the write out.
+    pub fn take(&self) -> Option<Write> {
+        let bytes = self.bytes.swap(0, Acquire);
+        let value = self.known.load(Acquire).then(|| self.value.load(Relaxed));
+        (bytes > 0).then(|| Write {
+            address: self.address.load(Relaxed),
+            bytes,
+            place: self.place.load(Relaxed),
+            value,
+        })
+    }
+}
+
+/// The thread sleeps in the kernel, and others run meanwhile: what it wrote is what is there now.
+pub fn keep(thread: &Thread) {
+    let held = &thread.held;
+    let (bytes, address) = (held.bytes.load(Acquire), held.address.load(Relaxed));
+    if !matches!(bytes, 1 | 2 | 4 | 8) || held.known.load(Relaxed) {
+        return;
+    }
+    // SAFETY: the thread has written there, and sleeps.
+    let value = unsafe {
+        match bytes {
+            1 => u8::read(address),
+            2 => u16::read(address),
+            4 => u32::read(address),
+            _ => u64::read(address),
+        }
+    };
+    held.value.store(value, Relaxed);
+    held.known.store(true, Release);
+}
+
+/// Records the write that the thread has made, if there is one. The thread is inside of a hook.
+#[cold]
+#[inline(never)]
+pub fn settle(thread: &'static Thread) {
+    let Some(write) = thread.held.take() else { return };
+    let mut done = 0;
+    while done < write.bytes {
+        let bytes = access::piece(write.address + done, write.bytes - done);
+        let value = write.value.filter(|_| bytes == write.bytes);
+        written_piece(thread, write.address + done, bytes, write.place, value);
+        done += bytes;
+    }
+}
+
+fn written_piece(thread: &'static Thread, address: u64, bytes: u64, place: u64, value: Option<u64>) {
+    match bytes {
+        1 => written::<u8>(thread, address, place, value),
+        2 => written::<u16>(thread, address, place, value),
+        4 => written::<u32>(thread, address, place, value),
+        _ => written::<u64>(thread, address, place, value),
+    }
+}
+
+/// Records a write of what is there now, unless another value is known.
+fn written<W: Word>(thread: &'static Thread, address: u64, place: u64, value: Option<u64>) {
+    let record = log::reserve(thread, W::STORE.words());
+    put(record, 1, address);
+    seal(record, W::STORE, place);
+    let (record, order) = access::enter(thread, record, address, W::BYTES);
+    // SAFETY: memory that the program has just written.
+    let value = value.unwrap_or_else(|| unsafe { W::read(address) });
+    let (record, order) = access::leave(thread, record, order, (address, W::BYTES));
+    put(record, 2, value);
+    put(record, 3, order);
+    thread.counted();
+}
+
+/// A fault at this address: if it was the write's own, it never took effect, which is what the log says then.
+pub fn faulted(thread: &'static Thread, at: u64) {
+    let (address, bytes) = (thread.held.address.load(Relaxed), thread.held.bytes.load(Relaxed));
+    if at.wrapping_sub(address) >= bytes {
+        return;
+    }
+    thread.held.bytes.store(0, Relaxed);
+    let kind = match access::piece(address, bytes) {
+        1 => Kind::Store1,
+        2 => Kind::Store2,
+        4 => Kind::Store4,
+        _ => Kind::Store8,
+    };
+    let record = log::reserve(thread, kind.words());
+    put(record, 1, address);
+    put(record, kind.words() - 1, 0);
+    compiler_fence(Release);
+    seal(record, kind, thread.held.place.load(Relaxed));
+    thread.counted();
+}

@@ -1,0 +1,11 @@
+//! Code that no side-car describes: what gcc's hooks recorded.
+//!
+//! Of such code there are events with their values and where in the machine code each comes from, but no expressions. A
+//! program that has no other code gives a trace without expressions. Where it is mixed with code that has a side-car,
+//! every value that such code reads is pinned: what it did with the value nobody knows.
+
+mod calls;
+mod lines;
+
+pub(crate) use calls::Calls;
+pub(crate) use lines::Lines;
