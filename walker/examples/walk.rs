@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         all.iter().for_each(|mismatch| eprintln!("{mismatch}"));
     }
     let walked = walked?;
-    eprintln!("{:#?}\n{:.2?}", walked.statistics, start.elapsed());
+    eprintln!("{:#?}\nseconds: {:.3}", walked.statistics, start.elapsed().as_secs_f64());
     let format = foretrace_trace::Format { layout: foretrace_trace::Layout::Jsonl, compressed: out.ends_with(".zst") };
     foretrace_trace::write(Path::new(out), &walked.trace, format)?;
     Ok(())

@@ -45,6 +45,7 @@ pub struct Log {
     /// The byte after the `Stop` record.
     end: usize,
     records: u64,
+    counted: u64,
     stop: u64,
 }
 
@@ -56,7 +57,8 @@ impl Log {
         let scan = scan(&bytes);
         match scan.stop {
             Some(stop) => {
-                Ok(Log { path: path.to_path_buf(), bytes, header, end: scan.end, records: scan.records, stop })
+                let Scan { end, records, counted, .. } = scan;
+                Ok(Log { path: path.to_path_buf(), bytes, header, end, records, counted, stop })
             }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
@@ -75,6 +77,11 @@ impl Log {
     /// How many records it has.
     pub fn len(&self) -> u64 {
         self.records
+    }
+
+    /// How many of them are counted.
+    pub fn counted(&self) -> u64 {
+        self.counted
     }
 
     /// Whether it has no records at all.
@@ -187,6 +194,7 @@ struct Scan {
     /// The byte after the last whole record.
     end: usize,
     records: u64,
+    counted: u64,
     stop: Option<u64>,
 }
 
@@ -202,6 +210,7 @@ fn scan(bytes: &[u8]) -> Scan {
         }
     }
     scan.end = records.position.min(bytes.len());
+    scan.counted = records.at;
     scan
 }
 

@@ -8,6 +8,8 @@ use std::fmt;
 pub struct Statistics {
     /// Records of all logs.
     pub records: u64,
+    /// What took effect one after the other in the threads, all together: accesses and synchronisation.
+    pub counted: u64,
     /// Events of the trace.
     pub events: u64,
     /// Threads that have a log.

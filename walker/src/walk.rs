@@ -79,6 +79,7 @@ fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thr
         let id = world.draft.assembler.declare_thread(header.thread, name.as_deref(), Some(&path))?;
         world.threads.insert(header.thread, id);
         world.statistics.records += log.len();
+        world.statistics.counted += log.counted();
         threads.push(Thread::new(index, header.thread, id, log.records()));
     }
     world.statistics.threads = threads.len() as u64;
