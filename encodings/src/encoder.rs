@@ -6,6 +6,7 @@
 //!
 //! Source: Fusion, sections 4.2 and 5, with the prefix made explicit (`Included`) and synchronisation by kind.
 
+use crate::duty::Duty;
 use crate::origin::Origin;
 use crate::rules::{KnownValues, Rule, Rules};
 use crate::term::{Atom, Builder};
@@ -56,6 +57,8 @@ pub struct Encoder<'a> {
     pub(crate) lets: FxHashMap<EventId, TermId>,
     pub(crate) sources: FxHashMap<EventId, std::rc::Rc<crate::cssa::Pi>>,
     constraints: Vec<Constraint>,
+    /// What the solver sees to by itself, where it knows schedules.
+    pub(crate) duties: Option<Vec<Duty>>,
     agenda: Vec<Task>,
 }
 
@@ -79,6 +82,9 @@ pub(crate) struct Cone {
     pub(crate) regions: FxHashMap<SyncId, Vec<Region>>,
     pub(crate) wakes: FxHashMap<SyncId, Vec<EventId>>,
     pub(crate) downs: FxHashMap<SyncId, Vec<EventId>>,
+    /// Writes and accesses that duties speak of.
+    pub(crate) told: FxHashSet<EventId>,
+    pub(crate) told_reads: FxHashSet<EventId>,
 }
 
 /// What is still to be encoded.
@@ -95,6 +101,21 @@ impl<'a> Encoder<'a> {
     /// An encoder without any constraint yet. `constants` are the reads that return one value in every prefix
     /// ([`crate::cssa::constant_reads`]).
     pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
+        Encoder::with_duties(facts, rules, constants, None)
+    }
+
+    /// The same for a solver that knows schedules: in place of the constraints of locks and of what reads return, which grow
+    /// with the square and the cube of the events, it is told its [`duties`](Encoder::duties).
+    pub fn for_schedules(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
+        Encoder::with_duties(facts, rules, constants, Some(Vec::new()))
+    }
+
+    fn with_duties(
+        facts: Facts<'a>,
+        rules: Rules,
+        constants: &'a FxHashMap<EventId, Value>,
+        duties: Option<Vec<Duty>>,
+    ) -> Encoder<'a> {
         let threads = facts.trace.threads.len();
         let cone = Cone {
             frontier: vec![0; threads],
@@ -111,6 +132,7 @@ impl<'a> Encoder<'a> {
             lets: FxHashMap::default(),
             sources: FxHashMap::default(),
             constraints: Vec::new(),
+            duties,
             agenda: Vec::new(),
         };
         if encoder.rules.complete {
@@ -123,6 +145,11 @@ impl<'a> Encoder<'a> {
     /// All constraints so far; later queries only append.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
+    }
+
+    /// All duties so far; later queries only append. None for a solver that is told constraints alone.
+    pub fn duties(&self) -> &[Duty] {
+        self.duties.as_deref().unwrap_or_default()
     }
 
     /// The arena of the constraints' terms.

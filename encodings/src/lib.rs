@@ -4,6 +4,7 @@
 //! text, evaluation under an assignment) is not known here, and an analysis model is nothing but a choice of rules.
 
 mod cssa;
+mod duty;
 mod encoder;
 mod origin;
 pub mod paper;
@@ -12,6 +13,7 @@ pub mod smtlib;
 mod term;
 
 pub use cssa::{Pi, constant_reads};
+pub use duty::{Duty, Part};
 pub use encoder::{Constraint, Encoder, Facts};
 pub use origin::Origin;
 pub use rules::{Query, Reads, Rule, Rules};

@@ -1,6 +1,6 @@
 //! What decides queries: the seam between a session and its solver. Verdicts may not depend on which one it is.
 
-use foretrace_encodings::Atom;
+use foretrace_encodings::{Atom, Duty};
 use foretrace_trace::{EventId, TermId, Terms};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -43,6 +43,11 @@ impl Until<'_> {
 pub(super) trait Backend {
     /// Adds a constraint that holds for every query.
     fn assert(&mut self, terms: &Terms<Atom>, term: TermId) -> Result<(), Unsupported>;
+
+    /// Sees to something from now on. Only what an encoder for schedules speaks of.
+    fn tell(&mut self, _: &Duty) -> Result<(), Unsupported> {
+        Err(Unsupported)
+    }
 
     /// Begins a query with these goals.
     fn begin(&mut self, terms: &Terms<Atom>, goals: &[TermId]) -> Result<(), Unsupported>;

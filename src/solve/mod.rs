@@ -13,6 +13,7 @@ mod partial_order;
 mod propagated;
 mod raw;
 mod sat;
+mod schedules;
 mod session;
 
 pub use core::{Claims, Refutation, refute};

@@ -109,9 +109,12 @@ pub struct Assignment {
 pub struct Session<'a> {
     encoder: Encoder<'a>,
     solver: Box<dyn Backend + 'a>,
+    rules: Rules,
+    constants: &'a FxHashMap<EventId, Value>,
     /// Who goes on when the solver meets values that it does not know how to solve for.
     next: Option<Order>,
     seed: u32,
+    told: usize,
     asserted: usize,
     has_pins: bool,
     usable: bool,
@@ -131,11 +134,18 @@ impl<'a> Session<'a> {
             Order::Sat => (Order::Sat, Some(Order::Order)),
             other => (other, None),
         };
+        let encoder = match first {
+            Order::Sat => Encoder::for_schedules(facts, rules.clone(), constants),
+            _ => Encoder::new(facts, rules.clone(), constants),
+        };
         Session {
-            encoder: Encoder::new(facts, rules, constants),
+            encoder,
             solver: backend(facts, first, seed),
+            rules,
+            constants,
             next,
             seed,
+            told: 0,
             asserted: 0,
             has_pins: false,
             usable: true,
@@ -155,21 +165,22 @@ impl<'a> Session<'a> {
     /// Decides a candidate; with a pattern, under guarded independence for that pattern.
     pub fn decide(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
         let began = Instant::now();
-        let mut reached = None;
-        let query = self.encoder.query_while(triple, guarded, &mut |terms| {
-            reached = limits.of_encoding(began, terms);
-            reached.is_none()
-        });
-        let Some(query) = query else {
-            self.usable = false;
-            return Answer::Unknown(reached.unwrap_or(Limit::Size));
+        let (query, added, encoded) = loop {
+            let Some(query) = self.encode(triple, guarded, began, limits) else {
+                self.usable = false;
+                let size = self.encoder.build().terms.len();
+                return Answer::Unknown(limits.of_encoding(began, size).unwrap_or(Limit::Size));
+            };
+            let encoded = began.elapsed();
+            if query.goals.contains(&self.encoder.build().falsity()) {
+                return Answer::Infeasible { rests_on_pin: false };
+            }
+            let added = self.encoder.constraints().len() - self.asserted;
+            match self.begin(&query) {
+                Ok(()) => break (query, added, encoded),
+                Err(Unsupported) => self.give_up_schedules(),
+            }
         };
-        let encoded = began.elapsed();
-        if query.goals.contains(&self.encoder.build().falsity()) {
-            return Answer::Infeasible { rests_on_pin: false };
-        }
-        let added = self.encoder.constraints().len() - self.asserted;
-        self.begin(&query);
         let asserted = began.elapsed() - encoded;
         let answer = match self.ask(Some(query.pins), limits) {
             Outcome::Sat => self.assignment(),
@@ -193,16 +204,32 @@ impl<'a> Session<'a> {
         answer
     }
 
-    /// Hands what is new and the query to the solver; to another one where this one cannot speak of it.
-    fn begin(&mut self, query: &Query) {
-        while let Err(Unsupported) = self.try_begin(query) {
-            let next = self.next.take().expect("Z3 speaks of everything");
-            self.solver = backend(self.encoder.facts(), next, self.seed);
-            self.asserted = 0;
-        }
+    fn encode(
+        &mut self,
+        triple: Triple,
+        guarded: Option<Pattern>,
+        began: Instant,
+        limits: Limits<'_>,
+    ) -> Option<Query> {
+        self.encoder.query_while(triple, guarded, &mut |terms| limits.of_encoding(began, terms).is_none())
     }
 
-    fn try_begin(&mut self, query: &Query) -> Result<(), Unsupported> {
+    /// Goes on with a solver that speaks of everything, and all constraints.
+    fn give_up_schedules(&mut self) {
+        let facts = self.encoder.facts();
+        let next = self.next.take().expect("Z3 speaks of everything");
+        self.encoder = Encoder::new(facts, self.rules.clone(), self.constants);
+        self.solver = backend(facts, next, self.seed);
+        self.told = 0;
+        self.asserted = 0;
+    }
+
+    /// Hands what is new and the query to the solver.
+    fn begin(&mut self, query: &Query) -> Result<(), Unsupported> {
+        for duty in &self.encoder.duties()[self.told..] {
+            self.solver.tell(duty)?;
+            self.told += 1;
+        }
         let terms = &self.encoder.build().terms;
         for constraint in &self.encoder.constraints()[self.asserted..] {
             self.has_pins |= constraint.rule() == Rule::Pins;

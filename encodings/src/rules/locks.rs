@@ -24,6 +24,9 @@ impl Encoder<'_> {
         if let Some(end) = region.end {
             self.reach(end); // so that the region can be closed
         }
+        if self.duties.is_some() {
+            return self.tell_region(region);
+        }
         let taking_part = self.cone.regions.entry(lock).or_default();
         let others: Vec<Region> = taking_part.iter().filter(|other| region.excludes(other)).copied().collect();
         taking_part.push(region);

@@ -17,6 +17,12 @@ impl Encoder<'_> {
 
     /// Defines one source of a π-function: its write is the latest before the access.
     pub(crate) fn define_source(&mut self, at: EventId, source: Option<EventId>) {
+        if self.duties.is_some() {
+            if !self.is_left_out(Rule::ReadsFrom) {
+                self.tell_read(at);
+            }
+            return;
+        }
         let chosen = self.reads_from(at, source);
         if let Some(write) = source {
             let parts = [self.included(write), self.before(write, at)];

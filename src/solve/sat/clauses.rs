@@ -10,6 +10,12 @@ use rustc_hash::FxHashMap;
 pub(super) trait Clauses {
     /// A new variable, as a literal that is tried false first.
     fn fresh(&mut self) -> Lit;
+    /// The literal of a Boolean leaf that is no order.
+    fn leaf(&mut self, atom: &Atom) -> Lit;
+    /// Whether the solver sees to it by itself that exactly one source of the access is the one that it finds.
+    fn has_one_source(&self, at: EventId) -> bool;
+    /// Unless one of these literals holds, the access has one of these sources.
+    fn some_source(&mut self, unless: &[Lit], at: EventId, sources: &[Option<EventId>]);
     /// The literal of "`a` comes before `b`", for `a` earlier in the observed order.
     fn before(&mut self, a: EventId, b: EventId) -> Lit;
     /// Adds a clause.
@@ -39,19 +45,30 @@ impl Literals {
         term: TermId,
         to: &mut impl Clauses,
     ) -> Result<(), Unsupported> {
-        match terms.node(term) {
-            Node::App(Func::And, args) => args.iter().try_for_each(|arg| self.assert(terms, *arg, to)),
-            Node::App(Func::Or, args) => {
-                let literals: Result<Vec<Lit>, _> = args.iter().map(|arg| self.of(terms, *arg, to)).collect();
-                to.clause(&literals?);
-                Ok(())
-            }
-            _ => {
-                let literal = self.of(terms, term, to)?;
-                to.clause(&[literal]);
-                Ok(())
+        if let Node::App(Func::And, args) = terms.node(term) {
+            return args.iter().try_for_each(|arg| self.assert(terms, *arg, to));
+        }
+        let (mut ways, mut sources) = (Vec::new(), Vec::new());
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            match terms.node(term) {
+                Node::App(Func::Or, args) => pending.extend(args),
+                Node::Leaf(Atom::ReadsFrom { at, write }) if to.has_one_source(*at) => sources.push((*at, *write)),
+                _ => ways.push(self.of(terms, term, to)?),
             }
         }
+        match sources.first().copied() {
+            None => to.clause(&ways),
+            Some((at, _)) if sources.iter().all(|(other, _)| *other == at) => {
+                let sources: Vec<Option<EventId>> = sources.into_iter().map(|(_, source)| source).collect();
+                to.some_source(&ways, at, &sources);
+            }
+            Some(_) => {
+                ways.extend(sources.into_iter().map(|(at, write)| to.leaf(&Atom::ReadsFrom { at, write })));
+                to.clause(&ways);
+            }
+        }
+        Ok(())
     }
 
     /// The literal of a Boolean term.
@@ -82,7 +99,7 @@ impl Literals {
                 Ok(if *value { truth } else { !truth })
             }
             Node::Leaf(Atom::Before(a, b)) => Ok(to.before(*a, *b)),
-            Node::Leaf(atom) if foretrace_trace::Leaf::sort(atom) == Sort::Bool => Ok(to.fresh()),
+            Node::Leaf(atom) if foretrace_trace::Leaf::sort(atom) == Sort::Bool => Ok(to.leaf(atom)),
             Node::App(Func::Eq, args) if terms.sort(args[0]) == Sort::Int => self.tokens(terms, args, to),
             Node::App(func, args) if operands(terms, term).len() == args.len() => {
                 let args: Vec<Lit> =

@@ -1,18 +1,18 @@
-//! The back-end `sat`: a plain SAT solver with the order theory, for queries that leave no value to solve for.
+//! The back-end `sat`: a plain SAT solver with the theory of schedules, for queries that leave no value to solve for.
 
 mod clauses;
+mod parts;
 mod theory;
 
 use super::backend::{Backend, Outcome, Unsupported, Until};
-use super::partial_order::{PartialOrder, Place};
 use super::propagated::fixed_order;
-use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
+use batsat::{Callbacks, Lit, SolverInterface, lbool};
 use clauses::{Clauses, Literals};
-use foretrace_encodings::Atom;
+use foretrace_encodings::{Atom, Duty};
 use foretrace_trace::{EventId, Structure, TermId, Terms, Trace};
+use parts::Parts;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
-use theory::OrderTheory;
 
 /// How long the solver works between two looks at the user's wish to stop.
 const SLICE: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ impl Callbacks for Alarm {
     }
 }
 
-/// A SAT solver with the order theory.
+/// A SAT solver with the theory of schedules.
 pub(super) struct Sat<'a> {
     parts: Parts<'a>,
     literals: Literals,
@@ -34,55 +34,11 @@ pub(super) struct Sat<'a> {
     places: FxHashMap<EventId, i64>,
 }
 
-struct Parts<'a> {
-    trace: &'a Trace,
-    structure: &'a Structure,
-    solver: Solver<Alarm>,
-    theory: OrderTheory,
-    /// Whether orders that always hold make a cycle.
-    contradiction: bool,
-    clause: Vec<Lit>,
-}
-
 impl<'a> Sat<'a> {
     /// A solver for constraints of this trace.
     pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Sat<'a> {
-        let mut options = SolverOpts::default();
-        options.random_seed += f64::from(seed);
-        let parts = Parts {
-            trace,
-            structure,
-            solver: Solver::new(options, Alarm(None)),
-            theory: OrderTheory::new(PartialOrder::new(trace.threads.len())),
-            contradiction: false,
-            clause: Vec::new(),
-        };
+        let parts = Parts::new(trace, structure, seed);
         Sat { parts, literals: Literals::default(), selector: None, places: FxHashMap::default() }
-    }
-}
-
-impl Parts<'_> {
-    fn place(&self, step: EventId) -> Place {
-        Place::of(self.trace, self.structure, step)
-    }
-}
-
-impl Clauses for Parts<'_> {
-    fn fresh(&mut self) -> Lit {
-        Lit::new(self.solver.new_var(lbool::UNDEF, true), true)
-    }
-
-    fn before(&mut self, a: EventId, b: EventId) -> Lit {
-        let observed = !self.fresh(); // the solver tries false first
-        let (a, b) = (self.place(a), self.place(b));
-        self.theory.add_atom(a, b, observed);
-        observed
-    }
-
-    fn clause(&mut self, literals: &[Lit]) {
-        self.clause.clear();
-        self.clause.extend_from_slice(literals);
-        self.solver.add_clause_reuse(&mut self.clause);
     }
 }
 
@@ -92,10 +48,15 @@ impl Backend for Sat<'_> {
             None => self.literals.assert(terms, term, &mut self.parts),
             Some((before, after)) => {
                 let (before, after) = (self.parts.place(before), self.parts.place(after));
-                self.parts.contradiction |= self.parts.theory.order.add_fixed(before, after).is_err();
+                self.parts.contradiction |= self.parts.theory.schedules.order.add_fixed(before, after).is_err();
                 Ok(())
             }
         }
+    }
+
+    fn tell(&mut self, duty: &Duty) -> Result<(), Unsupported> {
+        self.parts.tell(duty);
+        Ok(())
     }
 
     fn begin(&mut self, terms: &Terms<Atom>, goals: &[TermId]) -> Result<(), Unsupported> {
@@ -117,6 +78,7 @@ impl Backend for Sat<'_> {
             }
         }
         let parts = &mut self.parts;
+        parts.contradiction |= parts.theory.schedules.settle().is_err();
         while let Some(implied) = parts.theory.next_implied() {
             parts.clause(&[implied]);
         }

@@ -1,13 +1,14 @@
-//! The order theory as the SAT solver sees it.
+//! The theory of schedules as the SAT solver sees it.
 
-use crate::solve::partial_order::{AtomId, PartialOrder, Place};
+use crate::solve::partial_order::{AtomId, Conflict, Place};
+use crate::solve::schedules::{Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
 
-/// The order theory, with a literal for each of its atoms.
-pub(super) struct OrderTheory {
-    pub(super) order: PartialOrder,
-    /// Per atom: true where the pair is in observed order.
+/// The theory of schedules, with a literal for each of its atoms.
+pub(super) struct ScheduleTheory {
+    pub(super) schedules: Schedules,
+    /// Per atom: where it is true; of an order atom, where the pair is in observed order.
     literals: Vec<Lit>,
     /// By number of variable.
     atoms: Vec<Option<AtomId>>,
@@ -19,10 +20,10 @@ pub(super) struct OrderTheory {
     explanation: Vec<Lit>,
 }
 
-impl OrderTheory {
-    pub(super) fn new(order: PartialOrder) -> OrderTheory {
-        OrderTheory {
-            order,
+impl ScheduleTheory {
+    pub(super) fn new(schedules: Schedules) -> ScheduleTheory {
+        ScheduleTheory {
+            schedules,
             literals: Vec::new(),
             atoms: Vec::new(),
             seen: 0,
@@ -32,18 +33,25 @@ impl OrderTheory {
         }
     }
 
-    /// An atom for a pair, the earlier one first, and its literal.
-    pub(super) fn add_atom(&mut self, earlier: Place, later: Place, literal: Lit) {
-        let atom = self.order.add_atom(earlier, later);
+    /// An order atom for a pair, the earlier one first, and its literal.
+    pub(super) fn add_order(&mut self, earlier: Place, later: Place, literal: Lit) {
+        let atom = self.schedules.add_atom(earlier, later);
+        self.named(atom, literal);
+    }
+
+    /// Gives the newest atom its literal.
+    pub(super) fn named(&mut self, atom: AtomId, literal: Lit) -> AtomId {
+        debug_assert_eq!(atom as usize, self.literals.len());
         self.literals.push(literal);
         let number = literal.var().idx() as usize;
         self.atoms.resize(self.atoms.len().max(number + 1), None);
         self.atoms[number] = Some(atom);
+        atom
     }
 
     /// The next literal that the order implies.
     pub(super) fn next_implied(&mut self) -> Option<Lit> {
-        self.order.next_implied().map(|(atom, value)| self.literal(atom, value))
+        self.schedules.order.next_implied().map(|(atom, value)| self.literal(atom, value))
     }
 
     fn atom_of(&self, var: Var) -> Option<AtomId> {
@@ -61,13 +69,22 @@ impl OrderTheory {
             self.seen += 1;
             let Some(atom) = self.atom_of(literal.var()) else { continue };
             let value = literal == self.literals[atom as usize];
-            if let Err(cycle) = self.order.assign(atom, value) {
-                let clause: Vec<Lit> = cycle.into_iter().map(|atom| !self.assigned(atom)).collect();
-                solver.raise_conflict(&clause, true);
+            if let Err(conflict) = self.schedules.assign(atom, value) {
+                self.refuse(conflict, solver);
                 return false;
             }
-            while let Some(implied) = self.next_implied() {
-                if solver.value(implied.var()) == lbool::UNDEF && !solver.propagate(implied) {
+            while let Some((atom, value)) = self.schedules.order.next_implied() {
+                let implied = self.literal(atom, value);
+                let known = solver.value(implied.var());
+                if known == lbool::UNDEF {
+                    if !solver.propagate(implied) {
+                        return false;
+                    }
+                } else if known != lbool::new(implied.sign()) {
+                    let reasons = self.schedules.explain(atom, value);
+                    let mut clause = self.negated(reasons);
+                    clause.push(implied);
+                    solver.raise_conflict(&clause, true);
                     return false;
                 }
             }
@@ -75,22 +92,54 @@ impl OrderTheory {
         true
     }
 
+    fn refuse(&mut self, conflict: Conflict, solver: &mut TheoryArg) {
+        let conflict = self.schedules.without_weaker(conflict);
+        let mut clause = self.negated(conflict);
+        if clause.is_empty() {
+            // Nothing at all is possible, so any clause will do.
+            clause.extend(solver.model().last().map(|last| !*last));
+        }
+        solver.raise_conflict(&clause, true);
+    }
+
+    /// The literals that are false under these decided atoms.
+    fn negated(&self, atoms: Vec<AtomId>) -> Vec<Lit> {
+        atoms.into_iter().map(|atom| !self.assigned(atom)).collect()
+    }
+
     /// The literal of a decided atom that is true.
     fn assigned(&self, atom: AtomId) -> Lit {
-        self.literal(atom, self.order.value(atom).unwrap_or(true))
+        self.literal(atom, self.schedules.order.value(atom).unwrap_or(true))
+    }
+
+    /// Has the solver decide pairs, first that they are in observed order.
+    fn decide(&mut self, splits: Vec<Split>, solver: &mut TheoryArg) {
+        assert!(!splits.is_empty(), "internal error: no step can happen, and no pair is undecided");
+        for (a, b) in splits {
+            let in_order = self.schedules.order.step(a) < self.schedules.order.step(b);
+            let (earlier, later) = if in_order { (a, b) } else { (b, a) };
+            let atom = self.schedules.add_split(earlier, later);
+            let observed = !solver.mk_new_lit(); // the solver tries false first
+            self.named(atom, observed);
+            // It says nothing, but the solver looks for undecided variables again.
+            solver.add_theory_lemma(&[observed, !observed]);
+        }
     }
 }
 
-impl Theory for OrderTheory {
+impl Theory for ScheduleTheory {
     fn final_check(&mut self, solver: &mut TheoryArg) {
         if self.take_in(solver) {
-            self.found = self.order.linear_extension();
+            match self.schedules.execute() {
+                Ok(order) => self.found = order,
+                Err(splits) => self.decide(splits, solver),
+            }
         }
     }
 
     fn create_level(&mut self) {
         self.seen_before.push(self.seen);
-        self.order.push();
+        self.schedules.push();
     }
 
     fn pop_levels(&mut self, levels: usize) {
@@ -98,7 +147,7 @@ impl Theory for OrderTheory {
         if let Some(seen) = self.seen_before.drain(kept..).next() {
             self.seen = seen;
         }
-        self.order.pop(levels);
+        self.schedules.pop(levels);
     }
 
     fn n_levels(&self) -> usize {
@@ -111,7 +160,7 @@ impl Theory for OrderTheory {
 
     fn explain_propagation(&mut self, literal: Lit) -> &[Lit] {
         let atom = self.atom_of(literal.var()).expect("the theory implied it");
-        let reasons = self.order.explain(atom, literal == self.literals[atom as usize]);
+        let reasons = self.schedules.explain(atom, literal == self.literals[atom as usize]);
         self.explanation = reasons.into_iter().map(|atom| self.assigned(atom)).collect();
         &self.explanation
     }

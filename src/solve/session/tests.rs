@@ -61,7 +61,7 @@ fn fulfil_all_constraints(order: Order) {
             for triple in candidates(&trace, &Atomic::Threads.transactions(&trace)) {
                 let guarded = triple.patterns(&trace).next().filter(|_| model.has_values());
                 let query = session.encoder.query(triple, guarded);
-                session.begin(&query);
+                session.begin(&query).expect("Z3 speaks of everything");
                 if session.ask(Some(query.pins), limits) != Outcome::Sat {
                     session.solver.end();
                     continue;

@@ -1,0 +1,469 @@
+//! A theory of schedules: what locks exclude and what reads find, on top of a partial order of steps.
+//!
+//! Two rules add orders as soon as the clocks know enough, so that no constraint speaks of pairs of regions or of two writes
+//! and a read:
+//! - A region of a lock that starts before another one of it ends is over before that one starts.
+//! - Where a read takes its value from a write, every other write that comes before the read comes before that write, and
+//!   every one that comes after the write comes after the read.
+//!
+//! Both are about events of the prefix only. What is left open at the end is tried out ([`execution`]): steps one by one,
+//! as locks and pending reads allow. Where that gets stuck, the pairs that it is stuck at become atoms to decide.
+//!
+//! Sources: the from-read and lock rules of ordering consistency theories (He, Sun and Fan; Deagle), with lazily made atoms.
+
+mod execution;
+mod tables;
+
+use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, Place};
+use foretrace_trace::{EventId, SyncId, VarId};
+use tables::{ReadId, RegionId, Tables, Thing, WriteId};
+
+/// An event of a step, and whether the prefix holds it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// Its step's place.
+    pub(super) place: Place,
+    /// Its own position in its thread.
+    pub(super) position: u32,
+    /// The event whose inclusion stands for its own: that one's position and atom.
+    pub(super) included: Option<(u32, AtomId)>,
+}
+
+/// What an atom says.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Order,
+    /// The prefix holds the events of the thread up to this position.
+    Included {
+        thread: u32,
+        position: u32,
+    },
+    /// The read takes its value from the write, or the initial one.
+    Source {
+        read: ReadId,
+        write: WriteId,
+    },
+}
+
+/// How much of a thread the prefix holds, and by which atom.
+#[derive(Clone, Copy)]
+struct Reach {
+    events: u32,
+    atom: AtomId,
+}
+
+/// What is still to be looked at.
+enum Task {
+    Region(RegionId),
+    Write(WriteId),
+    Source(ReadId),
+}
+
+/// What a level began with.
+struct Level {
+    reached: usize,
+    sourced: usize,
+}
+
+/// The theory's state.
+#[derive(Default)]
+pub(super) struct Schedules {
+    /// The order of steps.
+    pub(super) order: PartialOrder,
+    meanings: Vec<Meaning>,
+    tables: Tables,
+    /// Per thread: what is in the prefix, more and more.
+    reach: Vec<Vec<Reach>>,
+    /// The threads of which more is in the prefix, and the reads with a source, in the order in which that was decided.
+    reached: Vec<u32>,
+    sourced: Vec<ReadId>,
+    tasks: Vec<Task>,
+    levels: Vec<Level>,
+}
+
+/// A pair that must be decided: does the first node come before the second?
+pub(super) type Split = (NodeId, NodeId);
+
+impl Schedules {
+    /// No step yet, of so many threads.
+    pub(super) fn new(threads: usize) -> Schedules {
+        let reach = vec![Vec::new(); threads];
+        Schedules { order: PartialOrder::new(threads), tables: Tables::new(threads), reach, ..Schedules::default() }
+    }
+
+    /// A new order atom, as [`PartialOrder::add_atom`].
+    pub(super) fn add_atom(&mut self, earlier: Place, later: Place) -> AtomId {
+        self.meanings.push(Meaning::Order);
+        self.order.add_atom(earlier, later)
+    }
+
+    /// A new order atom for a pair that nothing is known of.
+    pub(super) fn add_split(&mut self, earlier: NodeId, later: NodeId) -> AtomId {
+        self.meanings.push(Meaning::Order);
+        self.order.add_atom_between(earlier, later)
+    }
+
+    /// A new atom: the prefix holds the thread's events up to this position.
+    pub(super) fn add_included(&mut self, thread: u32, position: u32) -> AtomId {
+        self.meanings.push(Meaning::Included { thread, position });
+        self.order.add_fact()
+    }
+
+    /// A region of a lock, told once.
+    pub(super) fn add_region(&mut self, lock: SyncId, shared: bool, start: Member, end: Option<Member>) {
+        let start = self.at(start);
+        let end = end.map(|end| self.at(end));
+        let region = self.tables.add_region(lock, shared, start, end);
+        if let Some(end) = end {
+            self.order.note(end.node);
+        }
+        if self.holds(start) {
+            self.tasks.push(Task::Region(region));
+        }
+    }
+
+    /// A write, told once.
+    pub(super) fn add_write(&mut self, event: EventId, var: VarId, write: Member) {
+        let at = self.at(write);
+        let write = self.tables.add_write(event, var, at);
+        self.order.note(at.node);
+        if self.holds(at) {
+            self.tasks.push(Task::Write(write));
+        }
+    }
+
+    /// A read of a variable, told once.
+    pub(super) fn add_read(&mut self, event: EventId, var: VarId, read: Member) {
+        let at = self.at(read);
+        self.tables.add_read(event, var, at);
+        self.order.note(at.node);
+    }
+
+    /// A new atom: the read takes its value from the write, or the initial one. Both are told.
+    pub(super) fn add_source(&mut self, read: EventId, write: Option<EventId>) -> AtomId {
+        let read = self.tables.read_of(read);
+        let write = write.map_or(NONE, |write| self.tables.write_of(write));
+        self.meanings.push(Meaning::Source { read, write });
+        let reader = self.tables.reads[read as usize].at;
+        match self.tables.writes.get(write as usize).map(|write| write.at) {
+            Some(writer) if writer.thread != reader.thread => self.order.add_implying(writer.node, reader.node),
+            _ => self.order.add_fact(),
+        }
+    }
+
+    /// Begins a level.
+    pub(super) fn push(&mut self) {
+        self.order.push();
+        self.levels.push(Level { reached: self.reached.len(), sourced: self.sourced.len() });
+    }
+
+    /// Takes back the last levels.
+    pub(super) fn pop(&mut self, levels: usize) {
+        self.order.pop(levels);
+        let Some(kept) = self.levels.len().checked_sub(levels).filter(|_| levels > 0) else { return };
+        let Level { reached, sourced } = self.levels.drain(kept..).next().expect("one or more");
+        for thread in self.reached.drain(reached..) {
+            self.reach[thread as usize].pop();
+        }
+        for read in self.sourced.drain(sourced..).rev() {
+            self.tables.forget_source(read);
+        }
+        self.tasks.clear();
+    }
+
+    /// Decides an atom.
+    pub(super) fn assign(&mut self, atom: AtomId, value: bool) -> Result<(), Conflict> {
+        if self.order.value(atom).is_some() {
+            return Ok(());
+        }
+        self.order.assign(atom, value)?;
+        match self.meanings[atom as usize] {
+            Meaning::Included { thread, position } if value => self.include(thread, position, atom),
+            Meaning::Source { read, write } if value => self.take_source(read, write, atom)?,
+            _ => {}
+        }
+        self.settle()
+    }
+
+    /// What follows from what was told and decided so far.
+    pub(super) fn settle(&mut self) -> Result<(), Conflict> {
+        loop {
+            if let Some(task) = self.tasks.pop() {
+                match task {
+                    Task::Region(region) => self.region_is_in(region)?,
+                    Task::Write(write) => self.write_is_in(write)?,
+                    Task::Source(read) => self.has_source(read)?,
+                }
+            } else if let Some(learned) = self.order.next_learned() {
+                self.learn(learned)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The atoms that, with the values that they have, imply this one.
+    pub(super) fn explain(&mut self, atom: AtomId, value: bool) -> Vec<AtomId> {
+        let reasons = self.order.explain(atom, value);
+        self.without_weaker(reasons)
+    }
+
+    /// Of all that say how much of a thread the prefix holds, the one that says most says it all.
+    pub(super) fn without_weaker(&self, mut atoms: Vec<AtomId>) -> Vec<AtomId> {
+        let included = |atom: AtomId| match self.meanings[atom as usize] {
+            Meaning::Included { thread, position } => Some((thread, position)),
+            _ => None,
+        };
+        let all: Vec<(u32, u32)> = atoms.iter().filter_map(|atom| included(*atom)).collect();
+        atoms.retain(|atom| {
+            included(*atom).is_none_or(|(thread, position)| {
+                all.iter().all(|(other, most)| *other != thread || *most <= position)
+            })
+        });
+        atoms
+    }
+
+    fn at(&mut self, member: Member) -> tables::At {
+        let Member { place, position, included } = member;
+        let (included, atom) = included.unwrap_or((0, NONE));
+        tables::At { node: self.order.node(place), thread: place.thread, step: place.position, position, included, atom }
+    }
+
+    /// Whether the prefix holds the event, as far as is known.
+    fn holds(&self, at: tables::At) -> bool {
+        at.atom == NONE || self.reach[at.thread as usize].last().is_some_and(|reach| reach.events > at.included)
+    }
+
+    /// The first atom that said so.
+    fn holds_by(&self, at: tables::At) -> AtomId {
+        if at.atom == NONE {
+            return NONE;
+        }
+        let reach = &self.reach[at.thread as usize];
+        reach[reach.partition_point(|reach| reach.events <= at.included)].atom
+    }
+
+    fn include(&mut self, thread: u32, position: u32, atom: AtomId) {
+        let reach = &mut self.reach[thread as usize];
+        let (old, events) = (reach.last().map_or(0, |reach| reach.events), position + 1);
+        if events <= old {
+            return;
+        }
+        reach.push(Reach { events, atom });
+        if !self.levels.is_empty() {
+            self.reached.push(thread);
+        }
+        self.tasks.extend(self.tables.included_between(thread, old, events).map(|thing| match thing {
+            Thing::Region(region) => Task::Region(region),
+            Thing::Write(write) => Task::Write(write),
+        }));
+    }
+
+    fn take_source(&mut self, read: ReadId, write: WriteId, atom: AtomId) -> Result<(), Conflict> {
+        if let Some((_, other)) = self.tables.reads[read as usize].source {
+            return self.contradiction(Because { atoms: [atom, other, NONE], ..Because::ALWAYS });
+        }
+        self.tables.set_source(read, write, atom);
+        if !self.levels.is_empty() {
+            self.sourced.push(read);
+        }
+        self.tasks.push(Task::Source(read));
+        Ok(())
+    }
+
+    fn contradiction(&mut self, because: Because) -> Result<(), Conflict> {
+        Err(self.order.reasons(because))
+    }
+
+    fn learn(&mut self, learned: super::partial_order::Learned) -> Result<(), Conflict> {
+        let super::partial_order::Learned { node, thread, positions } = learned;
+        let roles = self.tables.roles(node);
+        for role in 0..roles {
+            match self.tables.role(node, role) {
+                tables::Role::End(region) if self.holds(self.tables.regions[region as usize].start) => {
+                    self.after_regions_of(region, thread)?;
+                }
+                tables::Role::Read(read) if self.tables.reads[read as usize].source.is_some() => {
+                    self.writes_before(read, thread)?;
+                }
+                tables::Role::Write(write) if self.holds(self.tables.writes[write as usize].at) => {
+                    let var = self.tables.writes[write as usize].var;
+                    for nth in self.tables.writes_at(var, thread, positions.clone()) {
+                        let source = self.tables.nth_write(var, thread, nth);
+                        for reader in 0..self.tables.writes[source as usize].readers.len() {
+                            let read = self.tables.writes[source as usize].readers[reader];
+                            self.write_and_read(write, read)?;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A region is part of the prefix: those that it must follow, and those that must follow it.
+    fn region_is_in(&mut self, region: RegionId) -> Result<(), Conflict> {
+        let at = self.tables.regions[region as usize];
+        for thread in (0..self.reach.len() as u32).filter(|thread| *thread != at.start.thread) {
+            self.after_regions_of(region, thread)?;
+            let others = self.tables.excluded_by(region, thread);
+            let over_after = |other: &RegionId| match self.tables.regions[*other as usize].end {
+                Some(end) => self.order.reaches(at.start.node, end.node),
+                None => true,
+            };
+            let first = others.partition_point(|other| !over_after(other));
+            if let Some(then) = others.get(first).copied()
+                && self.holds(self.tables.regions[then as usize].start)
+            {
+                self.closed_before(region, then)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The last region of the thread that starts before this one ends is over before this one starts.
+    fn after_regions_of(&mut self, region: RegionId, thread: u32) -> Result<(), Conflict> {
+        let at = self.tables.regions[region as usize];
+        if at.start.thread == thread {
+            return Ok(());
+        }
+        let known = at.end.map_or(u32::MAX, |end| self.order.knows(end.node, thread));
+        let others = self.tables.excluded_by(region, thread);
+        let count = others.partition_point(|other| {
+            let start = self.tables.regions[*other as usize].start;
+            start.step < known && self.holds(start)
+        });
+        match count.checked_sub(1).map(|last| others[last]) {
+            Some(first) => self.closed_before(first, region),
+            None => Ok(()),
+        }
+    }
+
+    /// The first region starts before the other one ends, and both are part of the prefix.
+    fn closed_before(&mut self, first: RegionId, then: RegionId) -> Result<(), Conflict> {
+        let (first, then) = (self.tables.regions[first as usize], self.tables.regions[then as usize]);
+        let path = then.end.map_or((NONE, NONE), |end| (first.start.node, end.node));
+        let because = Because {
+            atoms: [self.holds_by(first.start), self.holds_by(then.start), NONE],
+            paths: [path, (NONE, NONE)],
+        };
+        let Some(end) = first.end else { return self.contradiction(because) };
+        if !self.holds(end) {
+            self.order.imply_fact(end.atom, because);
+        }
+        self.order.add_edge(end.node, then.start.node, because)
+    }
+
+    /// A write is part of the prefix.
+    fn write_is_in(&mut self, write: WriteId) -> Result<(), Conflict> {
+        let var = self.tables.writes[write as usize].var;
+        for nth in 0..self.tables.sourced(var).len() {
+            self.write_and_read(write, self.tables.sourced(var)[nth])?;
+        }
+        Ok(())
+    }
+
+    /// A read has a source.
+    fn has_source(&mut self, read: ReadId) -> Result<(), Conflict> {
+        let var = self.tables.reads[read as usize].var;
+        let source = self.tables.reads[read as usize].source.map_or(NONE, |(write, _)| write);
+        for thread in 0..self.reach.len() as u32 {
+            self.writes_before(read, thread)?;
+            if let Some(write) = self.first_after(source, var, thread) {
+                self.write_and_read(write, read)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first write of the thread that is known to come after another one.
+    fn first_after(&self, source: WriteId, var: VarId, thread: u32) -> Option<WriteId> {
+        let writes = self.tables.writes_of(var, thread);
+        let Some(source) = self.tables.writes.get(source as usize).map(|write| write.at) else {
+            return writes.first().copied();
+        };
+        let comes_after = |write: &WriteId| {
+            let write = self.tables.writes[*write as usize].at;
+            if write.thread == source.thread {
+                write.position > source.position
+            } else {
+                self.order.reaches(source.node, write.node)
+            }
+        };
+        let first = writes.partition_point(|write| !comes_after(write));
+        writes.get(first).copied()
+    }
+
+    /// The last write of the thread that comes before a read with a source comes before the source, or is it.
+    fn writes_before(&mut self, read: ReadId, thread: u32) -> Result<(), Conflict> {
+        let tables::Read { at, var, .. } = self.tables.reads[read as usize];
+        let known = self.order.knows(at.node, thread);
+        let writes = self.tables.writes_of(var, thread);
+        let count = writes.partition_point(|write| {
+            let write = self.tables.writes[*write as usize].at;
+            let before = if thread == at.thread {
+                write.position < at.position
+            } else {
+                write.step < known
+            };
+            before && self.holds(write)
+        });
+        match count.checked_sub(1).map(|last| writes[last]) {
+            Some(write) => self.write_and_read(write, read),
+            None => Ok(()),
+        }
+    }
+
+    /// A write of the prefix does not come between a read and its source.
+    fn write_and_read(&mut self, write: WriteId, read: ReadId) -> Result<(), Conflict> {
+        let Some((source, atom)) = self.tables.reads[read as usize].source else { return Ok(()) };
+        let at = self.tables.writes[write as usize].at;
+        if source == write || !self.holds(at) {
+            return Ok(());
+        }
+        let reader = self.tables.reads[read as usize].at;
+        let by = self.holds_by(at);
+        let because = |path| Because { atoms: [atom, by, NONE], paths: [path, (NONE, NONE)] };
+        let Some(source) = self.tables.writes.get(source as usize).map(|source| source.at) else {
+            return match self.order_of(at, reader) {
+                Order::Before(path) => self.contradiction(because(path)),
+                Order::AfterInThread => Ok(()),
+                Order::Unknown => self.order.add_edge(reader.node, at.node, because((NONE, NONE))),
+            };
+        };
+        if let Order::Before(path) = self.order_of(at, reader) {
+            let because = because(path);
+            match self.order_of(source, at) {
+                Order::Before(between) => {
+                    self.contradiction(Because { paths: [because.paths[0], between], ..because })?;
+                }
+                Order::AfterInThread => {}
+                Order::Unknown => self.order.add_edge(at.node, source.node, because)?,
+            }
+        } else if let Order::Before(path) = self.order_of(source, at)
+            && !matches!(self.order_of(at, reader), Order::AfterInThread)
+        {
+            self.order.add_edge(reader.node, at.node, because(path))?;
+        }
+        Ok(())
+    }
+
+    /// How two events stand to each other.
+    fn order_of(&self, a: tables::At, b: tables::At) -> Order {
+        if a.thread == b.thread {
+            return if a.position < b.position { Order::Before((NONE, NONE)) } else { Order::AfterInThread };
+        }
+        if self.order.reaches(a.node, b.node) { Order::Before((a.node, b.node)) } else { Order::Unknown }
+    }
+}
+
+/// How one event stands to another.
+enum Order {
+    /// It comes before the other, by this path or by program order.
+    Before(Split),
+    /// It comes after the other in the same thread.
+    AfterInThread,
+    /// It is not known to come before the other.
+    Unknown,
+}

@@ -1,0 +1,239 @@
+//! Regions, writes and reads, each in the order of its thread.
+
+use crate::solve::partial_order::{AtomId, NONE, NodeId};
+use foretrace_trace::{EventId, SyncId, VarId};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+pub(super) type RegionId = u32;
+pub(super) type WriteId = u32;
+pub(super) type ReadId = u32;
+
+/// An event: its step, its place, and by what it is known to be part of the prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct At {
+    pub(super) node: NodeId,
+    pub(super) thread: u32,
+    /// Where its step begins.
+    pub(super) step: u32,
+    pub(super) position: u32,
+    /// The position of the event whose inclusion stands for its own, and that one's atom; none: every execution holds it.
+    pub(super) included: u32,
+    pub(super) atom: AtomId,
+}
+
+/// A region of a lock.
+#[derive(Clone, Copy)]
+pub(super) struct Region {
+    pub(super) lock: u32,
+    pub(super) shared: bool,
+    pub(super) start: At,
+    pub(super) end: Option<At>,
+}
+
+/// A write.
+pub(super) struct Write {
+    pub(super) var: VarId,
+    pub(super) at: At,
+    /// The reads that take their values from it, as far as is decided.
+    pub(super) readers: Vec<ReadId>,
+}
+
+/// A read.
+#[derive(Clone, Copy)]
+pub(super) struct Read {
+    pub(super) var: VarId,
+    pub(super) at: At,
+    /// Where its value comes from, and the atom that says so.
+    pub(super) source: Option<(WriteId, AtomId)>,
+}
+
+/// What begins to count with an event of the prefix.
+#[derive(Clone, Copy)]
+pub(super) enum Thing {
+    Region(RegionId),
+    Write(WriteId),
+}
+
+/// What a step has to do with locks and variables, in the order of its events.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    Start(RegionId),
+    End(RegionId),
+    Read(ReadId),
+    Write(WriteId),
+}
+
+/// Regions of a lock in one thread, and those of them that do not share it.
+#[derive(Clone, Default)]
+struct OfThread {
+    all: Vec<RegionId>,
+    exclusive: Vec<RegionId>,
+}
+
+/// A variable: its writes thread by thread, and its reads that have a source.
+#[derive(Default)]
+struct Variable {
+    writes: Vec<Vec<WriteId>>,
+    sourced: Vec<ReadId>,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Tables {
+    threads: usize,
+    pub(super) regions: Vec<Region>,
+    pub(super) writes: Vec<Write>,
+    pub(super) reads: Vec<Read>,
+    lock_of: FxHashMap<SyncId, u32>,
+    locks: Vec<Vec<OfThread>>,
+    vars: FxHashMap<VarId, Variable>,
+    write_of: FxHashMap<EventId, WriteId>,
+    read_of: FxHashMap<EventId, ReadId>,
+    /// Per thread, by position: what begins to count when the prefix holds the event there.
+    things: Vec<Vec<(u32, Thing)>>,
+    /// Per node, by position.
+    roles: Vec<Vec<(u32, Role)>>,
+}
+
+impl Tables {
+    pub(super) fn new(threads: usize) -> Tables {
+        Tables { threads, things: vec![Vec::new(); threads], ..Tables::default() }
+    }
+
+    pub(super) fn add_region(&mut self, lock: SyncId, shared: bool, start: At, end: Option<At>) -> RegionId {
+        let id = self.regions.len() as RegionId;
+        let locks = self.lock_of.len() as u32;
+        let lock = *self.lock_of.entry(lock).or_insert(locks);
+        if lock == locks {
+            self.locks.push(vec![OfThread::default(); self.threads]);
+        }
+        let own = &mut self.locks[lock as usize][start.thread as usize];
+        let regions = &self.regions;
+        let by_start = |region: &RegionId| regions[*region as usize].start.position;
+        for list in [Some(&mut own.all), (!shared).then_some(&mut own.exclusive)].into_iter().flatten() {
+            let place = list.partition_point(|region| by_start(region) < start.position);
+            list.insert(place, id);
+        }
+        self.regions.push(Region { lock, shared, start, end });
+        self.add_thing(start, Thing::Region(id));
+        self.add_role(start, Role::Start(id));
+        if let Some(end) = end {
+            self.add_role(end, Role::End(id));
+        }
+        id
+    }
+
+    pub(super) fn add_write(&mut self, event: EventId, var: VarId, at: At) -> WriteId {
+        let id = self.writes.len() as WriteId;
+        let threads = self.threads;
+        let variable = self.vars.entry(var).or_default();
+        variable.writes.resize(threads, Vec::new());
+        let own = &mut variable.writes[at.thread as usize];
+        let place = own.partition_point(|write| self.writes[*write as usize].at.position < at.position);
+        own.insert(place, id);
+        self.writes.push(Write { var, at, readers: Vec::new() });
+        self.write_of.insert(event, id);
+        self.add_thing(at, Thing::Write(id));
+        self.add_role(at, Role::Write(id));
+        id
+    }
+
+    pub(super) fn add_read(&mut self, event: EventId, var: VarId, at: At) -> ReadId {
+        let id = self.reads.len() as ReadId;
+        self.reads.push(Read { var, at, source: None });
+        self.read_of.insert(event, id);
+        self.vars.entry(var).or_default().writes.resize(self.threads, Vec::new());
+        self.add_role(at, Role::Read(id));
+        id
+    }
+
+    fn add_thing(&mut self, at: At, thing: Thing) {
+        let things = &mut self.things[at.thread as usize];
+        let place = things.partition_point(|(position, _)| *position <= at.included);
+        things.insert(place, (at.included, thing));
+    }
+
+    fn add_role(&mut self, at: At, role: Role) {
+        let node = at.node as usize;
+        self.roles.resize(self.roles.len().max(node + 1), Vec::new());
+        let roles = &mut self.roles[node];
+        // An access reads before it writes.
+        let rank = |position: u32, role: &Role| (position, matches!(role, Role::Write(_)));
+        let place = roles.partition_point(|(other, known)| rank(*other, known) <= rank(at.position, &role));
+        roles.insert(place, (at.position, role));
+    }
+
+    pub(super) fn read_of(&self, event: EventId) -> ReadId {
+        self.read_of[&event]
+    }
+
+    pub(super) fn write_of(&self, event: EventId) -> WriteId {
+        self.write_of[&event]
+    }
+
+    /// What begins to count when the prefix grows from so many events of the thread to so many.
+    pub(super) fn included_between(&self, thread: u32, old: u32, new: u32) -> impl Iterator<Item = Thing> + '_ {
+        let things = &self.things[thread as usize];
+        let begin = things.partition_point(|(position, _)| *position < old);
+        things[begin..].iter().take_while(move |(position, _)| *position < new).map(|(_, thing)| *thing)
+    }
+
+    /// How many roles a node has.
+    pub(super) fn roles(&self, node: NodeId) -> usize {
+        self.roles.get(node as usize).map_or(0, Vec::len)
+    }
+
+    pub(super) fn role(&self, node: NodeId, nth: usize) -> Role {
+        self.roles[node as usize][nth].1
+    }
+
+    /// The regions of the thread that cannot be held together with this one.
+    pub(super) fn excluded_by(&self, region: RegionId, thread: u32) -> &[RegionId] {
+        let Region { lock, shared, .. } = self.regions[region as usize];
+        let OfThread { all, exclusive } = &self.locks[lock as usize][thread as usize];
+        if shared { exclusive } else { all }
+    }
+
+    /// The thread's writes of the variable.
+    pub(super) fn writes_of(&self, var: VarId, thread: u32) -> &[WriteId] {
+        &self.vars[&var].writes[thread as usize]
+    }
+
+    /// Which of them belong to steps that begin at these positions.
+    pub(super) fn writes_at(&self, var: VarId, thread: u32, positions: Range<u32>) -> Range<usize> {
+        let writes = self.writes_of(var, thread);
+        let below = |position: u32| writes.partition_point(|write| self.writes[*write as usize].at.step < position);
+        below(positions.start)..below(positions.end)
+    }
+
+    pub(super) fn nth_write(&self, var: VarId, thread: u32, nth: usize) -> WriteId {
+        self.writes_of(var, thread)[nth]
+    }
+
+    /// The reads of the variable that have a source.
+    pub(super) fn sourced(&self, var: VarId) -> &[ReadId] {
+        &self.vars[&var].sourced
+    }
+
+    /// A read has a source.
+    pub(super) fn set_source(&mut self, read: ReadId, write: WriteId, atom: AtomId) {
+        let Read { var, source, .. } = &mut self.reads[read as usize];
+        *source = Some((write, atom));
+        self.vars.entry(*var).or_default().sourced.push(read);
+        if write != NONE {
+            self.writes[write as usize].readers.push(read);
+        }
+    }
+
+    /// The read that got a source last no longer has it.
+    pub(super) fn forget_source(&mut self, read: ReadId) {
+        let Read { var, source, .. } = &mut self.reads[read as usize];
+        self.vars.entry(*var).or_default().sourced.pop();
+        if let Some((write, _)) = source.take()
+            && write != NONE
+        {
+            self.writes[write as usize].readers.pop();
+        }
+    }
+}
