@@ -1,0 +1,185 @@
+"""What the scripts that record real programs have in common: build, record, predict, replay one witness of each class.
+
+A program's script makes an `Experiment` for each of its runs. The tables say which of the classes of locations the real program
+reached, and where and why it left the schedule of the others. A step that fails ends the script with 1; a schedule that
+was left is a result, not a failure.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NAME = Path(sys.argv[0]).name
+
+
+def parse_options(description, classes=20, budget=300):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--foretrace", type=Path, default=ROOT / "target/release/foretrace", help="the binary to use")
+    add("--work", type=Path, default=ROOT / "target" / NAME, help="the folder to work in, which is emptied")
+    add("--classes", type=int, default=classes, help="how many classes of locations to replay")
+    add("--seed", type=int, default=1, help="of the serial scheduler")
+    add("--budget", type=int, default=budget, help="seconds for each prediction")
+    options = parser.parse_args()
+    options.foretrace = options.foretrace.resolve()
+    require(options.foretrace.is_file(), f"{options.foretrace} is missing: build it (cargo build --release), or say --foretrace")
+    options.work = options.work.resolve()
+    shutil.rmtree(options.work, ignore_errors=True)
+    options.work.mkdir(parents=True)
+    return options
+
+
+def sources(options):
+    """A copy of the program's unmodified sources."""
+    fetched = run([ROOT / "scripts/fetch-program", NAME], capture=True).strip()
+    folder = options.work / "source"
+    shutil.copytree(fetched, folder, symlinks=True)
+    return folder
+
+
+def text(length):
+    """Text that compresses as text does, and is the same every time."""
+    lines = (f"{number} squared is {number * number}, and cubed {number**3}\n" for number in range(length))
+    content = bytearray()
+    while len(content) < length:
+        content += next(lines).encode()
+    return bytes(content[:length])
+
+
+class Experiment:
+    """One command line of the program: its recording, its prediction, its replays.
+
+    `given` are files that it finds, by name. `prepare` is called with the folder before each run of the program, `drive` while it runs.
+    """
+
+    def __init__(self, options, name, command, given=None, prepare=None, drive=None, atomic="functions"):
+        self.options = options
+        self.name = name
+        self.atomic = atomic
+        self.prepare = prepare or (lambda folder: None)
+        self.drive = drive or (lambda: None)
+        self.folder = options.work / name
+        self.folder.mkdir()
+        for file, content in (given or {}).items():
+            (self.folder / file).write_bytes(content)
+        self.command = ["--", *command]
+        self.recording = self.folder / "recording"
+        self.witnesses = self.folder / "witnesses"
+
+    def foretrace(self, *arguments, allowed=(0,), **how):
+        return run([self.options.foretrace, *map(str, arguments)], allowed, cwd=self.folder, **how)
+
+    def run_program(self, *arguments, **how):
+        """`foretrace` with arguments that make it run the program."""
+        self.prepare(self.folder)
+        return self.foretrace(*arguments, *self.command, meanwhile=self.drive, **how)
+
+    def record(self):
+        say(f"{self.name}: recording")
+        serial = ["--serial", "--seed", self.options.seed, "--atomic", self.atomic]
+        before = time.monotonic()
+        self.run_program("record", "-o", self.recording, *serial)
+        self.foretrace("check", self.trace())
+        print(f"\n{self.name}: {NAME} {' '.join(self.command[2:])}")
+        print(f"recorded and walked in {time.monotonic() - before:.1f} s: {size(self.recording):,} bytes of logs")
+
+    def trace(self):
+        return self.recording / "trace.jsonl.zst"
+
+    def predict(self):
+        say(f"{self.name}: predicting")
+        limits = ["--budget", self.options.budget, "--witness-dir", self.witnesses]
+        nothing, something, undecided = 0, 1, 3
+        before = time.monotonic()
+        report = self.foretrace("predict", self.trace(), *limits, allowed=(nothing, something, undecided), capture=True)
+        print(f"predicted in {time.monotonic() - before:.1f} s\n")
+        (self.folder / "report").write_text(report)
+        about = (f"{self.trace()}: ", "transactions: ")
+        totals = (" classes of source locations: ", " candidates: ")
+        for line in report.splitlines():
+            if line.startswith(about) or any(total in line for total in totals):
+                print(line)
+
+    def replay(self):
+        classes = classes_of(self.witnesses)
+        reached = 0
+        chosen = list(classes.items())[: self.options.classes]
+        print(f"\n{len(classes)} classes with a witness; replayed: the first {len(chosen)}\n")
+        before = time.monotonic()
+        for number, (locations, (path, witness)) in enumerate(chosen, start=1):
+            say(f"{self.name}: replaying {number}")
+            verdict = json.loads(self.run_program("replay", path, "--format", "json", allowed=(0, 1), capture=True))
+            reached += verdict["followed"]
+            print(f"{number:>3}  {witness['pattern']}  {variable(witness)}")
+            print(f"     {'  '.join(locations)}")
+            print(f"     {outcome(verdict)}", flush=True)
+        print(f"\nreached: {reached} of {len(chosen)}, in {time.monotonic() - before:.1f} s")
+
+
+def size(recording):
+    return sum(path.stat().st_size for path in recording.glob("thread-*.log"))
+
+
+def classes_of(witnesses):
+    """Locations of first, remote and second -> one witness, in the order of the trace."""
+    found = [(path, json.loads(path.read_text())) for path in witnesses.glob("*.json")]
+    found.sort(key=lambda entry: triple(entry[1]))
+    classes = {}
+    for path, witness in found:
+        events = {step["event"]: step for step in witness["schedule"]}
+        locations = tuple(events[event].get("loc", "?") for event in triple(witness))
+        classes.setdefault(locations, (path, witness))
+    return classes
+
+
+def triple(witness):
+    return witness["first"], witness["remote"], witness["second"]
+
+
+def variable(witness):
+    return next(step.get("var", "?") for step in witness["schedule"] if step["event"] == witness["first"])
+
+
+def outcome(verdict):
+    ending = ", ".join(ended(ending) for ending in verdict["endings"])
+    left = verdict.get("left")
+    if verdict["followed"]:
+        return f"reached; then the program {ending}"
+    if left is None:
+        return f"followed the schedule, but the accesses were of different memory; the program {ending}"
+    found = left["found"] or "nothing"
+    because = f" ({left['reason']})" if left.get("reason") else ""
+    where = f"left the schedule at event {left['at']} of thread {left['thread']}"
+    return f"{where}: expected {left['expected']}, found {found}{because}; the program {ending}"
+
+
+def ended(ending):
+    if "code" in ending:
+        return f"ended with {ending['code']}"
+    return f"was killed by signal {ending['signal']}" if "signal" in ending else "hung"
+
+
+def run(command, allowed=(0,), capture=False, cwd=None, environment=None, meanwhile=None):
+    """Runs a command, which must end with one of the allowed codes; gives its output if that is captured."""
+    stdout = subprocess.PIPE if capture else sys.stderr
+    with subprocess.Popen(command, cwd=cwd, text=True, stdout=stdout, env=environment) as process:
+        if meanwhile:
+            meanwhile()
+        output, _ = process.communicate()
+    require(process.returncode in allowed, f"{' '.join(map(str, command))} ended with {process.returncode}")
+    return output
+
+
+def require(truth, message):
+    if not truth:
+        say(message)
+        sys.exit(1)
+
+
+def say(message):
+    print(f"{NAME}: {message}", file=sys.stderr)
