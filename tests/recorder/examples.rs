@@ -50,9 +50,9 @@ impl Expected {
 const SEEDS: std::ops::Range<u32> = 0..40;
 
 /// Finds the violation in a passing run and makes the program fail by it so many times.
-fn shows(name: &str, times: u32) {
+pub fn shows(name: &str, times: u32, flags: &[&str]) {
     let expected = Expected::of(name);
-    let workshop = Workshop::build(&expected.source, &[]);
+    let workshop = Workshop::build(&expected.source, flags);
     let (recording, witness) = failing_witness_of_passing_run(&expected, &workshop);
     let again = workshop.replay(&workshop.path(&recording), 20, 0);
     assert_eq!((&again["followed"], &again["endings"]), (&json!(20), &json!([{"code": 0, "times": 20}])));
@@ -79,8 +79,8 @@ fn failing_witness_of_passing_run(expected: &Expected, workshop: &Workshop) -> (
 }
 
 /// Nothing can happen in the transactions of the repaired program.
-fn is_repaired(name: &str) {
-    let workshop = Workshop::build(&Expected::of(name).source, &["-DFIXED"]);
+pub fn is_repaired(name: &str, flags: &[&str]) {
+    let workshop = Workshop::build(&Expected::of(name).source, &[flags, &["-DFIXED"]].concat());
     for seed in 0..5_u32 {
         let run = format!("run-{seed}");
         assert_eq!(workshop.record(&run, &["--seed", &seed.to_string()]), json!({"code": 0}));
@@ -94,12 +94,12 @@ macro_rules! programs {
         mod $name {
             #[test]
             fn fails_when_told_to() {
-                super::shows($folder, $times);
+                super::shows($folder, $times, &[]);
             }
 
             #[test]
             fn is_repaired() {
-                super::is_repaired($folder);
+                super::is_repaired($folder, &[]);
             }
         }
     )* };

@@ -4,6 +4,7 @@ mod builds;
 mod crashes;
 mod examples;
 mod faults;
+mod gcc;
 mod replays;
 mod support;
 mod transactions;
