@@ -5,7 +5,7 @@ use foretrace_instrument::{Options, instrument};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (flags, files): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word.starts_with("--"));
     let [input, output] = files.as_slice() else { return Err("usage: instrument IN.bc OUT.o".into()) };
-    let options = Options { as_shipped: flags.iter().any(|flag| flag == "--as-shipped") };
+    let options = Options { as_shipped: flags.iter().any(|flag| flag == "--as-shipped"), ..Options::default() };
     let made = instrument(&std::fs::read(input)?, input, options)?;
     std::fs::write(output, &made.object)?;
     for (function, why) in &made.left {

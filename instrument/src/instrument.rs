@@ -5,6 +5,7 @@ use crate::canonical::canonicalise;
 use crate::describe::{Describer, cannot_describe};
 use crate::hooks::Hooks;
 use crate::llvm::{Context, LlvmError, Machine, Module, Value};
+use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
 use crate::source::Sources;
 use foretrace_runtime::record::Site;
@@ -15,6 +16,20 @@ use std::fmt::Write;
 pub struct Options {
     /// The bitcode was optimised as the program ships; its accesses are kept as they are.
     pub as_shipped: bool,
+    /// What the bitcode was made from.
+    pub source: Source,
+}
+
+/// What bitcode was made from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Source {
+    /// C or C++.
+    #[default]
+    C,
+    /// A crate of a Rust program.
+    Rust,
+    /// Rust's standard library: what threads meet in is instrumented, the rest is left as it is.
+    RustStd,
 }
 
 /// What comes out.
@@ -33,6 +48,9 @@ pub enum InstrumentError {
     /// LLVM cannot be used, or says no.
     #[error(transparent)]
     Llvm(#[from] LlvmError),
+    /// Rust's standard library is not as expected.
+    #[error(transparent)]
+    Rust(#[from] UnknownLock),
     /// It has more instructions than sites.
     #[error("{instructions} instructions are too many for one source file, at most {} can be instrumented", MOST_SITES)]
     TooLarge {
@@ -51,8 +69,11 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     for function in module.functions() {
         module.forget_features(function);
     }
+    if options.source == Source::Rust {
+        rust::give_to_runtime(&module)?;
+    }
     module.run(preparation(options), &machine)?;
-    let (functions, left) = functions_to_instrument(&module);
+    let (functions, left) = functions_to_instrument(&module, options.source);
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
     let unit = describe(&module, &functions, unit_id(&module, bitcode), options)?;
@@ -68,10 +89,19 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     Ok(Instrumented { object: module.emit(&machine)?, unit, left })
 }
 
+/// Makes an object of bitcode as it is, optimised.
+pub fn translate(bitcode: &[u8], name: &str) -> Result<Vec<u8>, InstrumentError> {
+    let context = Context::new()?;
+    let module = context.parse(bitcode, name)?;
+    let machine = Machine::of(&module)?;
+    module.run("default<O1>", &machine)?;
+    Ok(module.emit(&machine)?)
+}
+
 /// Passes before instrumentation: bodies that other units have too are theirs; variables whose address nobody takes
 /// become values; no edge leaves a branching block for a joining one.
 fn preparation(options: Options) -> &'static str {
-    if options.as_shipped {
+    if options.as_shipped || options.source == Source::RustStd {
         "elim-avail-extern,function(break-crit-edges)"
     } else {
         "elim-avail-extern,function(mem2reg,break-crit-edges)"
@@ -81,12 +111,14 @@ fn preparation(options: Options) -> &'static str {
 type Left = Vec<(Value, &'static str)>;
 
 /// The functions with bodies, and those among them that have to be left as they are.
-fn functions_to_instrument(module: &Module) -> (Vec<Value>, Left) {
+fn functions_to_instrument(module: &Module, source: Source) -> (Vec<Value>, Left) {
     let resolvers = module.resolvers();
     let (mut wanted, mut left) = (Vec::new(), Vec::new());
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         let why = if resolvers.contains(&function) {
             Some("it runs before the program is relocated")
+        } else if source == Source::RustStd && !rust::is_meeting_point(&function.name()) {
+            Some("it is a part of the standard library that does not synchronise threads")
         } else {
             cannot_describe(function)
         };

@@ -13,10 +13,11 @@ mod instrument;
 mod intrinsics;
 mod llvm;
 mod operand;
+pub mod rust;
 mod shape;
 mod source;
 
-pub use instrument::{InstrumentError, Instrumented, Options, instrument};
+pub use instrument::{InstrumentError, Instrumented, Options, Source, instrument, translate};
 pub use llvm::LlvmError;
 
 /// A symbol of programs and libraries that gcc linked for us: they may hold code with gcc's hooks, which no side-car describes.

@@ -25,7 +25,7 @@ pub fn include_folder() -> io::Result<PathBuf> {
 }
 
 /// A folder with both files, of this very version: in the user's cache, else among the temporary files.
-fn folder() -> io::Result<PathBuf> {
+pub(crate) fn folder() -> io::Result<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     let name = format!("{:016x}", hash(RUNTIME.iter().chain(HEADER.as_bytes())));

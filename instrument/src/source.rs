@@ -81,7 +81,11 @@ impl<'a> Sources<'a> {
     }
 
     fn name_of_function(&mut self, node: Metadata) -> String {
-        self.known_functions.entry(node).or_insert_with(|| self.context.qualified_name(node)).clone()
+        let name = || {
+            let rust = crate::rust::rust_name(&self.context.symbol_of_function(node));
+            rust.unwrap_or_else(|| self.context.qualified_name(node))
+        };
+        self.known_functions.entry(node).or_insert_with(name).clone()
     }
 
     fn file_of(&mut self, scope: Metadata) -> u32 {

@@ -1,6 +1,7 @@
 //! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
 
 mod asking;
+mod cargo;
 mod cc;
 mod check;
 mod choices;
@@ -85,6 +86,7 @@ enum Command {
     Cc(cc::Args),
     #[command(name = "c++")]
     Cxx(cc::CxxArgs),
+    Cargo(cargo::Args),
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
@@ -97,7 +99,8 @@ enum Command {
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
-    if let Some(result) = cc::run_by_name(std::env::args_os()) {
+    let by_name = cc::run_by_name(std::env::args_os()).or_else(|| cargo::run_by_name(std::env::args_os()));
+    if let Some(result) = by_name {
         return code_of(result);
     }
     let cli = Cli::parse();
@@ -112,6 +115,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Cc(args) => return code_of(cc::run(args)),
         Command::Cxx(args) => return code_of(cc::run_cxx(args)),
+        Command::Cargo(args) => return code_of(cargo::run(args)),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -57,7 +57,7 @@ impl Job<'_> {
         }
         self.keep_bitcode(environment, &made.stdout)?;
         let name = self.file.to_string_lossy();
-        let options = Options { as_shipped: self.arguments.as_shipped };
+        let options = Options { as_shipped: self.arguments.as_shipped, ..Options::default() };
         let instrumented = instrument(&made.stdout, &name, options)
             .map_err(|source| DriverError::Instrument { file: name.clone().into_owned(), source })?;
         output::write(self.object, &instrumented.object)?;

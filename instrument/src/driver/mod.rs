@@ -8,9 +8,10 @@ mod compile;
 mod link;
 mod output;
 mod response;
+pub mod rust;
 mod tools;
 
-pub use tools::Language;
+pub use tools::{Language, exit_code};
 
 use crate::instrument::InstrumentError;
 use crate::runtime::include_folder;
@@ -18,7 +19,7 @@ use arguments::{Arguments, Content, Goal, Part};
 use compile::Job;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use tools::{Compiler, Make, exit_code};
+use tools::{Compiler, Make};
 
 /// Why the compiler could not do its work; what the compiler itself complains of is not among it.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,12 @@ pub enum DriverError {
         /// What says so.
         variable: &'static str,
     },
+    /// A file cannot be read.
+    #[error("cannot read {}: {}", .0.display(), .1)]
+    Read(PathBuf, #[source] std::io::Error),
+    /// An archive cannot be read.
+    #[error("cannot read {}: {}", .0.display(), .1)]
+    Archive(PathBuf, #[source] object::Error),
     /// It cannot be started.
     #[error("cannot run {}: {}", .0.display(), .1)]
     Run(PathBuf, #[source] std::io::Error),

@@ -188,6 +188,7 @@ table! {
     LLVMGetInstructionOpcode(Value) -> c_uint;
     LLVMGetNumOperands(Value) -> c_int;
     LLVMGetOperand(Value, c_uint) -> Option<Value>;
+    LLVMSetOperand(Value, c_uint, Value);
     LLVMGetValueKind(Value) -> c_uint;
     LLVMGetValueName2(Value, *mut usize) -> Text;
     LLVMSetValueName2(Value, Text, usize);

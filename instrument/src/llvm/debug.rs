@@ -18,6 +18,7 @@ mod operand {
     pub const FILE: usize = 0;
     pub const SCOPE: usize = 1;
     pub const SCOPE_NAME: usize = 2;
+    pub const LINKAGE_NAME: usize = 3;
     pub const VARIABLE_NAME: usize = 1;
 }
 
@@ -105,6 +106,11 @@ impl Context {
     pub fn function_of_scope(&self, scope: Metadata) -> Option<Metadata> {
         let outwards = std::iter::successors(Some(scope), |scope| self.node_operand(*scope, operand::SCOPE));
         outwards.take(256).find(|scope| node_kind(*scope) == kind::SUBPROGRAM)
+    }
+
+    /// The symbol of a function's node, empty where it is not told.
+    pub fn symbol_of_function(&self, function: Metadata) -> String {
+        self.string_operand(function, operand::LINKAGE_NAME)
     }
 
     /// The name of a function's node with the types and namespaces that it lies in.

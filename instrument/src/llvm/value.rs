@@ -198,6 +198,17 @@ impl Value {
         unsafe { (api().LLVMGetCalledValue)(self) }
     }
 
+    /// Makes a call call another function, of the same type.
+    pub fn set_callee(self, callee: Value) {
+        // The callee is the last operand.
+        unsafe { (api().LLVMSetOperand)(self, self.operand_count() - 1, callee) }
+    }
+
+    /// Whether it is a call that exceptions may leave.
+    pub fn is_invoke(self) -> bool {
+        self.opcode() == Opcode::Invoke
+    }
+
     /// What a call passes.
     pub fn arguments(self) -> Vec<Value> {
         let count = unsafe { (api().LLVMGetNumArgOperands)(self) };

@@ -101,7 +101,7 @@ pub fn build(clang: &Path, source: &Path, mode: Mode, object: &Path) -> Unit {
     let words = level.iter().chain(&options).map(OsStr::new);
     call(clang, words.chain([bitcode.as_os_str(), source.as_os_str()]));
     let bitcode = std::fs::read(bitcode).expect("bitcode");
-    let options = Options { as_shipped: matches!(mode, Mode::AsShipped(_)) };
+    let options = Options { as_shipped: matches!(mode, Mode::AsShipped(_)), ..Options::default() };
     let made = instrument(&bitcode, "test", options).expect("it can be instrumented");
     std::fs::write(object, &made.object).expect("written");
     made.unit

@@ -95,7 +95,7 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
 }
 
 /// What woke it. One that is signalled and timed out at once was signalled.
-fn outcome_of(waiter: &Waiter, condition: usize, outcome: Outcome) -> u64 {
+pub(super) fn outcome_of(waiter: &Waiter, condition: usize, outcome: Outcome) -> u64 {
     if outcome != Outcome::Released {
         let bucket = waiting::lock(condition);
         bucket.remove(waiter);

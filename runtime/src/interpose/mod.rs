@@ -12,6 +12,7 @@ pub mod once;
 pub mod process;
 mod programs;
 pub mod real;
+pub mod rust;
 pub mod rwlock;
 pub mod semaphore;
 pub mod signals;

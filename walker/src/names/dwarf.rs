@@ -23,8 +23,16 @@ pub(super) fn read(types: &mut Types, module: usize, bias: u64, object: &object:
     let mut seen = FxHashMap::default();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
-        let mut reading =
-            Reading { types, module, bias, dwarf: &dwarf, unit: &unit, open: Vec::new(), seen: &mut seen };
+        let mut reading = Reading {
+            types,
+            module,
+            bias,
+            dwarf: &dwarf,
+            unit: &unit,
+            is_rust: false,
+            open: Vec::new(),
+            seen: &mut seen,
+        };
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
             reading.entry(entry)?;
@@ -47,6 +55,7 @@ struct Reading<'a> {
     bias: u64,
     dwarf: &'a Dwarf<Reader>,
     unit: &'a Unit<Reader>,
+    is_rust: bool,
     open: Vec<Around>,
     /// Names and types of declarations, which definitions refer to.
     seen: &'a mut FxHashMap<usize, (String, Option<TypeRef>)>,
@@ -58,13 +67,26 @@ impl Reading<'_> {
         let around = match entry.tag() {
             c::DW_TAG_variable | c::DW_TAG_formal_parameter => self.variable(entry)?,
             c::DW_TAG_subprogram => Around::Function(self.symbol(entry)?),
-            c::DW_TAG_namespace => Around::Namespace { is_library: self.name(entry)? == "std" || self.in_library() },
+            c::DW_TAG_namespace => Around::Namespace { is_library: self.is_library(&self.name(entry)?) },
+            c::DW_TAG_compile_unit => self.language(entry),
             c::DW_TAG_member | c::DW_TAG_inheritance => self.member(entry)?,
             c::DW_TAG_subrange_type => self.dimension(entry),
             tag => self.described_type(entry, tag)?,
         };
         self.open.push(around);
         Ok(())
+    }
+
+    fn language(&mut self, entry: &Entry) -> Around {
+        let language = entry.attr_value(c::DW_AT_language);
+        self.is_rust = matches!(language, Some(AttributeValue::Language(c::DW_LANG_Rust)));
+        Around::Other
+    }
+
+    /// Whether a namespace here is one of the standard library's.
+    fn is_library(&self, name: &str) -> bool {
+        let outermost = !self.open.iter().any(|around| matches!(around, Around::Namespace { .. }));
+        name == "std" || self.in_library() || self.is_rust && outermost && ["core", "alloc"].contains(&name)
     }
 
     fn in_library(&self) -> bool {

@@ -128,7 +128,10 @@ impl Types {
         match &described.shape {
             Shape::Scalar | Shape::Alias(None) | Shape::Array(None, _) => here,
             Shape::Alias(Some(inner)) => self.path(*inner, offset, wanted, depth - 1),
-            Shape::Record(members) => self.member_path(members, offset, wanted, depth).unwrap_or(here),
+            Shape::Record(members) => {
+                let path = self.member_path(members, offset, wanted, depth);
+                path.map(|path| without_wrapper(described, path)).unwrap_or(here)
+            }
             Shape::Array(Some(element), counts) => self.element_path(*element, counts, offset, wanted, depth),
         }
     }
@@ -171,6 +174,16 @@ impl Types {
             _ => 0,
         }
     }
+}
+
+/// What Rust's library calls what it wraps: a mutex its data, a cell its value, an atomic its cell.
+const WRAPPED: [&str; 3] = [".data", ".value", ".v"];
+
+/// The path to a member of a wrapper of the library's leads through what nobody has written down.
+fn without_wrapper(outer: &Type, path: Path) -> Path {
+    let wrapped = WRAPPED.iter().filter(|_| outer.is_library).find_map(|name| path.text.strip_prefix(name));
+    let text = wrapped.filter(|rest| rest.is_empty() || rest.starts_with(['.', '['])).map(str::to_string);
+    Path { text: text.unwrap_or(path.text), ..path }
 }
 
 /// Whether it is one of the library's synchronisation objects, whose insides nobody wants to see.

@@ -7,6 +7,7 @@ pub(crate) use module::Module;
 
 use crate::concrete::Lines;
 use crate::error::WalkError;
+use foretrace_instrument::rust::rust_name;
 use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::Site;
 use rustc_hash::FxHashMap;
@@ -87,7 +88,7 @@ pub struct Position {
 impl Position {
     /// Whether it lies in a file of the system.
     pub(crate) fn is_library(&self) -> bool {
-        self.file.starts_with("/usr/")
+        is_library_file(&self.file)
     }
 }
 
@@ -264,11 +265,17 @@ impl Program {
         }
     }
 
-    /// Where in the source a location of a unit is; nothing where it is not known.
+    /// Where in the source a location of a unit is: of a function of a library that was inlined, where it was; nothing where it
+    /// is not known.
     pub(crate) fn location(&self, unit: usize, location: LocationId) -> Option<Position> {
         let unit = &self.units[unit];
-        let location = unit.locations.get(location as usize).filter(|location| location.line > 0)?;
-        let file = unit.files.get(location.file as usize)?;
+        let known = |id: LocationId| {
+            let location = unit.locations.get(id as usize).filter(|location| location.line > 0)?;
+            Some((location, unit.files.get(location.file as usize)?))
+        };
+        let outwards = std::iter::successors(known(location), |(location, _)| known(location.inlined_at));
+        let own = outwards.take(64).find(|(_, file)| !is_library_file(file));
+        let (location, file) = own.or_else(|| known(location))?;
         let below = file.strip_prefix(unit.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
         let file = below.unwrap_or(file).to_string();
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
@@ -314,8 +321,17 @@ impl Program {
     }
 }
 
-/// A C++ name as in the source, without its parameters; any other as it is.
+/// Whether a source file belongs to a library: C's and C++'s lie below `/usr`, of Rust's it is said where it was built, or
+/// where the toolchain keeps its sources.
+fn is_library_file(file: &str) -> bool {
+    file.starts_with("/usr/") || file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/")
+}
+
+/// A name of Rust's or C++'s as in the source, without its parameters; any other as it is.
 pub(crate) fn demangle(symbol: &str) -> String {
+    if let Some(name) = rust_name(symbol) {
+        return name;
+    }
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let demangled =
         cpp_demangle::Symbol::new(symbol).ok().and_then(|symbol| symbol.demangle_with_options(&options).ok());

@@ -1,0 +1,164 @@
+//! `foretrace cargo`, and what cargo and rustc call in turn: the compiler and the linker.
+
+use anyhow::{Context, bail};
+use foretrace_instrument::driver::rust;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// Builds, tests or runs a Rust program for `foretrace record`, in place of cargo
+///
+/// Understands what `cargo build`, `test`, `run` and `bench` understand, on the stable toolchain. The crate and all that it
+/// depends on are built for recording; build scripts and procedural macros are not. The results lie in a folder of
+/// their own, target/foretrace, and behave as before. What is optimised (--release) is so after accesses were marked.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub struct Args {
+    /// As for cargo
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+}
+
+/// The names by which cargo calls us as compiler, and rustc as linker.
+const COMPILER: &str = "foretrace-rustc";
+const LINKER: &str = "foretrace-ld";
+/// What recorded programs run on.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// What builds programs.
+const BUILDING: [&str; 9] = ["build", "b", "test", "t", "run", "r", "bench", "rustc", "nextest"];
+
+/// Runs cargo.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut words = args.arguments;
+    let Some(at) = words.iter().position(|word| BUILDING.iter().any(|command| word == command)) else {
+        bail!("foretrace cargo builds programs: expected build, test, run or bench");
+    };
+    let (ours, _) = split_at_programs_words(&words);
+    let target = value_of(ours, "--target");
+    if let Some(target) = target.filter(|target| target != TARGET) {
+        bail!("--target {}: only programs for {TARGET} can be recorded", target.to_string_lossy());
+    }
+    let folder = target_folder(&words, at)?;
+    let tools = tools(&folder)?;
+    let mut added: Vec<OsString> = Vec::new();
+    if value_of(ours, "--target").is_none() {
+        added.extend(["--target", TARGET].map(OsString::from));
+    }
+    if value_of(ours, "--target-dir").is_none() {
+        added.extend(["--target-dir".into(), folder.clone().into()]);
+    }
+    let after = at + if words[at] == "nextest" { 2 } else { 1 };
+    let rest = words.split_off(after.min(words.len()));
+    let status = Command::new(cargo())
+        .args(words)
+        .args(added)
+        .args(rest)
+        .env("RUSTC_WRAPPER", tools.join(COMPILER))
+        .env("RUSTDOCFLAGS", doctest_flags(&tools))
+        .env("CARGO_INCREMENTAL", "0")
+        .env(rust::UNITS, tools.join("units"))
+        .status()
+        .context("cannot run cargo")?;
+    Ok(ExitCode::from(foretrace_instrument::driver::exit_code(status)))
+}
+
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// The words for cargo, and those for the program that it runs.
+fn split_at_programs_words(words: &[OsString]) -> (&[OsString], &[OsString]) {
+    words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()))
+}
+
+/// What an option says, as a word of its own or after `=`.
+fn value_of(words: &[OsString], option: &str) -> Option<OsString> {
+    let inside = |word: &OsString| Some(OsString::from(word.to_str()?.strip_prefix(option)?.strip_prefix('=')?));
+    let beside = |at: usize| words.get(at).filter(|word| *word == option).and_then(|_| words.get(at + 1)).cloned();
+    (0..words.len()).find_map(|at| beside(at).or_else(|| inside(&words[at])))
+}
+
+/// Where the results go: what the user says, else beside those of cargo.
+fn target_folder(words: &[OsString], at: usize) -> anyhow::Result<PathBuf> {
+    let (ours, _) = split_at_programs_words(words);
+    if let Some(folder) = value_of(ours, "--target-dir") {
+        return Ok(std::path::absolute(folder)?);
+    }
+    let mut command = Command::new(cargo());
+    command.args(words[..at].iter().filter(|word| word.as_encoded_bytes().starts_with(b"+")));
+    command.args(["metadata", "--no-deps", "--format-version", "1", "--quiet"]);
+    if let Some(manifest) = value_of(ours, "--manifest-path") {
+        command.arg("--manifest-path").arg(manifest);
+    }
+    let answer = command.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
+    if !answer.status.success() {
+        bail!("cargo does not say where it builds");
+    }
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&answer.stdout).context("what cargo says of the project")?;
+    let folder = metadata["target_directory"].as_str().context("cargo does not say where it builds")?;
+    Ok(Path::new(folder).join("foretrace"))
+}
+
+/// The folder with the names by which we are called. What another build of foretrace has made is not mixed with ours.
+fn tools(folder: &Path) -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe().context("where foretrace is")?;
+    let tools = folder.join(".foretrace");
+    let (stamp, version) = (tools.join("version"), rust::version().to_string());
+    let made_by_another = std::fs::read_to_string(&stamp).is_ok_and(|found| found != version);
+    let failed = || format!("cannot write {}", tools.display());
+    if made_by_another {
+        std::fs::remove_dir_all(folder).with_context(failed)?;
+    }
+    std::fs::create_dir_all(&tools).with_context(failed)?;
+    for name in [COMPILER, LINKER] {
+        link(&own, &tools.join(name)).with_context(failed)?;
+    }
+    std::fs::write(stamp, version).with_context(failed)?;
+    Ok(tools)
+}
+
+fn link(own: &Path, name: &Path) -> io::Result<()> {
+    if std::fs::read_link(name).is_ok_and(|found| found == own) {
+        return Ok(());
+    }
+    match std::fs::remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => std::os::unix::fs::symlink(own, name),
+    }
+}
+
+/// Examples in documentation are programs, too.
+fn doctest_flags(tools: &Path) -> OsString {
+    let mut flags = std::env::var_os("RUSTDOCFLAGS").unwrap_or_default();
+    flags.push(" -C linker-flavor=gcc -C linker=");
+    flags.push(tools.join(LINKER));
+    flags
+}
+
+/// If the command was called as a compiler or linker, does its work.
+pub fn run_by_name(mut words: impl Iterator<Item = OsString>) -> Option<anyhow::Result<ExitCode>> {
+    let name = PathBuf::from(words.next()?);
+    let arguments: Vec<OsString> = words.collect();
+    let code = match name.file_name().and_then(OsStr::to_str)? {
+        COMPILER => rust::compile(&name.with_file_name(LINKER), arguments),
+        LINKER => rust::link(arguments),
+        _ => return None,
+    };
+    Some(code.map(ExitCode::from).map_err(Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_beside_their_options_or_in_them() {
+        let words = ["test", "--target-dir=a", "--manifest-path", "b", "--", "--target", "c"].map(OsString::from);
+        let (ours, programs) = split_at_programs_words(&words);
+        assert_eq!(value_of(ours, "--target-dir"), Some("a".into()));
+        assert_eq!(value_of(ours, "--manifest-path"), Some("b".into()));
+        assert_eq!((value_of(ours, "--target"), programs.len()), (None, 3));
+    }
+}
