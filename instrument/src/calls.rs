@@ -29,7 +29,7 @@ impl Calls {
             && match callee.linkage() {
                 Linkage::Internal | Linkage::Private => true,
                 Linkage::External => !self.replaceable || !callee.is_default_visible(),
-                Linkage::Weak => false,
+                _ => false,
             }
     }
 }

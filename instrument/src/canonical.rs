@@ -6,7 +6,7 @@
 //!
 //! What comes out are ordinary instructions, which the rest instruments like any others.
 
-use crate::llvm::{Builder, Layout, Module, Opcode, Type, TypeKind, Value, ValueKind};
+use crate::llvm::{Builder, Layout, Linkage, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::shape::{self, is_aggregate, is_hook_size};
 
 /// The last of LLVM's atomic updates that a hook performs.
@@ -196,7 +196,7 @@ impl Canonical<'_> {
         }
         let context = self.module.context();
         let function = self.module.declare(&name, context.function(&[context.pointer(), update.ty], update.ty));
-        function.make_internal();
+        function.set_linkage(Linkage::Internal);
         let here = Canonical { module: self.module, builder: Builder::new(context), layout: self.layout };
         here.update_body(function, update, context.int(bits));
         function

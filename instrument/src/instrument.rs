@@ -4,7 +4,9 @@ use crate::calls::Calls;
 use crate::canonical::canonicalise;
 use crate::describe::{Describer, cannot_describe};
 use crate::hooks::Hooks;
+use crate::join::{hold, join};
 use crate::llvm::{Context, LlvmError, Machine, Module, Value};
+use crate::plain::Plain;
 use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
 use crate::source::Sources;
@@ -18,6 +20,46 @@ pub struct Options {
     pub as_shipped: bool,
     /// What the bitcode was made from.
     pub source: Source,
+    /// How the code is optimised that runs with recording off.
+    pub level: Level,
+}
+
+/// A level of optimisation, as compilers have them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Level {
+    /// `-O1`.
+    One,
+    /// `-O2`.
+    #[default]
+    Two,
+    /// `-O3`.
+    Three,
+    /// `-Os`.
+    Small,
+    /// `-Oz`.
+    Smallest,
+}
+
+impl Level {
+    /// The passes of a level.
+    fn passes(self) -> &'static str {
+        match self {
+            Level::One => "default<O1>",
+            Level::Two => "default<O2>",
+            Level::Three => "default<O3>",
+            Level::Small => "default<Os>",
+            Level::Smallest => "default<Oz>",
+        }
+    }
+
+    /// How hard code generation tries, LLVM's number.
+    fn code(self) -> u32 {
+        match self {
+            Level::One => 1,
+            Level::Two | Level::Small | Level::Smallest => 2,
+            Level::Three => 3,
+        }
+    }
 }
 
 /// What bitcode was made from.
@@ -65,12 +107,16 @@ const MOST_SITES: u64 = 1 << Site::LOCAL_BITS;
 pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instrumented, InstrumentError> {
     let context = Context::new()?;
     let module = context.parse(bitcode, name)?;
-    let machine = Machine::of(&module)?;
+    let machine = Machine::of(&module, options.level.code())?;
     for function in module.functions() {
         module.forget_features(function);
     }
+    let plain = Plain::of(&module, options.level.passes(), &machine)?;
     if options.source == Source::Rust {
         rust::give_to_runtime(&module)?;
+    }
+    if !options.as_shipped && options.source == Source::C {
+        keep_calls(&module);
     }
     module.run(preparation(options), &machine)?;
     let (functions, left) = functions_to_instrument(&module, options.source);
@@ -84,8 +130,12 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     drop(hooks);
     module.append_assembly(&section(&sidecar::encode(&unit)));
     module.verify()?;
-    module.run("default<O1>", &machine)?;
     let left = left.into_iter().map(|(function, why)| (function.name(), why)).collect();
+    let held = hold(&module, &plain.needed());
+    module.run("default<O1>", &machine)?;
+    join(&module, plain, &held)?;
+    module.run("globaldce", &machine)?;
+    module.verify()?;
     Ok(Instrumented { object: module.emit(&machine)?, unit, left })
 }
 
@@ -93,18 +143,27 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
 pub fn translate(bitcode: &[u8], name: &str) -> Result<Vec<u8>, InstrumentError> {
     let context = Context::new()?;
     let module = context.parse(bitcode, name)?;
-    let machine = Machine::of(&module)?;
+    let machine = Machine::of(&module, Level::One.code())?;
     module.run("default<O1>", &machine)?;
     Ok(module.emit(&machine)?)
 }
 
-/// Passes before instrumentation: bodies that other units have too are theirs; variables whose address nobody takes
-/// become values; no edge leaves a branching block for a joining one.
+/// Calls of the source stay calls where the program is recorded.
+fn keep_calls(module: &Module) {
+    for function in module.functions() {
+        if !function.is_declaration() && !function.has_attribute("alwaysinline") {
+            module.add_attribute(function, "noinline");
+        }
+    }
+}
+
+/// Passes before instrumentation: what no code can do without (coroutines are taken apart); bodies that other units have
+/// too are theirs; variables whose address nobody takes become values; no edge leaves a branching block for a joining one.
 fn preparation(options: Options) -> &'static str {
     if options.as_shipped || options.source == Source::RustStd {
         "elim-avail-extern,function(break-crit-edges)"
     } else {
-        "elim-avail-extern,function(mem2reg,break-crit-edges)"
+        "default<O0>,elim-avail-extern,function(mem2reg,break-crit-edges)"
     }
 }
 

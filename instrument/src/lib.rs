@@ -11,13 +11,15 @@ mod escape;
 mod hooks;
 mod instrument;
 mod intrinsics;
+mod join;
 mod llvm;
 mod operand;
+mod plain;
 pub mod rust;
 mod shape;
 mod source;
 
-pub use instrument::{InstrumentError, Instrumented, Options, Source, instrument, translate};
+pub use instrument::{InstrumentError, Instrumented, Level, Options, Source, instrument, translate};
 pub use llvm::LlvmError;
 
 /// A symbol of programs and libraries that gcc linked for us: they may hold code with gcc's hooks, which no side-car describes.

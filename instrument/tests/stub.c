@@ -1,5 +1,6 @@
 // Performs the hooks plainly; with STUB_LOG set, writes a line for each record to the file that it names: thread, kind,
-// site within the unit, words in hexadecimal.
+// site within the unit, words in hexadecimal. Without it recording is off; with STUB_MODES set as well the program turns it
+// on and off as it likes. With STUB_STRICT set a hook that is called with recording off ends the program.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,17 @@
 #include <unistd.h>
 
 typedef uint64_t word;
+
+unsigned char __foretrace_mode = 1;
+static int strict;
+
+__attribute__((constructor(101))) static void start(void) {
+    __foretrace_mode = getenv("STUB_LOG") ? 2 : 0;
+    strict = getenv("STUB_STRICT") != NULL;
+}
+void stub_mode(int mode) {
+    if (getenv("STUB_MODES")) __foretrace_mode = (unsigned char)mode;
+}
 
 static FILE *log_file(void) {
     static FILE *file;
@@ -23,6 +35,7 @@ static FILE *log_file(void) {
 #define RECORD(kind, count, ...)                                              \
     do {                                                                      \
         FILE *file = log_file();                                              \
+        if (strict && __foretrace_mode == 0) abort();                         \
         word words[] = {__VA_ARGS__};                                         \
         if (file) {                                                           \
             flockfile(file);                                                  \

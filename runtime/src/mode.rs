@@ -20,7 +20,10 @@ pub const RECORDING: u8 = 2;
 /// No more records, but waits are still ours.
 pub const STOPPED: u8 = 3;
 
-static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// Instrumented functions look at it themselves, as they are entered: where it is [`OFF`] they run as if they had never
+/// been instrumented. So that what runs then need not be told, nothing but a new process leads out of `OFF`.
+#[unsafe(export_name = "__foretrace_mode")]
+pub static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static READY: AtomicBool = AtomicBool::new(false);
 static STARTED: AtomicU32 = AtomicU32::new(0);
 

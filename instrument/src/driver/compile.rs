@@ -3,12 +3,17 @@
 use super::arguments::{Arguments, Content, Part};
 use super::tools::{Compiler, Make, exit_code};
 use super::{DriverError, Environment, output};
-use crate::instrument::{Options, instrument};
+use crate::instrument::{Level, Options, instrument};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What makes clang's bitcode say what the source says.
-const FAITHFUL: [&str; 3] = ["-O0", "-Xclang", "-disable-O0-optnone"];
+/// What makes clang's bitcode say what the source says, with all that optimisation wants to know later.
+const FAITHFUL: [&str; 4] = ["-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-lifetime-markers"];
+/// The same where clang's own passes have to insert code.
+const FAITHFUL_WITH_PASSES: [&str; 3] = ["-O0", "-Xclang", "-disable-O0-optnone"];
+/// Starts of the options that ask for such code.
+const INSERTING: [&str; 6] =
+    ["-fsanitize=", "-fprofile-", "-fcoverage-", "-ftest-coverage", "--coverage", "-finstrument-functions"];
 /// What keeps accesses of an optimised program one by one.
 const AS_SHIPPED: [&str; 5] =
     ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-Xclang", "-disable-O0-optnone"];
@@ -57,34 +62,43 @@ impl Job<'_> {
         }
         self.keep_bitcode(environment, &made.stdout)?;
         let name = self.file.to_string_lossy();
-        let options = Options { as_shipped: self.arguments.as_shipped, ..Options::default() };
+        let level = self.level().0;
+        let options = Options { as_shipped: self.arguments.as_shipped, level, ..Options::default() };
         let instrumented = instrument(&made.stdout, &name, options)
             .map_err(|source| DriverError::Instrument { file: name.clone().into_owned(), source })?;
         output::write(self.object, &instrumented.object)?;
         Ok(0)
     }
 
+    /// The level that the user asks for, or the least that optimises; and how he said it.
+    fn level(&self) -> (Level, Option<&str>) {
+        let levels = self.arguments.parts.iter().filter_map(|part| match part {
+            Part::Level(level) => level.to_str(),
+            _ => None,
+        });
+        let said = levels.last();
+        let level = match said {
+            Some("-O" | "-O0" | "-O1" | "-Og") | None => Level::One,
+            Some("-Os") => Level::Small,
+            Some("-Oz") => Level::Smallest,
+            Some("-O2") => Level::Two,
+            Some(_) => Level::Three,
+        };
+        (level, said)
+    }
+
     /// What the compiler is told in any case.
     fn words(&self, make: Make, environment: &Environment) -> Vec<OsString> {
         let mut words = Vec::new();
-        let mut fast_math = false;
         for part in &self.arguments.parts {
             match part {
                 Part::Shared(part) | Part::Dependencies(part) => words.extend_from_slice(part),
-                Part::Level(level) if self.arguments.as_shipped => words.push(level.clone()),
-                Part::Level(level) => fast_math = level == "-Ofast",
+                Part::Level(level) => words.push(level.clone()),
                 Part::Compiled { .. } | Part::Linked(_) => {}
             }
         }
         if *self.content != Content::Assembly {
-            let mode: &[&str] = match (make, self.arguments.as_shipped) {
-                (Make::Clang, true) => &AS_SHIPPED,
-                (Make::Clang, false) => &FAITHFUL,
-                (Make::Gcc, true) => &[],
-                (Make::Gcc, false) => &FAITHFUL[..1],
-            };
-            words.extend(mode.iter().map(OsString::from));
-            words.extend(fast_math.then(|| "-ffast-math".into()));
+            words.extend(self.mode(make).into_iter().map(OsString::from));
         }
         match make {
             Make::Clang => words.extend(ALWAYS.map(OsString::from)),
@@ -95,6 +109,28 @@ impl Job<'_> {
         words.extend(self.language.iter().flat_map(|language| ["-x".into(), OsString::from(language)]));
         words.push(self.file.into());
         words
+    }
+
+    /// What makes code of the kind that is instrumented, after the user's own level.
+    fn mode(&self, make: Make) -> Vec<&'static str> {
+        match (make, self.arguments.as_shipped) {
+            (Make::Gcc, true) => return Vec::new(),
+            (Make::Gcc, false) => return vec!["-O0"],
+            (Make::Clang, true) => return AS_SHIPPED.to_vec(),
+            (Make::Clang, false) => {}
+        }
+        let (level, said) = self.level();
+        let shared = self.arguments.parts.iter().filter_map(|part| match part {
+            Part::Shared(words) => words.first().and_then(|word| word.to_str()),
+            _ => None,
+        });
+        let inserts = shared.into_iter().any(|word| INSERTING.iter().any(|start| word.starts_with(start)));
+        let fast_math = (said == Some("-Ofast")).then_some("-ffast-math");
+        if inserts {
+            return FAITHFUL_WITH_PASSES.into_iter().chain(fast_math).collect();
+        }
+        let least = (level == Level::One).then_some("-O1");
+        least.into_iter().chain(FAITHFUL).collect()
     }
 
     /// The names that a dependency file and its target would have, where the user does not say.

@@ -29,6 +29,8 @@ handles! {
     DebugRecord;
     /// An attribute of a function or parameter.
     Attribute;
+    /// A group of symbols of which the linker keeps one.
+    Group;
     /// Sizes and offsets of types.
     Layout;
     /// Owns everything of a module.
@@ -105,6 +107,9 @@ table! {
     LLVMGetSourceFileName(ModuleRef, *mut usize) -> Text;
     LLVMGetModuleDataLayout(ModuleRef) -> Layout;
     LLVMAppendModuleInlineAsm(ModuleRef, Text, usize);
+    LLVMSetModuleInlineAsm2(ModuleRef, Text, usize);
+    LLVMCloneModule(ModuleRef) -> ModuleRef;
+    LLVMLinkModules2(ModuleRef, ModuleRef) -> c_int;
     LLVMGetModuleFlag(ModuleRef, Text, usize) -> Option<Metadata>;
     LLVMGetNamedMetadataNumOperands(ModuleRef, Text) -> c_uint;
     LLVMGetNamedMetadataOperands(ModuleRef, Text, *mut Value);
@@ -112,6 +117,14 @@ table! {
     LLVMGetNextFunction(Value) -> Option<Value>;
     LLVMGetNamedFunction(ModuleRef, Text) -> Option<Value>;
     LLVMAddFunction(ModuleRef, Text, Type) -> Value;
+    LLVMGetFirstGlobal(ModuleRef) -> Option<Value>;
+    LLVMGetNextGlobal(Value) -> Option<Value>;
+    LLVMAddGlobal(ModuleRef, Type, Text) -> Value;
+    LLVMDeleteGlobal(Value);
+    LLVMGetFirstGlobalAlias(ModuleRef) -> Option<Value>;
+    LLVMGetNextGlobalAlias(Value) -> Option<Value>;
+    LLVMAliasGetAliasee(Value) -> Value;
+    LLVMEraseGlobalIFunc(Value);
     LLVMGetFirstGlobalIFunc(ModuleRef) -> Option<Value>;
     LLVMGetNextGlobalIFunc(Value) -> Option<Value>;
     LLVMGetGlobalIFuncResolver(Value) -> Option<Value>;
@@ -130,6 +143,7 @@ table! {
     LLVMGetBufferSize(BufferRef) -> usize;
     LLVMDisposeMemoryBuffer(BufferRef);
     LLVMCreatePassBuilderOptions() -> PassOptionsRef;
+    LLVMPassBuilderOptionsSetSLPVectorization(PassOptionsRef, c_int);
     LLVMDisposePassBuilderOptions(PassOptionsRef);
     LLVMRunPasses(ModuleRef, Text, MachineRef, PassOptionsRef) -> Option<ErrorRef>;
     LLVMGetErrorMessage(ErrorRef) -> Message;
@@ -160,6 +174,9 @@ table! {
     LLVMGetLinkage(Value) -> c_uint;
     LLVMSetLinkage(Value, c_uint);
     LLVMGetVisibility(Value) -> c_uint;
+    LLVMSetVisibility(Value, c_uint);
+    LLVMGetOrInsertComdat(ModuleRef, Text) -> Group;
+    LLVMSetComdat(Value, Option<Group>);
     LLVMGetSection(Value) -> Text;
     LLVMIsThreadLocal(Value) -> c_int;
     LLVMCountParams(Value) -> c_uint;
@@ -173,11 +190,17 @@ table! {
     LLVMGetStringAttributeValue(Attribute, *mut c_uint) -> Text;
     LLVMCreateStringAttribute(ContextRef, Text, c_uint, Text, c_uint) -> Attribute;
     LLVMGetCallSiteEnumAttribute(Value, c_uint, c_uint) -> Option<Attribute>;
+    LLVMGetAttributeCountAtIndex(Value, c_uint) -> c_uint;
+    LLVMGetAttributesAtIndex(Value, c_uint, *mut Option<Attribute>);
+    LLVMAddCallSiteAttribute(Value, c_uint, Attribute);
+    LLVMGetFunctionCallConv(Value) -> c_uint;
+    LLVMSetInstructionCallConv(Value, c_uint);
     LLVMGetSubprogram(Value) -> Option<Metadata>;
 
     // Blocks
     LLVMGetFirstBasicBlock(Value) -> Option<Block>;
     LLVMGetNextBasicBlock(Block) -> Option<Block>;
+    LLVMInsertBasicBlockInContext(ContextRef, Block, Text) -> Block;
     LLVMAppendBasicBlockInContext(ContextRef, Value, Text) -> Block;
     LLVMGetBasicBlockParent(Block) -> Value;
     LLVMGetInstructionParent(Value) -> Block;
@@ -197,6 +220,7 @@ table! {
     LLVMGetUser(Use) -> Value;
     LLVMReplaceAllUsesWith(Value, Value);
     LLVMInstructionEraseFromParent(Value);
+    LLVMInstructionRemoveFromParent(Value);
     LLVMGetNumSuccessors(Value) -> c_uint;
     LLVMGetSuccessor(Value, c_uint) -> Block;
     LLVMGetSwitchCaseValue(Value, c_uint) -> Value;
@@ -218,6 +242,7 @@ table! {
     LLVMGetCalledValue(Value) -> Value;
     LLVMGetNumArgOperands(Value) -> c_uint;
     LLVMGetTailCallKind(Value) -> c_uint;
+    LLVMSetTailCallKind(Value, c_uint);
     LLVMGetInlineAsmAsmString(Value, *mut usize) -> Text;
     LLVMGetConstOpcode(Value) -> c_uint;
     LLVMGetAggregateElement(Value, c_uint) -> Option<Value>;
@@ -253,6 +278,8 @@ table! {
     LLVMBuildBr(BuilderRef, Block) -> Value;
     LLVMBuildCondBr(BuilderRef, Value, Block, Block) -> Value;
     LLVMBuildRet(BuilderRef, Value) -> Value;
+    LLVMBuildRetVoid(BuilderRef) -> Value;
+    LLVMInsertIntoBuilder(BuilderRef, Value);
 
     // Debug information
     LLVMMetadataAsValue(ContextRef, Metadata) -> Value;
@@ -261,6 +288,8 @@ table! {
     LLVMGetMDNodeNumOperands(Value) -> c_uint;
     LLVMGetMDNodeOperands(Value, *mut Option<Value>);
     LLVMGetMDString(Value, *mut c_uint) -> Text;
+    LLVMDIBuilderCreateDebugLocation(ContextRef, c_uint, c_uint, Metadata, Option<Metadata>) -> Metadata;
+    LLVMInstructionSetDebugLoc(Value, Metadata);
     LLVMInstructionGetDebugLoc(Value) -> Option<Metadata>;
     LLVMDILocationGetLine(Metadata) -> c_uint;
     LLVMDILocationGetColumn(Metadata) -> c_uint;

@@ -7,8 +7,6 @@ use std::ffi::c_void;
 
 /// Verification that answers with a message.
 const RETURN_STATUS: u32 = 2;
-/// Code generation as for -O1.
-const CODE_LEVEL: u32 = 1;
 /// Position-independent code.
 const PIC: u32 = 2;
 /// The default code model.
@@ -147,11 +145,33 @@ impl Module<'_> {
         std::iter::successors(first, |function| unsafe { (api().LLVMGetNextFunction)(*function) }).collect()
     }
 
+    /// Its variables, its own and others'.
+    pub fn variables(&self) -> Vec<Value> {
+        let first = unsafe { (api().LLVMGetFirstGlobal)(self.handle) };
+        std::iter::successors(first, |variable| unsafe { (api().LLVMGetNextGlobal)(*variable) }).collect()
+    }
+
+    /// Its other names for things.
+    pub fn aliases(&self) -> Vec<Value> {
+        let first = unsafe { (api().LLVMGetFirstGlobalAlias)(self.handle) };
+        std::iter::successors(first, |alias| unsafe { (api().LLVMGetNextGlobalAlias)(*alias) }).collect()
+    }
+
+    /// Its functions whose implementation is chosen at load time.
+    pub fn ifuncs(&self) -> Vec<Value> {
+        let first = unsafe { (api().LLVMGetFirstGlobalIFunc)(self.handle) };
+        std::iter::successors(first, |ifunc| unsafe { (api().LLVMGetNextGlobalIFunc)(*ifunc) }).collect()
+    }
+
+    /// All that has a name in it.
+    pub fn symbols(&self) -> Vec<Value> {
+        [self.functions(), self.variables(), self.aliases(), self.ifuncs()].concat()
+    }
+
     /// The functions that answer at load time which implementation to use.
     pub fn resolvers(&self) -> Vec<Value> {
-        let first = unsafe { (api().LLVMGetFirstGlobalIFunc)(self.handle) };
-        let all = std::iter::successors(first, |ifunc| unsafe { (api().LLVMGetNextGlobalIFunc)(*ifunc) });
-        all.filter_map(|ifunc| unsafe { (api().LLVMGetGlobalIFuncResolver)(ifunc) }).collect()
+        let resolver = |ifunc| unsafe { (api().LLVMGetGlobalIFuncResolver)(ifunc) };
+        self.ifuncs().into_iter().filter_map(resolver).collect()
     }
 
     /// The function of this name.
@@ -162,6 +182,19 @@ impl Module<'_> {
     /// Declares a function.
     pub fn declare(&self, name: &str, ty: Type) -> Value {
         unsafe { (api().LLVMAddFunction)(self.handle, c_text(name).as_ptr(), ty) }
+    }
+
+    /// Declares a variable.
+    pub fn declare_variable(&self, name: &str, ty: Type) -> Value {
+        unsafe { (api().LLVMAddGlobal)(self.handle, ty, c_text(name).as_ptr()) }
+    }
+
+    /// Makes a symbol one of a group of its own name, of which the linker keeps one.
+    pub fn group_alone(&self, symbol: Value) {
+        unsafe {
+            let group = (api().LLVMGetOrInsertComdat)(self.handle, c_text(&symbol.name()).as_ptr());
+            (api().LLVMSetComdat)(symbol, Some(group));
+        }
     }
 
     /// Gives a function an attribute without a value.
@@ -204,6 +237,11 @@ impl Module<'_> {
         unsafe { (api().LLVMAppendModuleInlineAsm)(self.handle, assembly.as_ptr().cast(), assembly.len()) }
     }
 
+    /// Forgets the assembly beside its functions.
+    pub fn clear_assembly(&self) {
+        unsafe { (api().LLVMSetModuleInlineAsm2)(self.handle, c"".as_ptr(), 0) }
+    }
+
     /// Whether it is well-formed.
     pub fn verify(&self) -> Result<(), LlvmError> {
         let mut message = std::ptr::null_mut();
@@ -217,6 +255,7 @@ impl Module<'_> {
         // SAFETY: the options live during the call; an error is taken over by asking for its message.
         let failure = unsafe {
             let options = (api().LLVMCreatePassBuilderOptions)();
+            (api().LLVMPassBuilderOptionsSetSLPVectorization)(options, 1); // as compilers have it, from -O2 on
             let error = (api().LLVMRunPasses)(self.handle, c_text(passes).as_ptr(), machine.0, options);
             (api().LLVMDisposePassBuilderOptions)(options);
             error.map(|error| {
@@ -247,6 +286,21 @@ impl Module<'_> {
     /// What owns it.
     pub fn context(&self) -> &Context {
         self.context
+    }
+}
+
+impl<'a> Module<'a> {
+    /// The same once more.
+    pub fn copy(&self) -> Module<'a> {
+        Module { handle: unsafe { (api().LLVMCloneModule)(self.handle) }, context: self.context }
+    }
+
+    /// Takes in all that another module has; what has the same name becomes one.
+    pub fn take_in(&self, other: Module<'a>) -> Result<(), LlvmError> {
+        let other = std::mem::ManuallyDrop::new(other);
+        // SAFETY: LLVM takes over the other module, whatever comes of it.
+        let failed = unsafe { (api().LLVMLinkModules2)(self.handle, other.handle) != 0 };
+        if failed { Err(self.context.said("joining both halves", String::new())) } else { Ok(()) }
     }
 }
 
@@ -291,6 +345,11 @@ impl Context {
         unsafe { (api().LLVMFunctionType)(returned, parameters.as_ptr(), count, 0) }
     }
 
+    /// A new block before another.
+    pub fn block_before(&self, block: super::Block, name: &str) -> super::Block {
+        unsafe { (api().LLVMInsertBasicBlockInContext)(self.handle, block, c_text(name).as_ptr()) }
+    }
+
     /// A new block at the end of a function.
     pub fn block(&self, function: Value, name: &str) -> super::Block {
         unsafe { (api().LLVMAppendBasicBlockInContext)(self.handle, function, c_text(name).as_ptr()) }
@@ -301,8 +360,8 @@ impl Context {
 pub struct Machine(MachineRef);
 
 impl Machine {
-    /// The one that a module says, x86-64 of any kind.
-    pub fn of(module: &Module) -> Result<Machine, LlvmError> {
+    /// The one that a module says, x86-64 of any kind; `level` is how hard code generation tries, 0 to 3.
+    pub fn of(module: &Module, level: u32) -> Result<Machine, LlvmError> {
         let triple = module.target();
         if !triple.starts_with("x86_64") || !triple.contains("linux") {
             return Err(LlvmError::Target(triple));
@@ -315,7 +374,7 @@ impl Machine {
             (api().LLVMGetTargetFromTriple)(triple.as_ptr(), &raw mut target, &raw mut message);
             target.and_then(|target| {
                 let (cpu, features) = (c"x86-64".as_ptr(), c"".as_ptr());
-                (api().LLVMCreateTargetMachine)(target, triple.as_ptr(), cpu, features, CODE_LEVEL, PIC, MODEL)
+                (api().LLVMCreateTargetMachine)(target, triple.as_ptr(), cpu, features, level, PIC, MODEL)
             })
         };
         let message = take_message(message);

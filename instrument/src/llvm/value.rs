@@ -11,15 +11,38 @@ const FUNCTION: u32 = u32::MAX;
 
 /// How a symbol is seen by the linker, as far as we care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
 pub enum Linkage {
     /// Strong and global.
-    External,
+    External = 0,
+    /// A body for whoever wants to look at it; the symbol is another module's.
+    Elsewhere = 1,
+    /// As `Weak`, and not there if nobody uses it.
+    WeakIfUsed = 2,
+    /// As `Merged`, and not there if nobody uses it.
+    MergedIfUsed = 3,
+    /// May be replaced by something else.
+    Weak = 5,
+    /// Merged with others of the same meaning.
+    Merged = 6,
+    /// A list that is joined with those of other modules.
+    Appended = 7,
     /// Known to this module alone, with a symbol.
-    Internal,
+    Internal = 8,
     /// Known to this module alone, without a symbol.
-    Private,
-    /// May be replaced or merged.
-    Weak,
+    Private = 9,
+}
+
+impl Linkage {
+    /// Whether it is known to this module alone.
+    pub fn is_local(self) -> bool {
+        matches!(self, Linkage::Internal | Linkage::Private)
+    }
+
+    /// Whether another symbol, which may mean something else, may take its place.
+    pub fn is_replaceable(self) -> bool {
+        matches!(self, Linkage::Weak | Linkage::WeakIfUsed)
+    }
 }
 
 /// Whether a call may reuse the frame.
@@ -100,6 +123,16 @@ impl Value {
     /// Removes the instruction; this handle must not be used any more.
     pub fn erase(self) {
         unsafe { (api().LLVMInstructionEraseFromParent)(self) }
+    }
+
+    /// Puts another operand in the place of one.
+    pub fn set_operand(self, index: u32, value: Value) {
+        unsafe { (api().LLVMSetOperand)(self, index, value) }
+    }
+
+    /// Calls another function of the same type.
+    pub fn set_callee(self, function: Value) {
+        self.set_operand(self.operand_count() - 1, function); // LLVM keeps it last
     }
 
     /// The instruction after it in its block.
@@ -198,12 +231,6 @@ impl Value {
         unsafe { (api().LLVMGetCalledValue)(self) }
     }
 
-    /// Makes a call call another function, of the same type.
-    pub fn set_callee(self, callee: Value) {
-        // The callee is the last operand.
-        unsafe { (api().LLVMSetOperand)(self, self.operand_count() - 1, callee) }
-    }
-
     /// Whether it is a call that exceptions may leave.
     pub fn is_invoke(self) -> bool {
         self.opcode() == Opcode::Invoke
@@ -218,6 +245,27 @@ impl Value {
     /// Whether a call has to reuse the frame.
     pub fn tail_call(self) -> TailCall {
         if unsafe { (api().LLVMGetTailCallKind)(self) } == 2 { TailCall::Must } else { TailCall::Not }
+    }
+
+    /// Lets a call reuse the frame: where it can, or always.
+    pub fn set_tail_call(self, always: bool) {
+        unsafe { (api().LLVMSetTailCallKind)(self, if always { 2 } else { 1 }) }
+    }
+
+    /// Makes a call as its caller was called: the arguments are passed on the way they came.
+    pub fn pass_on(self, caller: Value) {
+        let count = unsafe { (api().LLVMCountParams)(caller) };
+        unsafe {
+            (api().LLVMSetInstructionCallConv)(self, (api().LLVMGetFunctionCallConv)(caller));
+            for index in 0..=count {
+                let found = (api().LLVMGetAttributeCountAtIndex)(caller, index) as usize;
+                let mut attributes = vec![None; found];
+                (api().LLVMGetAttributesAtIndex)(caller, index, attributes.as_mut_ptr());
+                for attribute in attributes.into_iter().flatten() {
+                    (api().LLVMAddCallSiteAttribute)(self, index, attribute);
+                }
+            }
+        }
     }
 
     /// The text of inline assembly.
@@ -257,6 +305,21 @@ impl Value {
 
 /// Functions.
 impl Value {
+    /// What an alias stands for.
+    pub fn aliasee(self) -> Value {
+        unsafe { (api().LLVMAliasGetAliasee)(self) }
+    }
+
+    /// Removes a variable that nobody uses; this handle must not be used any more.
+    pub fn delete_global(self) {
+        unsafe { (api().LLVMDeleteGlobal)(self) }
+    }
+
+    /// Removes an ifunc that nobody uses; this handle must not be used any more.
+    pub fn delete_ifunc(self) {
+        unsafe { (api().LLVMEraseGlobalIFunc)(self) }
+    }
+
     /// Whether a function has no body.
     pub fn is_declaration(self) -> bool {
         unsafe { (api().LLVMIsDeclaration)(self) != 0 }
@@ -266,15 +329,30 @@ impl Value {
     pub fn linkage(self) -> Linkage {
         match unsafe { (api().LLVMGetLinkage)(self) } {
             0 => Linkage::External,
+            1 => Linkage::Elsewhere,
+            2 => Linkage::WeakIfUsed,
+            3 | 4 => Linkage::MergedIfUsed,
+            6 => Linkage::Merged,
+            7 => Linkage::Appended,
             8 => Linkage::Internal,
             9 => Linkage::Private,
             _ => Linkage::Weak,
         }
     }
 
-    /// Makes it known to this module alone.
-    pub fn make_internal(self) {
-        unsafe { (api().LLVMSetLinkage)(self, 8) }
+    /// Says how the linker sees it.
+    pub fn set_linkage(self, linkage: Linkage) {
+        unsafe { (api().LLVMSetLinkage)(self, linkage as u32) }
+    }
+
+    /// Lets it be seen in this program or library alone.
+    pub fn hide(self) {
+        unsafe { (api().LLVMSetVisibility)(self, 1) }
+    }
+
+    /// Takes it out of its group of symbols.
+    pub fn leave_group(self) {
+        unsafe { (api().LLVMSetComdat)(self, None) }
     }
 
     /// Whether it can be seen from other modules of the process.

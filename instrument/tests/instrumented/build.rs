@@ -19,6 +19,10 @@ pub enum Mode {
 pub struct Runs {
     pub plain: Output,
     pub instrumented: Output,
+    /// The instrumented one with recording off.
+    pub off: Output,
+    /// The same, switching recording on and off as it likes.
+    pub switching: Output,
     pub unit: Unit,
     /// What the hooks were told, a line each.
     pub log: String,
@@ -66,11 +70,20 @@ pub fn both(program: &str, mode: Mode) -> Option<Runs> {
     let log = at("log");
     Some(Runs {
         plain: Command::new(plain).output().expect("it runs"),
+        off: run(&instrumented, if SINGLE.contains(&program) { &[] } else { &[("STUB_STRICT", "1")] }),
+        switching: run(&instrumented, &[("STUB_MODES", "1")]),
         instrumented: Command::new(instrumented).env("STUB_LOG", &log).output().expect("it runs"),
         unit,
         log: std::fs::read_to_string(log).expect("a log"),
         symbols,
     })
+}
+
+/// Programs with functions that cannot be there twice: with recording off they call hooks.
+const SINGLE: [&str; 3] = ["control.c", "left.c", "twins.c"];
+
+fn run(program: &Path, variables: &[(&str, &str)]) -> Output {
+    Command::new(program).envs(variables.iter().copied()).output().expect("it runs")
 }
 
 /// The symbols of a program that stand for one address each.
@@ -94,7 +107,7 @@ fn symbols(program: &Path) -> HashMap<String, u64> {
 pub fn build(clang: &Path, source: &Path, mode: Mode, object: &Path) -> Unit {
     let bitcode = object.with_extension("bc");
     let level: &[&str] = match mode {
-        Mode::Faithful => &["-O0", "-Xclang", "-disable-O0-optnone"],
+        Mode::Faithful => &["-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-lifetime-markers"],
         Mode::AsShipped(level) => &[level, "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"],
     };
     let options = ["-w", "-g", "-fno-discard-value-names", "-emit-llvm", "-c", "-o"];

@@ -8,6 +8,8 @@ fn behaves(program: &str) {
     for mode in [Mode::Faithful, Mode::AsShipped("-O2")] {
         let Some(runs) = both(program, mode) else { return };
         assert_eq!(runs.plain, runs.instrumented, "{program} {mode:?}");
+        assert_eq!(runs.plain, runs.off, "{program} {mode:?}, recording off");
+        assert_eq!(runs.plain, runs.switching, "{program} {mode:?}, recording on and off");
         assert!(!runs.plain.stdout.is_empty());
         let (mut checked, mut unknown) = (0, 0);
         for records in threads(&runs.log) {
@@ -44,6 +46,12 @@ fn numbers() {
 #[test]
 fn classes() {
     behaves("classes.cpp");
+}
+
+#[test]
+fn twins() {
+    behaves("twins.c");
+    behaves("twins.cpp");
 }
 
 #[test]

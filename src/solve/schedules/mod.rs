@@ -216,9 +216,8 @@ impl Schedules {
         };
         let all: Vec<(u32, u32)> = atoms.iter().filter_map(|atom| included(*atom)).collect();
         atoms.retain(|atom| {
-            included(*atom).is_none_or(|(thread, position)| {
-                all.iter().all(|(other, most)| *other != thread || *most <= position)
-            })
+            included(*atom)
+                .is_none_or(|(thread, position)| all.iter().all(|(other, most)| *other != thread || *most <= position))
         });
         atoms
     }
@@ -226,7 +225,14 @@ impl Schedules {
     fn at(&mut self, member: Member) -> tables::At {
         let Member { place, position, included } = member;
         let (included, atom) = included.unwrap_or((0, NONE));
-        tables::At { node: self.order.node(place), thread: place.thread, step: place.position, position, included, atom }
+        tables::At {
+            node: self.order.node(place),
+            thread: place.thread,
+            step: place.position,
+            position,
+            included,
+            atom,
+        }
     }
 
     /// Whether the prefix holds the event, as far as is known.
@@ -402,11 +408,7 @@ impl Schedules {
         let writes = self.tables.writes_of(var, thread);
         let count = writes.partition_point(|write| {
             let write = self.tables.writes[*write as usize].at;
-            let before = if thread == at.thread {
-                write.position < at.position
-            } else {
-                write.step < known
-            };
+            let before = if thread == at.thread { write.position < at.position } else { write.step < known };
             before && self.holds(write)
         });
         match count.checked_sub(1).map(|last| writes[last]) {
