@@ -211,8 +211,8 @@ interpose! {
     pthread_cond_wait "rdx" => wait;
     pthread_cond_timedwait "rcx" => timedwait;
     pthread_cond_clockwait "r8" => clockwait;
-    pthread_cond_signal "rsi" => signal;
-    pthread_cond_broadcast "rsi" => broadcast;
+    pthread_cond_signal "rsi" => signal, off pthread_cond_signal;
+    pthread_cond_broadcast "rsi" => broadcast, off pthread_cond_broadcast;
     cnd_destroy "rsi" => cnd_destroy_;
     cnd_wait "rdx" => cnd_wait_;
     cnd_timedwait "rcx" => cnd_timedwait_;

@@ -25,16 +25,39 @@ use crate::mode;
 use crate::sys::{CLOCK_REALTIME, Deadline, Timespec};
 use crate::threads::Thread;
 
-/// Defines symbols that pass their arguments on, with the address that they return to in one more register.
+/// Defines symbols that pass their arguments on, with the address that they return to in one more register. Those that
+/// programs call most name the real function, for the shortest way there with recording off.
 macro_rules! interpose {
-    ($($name:ident $register:literal => $function:path;)*) => { $(
+    ($($name:ident $register:literal => $function:path $(, off $real:ident)?;)*) => { $(
+        $crate::interpose::interpose! { @one $name $register $function $(, $real)? }
+    )* };
+    (@one $name:ident $register:literal $function:path) => {
         /// Interposed.
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub extern "C" fn $name() {
             core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $function)
         }
-    )* };
+    };
+    (@one $name:ident $register:literal $function:path, $real:ident) => {
+        /// Interposed.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "cmp byte ptr [rip + {mode}], {off}",
+                "jne 2f",
+                "jmp qword ptr [rip + {real}]", // found before the mode was said
+                "2:",
+                concat!("mov ", $register, ", [rsp]"),
+                "jmp {function}",
+                mode = sym $crate::mode::MODE,
+                off = const $crate::mode::OFF,
+                real = sym $crate::interpose::real::address::$real,
+                function = sym $function,
+            )
+        }
+    };
 }
 
 pub(crate) use interpose;

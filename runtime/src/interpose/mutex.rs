@@ -158,21 +158,21 @@ extern "C" fn unlock(mutex: usize, place: usize) -> c_int {
 }
 
 interpose! {
-    pthread_mutex_lock "rsi" => lock;
-    pthread_mutex_trylock "rsi" => trylock;
+    pthread_mutex_lock "rsi" => lock, off pthread_mutex_lock;
+    pthread_mutex_trylock "rsi" => trylock, off pthread_mutex_trylock;
     pthread_mutex_timedlock "rdx" => timedlock;
     pthread_mutex_clocklock "rcx" => clocklock;
-    pthread_mutex_unlock "rsi" => unlock;
-    __pthread_mutex_lock "rsi" => lock;
-    __pthread_mutex_trylock "rsi" => trylock;
-    __pthread_mutex_unlock "rsi" => unlock;
+    pthread_mutex_unlock "rsi" => unlock, off pthread_mutex_unlock;
+    __pthread_mutex_lock "rsi" => lock, off pthread_mutex_lock;
+    __pthread_mutex_trylock "rsi" => trylock, off pthread_mutex_trylock;
+    __pthread_mutex_unlock "rsi" => unlock, off pthread_mutex_unlock;
     mtx_lock "rsi" => mtx_lock_;
     mtx_trylock "rsi" => mtx_trylock_;
     mtx_timedlock "rdx" => mtx_timedlock_;
     mtx_unlock "rsi" => mtx_unlock_;
-    pthread_spin_lock "rsi" => spin_lock;
-    pthread_spin_trylock "rsi" => spin_trylock;
-    pthread_spin_unlock "rsi" => spin_unlock;
+    pthread_spin_lock "rsi" => spin_lock, off pthread_spin_lock;
+    pthread_spin_trylock "rsi" => spin_trylock, off pthread_spin_trylock;
+    pthread_spin_unlock "rsi" => spin_unlock, off pthread_spin_unlock;
 }
 
 /// An error of POSIX as C11 has it.

@@ -24,7 +24,7 @@ macro_rules! name {
 macro_rules! reals {
     ($($name:ident $(@ $version:literal)? ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         #[allow(non_upper_case_globals)]
-        mod address {
+        pub mod address {
             use super::AtomicUsize;
             $(pub static $name: AtomicUsize = AtomicUsize::new(0);)*
         }

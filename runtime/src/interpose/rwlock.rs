@@ -171,18 +171,18 @@ unsafe extern "C" fn clock_write(lock: usize, clock: c_int, at: *const Timespec,
 }
 
 interpose! {
-    pthread_rwlock_rdlock "rsi" => read;
-    pthread_rwlock_tryrdlock "rsi" => try_read;
+    pthread_rwlock_rdlock "rsi" => read, off pthread_rwlock_rdlock;
+    pthread_rwlock_tryrdlock "rsi" => try_read, off pthread_rwlock_tryrdlock;
     pthread_rwlock_timedrdlock "rdx" => timed_read;
     pthread_rwlock_clockrdlock "rcx" => clock_read;
-    pthread_rwlock_wrlock "rsi" => write;
-    pthread_rwlock_trywrlock "rsi" => try_write;
+    pthread_rwlock_wrlock "rsi" => write, off pthread_rwlock_wrlock;
+    pthread_rwlock_trywrlock "rsi" => try_write, off pthread_rwlock_trywrlock;
     pthread_rwlock_timedwrlock "rdx" => timed_write;
     pthread_rwlock_clockwrlock "rcx" => clock_write;
-    pthread_rwlock_unlock "rsi" => unlock;
-    __pthread_rwlock_rdlock "rsi" => read;
-    __pthread_rwlock_tryrdlock "rsi" => try_read;
-    __pthread_rwlock_wrlock "rsi" => write;
-    __pthread_rwlock_trywrlock "rsi" => try_write;
-    __pthread_rwlock_unlock "rsi" => unlock;
+    pthread_rwlock_unlock "rsi" => unlock, off pthread_rwlock_unlock;
+    __pthread_rwlock_rdlock "rsi" => read, off pthread_rwlock_rdlock;
+    __pthread_rwlock_tryrdlock "rsi" => try_read, off pthread_rwlock_tryrdlock;
+    __pthread_rwlock_wrlock "rsi" => write, off pthread_rwlock_wrlock;
+    __pthread_rwlock_trywrlock "rsi" => try_write, off pthread_rwlock_trywrlock;
+    __pthread_rwlock_unlock "rsi" => unlock, off pthread_rwlock_unlock;
 }

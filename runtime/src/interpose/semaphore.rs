@@ -177,9 +177,9 @@ extern "C" fn post(semaphore: usize, place: usize) -> c_int {
 interpose! {
     sem_init "rcx" => init;
     sem_destroy "rsi" => destroy;
-    sem_wait "rsi" => wait;
-    sem_trywait "rsi" => trywait;
+    sem_wait "rsi" => wait, off sem_wait;
+    sem_trywait "rsi" => trywait, off sem_trywait;
     sem_timedwait "rdx" => timedwait;
     sem_clockwait "rcx" => clockwait;
-    sem_post "rsi" => post;
+    sem_post "rsi" => post, off sem_post;
 }
