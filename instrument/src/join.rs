@@ -1,7 +1,7 @@
 //! Both halves in one module: each function that can be entered from elsewhere looks first whether the process is
 //! recorded, and goes to the plain one if not.
 
-use crate::llvm::{Block, Builder, Linkage, LlvmError, Module, Opcode, Value, ValueKind};
+use crate::llvm::{Builder, Linkage, LlvmError, Module, Opcode, TypeKind, Value, ValueKind};
 use crate::plain::{Entered, Plain};
 use std::collections::{HashMap, HashSet};
 
@@ -9,6 +9,8 @@ use std::collections::{HashMap, HashSet};
 const MODE: &str = "__foretrace_mode";
 /// Its value if not.
 const OFF: u64 = 0;
+/// What functions that are recorded are called more than the program calls them.
+const SUFFIX: &str = ".recorded";
 /// LLVM's number of the predicate for equality.
 const EQUAL: u32 = 32;
 
@@ -38,7 +40,7 @@ pub fn join<'a>(module: &Module<'a>, plain: Plain<'a>, held: &Held) -> Result<()
     let twins: HashSet<&str> = entered.iter().map(|entered| entered.plain.as_str()).collect();
     for function in plain.module.functions().into_iter().filter(|function| !function.is_declaration()) {
         if !twins.contains(function.name().as_str()) {
-            function.set_linkage(Linkage::Internal);
+            function.make_internal();
         }
     }
     module.take_in(plain.module)?;
@@ -83,41 +85,33 @@ fn seen_as(module: &Module, twin: Value, linkage: Linkage) {
         twin.hide();
         module.group_alone(twin);
     } else {
-        twin.set_linkage(Linkage::Internal);
+        twin.make_internal();
     }
 }
 
-/// Inserts the look at the mode, before anything else in a function.
-fn dispatch(module: &Module, mode: Value, function: Value, twin: Value) {
-    let context = module.context();
-    let Some(&entry) = function.blocks().first() else { return };
-    let look = context.block_before(entry, "mode");
-    let off = context.block_before(entry, "off");
+/// Gives a function's place to one that looks at the mode and goes on to either, so that what comes first costs nothing more.
+fn dispatch(module: &Module, mode: Value, recorded: Value, plain: Value) {
+    let (context, name, ty) = (module.context(), recorded.name(), recorded.function_type());
+    recorded.set_name(&format!("{name}{SUFFIX}"));
+    let function = module.declare(&name, ty);
+    function.take_looks_of(recorded);
+    recorded.replace_with(function);
+    recorded.make_internal();
+    let [look, off, on] = ["look", "off", "on"].map(|name| context.block(function, name));
     let builder = Builder::new(context);
     builder.at_end(look);
-    for alloca in fixed_allocas(entry) {
-        builder.take(alloca);
-    }
     let byte = context.int(8);
     let is_off = builder.compare(EQUAL, builder.load(byte, mode), byte.constant(OFF));
-    builder.branch(is_off, off, entry);
-    builder.at_end(off);
-    let ty = function.function_type();
-    let call = builder.call(ty, twin, &function.parameters());
-    call.pass_on(function);
-    call.set_tail_call(ty.is_variadic());
-    if let Some(subprogram) = function.subprogram() {
-        call.set_no_line(context, subprogram);
+    builder.branch(is_off, off, on);
+    for (block, target) in [(off, plain), (on, recorded)] {
+        builder.at_end(block);
+        let call = builder.call(ty, target, &function.parameters());
+        call.pass_on(function);
+        call.set_tail_call(ty.is_variadic());
+        if ty.returned().kind() == TypeKind::Void {
+            builder.ret_nothing();
+        } else {
+            builder.ret(call);
+        }
     }
-    if ty.returned().kind() == crate::llvm::TypeKind::Void {
-        builder.ret_nothing();
-    } else {
-        builder.ret(call);
-    }
-}
-
-/// The allocas of the first block that are part of the frame; elsewhere they would grow the stack.
-fn fixed_allocas(entry: Block) -> Vec<Value> {
-    let is_fixed = |value: &Value| value.opcode() == Opcode::Alloca && value.operand(0).kind() == ValueKind::Int;
-    entry.instructions().into_iter().filter(is_fixed).collect()
 }

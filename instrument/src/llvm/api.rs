@@ -176,7 +176,11 @@ table! {
     LLVMGetVisibility(Value) -> c_uint;
     LLVMSetVisibility(Value, c_uint);
     LLVMGetOrInsertComdat(ModuleRef, Text) -> Group;
+    LLVMGetComdat(Value) -> Option<Group>;
     LLVMSetComdat(Value, Option<Group>);
+    LLVMGetUnnamedAddress(Value) -> c_uint;
+    LLVMSetUnnamedAddress(Value, c_uint);
+    LLVMSetSection(Value, Text);
     LLVMGetSection(Value) -> Text;
     LLVMIsThreadLocal(Value) -> c_int;
     LLVMCountParams(Value) -> c_uint;
@@ -194,13 +198,13 @@ table! {
     LLVMGetAttributesAtIndex(Value, c_uint, *mut Option<Attribute>);
     LLVMAddCallSiteAttribute(Value, c_uint, Attribute);
     LLVMGetFunctionCallConv(Value) -> c_uint;
+    LLVMSetFunctionCallConv(Value, c_uint);
     LLVMSetInstructionCallConv(Value, c_uint);
     LLVMGetSubprogram(Value) -> Option<Metadata>;
 
     // Blocks
     LLVMGetFirstBasicBlock(Value) -> Option<Block>;
     LLVMGetNextBasicBlock(Block) -> Option<Block>;
-    LLVMInsertBasicBlockInContext(ContextRef, Block, Text) -> Block;
     LLVMAppendBasicBlockInContext(ContextRef, Value, Text) -> Block;
     LLVMGetBasicBlockParent(Block) -> Value;
     LLVMGetInstructionParent(Value) -> Block;
@@ -220,7 +224,6 @@ table! {
     LLVMGetUser(Use) -> Value;
     LLVMReplaceAllUsesWith(Value, Value);
     LLVMInstructionEraseFromParent(Value);
-    LLVMInstructionRemoveFromParent(Value);
     LLVMGetNumSuccessors(Value) -> c_uint;
     LLVMGetSuccessor(Value, c_uint) -> Block;
     LLVMGetSwitchCaseValue(Value, c_uint) -> Value;
@@ -279,7 +282,6 @@ table! {
     LLVMBuildCondBr(BuilderRef, Value, Block, Block) -> Value;
     LLVMBuildRet(BuilderRef, Value) -> Value;
     LLVMBuildRetVoid(BuilderRef) -> Value;
-    LLVMInsertIntoBuilder(BuilderRef, Value);
 
     // Debug information
     LLVMMetadataAsValue(ContextRef, Metadata) -> Value;
@@ -288,8 +290,6 @@ table! {
     LLVMGetMDNodeNumOperands(Value) -> c_uint;
     LLVMGetMDNodeOperands(Value, *mut Option<Value>);
     LLVMGetMDString(Value, *mut c_uint) -> Text;
-    LLVMDIBuilderCreateDebugLocation(ContextRef, c_uint, c_uint, Metadata, Option<Metadata>) -> Metadata;
-    LLVMInstructionSetDebugLoc(Value, Metadata);
     LLVMInstructionGetDebugLoc(Value) -> Option<Metadata>;
     LLVMDILocationGetLine(Metadata) -> c_uint;
     LLVMDILocationGetColumn(Metadata) -> c_uint;

@@ -117,15 +117,6 @@ impl Builder {
     pub fn ret_nothing(&self) {
         unsafe { (api().LLVMBuildRetVoid)(self.0) };
     }
-
-    /// Moves an instruction here.
-    pub fn take(&self, instruction: Value) {
-        // SAFETY: it is in no block in between.
-        unsafe {
-            (api().LLVMInstructionRemoveFromParent)(instruction);
-            (api().LLVMInsertIntoBuilder)(self.0, instruction);
-        }
-    }
 }
 
 /// New instructions have no names.

@@ -31,14 +31,6 @@ impl Value {
         unsafe { (api().LLVMInstructionGetDebugLoc)(self) }
     }
 
-    /// Gives an instruction the position of no line, in the function that a node describes.
-    pub fn set_no_line(self, context: &Context, subprogram: Metadata) {
-        unsafe {
-            let position = (api().LLVMDIBuilderCreateDebugLocation)(context.handle(), 0, 0, subprogram, None);
-            (api().LLVMInstructionSetDebugLoc)(self, position);
-        }
-    }
-
     /// The node that describes a function.
     pub fn subprogram(self) -> Option<Metadata> {
         unsafe { (api().LLVMGetSubprogram)(self) }

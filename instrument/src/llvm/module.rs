@@ -345,11 +345,6 @@ impl Context {
         unsafe { (api().LLVMFunctionType)(returned, parameters.as_ptr(), count, 0) }
     }
 
-    /// A new block before another.
-    pub fn block_before(&self, block: super::Block, name: &str) -> super::Block {
-        unsafe { (api().LLVMInsertBasicBlockInContext)(self.handle, block, c_text(name).as_ptr()) }
-    }
-
     /// A new block at the end of a function.
     pub fn block(&self, function: Value, name: &str) -> super::Block {
         unsafe { (api().LLVMAppendBasicBlockInContext)(self.handle, function, c_text(name).as_ptr()) }

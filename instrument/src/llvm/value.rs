@@ -3,7 +3,7 @@
 //! Each method is one call of LLVM-C that answers for any handle of the kind; where an instruction has to be of a
 //! certain kind the method's text says which.
 
-use super::api::{Block, Layout, Type, Value};
+use super::api::{Attribute, Block, Layout, Type, Value};
 use super::{Opcode, TypeKind, ValueKind, api, text};
 
 /// Where attributes of the function itself are kept.
@@ -254,17 +254,9 @@ impl Value {
 
     /// Makes a call as its caller was called: the arguments are passed on the way they came.
     pub fn pass_on(self, caller: Value) {
-        let count = unsafe { (api().LLVMCountParams)(caller) };
-        unsafe {
-            (api().LLVMSetInstructionCallConv)(self, (api().LLVMGetFunctionCallConv)(caller));
-            for index in 0..=count {
-                let found = (api().LLVMGetAttributeCountAtIndex)(caller, index) as usize;
-                let mut attributes = vec![None; found];
-                (api().LLVMGetAttributesAtIndex)(caller, index, attributes.as_mut_ptr());
-                for attribute in attributes.into_iter().flatten() {
-                    (api().LLVMAddCallSiteAttribute)(self, index, attribute);
-                }
-            }
+        unsafe { (api().LLVMSetInstructionCallConv)(self, (api().LLVMGetFunctionCallConv)(caller)) };
+        for (index, attribute) in caller.attributes().filter(|(index, _)| *index != FUNCTION) {
+            unsafe { (api().LLVMAddCallSiteAttribute)(self, index, attribute) };
         }
     }
 
@@ -345,9 +337,41 @@ impl Value {
         unsafe { (api().LLVMSetLinkage)(self, linkage as u32) }
     }
 
+    /// Makes it known to this module alone.
+    pub fn make_internal(self) {
+        unsafe { (api().LLVMSetVisibility)(self, 0) };
+        self.set_linkage(Linkage::Internal);
+    }
+
     /// Lets it be seen in this program or library alone.
     pub fn hide(self) {
         unsafe { (api().LLVMSetVisibility)(self, 1) }
+    }
+
+    /// Makes a function that was only declared look to the linker and to callers like another of its type.
+    pub fn take_looks_of(self, other: Value) {
+        unsafe {
+            (api().LLVMSetLinkage)(self, (api().LLVMGetLinkage)(other));
+            (api().LLVMSetVisibility)(self, (api().LLVMGetVisibility)(other));
+            (api().LLVMSetUnnamedAddress)(self, (api().LLVMGetUnnamedAddress)(other));
+            (api().LLVMSetComdat)(self, (api().LLVMGetComdat)(other));
+            (api().LLVMSetFunctionCallConv)(self, (api().LLVMGetFunctionCallConv)(other));
+            (api().LLVMSetSection)(self, (api().LLVMGetSection)(other));
+            for (index, attribute) in other.attributes() {
+                (api().LLVMAddAttributeAtIndex)(self, index, attribute);
+            }
+        }
+    }
+
+    /// The attributes of a function, of what it returns and of its parameters, with their places.
+    fn attributes(self) -> impl Iterator<Item = (u32, Attribute)> {
+        let count = unsafe { (api().LLVMCountParams)(self) };
+        [FUNCTION].into_iter().chain(0..=count).flat_map(move |index| {
+            let found = unsafe { (api().LLVMGetAttributeCountAtIndex)(self, index) } as usize;
+            let mut attributes = vec![None; found];
+            unsafe { (api().LLVMGetAttributesAtIndex)(self, index, attributes.as_mut_ptr()) };
+            attributes.into_iter().flatten().map(move |attribute| (index, attribute))
+        })
     }
 
     /// Takes it out of its group of symbols.
