@@ -12,6 +12,7 @@ mod hooks;
 mod instrument;
 mod intrinsics;
 mod join;
+mod labels;
 mod llvm;
 mod operand;
 mod plain;

@@ -6,6 +6,7 @@
 //! be inlined: a process in which recording is off stays one (see `mode.rs` of the runtime).
 
 use crate::describe::cannot_describe;
+use crate::labels::own_tables;
 use crate::llvm::{Linkage, LlvmError, Machine, Module, Opcode, Value, ValueKind};
 use std::collections::{HashMap, HashSet};
 
@@ -37,8 +38,7 @@ impl<'a> Plain<'a> {
             symbol.set_name(&format!("__foretrace_unnamed.{number}"));
         }
         let copy = module.copy();
-        let single: HashSet<Value> = copy.functions().into_iter().filter(|function| is_single(*function)).collect();
-        let entered = declare_rest(&copy, &single);
+        let entered = declare_rest(&copy);
         // Variables of the source can be looked at where the program is recorded.
         copy.run("strip-nonlinetable-debuginfo,globaldce", machine)?;
         copy.run(passes, machine)?;
@@ -56,16 +56,13 @@ impl<'a> Plain<'a> {
 fn is_single(function: Value) -> bool {
     cannot_describe(function).is_some()
         || function.has_attribute("returns_twice")
-        || function.users().into_iter().any(|user| user.kind() == ValueKind::BlockAddress)
-        || function.blocks().into_iter().flat_map(|block| block.instructions()).any(|instruction| {
-            // Blocks whose addresses others may hold, and labels that are symbols.
-            instruction.opcode() == Opcode::IndirectBr
-                || instruction.operands().iter().any(|operand| match operand.kind() {
-                    ValueKind::BlockAddress => true,
-                    ValueKind::InlineAsm => defines_symbol(&operand.assembly()),
-                    _ => false,
-                })
-        })
+        || own_tables(function).is_none()
+        || function
+            .blocks()
+            .into_iter()
+            .flat_map(|block| block.instructions())
+            .flat_map(|instruction| instruction.operands())
+            .any(|operand| operand.kind() == ValueKind::InlineAsm && defines_symbol(&operand.assembly()))
 }
 
 /// Whether assembly has a label that is not numbered anew wherever it is put.
@@ -80,10 +77,15 @@ fn defines_symbol(assembly: &str) -> bool {
 }
 
 /// Leaves bodies to those functions alone that are there twice. Of everything else optimisation may see what it holds.
-fn declare_rest(module: &Module, single: &HashSet<Value>) -> HashMap<String, Linkage> {
+fn declare_rest(module: &Module) -> HashMap<String, Linkage> {
+    let defined: Vec<Value> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
+    let single: HashSet<Value> =
+        defined.iter().copied().filter(|function| is_single(*function)).chain(module.resolvers()).collect();
+    let tables =
+        defined.iter().filter(|function| !single.contains(function)).filter_map(|function| own_tables(*function));
+    let tables: HashSet<Value> = tables.flatten().collect();
     module.clear_assembly();
     resolve_aliases(module);
-    let single: HashSet<Value> = single.iter().copied().chain(module.resolvers()).collect();
     let called: HashSet<Value> = module.functions().into_iter().filter(|function| is_only_called(*function)).collect();
     for ifunc in module.ifuncs() {
         declare_instead(module, ifunc);
@@ -92,6 +94,8 @@ fn declare_rest(module: &Module, single: &HashSet<Value>) -> HashMap<String, Lin
     for variable in module.variables().into_iter().filter(|variable| !variable.is_declaration()) {
         if variable.linkage() == Linkage::Appended {
             variable.delete_global(); // lists that the other half has
+        } else if tables.contains(&variable) {
+            variable.set_name(&format!("{}{SUFFIX}", variable.name()));
         } else {
             variable.leave_group();
             variable.set_linkage(Linkage::Elsewhere);
@@ -169,7 +173,7 @@ fn separate(module: &Module, entered: &HashMap<String, Linkage>) -> Vec<Entered>
         function.set_name(&plain);
         let Some(linkage) = entered.get(&name) else { continue };
         let other = module.declare(&name, function.function_type());
-        function.replace_with(other);
+        module.replace_function(*function, other);
         if !linkage.is_replaceable() {
             known.insert(other, *function);
         }

@@ -20,8 +20,8 @@ pub const RECORDING: u8 = 2;
 /// No more records, but waits are still ours.
 pub const STOPPED: u8 = 3;
 
-/// Instrumented functions look at it themselves, as they are entered: where it is [`OFF`] they run as if they had never
-/// been instrumented. So that what runs then need not be told, nothing but a new process leads out of `OFF`.
+/// The program looks at it where it enters a function: with [`OFF`] it goes on in code that knows of no hooks. So nothing
+/// leads out of `OFF`, in this process.
 #[unsafe(export_name = "__foretrace_mode")]
 pub static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static READY: AtomicBool = AtomicBool::new(false);

@@ -254,6 +254,7 @@ table! {
     LLVMConstIntGetSExtValue(Value) -> i64;
     LLVMConstBitCast(Value, Type) -> Value;
     LLVMBlockAddress(Value, Block) -> Value;
+    LLVMGetBlockAddressBasicBlock(Value) -> Block;
     LLVMGetPoison(Type) -> Value;
 
     // New instructions

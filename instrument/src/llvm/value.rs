@@ -147,6 +147,16 @@ impl Value {
         entry.and_then(Block::first).expect("a function with an instruction has a first one")
     }
 
+    /// The function that an instruction is in.
+    pub fn function(self) -> Value {
+        unsafe { (api().LLVMGetInstructionParent)(self) }.function()
+    }
+
+    /// The block whose address it is.
+    pub fn addressed_block(self) -> Block {
+        unsafe { (api().LLVMGetBlockAddressBasicBlock)(self) }
+    }
+
     /// The blocks that a terminator leads to.
     pub fn successors(self) -> Vec<Block> {
         let count = unsafe { (api().LLVMGetNumSuccessors)(self) };
