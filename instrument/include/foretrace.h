@@ -8,6 +8,8 @@
  *
  *     foretrace::atomic section("transfer");
  *
+ * FORETRACE_RECORD_OFF() and FORETRACE_RECORD_ON() switch recording off and on again; the trace is of what was recorded last.
+ *
  * They do nothing unless `foretrace cc` or `foretrace c++` compiles the program. The label is a string literal, or any
  * string that lives as long as the program. */
 #ifndef FORETRACE_H
@@ -20,17 +22,23 @@ extern "C" {
 #endif
 void foretrace_atomic_begin(const char *label);
 void foretrace_atomic_end(const char *label);
+void foretrace_record_on(void);
+void foretrace_record_off(void);
 #ifdef __cplusplus
 }
 #endif
 
 #define FORETRACE_ATOMIC_BEGIN(label) foretrace_atomic_begin(label)
 #define FORETRACE_ATOMIC_END(label) foretrace_atomic_end(label)
+#define FORETRACE_RECORD_ON() foretrace_record_on()
+#define FORETRACE_RECORD_OFF() foretrace_record_off()
 
 #else
 
 #define FORETRACE_ATOMIC_BEGIN(label) ((void)(label))
 #define FORETRACE_ATOMIC_END(label) ((void)(label))
+#define FORETRACE_RECORD_ON() ((void)0)
+#define FORETRACE_RECORD_OFF() ((void)0)
 
 #endif
 

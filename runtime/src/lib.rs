@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), no_std)]
 
+pub mod open;
 pub mod record;
 
 #[cfg(feature = "hooks")]
@@ -31,6 +32,8 @@ mod text;
 mod threads;
 #[cfg(feature = "hooks")]
 mod waiting;
+#[cfg(feature = "hooks")]
+mod window;
 
 /// A bug of the runtime: said, and the program ends as by `abort`.
 #[cfg(all(feature = "hooks", not(test)))]

@@ -7,10 +7,11 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, compile
 use crate::controller;
 use crate::mode;
 use crate::order;
-use crate::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, header, stop};
+use crate::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, cut, header, stop};
 use crate::sys::{self, PAGE, call};
 use crate::text::{Text, say};
 use crate::threads::Thread;
+use crate::window;
 
 /// What a thread keeps of its log.
 #[repr(C)]
@@ -24,6 +25,10 @@ pub struct Log {
     piece_offset: Cell<u64>,
     file_bytes: Cell<u64>,
     next_bytes: Cell<usize>,
+    /// Of the file before this one.
+    older_bytes: Cell<u64>,
+    /// Why the next file does not begin with the thread, 0 if it does.
+    begins: Cell<u64>,
     /// Its `Stop` is written, or can never be: records go nowhere.
     closed: Cell<bool>,
 }
@@ -112,6 +117,12 @@ pub fn write<const N: usize>(thread: &'static Thread, kind: Kind, place: u64, wo
 /// A synchronisation record: two words and its order, which it returns.
 pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extra: u64) -> u64 {
     debug_assert_eq!(kind.words(), 4);
+    window::follow(thread);
+    window::note(thread, kind, object, extra);
+    if mode::get() == mode::PAUSED {
+        thread.counted();
+        return order::next();
+    }
     let record = reserve(thread, 4);
     let order = order::next();
     if order >= order::STOPPED {
@@ -157,6 +168,9 @@ fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
     let log = &thread.log;
     if !log.closed.get() {
         if STOPPED.load(SeqCst) == 0 {
+            if window::is_full(thread) && thread.inflight.get().is_null() {
+                turn_over(thread);
+            }
             match extend(thread).or_else(|_| extend_by_least(thread)) {
                 Ok(()) => return reserve(thread, words),
                 Err(Trouble::Limit) => {
@@ -190,7 +204,8 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     let log = &thread.log;
     let used = used_bytes(log);
     let offset = used & !(PAGE as u64 - 1);
-    let bytes = if log.next_bytes.get() == 0 { FIRST_BYTES } else { log.next_bytes.get() };
+    let first_bytes = window::piece_bytes(FIRST_BYTES);
+    let bytes = if log.next_bytes.get() == 0 { first_bytes } else { log.next_bytes.get() };
     let (bytes, added) = account(log, offset, bytes)?;
     let file = sys::open(path(thread).bytes(), sys::READ_WRITE).map_err(Trouble::System)?;
     let piece = allocate(file, log.file_bytes.get(), added)
@@ -208,13 +223,62 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     log.piece_bytes.set(bytes);
     log.piece_offset.set(offset);
     log.file_bytes.set(offset + bytes as u64);
-    log.next_bytes.set((bytes * 4).min(LAST_BYTES));
+    log.next_bytes.set((bytes * 4).min(window::piece_bytes(LAST_BYTES)));
     log.cursor.set(piece.wrapping_add((used - offset) as usize).cast());
     log.end.set(piece.wrapping_add(bytes).cast::<u64>().wrapping_sub(STOP_WORDS));
     if first {
         write_header(thread);
+        let why = log.begins.replace(0);
+        if why != 0 {
+            window::write_start(thread, why);
+        }
     }
     Ok(())
+}
+
+/// The file becomes the one before; the one before that goes.
+fn turn_over(thread: &'static Thread) {
+    let log = &thread.log;
+    end_file(thread);
+    let (path, older) = (path(thread), older(thread));
+    call!(RENAME, path.bytes().as_ptr(), older.bytes().as_ptr());
+    BYTES.fetch_sub(log.older_bytes.replace(log.file_bytes.replace(0)), SeqCst);
+    log.begins.set(cut::WINDOW);
+    window::began(thread);
+}
+
+/// What the thread's log holds is forgotten; it begins anew.
+pub fn begin_anew(thread: &'static Thread) {
+    let log = &thread.log;
+    if log.closed.get() {
+        return;
+    }
+    end_file(thread);
+    let (path, older) = (path(thread), older(thread));
+    call!(UNLINK, path.bytes().as_ptr());
+    call!(UNLINK, older.bytes().as_ptr());
+    BYTES.fetch_sub(log.older_bytes.replace(0) + log.file_bytes.replace(0), SeqCst);
+    log.begins.set(cut::SWITCH);
+    window::began(thread);
+}
+
+/// Nothing more goes to the file.
+fn end_file(thread: &Thread) {
+    let log = &thread.log;
+    if log.piece.get().is_null() {
+        return;
+    }
+    let used = used_bytes(log);
+    if call!(TRUNCATE, path(thread).bytes().as_ptr(), used) == 0 {
+        let kept = used.next_multiple_of(PAGE as u64);
+        BYTES.fetch_sub(log.file_bytes.replace(kept) - kept, SeqCst);
+    }
+    sys::unmap(log.piece.get(), log.piece_bytes.get());
+    log.piece.set(core::ptr::null_mut());
+    log.piece_offset.set(0);
+    log.cursor.set(core::ptr::null_mut());
+    log.end.set(core::ptr::null_mut());
+    log.next_bytes.set(0);
 }
 
 /// The same where there is no room for as much.
@@ -270,9 +334,18 @@ fn used_bytes(log: &Log) -> u64 {
 }
 
 fn path(thread: &Thread) -> Text<4200> {
+    file(thread, "log")
+}
+
+/// The file before the current one.
+fn older(thread: &Thread) -> Text<4200> {
+    file(thread, "old")
+}
+
+fn file(thread: &Thread, kind: &str) -> Text<4200> {
     let mut path = Text::new();
     path.push(mode::directory());
-    path.push(Text::<40>::of(format_args!("/thread-{}.log\0", thread.number.get())).bytes());
+    path.push(Text::<40>::of(format_args!("/thread-{}.{kind}\0", thread.number.get())).bytes());
     path
 }
 

@@ -4,12 +4,12 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use crate::sys::{self, call};
 use crate::text::{Text, number, say};
-use crate::{controller, interpose, log, modules, threads};
+use crate::{controller, interpose, log, modules, threads, window};
 
 /// Nothing is recorded.
 pub const OFF: u8 = 0;
@@ -19,6 +19,9 @@ pub const UNKNOWN: u8 = 1;
 pub const RECORDING: u8 = 2;
 /// No more records, but waits are still ours.
 pub const STOPPED: u8 = 3;
+
+/// No records until recording is switched on again; all else is as while recording.
+pub const PAUSED: u8 = 4;
 
 /// The program looks at it where it enters a function: with [`OFF`] it goes on in code that knows of no hooks. So nothing
 /// leads out of `OFF`, in this process.
@@ -34,6 +37,11 @@ pub fn get() -> u8 {
 
 pub fn set(mode: u8) {
     MODE.store(mode, Release);
+}
+
+/// From one mode to another; false if it was none of them.
+pub fn change(from: u8, to: u8) -> bool {
+    MODE.compare_exchange(from, to, AcqRel, Relaxed).is_ok()
 }
 
 pub fn ready() -> bool {
@@ -85,7 +93,7 @@ pub fn initialise() {
     threads::forget_left();
     MODE.store(mode, Release);
     READY.store(true, Release);
-    if mode == RECORDING {
+    if mode == RECORDING || mode == PAUSED {
         threads::adopt_first();
         controller::start();
     }
@@ -113,10 +121,27 @@ fn settings() -> u8 {
     {
         return off(why);
     }
+    let paused = match parts() {
+        Ok(paused) => paused,
+        Err(why) => return off(why),
+    };
     interpose::threads::prepare();
     modules::write();
     interpose::signals::process_starts();
-    RECORDING
+    if paused { PAUSED } else { RECORDING }
+}
+
+/// Which part of the run is recorded; whether it starts later.
+fn parts() -> Result<bool, &'static str> {
+    let (window, paused, signal) = (take(c"FORETRACE_WINDOW"), take(c"FORETRACE_PAUSED"), take(c"FORETRACE_SWITCH"));
+    let events = window.map(number).unwrap_or(Some(0)).ok_or("FORETRACE_WINDOW is no number")?;
+    window::prepare(events, paused.is_some());
+    if let Some(signal) = signal {
+        let signal =
+            number(signal).filter(|signal| (1..=64).contains(signal)).ok_or("FORETRACE_SWITCH is no signal")?;
+        window::listen(signal as i32);
+    }
+    Ok(paused.is_some())
 }
 
 fn off(why: &str) -> u8 {

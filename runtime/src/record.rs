@@ -122,6 +122,13 @@ kinds! {
     /// Such a function returns, or an exception leaves it.
     Returned = 25, 1;
 
+    /// The log does not begin with the thread: one of [`cut`], the order number of the moment from which on it is whole, 1
+    /// if it is not known what the thread has open. Right after the file's header.
+    Cut = 26, 4;
+    /// What the thread has open there, one record for each: kind, first and second word of the record that began it; of a wait
+    /// whether its mutex is recursive.
+    Open = 27, 5;
+
     /// A read of 1 byte: address, value, order.
     Load1 = 32, 4;
     /// A read of 2 bytes.
@@ -154,6 +161,15 @@ kinds! {
     Failed4 = 46, 5;
     /// The same of 8 bytes.
     Failed8 = 47, 5;
+
+    /// A write of 1 byte where not all is recorded: address, value, what was there before, order.
+    Replace1 = 48, 5;
+    /// The same of 2 bytes.
+    Replace2 = 49, 5;
+    /// The same of 4 bytes.
+    Replace4 = 50, 5;
+    /// The same of 8 bytes.
+    Replace8 = 51, 5;
 
     /// A mutex, spin lock or once object was taken: object, 1 if it is recursive, order.
     Acquire = 64, 4;
@@ -236,6 +252,14 @@ pub mod fail {
     pub const DEADLOCK: u64 = 5;
 }
 
+/// First word of `Cut`.
+pub mod cut {
+    /// Only the last events of each thread are kept.
+    pub const WINDOW: u64 = 1;
+    /// Recording was switched on.
+    pub const SWITCH: u64 = 2;
+}
+
 /// First word of `Stop`.
 pub mod stop {
     /// The thread or the process ended; nothing is missing.
@@ -255,7 +279,7 @@ impl Kind {
     /// Bytes that an access touches; 0 for any other kind.
     pub const fn size(self) -> usize {
         match self as u8 {
-            code @ 32..=47 => 1 << (code & 3),
+            code @ 32..=51 => 1 << (code & 3),
             _ => 0,
         }
     }
@@ -265,9 +289,14 @@ impl Kind {
         matches!(self as u8, 32..=35)
     }
 
-    /// Whether it is a `Store`.
+    /// Whether it is a `Store` or a `Replace`.
     pub const fn is_store(self) -> bool {
-        matches!(self as u8, 36..=39)
+        matches!(self as u8, 36..=39 | 48..=51)
+    }
+
+    /// Whether it is a `Replace`.
+    pub const fn is_replace(self) -> bool {
+        matches!(self as u8, 48..=51)
     }
 }
 
@@ -291,7 +320,7 @@ mod tests {
             let Some(kind) = Kind::of(u64::from(code) << PLACE_BITS) else { continue };
             assert_eq!(kind as u8, code);
             assert!(kind.words() >= 1);
-            assert_eq!(kind.size() > 0, (32..48).contains(&code));
+            assert_eq!(kind.size() > 0, (32..52).contains(&code));
         }
     }
 }

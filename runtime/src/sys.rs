@@ -43,6 +43,7 @@ pub mod number {
     pub const TRUNCATE: usize = 76;
     pub const GETCWD: usize = 79;
     pub const RENAME: usize = 82;
+    pub const UNLINK: usize = 87;
     pub const READLINK: usize = 89;
     pub const SIGALTSTACK: usize = 131;
     pub const GETTID: usize = 186;

@@ -17,6 +17,7 @@ use crate::mode;
 use crate::sys;
 use crate::text::Text;
 use crate::waiting::Waiter;
+use crate::window;
 
 /// A thread. Cells are its own; what others touch is atomic.
 #[repr(C)]
@@ -73,6 +74,8 @@ pub struct Thread {
     pub waiter: AtomicPtr<Waiter>,
     /// Its deferred signal.
     pub deferred: signals::Deferred,
+    /// What its log has to say if it begins anew.
+    pub part: window::Part,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
 }
@@ -174,6 +177,7 @@ impl Thread {
         let memory = sys::map(size_of::<Thread>())?;
         let thread = at(memory as usize); // all zeroes is a valid thread
         thread.limit.store(u64::MAX, Relaxed);
+        thread.part.start();
         Some(thread)
     }
 

@@ -3,7 +3,7 @@
 use super::trace::WalkArgs;
 use super::{Outcome, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Mode, Program, Run};
+use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +45,19 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_size: Option<u64>,
 
+    /// Keep only the last events of each thread: at least so many, at most about twice as many. The trace starts where the logs of all
+    /// threads do; it cannot be replayed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    window: Option<u64>,
+
+    /// Record nothing until the program switches recording on, with FORETRACE_RECORD_ON() of foretrace.h or --switch-signal
+    #[arg(long)]
+    paused: bool,
+
+    /// A signal that switches recording off and on, such as USR2
+    #[arg(long, value_name = "SIGNAL", value_parser = signal)]
+    switch_signal: Option<i32>,
+
     #[command(flatten)]
     walk: WalkArgs,
 
@@ -55,6 +68,15 @@ pub struct Args {
 
 /// Fewer bytes do not hold the logs of a few threads.
 const SMALLEST: u64 = 64 << 10;
+
+/// A signal by its name or number.
+fn signal(text: &str) -> Result<i32, String> {
+    let upper = text.to_ascii_uppercase();
+    let name = if upper.starts_with("SIG") { upper } else { format!("SIG{upper}") };
+    let named = name.parse::<nix::sys::signal::Signal>().map(|signal| signal as i32).ok();
+    let number = || text.parse().ok().filter(|number| (1..=64).contains(number));
+    named.or_else(number).ok_or_else(|| format!("found {text}, expected a signal, such as USR2"))
+}
 
 /// A number of bytes, with K, M or G.
 fn bytes(text: &str) -> Result<u64, String> {
@@ -118,7 +140,8 @@ fn name(program: &Program) -> String {
 /// Runs the program and completes its logs.
 fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<(Folder, Ending)> {
     let folder = Folder::create(path)?;
-    let run = Run { program, mode, folder: &folder, max_bytes: args.max_size, time_limit: None, quiet: false };
+    let part = Part { window: args.window, paused: args.paused, switch: args.switch_signal };
+    let run = Run { program, mode, folder: &folder, max_bytes: args.max_size, part, time_limit: None, quiet: false };
     let ending = run.record()?;
     Ok((folder, ending))
 }

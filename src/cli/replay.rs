@@ -4,7 +4,8 @@ use super::choices::{FORMATS, Format, one_of, seconds};
 use super::{Outcome, files};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Difference, Ending, Event, Folder, Mode, Plan, Program, Replayed, Run, What, fix_addresses, judge, ops, run_plan,
+    Difference, Ending, Event, Folder, Mode, Part, Plan, Program, Replayed, Run, What, fix_addresses, judge, ops,
+    run_plan,
 };
 use foretrace::report::SavedSchedule;
 use foretrace_walker::log::Record;
@@ -117,7 +118,7 @@ fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<
         bail!("--gdb needs a witness: a recording has no remote access")
     };
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    let run = Run { program, mode, folder, max_bytes: None, time_limit: None, quiet: false };
+    let run = Run { program, mode, folder, max_bytes: None, part: Part::default(), time_limit: None, quiet: false };
     fix_addresses();
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-ex", "set breakpoint pending on", "-ex", "set confirm off", "-ex", "break foretrace_at_remote"]);

@@ -74,11 +74,13 @@ impl WalkArgs {
         let walked = walk(recording, &options)?;
         write_trace(&walked.trace, Some(output), None)?;
         let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
+        let part =
+            if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };
         let told = match walked.trace.data {
             Data::Concrete => concrete(&walked.statistics),
             _ => told(&walked.statistics),
         };
-        Ok(format!("{events} events of {threads} threads, {told}"))
+        Ok(format!("{events} events of {threads} threads{part}, {told}"))
     }
 }
 

@@ -113,6 +113,17 @@ pub enum RecordError {
     Logs(#[from] WalkError),
 }
 
+/// Which part of a run is recorded; by default all of it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Part {
+    /// At least so many events of each thread, the last ones.
+    pub window: Option<u64>,
+    /// Nothing until recording is switched on.
+    pub paused: bool,
+    /// This signal switches recording off and on.
+    pub switch: Option<i32>,
+}
+
 /// A run to be.
 #[derive(Clone, Debug)]
 pub struct Run<'r> {
@@ -124,6 +135,8 @@ pub struct Run<'r> {
     pub folder: &'r Folder,
     /// Most bytes of all logs together.
     pub max_bytes: Option<u64>,
+    /// Which part of the run is recorded.
+    pub part: Part,
     /// Kill it after so long.
     pub time_limit: Option<Duration>,
     /// Whether what it prints is shown.
@@ -136,6 +149,9 @@ impl Run<'_> {
         let mut variables =
             vec![("FORETRACE_MODE", self.mode.name().into()), ("FORETRACE_DIR", self.folder.path().into())];
         variables.extend(self.max_bytes.map(|bytes| ("FORETRACE_MAX_BYTES", bytes.to_string().into())));
+        variables.extend(self.part.window.map(|events| ("FORETRACE_WINDOW", events.to_string().into())));
+        variables.extend(self.part.paused.then(|| ("FORETRACE_PAUSED", "1".into())));
+        variables.extend(self.part.switch.map(|signal| ("FORETRACE_SWITCH", signal.to_string().into())));
         match &self.mode {
             Mode::Serial(seed) => variables.push(("FORETRACE_SEED", seed.to_string().into())),
             Mode::Replay(schedule) => variables.push(("FORETRACE_SCHEDULE", schedule.into())),

@@ -11,7 +11,7 @@ mod schedule;
 mod verify;
 
 pub use folder::{Folder, FolderError, Recording};
-pub use launch::{Ending, LaunchError, Mode, RecordError, Run, fix_addresses};
+pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};
 pub use program::{Program, ProgramError};
 pub use replay::{Plan, ReplayError, Replayed, judge, run_plan};
 pub use schedule::Turn;

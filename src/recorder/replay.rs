@@ -1,14 +1,14 @@
 //! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
 
 use super::folder::Folder;
-use super::launch::{Ending, Mode, RecordError, Run};
+use super::launch::{Ending, Mode, Part, RecordError, Run};
 use super::program::Program;
 use super::schedule::{Turn, as_file};
 use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
 use crate::report::{SavedWitness, write_whole};
 use foretrace_trace::EventId;
 use foretrace_walker::WalkError;
-use foretrace_walker::log::Record;
+use foretrace_walker::log::{Record, open_logs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,8 +40,14 @@ pub struct Replayed {
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// It was not recorded.
-    #[error("the witness has no positions in a program's log: its trace was not recorded from a real program")]
+    #[error(
+        "the witness has no positions in a program's log: its trace was not recorded from a real program, or \
+         begins later than the run"
+    )]
     NoPositions,
+    /// Its start is not there.
+    #[error("the recording begins later than the run (--window, or recording was switched on): it cannot be replayed")]
+    BeginsLater,
     /// A file fails.
     #[error("{path}", path = .0.display())]
     Io(PathBuf, #[source] std::io::Error),
@@ -69,6 +75,9 @@ impl Plan {
 
     /// The plan to do again what a recording shows.
     pub fn of_recording(folder: &Path) -> Result<Plan, ReplayError> {
+        if open_logs(folder)?.iter().any(|log| log.cut().is_some()) {
+            return Err(ReplayError::BeginsLater);
+        }
         let expected = Events::read(folder)?.as_expected();
         Ok(Plan { turns: turns(&expected), expected, triple: None })
     }
@@ -104,7 +113,8 @@ pub fn run_plan(
     quiet: bool,
 ) -> Result<Ending, ReplayError> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    Ok(Run { program, mode, folder, max_bytes: None, time_limit: Some(time_limit), quiet }.record()?)
+    Ok(Run { program, mode, folder, max_bytes: None, part: Part::default(), time_limit: Some(time_limit), quiet }
+        .record()?)
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.

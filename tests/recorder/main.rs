@@ -5,6 +5,7 @@ mod crashes;
 mod examples;
 mod faults;
 mod gcc;
+mod parts;
 mod replays;
 mod support;
 mod transactions;

@@ -33,6 +33,9 @@ pub enum WalkError {
     /// Order numbers of a thread that do not grow.
     #[error("{}: order {found} at byte {byte}, expected more than {before}", path.display())]
     Order { path: PathBuf, byte: u64, found: u64, before: u64 },
+    /// More locks, waits and transactions than a log can say at its start.
+    #[error("{}: the thread had too many locks and transactions open where its log begins: record the whole run", path.display())]
+    ManyOpen { path: PathBuf },
     /// A description that is none.
     #[error("{}: {what}", path.display())]
     Description { path: PathBuf, what: String },

@@ -18,6 +18,7 @@ mod statistics;
 mod transactions;
 mod value;
 mod walk;
+mod window;
 mod world;
 
 pub use error::WalkError;

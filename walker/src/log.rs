@@ -47,6 +47,8 @@ pub struct Log {
     records: u64,
     counted: u64,
     stop: u64,
+    /// Where it is read from: a byte, and the counted records before it.
+    start: (usize, u64),
 }
 
 impl Log {
@@ -58,7 +60,8 @@ impl Log {
         match scan.stop {
             Some(stop) => {
                 let Scan { end, records, counted, .. } = scan;
-                Ok(Log { path: path.to_path_buf(), bytes, header, end, records, counted, stop })
+                let start = (HEADER_WORDS * WORD, 0);
+                Ok(Log { path: path.to_path_buf(), bytes, header, end, records, counted, stop, start })
             }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
@@ -96,7 +99,19 @@ impl Log {
 
     /// Its records from the first on.
     pub fn records(&self) -> Records<'_> {
-        Records { bytes: &self.bytes[..self.end], position: HEADER_WORDS * WORD, at: 0 }
+        let (position, at) = self.start;
+        Records { bytes: &self.bytes[..self.end], position, at }
+    }
+
+    /// The record that says so, if the log does not begin with the thread.
+    pub fn cut(&self) -> Option<Record> {
+        let first = Records { bytes: &self.bytes[..self.end], position: HEADER_WORDS * WORD, at: 0 }.peek();
+        first.filter(|record| record.kind == Kind::Cut)
+    }
+
+    /// From now on its records begin here.
+    pub(crate) fn start_at(&mut self, start: (usize, u64)) {
+        self.start = start;
     }
 }
 
@@ -121,6 +136,11 @@ impl Records<'_> {
             *word = u64::from_le_bytes(*bytes);
         }
         Some(Record { kind, place: header & ((1 << PLACE_BITS) - 1), words, at: self.at })
+    }
+
+    /// Where it is, for [`Log::start_at`].
+    pub(crate) fn position(&self) -> (usize, u64) {
+        (self.position, self.at)
     }
 
     /// The byte at which the next record starts.
@@ -251,11 +271,16 @@ fn paths<'h>(headers: impl Iterator<Item = &'h FileHeader>) -> Vec<String> {
 
 /// The files `thread-<number>.log` of a folder, sorted by name.
 fn log_files(recording: &Path) -> Result<Vec<PathBuf>, WalkError> {
+    files(recording, ".log")
+}
+
+/// The files of threads whose name ends so.
+fn files(recording: &Path, end: &str) -> Result<Vec<PathBuf>, WalkError> {
     let failed = |error| WalkError::io(recording, error);
     let mut paths = Vec::new();
     for entry in fs::read_dir(recording).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        let is_log = name.to_str().is_some_and(|name| name.starts_with("thread-") && name.ends_with(".log"));
+        let is_log = name.to_str().is_some_and(|name| name.starts_with("thread-") && name.ends_with(end));
         if is_log {
             paths.push(recording.join(name));
         }
@@ -269,7 +294,30 @@ fn log_files(recording: &Path) -> Result<Vec<PathBuf>, WalkError> {
 ///
 /// From then on a log that ends otherwise was cut off, and is refused.
 pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
+    for older in files(recording, ".old")? {
+        join(&older, &older.with_extension("log"))?;
+    }
     log_files(recording)?.iter().try_for_each(|path| finish(path))
+}
+
+/// Puts the two files of a thread of which only the last events are kept together, in place of the newer.
+fn join(older: &Path, newer: &Path) -> Result<(), WalkError> {
+    let failed = |error| WalkError::io(newer, error);
+    let rest = fs::read(newer).unwrap_or_default();
+    if word(&rest, 0).unwrap_or(0) == 0 {
+        return fs::rename(older, newer).map_err(failed); // the newer was not even begun
+    }
+    let mut bytes = fs::read(older).map_err(|error| WalkError::io(older, error))?;
+    read_header(older, &bytes)?;
+    bytes.truncate(scan(&bytes).end);
+    let mut records = Records { bytes: &rest, position: HEADER_WORDS * WORD, at: 0 };
+    while let Some(record) = records.peek().filter(|record| matches!(record.kind, Kind::Cut | Kind::Open)) {
+        records.pass(record.kind);
+    }
+    bytes.extend_from_slice(&rest[records.position..]);
+    let joined = newer.with_extension("joined");
+    fs::write(&joined, bytes).and_then(|()| fs::rename(&joined, newer)).map_err(failed)?;
+    fs::remove_file(older).map_err(|error| WalkError::io(older, error))
 }
 
 fn finish(path: &Path) -> Result<(), WalkError> {

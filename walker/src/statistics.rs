@@ -30,6 +30,8 @@ pub struct Statistics {
     pub pins: BTreeMap<String, u64>,
     /// Synchronisation that fits to no state of its object, and was left out.
     pub dropped: u64,
+    /// Whether the trace begins later than the run.
+    pub begins_later: bool,
     /// Transactions in the trace.
     pub transactions: u64,
     /// How often the log and the program disagreed.

@@ -10,6 +10,7 @@ use crate::program::Program;
 use crate::shared;
 use crate::statistics::Statistics;
 use crate::transactions::{Insertions, Transactions};
+use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::Kind;
@@ -29,8 +30,9 @@ pub struct Walked {
 /// Makes the trace of a recording.
 pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let description = Description::read(recording)?;
-    let logs = open_logs(recording)?;
+    let mut logs = open_logs(recording)?;
     logs.iter().try_for_each(order::check)?;
+    let start = window::find(&mut logs)?;
     let program = Program::open(recording)?;
     if program.is_concrete() && options.transactions == Transactions::LoopBodies {
         return Err(WalkError::NoLoops);
@@ -39,6 +41,12 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let mut world = World::new(&program, options, sharing)?;
     world.draft.assembler.set_program(&description.program);
     let mut threads = declare_threads(&mut world, &logs)?;
+    if let Some(start) = start {
+        world.begins_later = true;
+        world.statistics.begins_later = true;
+        threads.iter_mut().zip(&start.begun).for_each(|(thread, begun)| thread.begun_before = *begun);
+        window::take_open(&mut world, &mut threads, &logs, &start)?;
+    }
     take_turns(&mut world, &mut threads, &logs)?;
     fail_by_signal(&mut world, &threads, description.signal);
     finish(world, &threads, &logs)

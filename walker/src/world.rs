@@ -34,6 +34,8 @@ pub(crate) struct World<'a> {
     pub statistics: Statistics,
     /// By thread number, its place in the trace.
     pub threads: FxHashMap<u64, ThreadId>,
+    /// Whether the trace begins later than the run: its events have no positions that a replay could come to.
+    pub begins_later: bool,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
     locations: FxHashMap<(usize, LocationId), Option<NameId>>,
@@ -67,6 +69,7 @@ impl<'a> World<'a> {
             spans: Vec::new(),
             statistics,
             threads: FxHashMap::default(),
+            begins_later: false,
             failed: false,
             locations: FxHashMap::default(),
             places: FxHashMap::default(),
@@ -82,7 +85,8 @@ impl<'a> World<'a> {
     /// Adds an event that is the k-th of n of one step.
     pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
         let Source { thread, loc, at } = source;
-        self.draft.push(Event { thread, op, loc, at: Some(at), part })
+        let at = (!self.begins_later).then_some(at);
+        self.draft.push(Event { thread, op, loc, at, part })
     }
 
     /// A source position as the trace has it.

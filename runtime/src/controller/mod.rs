@@ -100,7 +100,8 @@ pub fn start() {
     }
 }
 
-fn replaying() -> bool {
+/// Whether a schedule was given.
+pub fn replaying() -> bool {
     REPLAY.load(Relaxed)
 }
 

@@ -14,12 +14,14 @@ use crate::order;
 use crate::record::Kind;
 use crate::sys;
 use crate::threads::Thread;
+use crate::window;
 
 /// Memory in one size. Each read and write is one instruction, at any alignment.
 pub trait Word: Copy {
     const BYTES: u64;
     const LOAD: Kind;
     const STORE: Kind;
+    const REPLACE: Kind;
     const UPDATE: Kind;
     const FAILED: Kind;
     unsafe fn read(address: u64) -> u64;
@@ -34,6 +36,7 @@ macro_rules! word {
             const BYTES: u64 = $bytes;
             const LOAD: Kind = $kinds.0;
             const STORE: Kind = $kinds.1;
+            const REPLACE: Kind = $kinds.4;
             const UPDATE: Kind = $kinds.2;
             const FAILED: Kind = $kinds.3;
 
@@ -73,7 +76,7 @@ word!(
     "movzx {0:e}, byte ptr [{1}]",
     "mov byte ptr [{1}], {0}",
     reg_byte,
-    (Kind::Load1, Kind::Store1, Kind::Update1, Kind::Failed1)
+    (Kind::Load1, Kind::Store1, Kind::Update1, Kind::Failed1, Kind::Replace1)
 );
 word!(
     u16,
@@ -83,7 +86,7 @@ word!(
     "movzx {0:e}, word ptr [{1}]",
     "mov word ptr [{1}], {0:x}",
     reg,
-    (Kind::Load2, Kind::Store2, Kind::Update2, Kind::Failed2)
+    (Kind::Load2, Kind::Store2, Kind::Update2, Kind::Failed2, Kind::Replace2)
 );
 word!(
     u32,
@@ -93,7 +96,7 @@ word!(
     "mov {0:e}, dword ptr [{1}]",
     "mov dword ptr [{1}], {0:e}",
     reg,
-    (Kind::Load4, Kind::Store4, Kind::Update4, Kind::Failed4)
+    (Kind::Load4, Kind::Store4, Kind::Update4, Kind::Failed4, Kind::Replace4)
 );
 word!(
     u64,
@@ -103,7 +106,7 @@ word!(
     "mov {0}, qword ptr [{1}]",
     "mov qword ptr [{1}], {0}",
     reg,
-    (Kind::Load8, Kind::Store8, Kind::Update8, Kind::Failed8)
+    (Kind::Load8, Kind::Store8, Kind::Update8, Kind::Failed8, Kind::Replace8)
 );
 
 /// Under the lock: the number of the access that is being recorded, and where its record is from now on.
@@ -159,12 +162,34 @@ fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
 
 #[inline(always)]
 fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
+    if window::partial() {
+        return replace::<W>(thread, address, value, site);
+    }
     let record = log::reserve(thread, 4);
     put(record, 1, address);
     put(record, 2, value);
     seal(record, W::STORE, site);
     let (record, order) = enter(thread, record, address, W::BYTES);
     put(record, 3, order); // before the effect: who sees the value finds it in the log, whatever becomes of us
+    // SAFETY: the program's access.
+    unsafe { W::write(address, value) };
+    leave(thread, record, order, (address, W::BYTES));
+    thread.counted();
+}
+
+/// A write that also records what was there.
+#[inline(never)]
+fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
+    let record = log::reserve(thread, 5);
+    put(record, 1, address);
+    put(record, 2, value);
+    seal(record, W::REPLACE, site);
+    let (record, order) = enter(thread, record, address, W::BYTES);
+    // SAFETY: the program is about to write there.
+    let before = unsafe { W::read(address) };
+    let (record, order) = current(thread, record, order);
+    put(record, 3, before);
+    put(record, 4, order); // before the effect, as in `store`
     // SAFETY: the program's access.
     unsafe { W::write(address, value) };
     leave(thread, record, order, (address, W::BYTES));
@@ -317,6 +342,11 @@ hooks!(u64, __foretrace_load8, __foretrace_store8, __foretrace_update8, __foretr
 
 /// A write of a byte by an interposed function; the thread is inside of it.
 pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
+    if mode::get() == mode::PAUSED {
+        // SAFETY: the caller's access.
+        return unsafe { u8::write(address as u64, u64::from(value)) };
+    }
+    window::follow(thread);
     store::<u8>(thread, address as u64, u64::from(value), 0);
 }
 

@@ -3,6 +3,7 @@
 //! gcc's hooks come before the access. What a write wrote is read back at the thread's next event, and only then the write is
 //! recorded: where one thread runs at a time nobody else can have come in between.
 
+use core::cell::Cell;
 use core::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -12,6 +13,7 @@ use core::sync::atomic::{
 use super::access::{self, Word};
 use crate::log::{self, put, seal};
 use crate::record::Kind;
+use crate::sys::{self, PAGE};
 use crate::threads::Thread;
 
 /// A write that is not recorded yet. The thread's own, but for what [`keep`] reads and sets.
@@ -23,6 +25,11 @@ pub struct Held {
     /// What it wrote, where that is known already.
     value: AtomicU64,
     known: AtomicBool,
+    /// What was there before, where that is to be recorded; null otherwise.
+    before: Cell<*const u8>,
+    /// Room for it, and how much.
+    room: Cell<*mut u8>,
+    room_bytes: Cell<usize>,
 }
 
 /// A write, taken out.
@@ -54,6 +61,23 @@ impl Held {
         self.place.store(write.place, Relaxed);
         self.known.store(false, Relaxed);
         self.bytes.store(write.bytes, Release);
+    }
+
+    /// Keeps what is there now. The write is held already: should its memory be none, this is where that shows.
+    pub fn keep_before(&self) {
+        let (bytes, address) = (self.bytes.load(Relaxed) as usize, self.address.load(Relaxed));
+        if bytes > self.room_bytes.get() {
+            if !self.room.get().is_null() {
+                sys::unmap(self.room.get(), self.room_bytes.get());
+            }
+            let size = bytes.next_multiple_of(PAGE);
+            let room = sys::map(size).unwrap_or_else(|| sys::die_by(sys::SIGABRT));
+            self.room.set(room);
+            self.room_bytes.set(size);
+        }
+        // SAFETY: the program is about to write there; there is room.
+        unsafe { sys::memmove(self.room.get().cast(), address as *const _, bytes) };
+        self.before.set(self.room.get());
     }
 
     /// Undoes [`take`](Held::take).
@@ -107,31 +131,41 @@ pub fn settle(thread: &'static Thread) {
     while done < write.bytes {
         let bytes = access::piece(write.address + done, write.bytes - done);
         let value = write.value.filter(|_| bytes == write.bytes);
-        written_piece(thread, write.address + done, bytes, write.place, value);
+        let piece = Write { address: write.address + done, bytes, value, ..write };
+        let before = thread.held.before.get();
+        let before = (!before.is_null()).then(|| before.wrapping_add(done as usize));
+        written_piece(thread, piece, before);
         done += bytes;
     }
+    thread.held.before.set(core::ptr::null());
 }
 
-fn written_piece(thread: &'static Thread, address: u64, bytes: u64, place: u64, value: Option<u64>) {
-    match bytes {
-        1 => written::<u8>(thread, address, place, value),
-        2 => written::<u16>(thread, address, place, value),
-        4 => written::<u32>(thread, address, place, value),
-        _ => written::<u64>(thread, address, place, value),
+fn written_piece(thread: &'static Thread, write: Write, before: Option<*const u8>) {
+    match write.bytes {
+        1 => written::<u8>(thread, write, before),
+        2 => written::<u16>(thread, write, before),
+        4 => written::<u32>(thread, write, before),
+        _ => written::<u64>(thread, write, before),
     }
 }
 
-/// Records a write of what is there now, unless another value is known.
-fn written<W: Word>(thread: &'static Thread, address: u64, place: u64, value: Option<u64>) {
-    let record = log::reserve(thread, W::STORE.words());
+/// Records a write of what is there now, unless another value is known, and what it replaced, where that was kept.
+fn written<W: Word>(thread: &'static Thread, write: Write, before: Option<*const u8>) {
+    let Write { address, place, value, .. } = write;
+    let kind = if before.is_some() { W::REPLACE } else { W::STORE };
+    let record = log::reserve(thread, kind.words());
     put(record, 1, address);
-    seal(record, W::STORE, place);
+    seal(record, kind, place);
     let (record, order) = access::enter(thread, record, address, W::BYTES);
     // SAFETY: memory that the program has just written.
     let value = value.unwrap_or_else(|| unsafe { W::read(address) });
     let (record, order) = access::leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
-    put(record, 3, order);
+    if let Some(before) = before {
+        // SAFETY: a copy of what was there.
+        put(record, 3, unsafe { W::read(before as u64) });
+    }
+    put(record, kind.words() - 1, order);
     thread.counted();
 }
 
@@ -142,6 +176,7 @@ pub fn faulted(thread: &'static Thread, at: u64) {
         return;
     }
     thread.held.bytes.store(0, Relaxed);
+    thread.held.before.set(core::ptr::null());
     let kind = match access::piece(address, bytes) {
         1 => Kind::Store1,
         2 => Kind::Store2,

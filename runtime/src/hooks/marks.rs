@@ -1,8 +1,10 @@
 //! Transactions that the program marks by `foretrace.h`.
 
+use crate::controller;
 use crate::interpose::tracked;
 use crate::log;
 use crate::record::Kind;
+use crate::window;
 
 fn mark(kind: Kind, label: usize, place: usize) {
     if let Some(thread) = tracked() {
@@ -18,6 +20,22 @@ extern "C" fn begin(label: usize, place: usize) {
 
 extern "C" fn end(label: usize, place: usize) {
     mark(Kind::AtomicEnd, label, place);
+}
+
+/// Records from here on.
+#[unsafe(no_mangle)]
+pub extern "C" fn foretrace_record_on() {
+    if !controller::replaying() {
+        window::switch_on();
+    }
+}
+
+/// Records nothing from here on.
+#[unsafe(no_mangle)]
+pub extern "C" fn foretrace_record_off() {
+    if tracked().is_some() && !controller::replaying() {
+        window::switch_off();
+    }
 }
 
 crate::interpose::interpose! {

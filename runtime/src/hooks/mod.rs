@@ -9,13 +9,23 @@ pub mod tsan;
 
 use crate::mode;
 use crate::threads::{self, Thread};
+use crate::window;
 
 pub use access::store_byte;
 
 /// The thread, if its hooks write records now.
 #[inline(always)]
 fn recording() -> Option<&'static Thread> {
-    if mode::get() == mode::RECORDING { threads::current() } else { not_recording() }
+    if mode::get() == mode::RECORDING { followed(threads::current()) } else { not_recording() }
+}
+
+/// The same thread, whose log goes along with recording being switched on.
+#[inline(always)]
+fn followed(thread: Option<&'static Thread>) -> Option<&'static Thread> {
+    if let Some(thread) = thread {
+        window::follow(thread);
+    }
+    thread
 }
 
 #[cold]

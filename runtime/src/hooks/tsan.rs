@@ -13,6 +13,7 @@ use crate::log;
 use crate::record::Kind;
 use crate::sys;
 use crate::threads::Thread;
+use crate::window;
 
 /// Some code of the program was built this way.
 static PRESENT: AtomicBool = AtomicBool::new(false);
@@ -75,6 +76,9 @@ fn write(address: u64, bytes: u64, place: u64) {
     thread.begin();
     if bytes > 0 {
         thread.held.hold(Write::new(address, bytes, place));
+        if window::partial() {
+            thread.held.keep_before();
+        }
     }
     thread.end();
 }

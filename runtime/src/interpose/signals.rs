@@ -112,6 +112,12 @@ fn install(signal: c_int, flags: c_int, mask: [u64; 16]) -> c_int {
     real::sigaction(signal, (&raw const ours).cast(), core::ptr::null_mut())
 }
 
+/// Installs a handler of our own, until the program installs one.
+pub fn call_directly(signal: c_int, handler: usize) {
+    let action = Action::new(handler, ON_STACK | RESTART);
+    real::sigaction(signal, (&raw const action).cast(), core::ptr::null_mut());
+}
+
 /// From here on the signal does what it does by default.
 pub fn set_default(signal: c_int) {
     let default = Action::new(DEFAULT, 0);
@@ -314,6 +320,8 @@ fn die(signal: c_int, synchronous: bool) {
 
 /// A fault inside of a hook: of the program's access, or of an interposed function that got a wrong pointer.
 unsafe fn fault(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
+    // SAFETY: the kernel's arguments.
+    held::faulted(thread, unsafe { *information.cast::<u64>().add(FAULT_ADDRESS) });
     let record = thread.inflight.replace(core::ptr::null_mut());
     let access = (!record.is_null()).then(|| undo(thread, record));
     thread.busy.set(false);

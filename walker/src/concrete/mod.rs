@@ -1,4 +1,4 @@
-//! Code that no side-car describes: what gcc's hooks recorded.
+//! Code that is walked by its records alone: what gcc's hooks recorded, and functions that were entered before the trace begins.
 //!
 //! Of such code there are events with their values and where in the machine code each comes from, but no expressions. A
 //! program that has no other code gives a trace without expressions. Where it is mixed with code that has a side-car,
@@ -6,6 +6,7 @@
 
 mod calls;
 mod lines;
+mod unknown;
 
 pub(crate) use calls::Calls;
 pub(crate) use lines::Lines;

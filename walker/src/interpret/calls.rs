@@ -8,7 +8,7 @@ use crate::names::Origin;
 use crate::program::Function;
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
-use foretrace_instrument::sidecar::{Callee, Op, Operand, Type};
+use foretrace_instrument::sidecar::{BlockId, Callee, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 
 /// Functions that come back a second time when someone jumps there.
@@ -249,7 +249,7 @@ impl<'a> Walk<'_, 'a> {
         Ok((&self.program.functions[frame.function.unwrap_or_default()], frame.next))
     }
 
-    fn drop_frame(&mut self, frame: &Frame) {
+    pub(crate) fn drop_frame(&mut self, frame: &Frame) {
         self.leave_calls_above(self.thread.frames.len());
         let of_frames =
             matches!(self.world.options.transactions, Transactions::Functions { .. } | Transactions::LoopBodies);
@@ -272,6 +272,7 @@ impl<'a> Walk<'_, 'a> {
     /// What comes while no instruction of the innermost frame executes.
     pub(super) fn outside(&mut self) -> Step<()> {
         let record = self.record()?;
+        let Some(record) = self.unknown_record(record)? else { return Ok(()) };
         match record.kind {
             Kind::Result => self.result(record),
             Kind::Landing => self.landing(record),
@@ -304,16 +305,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// A call came back: the innermost that fits, if need be over frames that it left behind.
     fn result(&mut self, record: Record) -> Step<()> {
-        let found = self.program.find(record.site());
-        let (number, index) = match found {
-            Some((number, Some(index))) => (number, index),
-            _ => return Err(self.lost(record, "a call of the program")),
+        let Some((number, Some(index))) = self.program.find(record.site()) else {
+            return Err(self.lost(record, "a call of the program"));
         };
-        let fits = |frame: &Frame| {
-            let waits = frame.state == State::Outside && frame.next == index;
-            frame.function == Some(number) && (waits || frame.setjmps.contains(&index))
-        };
-        let Some(position) = self.thread.frames.iter().rposition(fits) else {
+        let Some(position) = self.frame_of_result(number, index) else {
             return Err(self.lost(record, "the result of an active call"));
         };
         self.take(record);
@@ -375,8 +370,37 @@ impl<'a> Walk<'_, 'a> {
         Value::Word(self.checked(computed, recorded, "a returned value"))
     }
 
+    /// The frame of the innermost call that a result can be of.
+    fn frame_of_result(&self, number: usize, index: usize) -> Option<usize> {
+        let fits = |frame: &Frame| {
+            let waits = frame.state == State::Outside && frame.next == index;
+            frame.function == Some(number) && (waits || frame.setjmps.contains(&index))
+        };
+        self.thread.frames.iter().rposition(fits)
+    }
+
+    /// Whether some frame waits for what this record says: that a call came back, or that an exception arrived.
+    pub(crate) fn belongs_to_a_frame(&self, record: Record) -> bool {
+        match (record.kind, self.program.find(record.site())) {
+            (Kind::Result, Some((number, Some(index)))) => self.frame_of_result(number, index).is_some(),
+            (Kind::Landing, _) => self.frame_of_landing(record).is_some(),
+            _ => false,
+        }
+    }
+
     /// An exception reached a landing pad: that of the innermost active call that has it.
     fn landing(&mut self, record: Record) -> Step<()> {
+        let Some((position, block)) = self.frame_of_landing(record) else {
+            return Err(self.lost(record, "a landing pad of an active call"));
+        };
+        self.unwind_to(position);
+        let (function, _) = self.active()?;
+        self.frame()?.returned = None;
+        self.jump(function, block)
+    }
+
+    /// The frame whose landing pad it is, and the block that it starts.
+    fn frame_of_landing(&self, record: Record) -> Option<(usize, BlockId)> {
         let pad = self.program.find(record.site());
         let target = |frame: &Frame| {
             let number = frame.function?;
@@ -390,12 +414,7 @@ impl<'a> Walk<'_, 'a> {
             })?;
             (pad == Some((number, Some(landing)))).then_some(block)
         };
-        let found = self.thread.frames.iter().enumerate().rev().find_map(|(position, f)| Some((position, target(f)?)));
-        let Some((position, block)) = found else { return Err(self.lost(record, "a landing pad of an active call")) };
-        self.unwind_to(position);
-        let (function, _) = self.active()?;
-        self.frame()?.returned = None;
-        self.jump(function, block)
+        self.thread.frames.iter().enumerate().rev().find_map(|(position, f)| Some((position, target(f)?)))
     }
 
     /// A signal handler starts: what it calls comes from outside.

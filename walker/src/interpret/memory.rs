@@ -230,7 +230,19 @@ impl Walk<'_, '_> {
     /// Writes memory: an event for each shared cell.
     fn write(&mut self, record: Record, bytes: Bytes) {
         let pieces = self.pieces(record.words[0], bytes.size);
+        if record.kind.is_replace() {
+            self.replaces(&pieces, Bytes::constant(bytes.size, record.words[2]));
+        }
         self.write_pieces(record.words[0], &pieces, bytes, record.at, (0, 1));
+    }
+
+    /// What a write found is what its cells hold before the trace's first event, where that is not known.
+    fn replaces(&mut self, pieces: &Pieces, before: Bytes) {
+        for (offset, size, cell) in pieces.iter() {
+            if let Some(cell) = cell {
+                self.world.starts_as(cell, before.part(offset, size).bits);
+            }
+        }
     }
 
     pub(super) fn write_pieces(
@@ -264,14 +276,15 @@ impl Walk<'_, '_> {
     }
 
     /// An access by an interposed function: its values are those in the log.
-    pub(super) fn access_from_outside(&mut self, record: Record) {
+    pub(crate) fn access_from_outside(&mut self, record: Record) {
         let size = record.kind.size() as u32;
         if record.kind.is_store() {
             self.write(record, Bytes::constant(size, record.words[1]));
         } else if super::atomic::is_update(record.kind) {
             let new = Word::constant(size * 8, record.words[2]);
-            let old = self.replace(record, "", None, &mut |_, _| new);
-            self.pin_concrete(old);
+            // What it wrote depends on what it found.
+            let found = Word::constant(size * 8, record.words[1]);
+            self.replace(record, "", Some(found), &mut |_, _| new);
         } else {
             let bytes = self.read(record, record.words[1], "");
             let value = self.world.expressions.join(&bytes);
@@ -279,10 +292,12 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What code without side-car does with a value that it has read, nobody knows.
+    /// What such code does with a value that it has read, nobody knows.
     fn pin_concrete(&mut self, value: Word) {
-        if !self.program.is_concrete() {
-            self.pin(value, "value read by code without side-car");
+        match self.is_unknown() {
+            _ if self.program.is_concrete() => {}
+            true => drop(self.pin(value, "value read by a function entered before the trace")),
+            false => drop(self.pin(value, "value read by code without side-car")),
         }
     }
 

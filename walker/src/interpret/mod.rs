@@ -14,7 +14,7 @@ mod thread;
 
 pub(crate) use loops::LoopCache;
 pub(crate) use synchronise::signal_name;
-pub(crate) use thread::Thread;
+pub(crate) use thread::{Pause, Step, Thread};
 
 use crate::log::Record;
 use crate::names::Origin;
@@ -24,7 +24,7 @@ use crate::world::{Source, World};
 use foretrace_instrument::sidecar::{BlockId, Instruction, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, Func, TermId, Why};
-use thread::{Frame, Pause, State, Step};
+use thread::{Frame, State};
 
 /// One thread on its way.
 pub(crate) struct Walk<'w, 'a> {
@@ -99,7 +99,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The record is done with.
-    fn take(&mut self, record: Record) {
+    pub(crate) fn take(&mut self, record: Record) {
         self.thread.now = record.at;
         self.thread.place = record.place;
         self.thread.records.pass(record.kind);
@@ -128,7 +128,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn source(&mut self, at: u64) -> Source {
-        if self.is_concrete() {
+        if self.is_concrete() || self.is_unknown() {
             let loc = self.concrete_location();
             return Source { thread: self.thread.id, loc, at };
         }

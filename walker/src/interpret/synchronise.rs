@@ -1,14 +1,14 @@
 //! Records of interposed functions: locks, waits, threads, allocations, marks, failures.
 
 use super::Walk;
-use super::thread::Step;
+use super::thread::{Pause, Step};
 use crate::log::Record;
 use crate::names::Origin;
 use crate::objects::Class;
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
 use foretrace_runtime::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail};
-use foretrace_trace::{EventId, Op, SyncId, SyncKind, VarId, WakeCause};
+use foretrace_trace::{EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
 const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
 
@@ -28,6 +28,14 @@ impl Walk<'_, '_> {
             Kind::Free => self.free(record),
             Kind::AtomicBegin | Kind::AtomicEnd => self.mark(record),
             Kind::Fail => self.fail(record),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same where no record stands for it.
+    pub(crate) fn synchronise_now(&mut self, record: Record) -> Result<(), Problem> {
+        match self.synchronise(record) {
+            Err(Pause::Problem(problem)) => Err(problem),
             _ => Ok(()),
         }
     }
@@ -238,7 +246,7 @@ impl Walk<'_, '_> {
 
     fn allocate(&mut self, record: Record) -> Step<()> {
         let origin = match self.place() {
-            _ if self.is_concrete() || record.place == 0 => self.concrete_origin(record),
+            _ if self.is_concrete() || self.is_unknown() || record.place == 0 => self.concrete_origin(record),
             Some((function, instruction)) => {
                 Origin::Heap { function: function as u32, instruction: instruction as u32 }
             }

@@ -5,6 +5,8 @@ use crate::log::Records;
 use crate::memory::Bytes;
 use crate::transactions::Nest;
 use crate::value::Value;
+use crate::world::Source;
+use foretrace_runtime::record::Kind;
 use foretrace_trace::{TermId, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -24,6 +26,8 @@ pub(crate) struct Thread<'a> {
     /// The place of that record.
     pub place: u64,
     pub frames: Vec<Frame>,
+    /// Whether it is in functions that it entered before the trace begins.
+    pub begun_before: bool,
     /// Functions without side-car that it is in.
     pub calls: Calls,
     /// The registers of all frames.
@@ -52,6 +56,7 @@ impl<'a> Thread<'a> {
             records,
             now: 0,
             place: 0,
+            begun_before: false,
             frames: Vec::new(),
             calls: Calls::default(),
             registers: Vec::new(),
@@ -63,6 +68,18 @@ impl<'a> Thread<'a> {
             waiting: None,
             private: PRIVATE | (index as u64) << 40,
         }
+    }
+}
+
+impl Thread<'_> {
+    /// Whether it does anything.
+    pub fn has_records(&self) -> bool {
+        self.records.peek().is_some_and(|record| record.kind != Kind::Stop)
+    }
+
+    /// Of an event that no record stands for.
+    pub fn source(&self) -> Source {
+        Source { thread: self.id, loc: None, at: 0 }
     }
 }
 

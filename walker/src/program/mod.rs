@@ -233,9 +233,13 @@ impl Program {
         self.units.is_empty()
     }
 
-    /// Where the call is that returns to an address of code without side-car, and the calls that were inlined around it.
+    /// Where a record comes from: of a site its position; else where the call is that returns to this address, and the calls
+    /// that were inlined around it.
     pub(crate) fn positions(&self, place: u64) -> std::rc::Rc<[Position]> {
-        self.lines.before(&self.modules, place)
+        match self.find(Site(place)) {
+            Some(_) => self.position(Site(place)).into_iter().collect(),
+            None => self.lines.before(&self.modules, place),
+        }
     }
 
     /// The name of the function that an address of its code lies in.
