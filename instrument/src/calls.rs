@@ -2,10 +2,11 @@
 
 use crate::describe::Scope;
 use crate::intrinsics::{self, Intrinsic};
-use crate::llvm::{Linkage, Module, Opcode, TailCall, Value, ValueKind};
+use crate::llvm::{Linkage, Module, Opcode, TailCall, TypeKind, Value, ValueKind};
 use crate::operand::symbol_name;
 use crate::shape::scalar_bits;
 use crate::sidecar::{Callee, CastOp, Op};
+use foretrace_runtime::library::{By, Function};
 use std::collections::HashSet;
 
 /// What is known of the functions of a module.
@@ -55,6 +56,9 @@ impl Scope<'_> {
             let successors = call.successors();
             (self.block(successors[0]), self.block(successors[1]))
         });
+        if let (Callee::Symbol(name), Some(_)) = (&callee, recorded_library(call)) {
+            return Op::Library { name: name.clone(), arguments: self.operands.all(&call.arguments()), unwinds };
+        }
         let silent = call.tail_call() == TailCall::Must
             || self.calls.surely_comes_back(target) && !call.call_has_attribute("returns_twice");
         Op::Call { callee, arguments: self.operands.all(&call.arguments()), result: !silent, unwinds }
@@ -78,6 +82,26 @@ impl Scope<'_> {
             _ => Op::Intrinsic { name, arguments: self.operands.all(&call.arguments()) },
         }
     }
+}
+
+/// The function of the C library that a call calls, if its accesses are recorded. The runtime performs none that may unwind.
+pub fn recorded_library(call: Value) -> Option<Function> {
+    let callee = call.callee();
+    if callee.kind() != ValueKind::Function || !callee.is_declaration() {
+        return None;
+    }
+    let function = Function::named(&symbol_name(callee))?;
+    let arguments = call.arguments();
+    let are_words = arguments.iter().take(function.arguments()).all(|argument| is_word(argument.ty()));
+    let has_all = match function.by() {
+        By::Runtime => arguments.len() == function.arguments() && call.opcode() == Opcode::Call,
+        By::ReadsFirst | By::WritesLast => arguments.len() >= function.arguments(),
+    };
+    (are_words && has_all && scalar_bits(call.ty()) <= 64).then_some(function)
+}
+
+fn is_word(ty: crate::llvm::Type) -> bool {
+    matches!(ty.kind(), TypeKind::Pointer | TypeKind::Integer) && scalar_bits(ty) > 0
 }
 
 /// Whether a call of assembly does nothing but keep the compiler from moving accesses.

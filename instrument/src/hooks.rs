@@ -7,6 +7,7 @@
 use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKind, Value};
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
+use foretrace_runtime::library::{By, Function};
 use foretrace_runtime::record::Site;
 use std::collections::HashMap;
 
@@ -14,6 +15,10 @@ use std::collections::HashMap;
 const EQUAL: u32 = 32;
 /// Parameters that the record of an entry holds.
 const ENTRY_PARAMETERS: usize = 4;
+/// Arguments that the hook has which performs functions of the C library.
+const PERFORMED: usize = 5;
+/// Those of the hooks that note what these read and wrote.
+const NOTED: usize = 3;
 
 /// Inserts hooks into the functions of a unit.
 pub struct Hooks<'a> {
@@ -82,6 +87,7 @@ impl<'a> Hooks<'a> {
             Op::Switch { .. } => self.switch(value, site),
             Op::Indirect { .. } => self.indirect(value, site),
             Op::Call { result: true, unwinds: None, .. } => self.result_of_call(value, site),
+            Op::Library { name, unwinds, .. } => self.library(value, name, unwinds.is_some(), site),
             Op::Intrinsic { .. } | Op::Opaque { recorded: true, .. } => self.value(value, site),
             Op::Landing => {
                 self.after(value);
@@ -220,6 +226,62 @@ impl Hooks<'_> {
     }
 }
 
+/// Functions of the C library.
+impl Hooks<'_> {
+    fn library(&mut self, value: Value, name: &str, unwinds: bool, site: u32) {
+        let Some(function) = Function::named(name) else { return };
+        match function.by() {
+            By::Runtime => self.performed(value, function, site),
+            By::ReadsFirst => {
+                self.builder.before(value);
+                let arguments = self.words(value, NOTED);
+                self.hook("reads", &[&[self.word.constant(function as u64)], &arguments[..]].concat(), site);
+                if !unwinds {
+                    self.result_of_call(value, site);
+                }
+            }
+            By::WritesLast if unwinds => {} // see `result_of_invoke`
+            By::WritesLast => {
+                self.after(value);
+                self.wrote(value, function, site);
+                self.result(value, site);
+            }
+        }
+    }
+
+    fn performed(&mut self, value: Value, function: Function, site: u32) {
+        self.builder.before(value);
+        let arguments = self.words(value, PERFORMED);
+        let arguments = [&[self.word.constant(function as u64)], &arguments[..]].concat();
+        let word = self.returning_hook("library", &arguments, site);
+        if scalar_bits(value.ty()) == 0 {
+            self.hook("result", &[self.word.constant(0)], site);
+            return self.replaced.push(value);
+        }
+        let result = self.narrow(word, value.ty());
+        let word = self.widen(result);
+        self.hook("result", &[word], site);
+        self.put_in_place(value, result);
+    }
+
+    /// Notes what a call has written, here.
+    fn wrote(&mut self, value: Value, function: Function, site: u32) {
+        let result = if scalar_bits(value.ty()) > 0 { self.widen(value) } else { self.word.constant(0) };
+        let arguments = self.words(value, NOTED);
+        self.hook("wrote", &[&[self.word.constant(function as u64), result], &arguments[..]].concat(), site);
+    }
+
+    /// So many arguments of a call as words, zeros for those that it has not.
+    fn words(&self, call: Value, count: usize) -> Vec<Value> {
+        let given = call.arguments();
+        let word = |index: usize| match given.get(index) {
+            Some(argument) if scalar_bits(argument.ty()) > 0 => self.widen(*argument),
+            _ => self.word.constant(0),
+        };
+        (0..count).map(word).collect()
+    }
+}
+
 /// Control and values.
 impl Hooks<'_> {
     /// The entry of a function, before anything else in it.
@@ -262,10 +324,17 @@ impl Hooks<'_> {
     }
 
     fn result_of_invoke(&mut self, value: Value, site: u32, op: &Op) {
-        let Op::Call { result: true, unwinds: Some(_), .. } = op else { return };
+        let (Op::Call { result: true, unwinds: Some(_), .. } | Op::Library { unwinds: Some(_), .. }) = op else {
+            return;
+        };
         let Some(&normal) = value.successors().first() else { return };
         let Some(place) = normal.instructions().into_iter().find(|first| first.opcode() != Opcode::Phi) else { return };
         self.builder.before(place);
+        if let Op::Library { name, .. } = op
+            && let Some(function) = Function::named(name).filter(|function| function.by() == By::WritesLast)
+        {
+            self.wrote(value, function, site);
+        }
         self.result(value, site);
     }
 

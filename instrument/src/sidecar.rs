@@ -218,6 +218,9 @@ pub enum Op {
     Opaque { what: String, operands: Vec<Operand>, recorded: bool },
     /// No effect.
     Nothing,
+    /// A call of a function of the C library whose accesses are recorded ([`foretrace_runtime::library`]): what it reads and
+    /// writes as `Load` and `Store` records of this site, what functions that it calls back do, then a `Result` record.
+    Library { name: String, arguments: Vec<Operand>, unwinds: Option<(BlockId, BlockId)> },
 }
 
 /// Whom a call calls.

@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), no_std)]
 
+pub mod library;
 pub mod open;
 pub mod record;
 

@@ -258,6 +258,9 @@ pub fn die_by(signal: c_int) -> ! {
 
 pub(crate) use call;
 
+/// Compares two elements.
+pub type Compare = unsafe extern "C" fn(*const c_void, *const c_void) -> c_int;
+
 /// The start of a thread.
 pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -272,6 +275,39 @@ unsafe extern "C" {
     pub fn dladdr(address: *const c_void, information: *mut DlAddress) -> c_int;
     pub fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
     pub fn memset(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void;
+    pub fn strlen(text: *const c_char) -> usize;
+    pub fn strnlen(text: *const c_char, most: usize) -> usize;
+    pub fn strcpy(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    pub fn stpcpy(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    pub fn strncpy(to: *mut c_char, from: *const c_char, bytes: usize) -> *mut c_char;
+    pub fn strcat(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    pub fn strncat(to: *mut c_char, from: *const c_char, most: usize) -> *mut c_char;
+    pub fn strdup(text: *const c_char) -> *mut c_char;
+    pub fn strndup(text: *const c_char, most: usize) -> *mut c_char;
+    pub fn memchr(memory: *const c_void, byte: c_int, bytes: usize) -> *mut c_void;
+    pub fn strchr(text: *const c_char, byte: c_int) -> *mut c_char;
+    pub fn strrchr(text: *const c_char, byte: c_int) -> *mut c_char;
+    pub fn memcmp(one: *const c_void, other: *const c_void, bytes: usize) -> c_int;
+    pub fn strcmp(one: *const c_char, other: *const c_char) -> c_int;
+    pub fn strncmp(one: *const c_char, other: *const c_char, most: usize) -> c_int;
+    pub fn strcasecmp(one: *const c_char, other: *const c_char) -> c_int;
+    pub fn strncasecmp(one: *const c_char, other: *const c_char, most: usize) -> c_int;
+    pub fn tolower(character: c_int) -> c_int;
+    pub fn strstr(text: *const c_char, part: *const c_char) -> *mut c_char;
+    pub fn strspn(text: *const c_char, set: *const c_char) -> usize;
+    pub fn strcspn(text: *const c_char, set: *const c_char) -> usize;
+    pub fn strpbrk(text: *const c_char, set: *const c_char) -> *mut c_char;
+    pub fn strtol(text: *const c_char, end: *mut *mut c_char, base: c_int) -> i64;
+    pub fn strtoul(text: *const c_char, end: *mut *mut c_char, base: c_int) -> u64;
+    pub fn strtod(text: *const c_char, end: *mut *mut c_char) -> f64;
+    pub fn qsort(array: *mut c_void, count: usize, size: usize, compare: Compare);
+    pub fn bsearch(
+        key: *const c_void,
+        array: *const c_void,
+        count: usize,
+        size: usize,
+        compare: Compare,
+    ) -> *mut c_void;
     pub fn malloc_usable_size(memory: *mut c_void) -> usize;
     pub fn __libc_malloc(bytes: usize) -> *mut c_void;
     pub fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;

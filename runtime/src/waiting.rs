@@ -179,6 +179,21 @@ pub fn disturb(thread: &Thread) {
     }
 }
 
+/// Takes the waiters of a thread out that lie on its stack below this address, which it leaves behind.
+pub fn forget_below(thread: &Thread, stack: usize) {
+    for bucket in &TABLE {
+        bucket.lock.lock();
+        let mut link = follow(&bucket.waiters);
+        while let Some(waiter) = link {
+            link = follow(&waiter.next);
+            if core::ptr::eq(waiter.thread, thread) && (core::ptr::from_ref(waiter) as usize) < stack {
+                bucket.remove(waiter);
+            }
+        }
+        bucket.unlock();
+    }
+}
+
 impl Bucket {
     pub fn unlock(&self) {
         self.lock.unlock();

@@ -265,6 +265,16 @@ pub fn resume(thread: &'static Thread, before: State, restarts: bool) {
     LOCK.unlock();
 }
 
+/// The thread jumps out of a wait to a frame with this stack pointer, and has the turn.
+pub fn left_wait(thread: &'static Thread, stack: usize) {
+    LOCK.lock();
+    if (thread.waiter.load(SeqCst) as usize) < stack {
+        thread.waiter.store(core::ptr::null_mut(), SeqCst);
+        thread.turn.deadline.set(None);
+    }
+    LOCK.unlock();
+}
+
 /// A new thread, which waits for its first turn.
 pub fn created(thread: &'static Thread) {
     if controlled() {

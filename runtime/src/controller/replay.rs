@@ -8,6 +8,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller::{Choice, State, give_up};
+use crate::interpose::signals;
 use crate::mode;
 use crate::sys::{self, PAGE};
 use crate::text::{Text, number};
@@ -111,6 +112,8 @@ fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
         State::Blocked if thread.turn.deadline.get().is_some() => {
             Some(give_up(thread, at + 1 - thread.count.load(Relaxed)))
         }
+        // A signal may be on its way. The watchdog's patience ends.
+        State::Blocked if signals::handled() => Some(Choice::Wait),
         State::Blocked => {
             leave("waits for another thread");
             None
@@ -147,7 +150,9 @@ pub fn nobody_runs() -> bool {
         return false;
     }
     if STALLED.fetch_add(1, Relaxed) + 1 >= TICKS {
-        leave("sleeps in the kernel");
+        let line = PLAN.lines.get()[PLAN.position.get()];
+        let blocked = threads::by_path(line.path).is_some_and(|thread| thread.turn.state.get() == State::Blocked);
+        leave(if blocked { "waits for another thread" } else { "sleeps in the kernel" });
         return true;
     }
     false

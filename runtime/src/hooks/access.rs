@@ -196,6 +196,21 @@ fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64
     thread.counted();
 }
 
+/// A write by code that was not built by us: what it left behind, if nobody else has changed it since.
+#[inline(always)]
+fn note<W: Word>(thread: &'static Thread, address: u64, site: u64) {
+    let record = log::reserve(thread, 4);
+    put(record, 1, address);
+    seal(record, W::STORE, site);
+    let (record, order) = enter(thread, record, address, W::BYTES);
+    // SAFETY: the program's memory.
+    let value = unsafe { W::read(address) };
+    let (record, order) = leave(thread, record, order, (address, W::BYTES));
+    put(record, 2, value);
+    put(record, 3, order);
+    thread.counted();
+}
+
 /// A read-modify-write; `expected` is what a failure records.
 #[inline(always)]
 fn update<W: Word>(
@@ -361,6 +376,7 @@ fn piece_before(end: u64, left: u64) -> u64 {
     piece(end, left)
 }
 
+/// Reads a piece of 1, 2, 4 or 8 bytes; the thread is inside of a hook.
 pub fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
     match bytes {
         1 => load::<u8>(thread, address, site),
@@ -370,7 +386,8 @@ pub fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) 
     }
 }
 
-fn store_piece(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
+/// Writes such a piece.
+pub(super) fn store_piece(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
     match bytes {
         1 => store::<u8>(thread, address, value, site),
         2 => store::<u16>(thread, address, value, site),
@@ -379,8 +396,18 @@ fn store_piece(thread: &'static Thread, address: u64, value: u64, bytes: u64, si
     }
 }
 
+/// Notes that a piece was written; the thread is inside of a hook.
+pub(super) fn note_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) {
+    match bytes {
+        1 => note::<u8>(thread, address, site),
+        2 => note::<u16>(thread, address, site),
+        4 => note::<u32>(thread, address, site),
+        _ => note::<u64>(thread, address, site),
+    }
+}
+
 /// Both halves of a piece are counted records of their own, so each asks the controller.
-fn copy_piece(thread: &'static Thread, to: u64, from: u64, bytes: u64, site: u64) {
+pub(super) fn copy_piece(thread: &'static Thread, to: u64, from: u64, bytes: u64, site: u64) {
     thread.begin();
     let value = load_piece(thread, from, bytes, site);
     thread.end();

@@ -4,6 +4,7 @@ mod access;
 mod between;
 mod control;
 pub mod held;
+mod library;
 mod marks;
 pub mod tsan;
 

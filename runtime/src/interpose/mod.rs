@@ -6,6 +6,7 @@
 pub mod barrier;
 pub mod cond;
 pub mod futex;
+mod jumps;
 pub mod memory;
 pub mod mutex;
 pub mod once;

@@ -101,6 +101,10 @@ reals! {
     sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int;
     fork() -> c_int;
     dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    longjmp(buffer: *const u64, value: c_int) -> !;
+    _longjmp(buffer: *const u64, value: c_int) -> !;
+    siglongjmp(buffer: *const u64, value: c_int) -> !;
+    __longjmp_chk(buffer: *const u64, value: c_int) -> !;
     abort() -> !;
     _exit(code: c_int) -> !;
     __assert_fail(text: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> !;

@@ -81,6 +81,8 @@ pub struct Deferred {
     context: UnsafeCell<[u64; CONTEXT_WORDS]>,
     mask: Cell<u64>,
     interruptions: Cell<u32>,
+    /// An address in the frame that runs the outermost handler, 0 if none runs.
+    handler: Cell<usize>,
     stack: Cell<*mut u8>,
 }
 
@@ -92,6 +94,15 @@ impl Deferred {
     /// Handlers that ran and do not restart calls.
     pub fn interruptions(&self) -> u32 {
         self.interruptions.get()
+    }
+
+    /// A jump to a frame with this stack pointer: whether it leaves all handlers.
+    pub fn leave_handlers(&self, stack: usize) -> bool {
+        let leaves = self.handler.get() != 0 && stack > self.handler.get();
+        if leaves {
+            self.handler.set(0);
+        }
+        leaves
     }
 }
 
@@ -284,8 +295,13 @@ unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_voi
     thread.begin();
     log::sync(thread, Kind::HandlerBegin, 0, signal as u64, handler as u64);
     thread.end();
+    let outer = thread.deferred.handler.get();
+    if outer == 0 {
+        thread.deferred.handler.set((&raw const outer) as usize);
+    }
     // SAFETY: the kernel's arguments.
     unsafe { call_handler(signal, information, context) };
+    thread.deferred.handler.set(outer);
     thread.begin();
     log::sync(thread, Kind::HandlerEnd, 0, signal as u64, 0);
     if !restarts {

@@ -1,6 +1,7 @@
 //! Calls and returns, exceptions, `longjmp`, signal handlers; what comes from code that was not recorded.
 
 use super::Walk;
+use super::library;
 use super::thread::{Frame, Pause, State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -144,6 +145,7 @@ impl<'a> Walk<'_, 'a> {
             held: None,
             called,
             returned: None,
+            library: None,
             setjmps: Vec::new(),
             nest: self.thread.nest.depth(),
             loops: Vec::new(),
@@ -225,7 +227,7 @@ impl<'a> Walk<'_, 'a> {
         let Some(frame) = self.thread.frames.pop() else { return Err(Pause::Lost("a return from nowhere".into())) };
         self.drop_frame(&frame);
         if !frame.called {
-            if function.symbol != "main" {
+            if function.symbol != "main" && !self.is_comparison(&value) {
                 self.pin_value(&value, "value returned to code that was not recorded");
             }
             return Ok(());
@@ -264,7 +266,9 @@ impl<'a> Walk<'_, 'a> {
     fn complete(&mut self, function: &'a Function, index: usize, value: Value) -> Step<()> {
         self.set(index, value)?;
         match &function.instructions[index].op {
-            Op::Call { unwinds: Some((normal, _)), .. } => self.jump(function, *normal),
+            Op::Call { unwinds: Some((normal, _)), .. } | Op::Library { unwinds: Some((normal, _)), .. } => {
+                self.jump(function, *normal)
+            }
             _ => Ok(()),
         }
     }
@@ -293,6 +297,10 @@ impl<'a> Walk<'_, 'a> {
                 self.take(record);
                 self.synchronise(record)
             }
+            kind if library::is_access(kind) && self.is_of_library(record) => {
+                self.take(record);
+                self.library_access(record)
+            }
             // An interposed function that changes memory of the program says so.
             kind if kind.size() > 0 && self.program.find(record.site()).is_none() => {
                 self.take(record);
@@ -317,7 +325,7 @@ impl<'a> Walk<'_, 'a> {
         let frame = self.frame()?;
         let returned = frame.returned.take().filter(|_| frame.next == index);
         let ty = &function.instructions[index].ty;
-        let returned = returned.unwrap_or(Value::Untracked);
+        let returned = self.library_result(function, index).or(returned).unwrap_or(Value::Untracked);
         let value = match ty {
             Type::Aggregate(_) => self.recorded_parts(function, index, ty, returned)?,
             _ => self.recorded_value(ty, returned, record.words[0]),
@@ -395,7 +403,8 @@ impl<'a> Walk<'_, 'a> {
         };
         self.unwind_to(position);
         let (function, _) = self.active()?;
-        self.frame()?.returned = None;
+        let frame = self.frame()?;
+        (frame.returned, frame.library) = (None, None);
         self.jump(function, block)
     }
 
@@ -405,7 +414,9 @@ impl<'a> Walk<'_, 'a> {
         let target = |frame: &Frame| {
             let number = frame.function?;
             let function = &self.program.functions[number];
-            let Op::Call { unwinds: Some((_, block)), .. } = function.instructions.get(frame.next)?.op else {
+            let (Op::Call { unwinds: Some((_, block)), .. } | Op::Library { unwinds: Some((_, block)), .. }) =
+                function.instructions.get(frame.next)?.op
+            else {
                 return None;
             };
             let start = *function.blocks.get(block as usize)? as usize;
@@ -432,6 +443,7 @@ impl<'a> Walk<'_, 'a> {
             held: None,
             called: false,
             returned: None,
+            library: None,
             setjmps: Vec::new(),
             nest: self.thread.nest.depth(),
             loops: Vec::new(),

@@ -228,7 +228,7 @@ impl Walk<'_, '_> {
     }
 
     /// Writes memory: an event for each shared cell.
-    fn write(&mut self, record: Record, bytes: Bytes) {
+    pub(super) fn write(&mut self, record: Record, bytes: Bytes) {
         let pieces = self.pieces(record.words[0], bytes.size);
         if record.kind.is_replace() {
             self.replaces(&pieces, Bytes::constant(bytes.size, record.words[2]));

@@ -1,5 +1,6 @@
 //! What the walk knows of one thread: how far it is in its log, its frames, what it has assumed.
 
+use super::library::LibraryCall;
 use crate::concrete::Calls;
 use crate::log::Records;
 use crate::memory::Bytes;
@@ -114,6 +115,8 @@ pub(crate) struct Frame {
     pub called: bool,
     /// What the function that it called gave back, until the `Result` record.
     pub returned: Option<Value>,
+    /// The function of the C library that it calls, if the log has what that does.
+    pub library: Option<Box<LibraryCall>>,
     /// Calls of `setjmp` that were made here.
     pub setjmps: Vec<usize>,
     /// Stretches of the thread that were open when it began.

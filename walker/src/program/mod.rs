@@ -419,7 +419,7 @@ pub(crate) fn for_each_operand(op: &mut Op, visit: &mut dyn FnMut(&mut Operand))
             }
             arguments.iter_mut().for_each(visit);
         }
-        Op::Intrinsic { arguments, .. } => arguments.iter_mut().for_each(visit),
+        Op::Intrinsic { arguments, .. } | Op::Library { arguments, .. } => arguments.iter_mut().for_each(visit),
         Op::Opaque { operands, .. } => operands.iter_mut().for_each(visit),
         Op::Return(value) => value.iter_mut().for_each(visit),
         Op::Jump(_) | Op::Landing | Op::Resume | Op::Unreachable | Op::Nothing => {}

@@ -1,0 +1,108 @@
+//! Functions of the C library, performed here or noted, so that the log has what they read and wrote.
+
+mod notes;
+mod plain;
+mod sort;
+mod strings;
+
+use super::access::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, piece, store_piece};
+use super::recording;
+use crate::library::Function;
+use crate::threads::Thread;
+
+/// Arguments as hooks get them.
+type Arguments = [u64; 5];
+
+/// A call of the program whose accesses are recorded.
+#[derive(Clone, Copy)]
+struct Call {
+    thread: &'static Thread,
+    site: u64,
+}
+
+impl Call {
+    fn read(self, address: u64, bytes: u64) -> u64 {
+        self.thread.begin();
+        let value = load_piece(self.thread, address, bytes, self.site);
+        self.thread.end();
+        value
+    }
+
+    fn write(self, address: u64, value: u64, bytes: u64) {
+        self.thread.begin();
+        store_piece(self.thread, address, value, bytes, self.site);
+        self.thread.end();
+    }
+
+    /// Reads bytes for the log alone.
+    fn read_all(self, address: u64, length: u64) {
+        each_piece(address, length, |at, bytes| {
+            self.read(at, bytes);
+        });
+    }
+
+    /// Copies bytes to other ones.
+    fn copy(self, to: u64, from: u64, length: u64) {
+        each_piece(to, length, |at, bytes| copy_piece(self.thread, at, from + (at - to), bytes, self.site));
+    }
+}
+
+/// The pieces in which so many bytes are accessed.
+fn each_piece(address: u64, length: u64, mut visit: impl FnMut(u64, u64)) {
+    let mut done = 0;
+    while done < length {
+        let bytes = piece(address + done, length - done);
+        visit(address + done, bytes);
+        done += bytes;
+    }
+}
+
+/// Performs the function at this position.
+///
+/// # Safety
+/// The program's call, which is as the C library wants it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __foretrace_library(function: u64, a: u64, b: u64, c: u64, d: u64, e: u64, site: u64) -> u64 {
+    let Some(function) = Function::at(function) else { return 0 };
+    let arguments = [a, b, c, d, e];
+    match recording() {
+        Some(thread) => perform(Call { thread, site }, function, arguments),
+        // SAFETY: the caller's promise.
+        None => unsafe { plain::perform(function, arguments) },
+    }
+}
+
+fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
+    let [a, b, c, _, _] = arguments;
+    match function {
+        Function::Memcpy | Function::Memmove | Function::Mempcpy => {
+            // SAFETY: the program's access.
+            unsafe { __foretrace_copy(a, b, c, call.site) };
+            if function == Function::Mempcpy { a + c } else { a }
+        }
+        Function::Memset => {
+            // SAFETY: as above.
+            unsafe { __foretrace_set(a, b, c, call.site) };
+            a
+        }
+        Function::Qsort => sort::qsort(call, arguments),
+        Function::Bsearch => sort::bsearch(call, arguments),
+        _ => strings::perform(call, function, arguments),
+    }
+}
+
+/// Notes what the function at this position is about to read.
+#[unsafe(no_mangle)]
+pub extern "C" fn __foretrace_reads(function: u64, a: u64, b: u64, c: u64, site: u64) {
+    if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
+        notes::reads(Call { thread, site }, function, [a, b, c]);
+    }
+}
+
+/// Notes what it has written.
+#[unsafe(no_mangle)]
+pub extern "C" fn __foretrace_wrote(function: u64, result: u64, a: u64, b: u64, c: u64, site: u64) {
+    if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
+        notes::wrote(Call { thread, site }, function, result, [a, b, c]);
+    }
+}

@@ -1,0 +1,67 @@
+//! The same with recording off: the C library's own.
+
+use super::Arguments;
+use crate::library::Function;
+use crate::sys::{self, Compare};
+
+/// # Safety
+/// As the C library's function.
+pub unsafe fn perform(function: Function, [a, b, c, d, e]: Arguments) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match function {
+            Function::Memcpy | Function::Memmove => sys::memmove(a as _, b as _, c as usize) as u64,
+            Function::Mempcpy => sys::memmove(a as _, b as _, c as usize) as u64 + c,
+            Function::Memset => sys::memset(a as _, b as i32, c as usize) as u64,
+            Function::Strlen => sys::strlen(a as _) as u64,
+            Function::Strnlen => sys::strnlen(a as _, b as usize) as u64,
+            Function::Strcpy => sys::strcpy(a as _, b as _) as u64,
+            Function::Stpcpy => sys::stpcpy(a as _, b as _) as u64,
+            Function::Strncpy => sys::strncpy(a as _, b as _, c as usize) as u64,
+            Function::Strcat => sys::strcat(a as _, b as _) as u64,
+            Function::Strncat => sys::strncat(a as _, b as _, c as usize) as u64,
+            Function::Strdup => sys::strdup(a as _) as u64,
+            Function::Strndup => sys::strndup(a as _, b as usize) as u64,
+            Function::Memchr => sys::memchr(a as _, b as i32, c as usize) as u64,
+            Function::Strchr => sys::strchr(a as _, b as i32) as u64,
+            Function::Strrchr => sys::strrchr(a as _, b as i32) as u64,
+            Function::Memcmp | Function::Bcmp => sys::memcmp(a as _, b as _, c as usize) as u64,
+            Function::Strcmp => sys::strcmp(a as _, b as _) as u64,
+            Function::Strncmp => sys::strncmp(a as _, b as _, c as usize) as u64,
+            Function::Strcasecmp => sys::strcasecmp(a as _, b as _) as u64,
+            Function::Strncasecmp => sys::strncasecmp(a as _, b as _, c as usize) as u64,
+            Function::Strstr => sys::strstr(a as _, b as _) as u64,
+            Function::Strspn => sys::strspn(a as _, b as _) as u64,
+            Function::Strcspn => sys::strcspn(a as _, b as _) as u64,
+            Function::Strpbrk => sys::strpbrk(a as _, b as _) as u64,
+            Function::Qsort => {
+                sys::qsort(a as _, b as usize, c as usize, core::mem::transmute::<u64, Compare>(d));
+                0
+            }
+            Function::Bsearch => {
+                let compare = core::mem::transmute::<u64, Compare>(e);
+                sys::bsearch(a as _, b as _, c as usize, d as usize, compare) as u64
+            }
+            _ => parse(function, a, b as *mut u64, c),
+        }
+    }
+}
+
+/// The number that a text starts with; where it ends goes to `end` unless that is null.
+///
+/// # Safety
+/// A text, and a place for an address.
+pub unsafe fn parse(function: Function, text: u64, end: *mut u64, base: u64) -> u64 {
+    let (text, end, base) = (text as *const _, end.cast(), base as i32);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match function {
+            Function::Strtol | Function::Strtoll => sys::strtol(text, end, base) as u64,
+            Function::Strtoul | Function::Strtoull => sys::strtoul(text, end, base),
+            Function::Strtod => sys::strtod(text, end).to_bits(),
+            Function::Atof => sys::strtod(text, core::ptr::null_mut()).to_bits(),
+            Function::Atoi => sys::strtol(text, core::ptr::null_mut(), 10) as i32 as u64,
+            _ => sys::strtol(text, core::ptr::null_mut(), 10) as u64,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Functions of the C library whose accesses to memory are recorded: the runtime performs them piece by piece, or notes
+//! what they read and wrote. Hooks name a function by its position here.
+
+/// How the bytes that a function reads decide what it does and gives back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// Up to the first zero byte of each string.
+    Ends,
+    /// Up to a byte that equals the second argument.
+    Finds,
+    /// The same, or up to a zero byte.
+    FindsInString,
+    /// Pairs of pieces, up to the first that differ.
+    Compares,
+    /// The same, or up to a zero byte.
+    ComparesStrings,
+    /// In any way.
+    Depends,
+    /// Not at all: they are moved, or leave the program.
+    Passes,
+}
+
+macro_rules! functions {
+    ($($variant:ident $name:literal $arguments:literal $by:ident $reading:ident;)*) => {
+        /// A function.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u64)]
+        #[allow(missing_docs, reason = "the names are the C library's")]
+        pub enum Function { $($variant,)* }
+
+        const ALL: &[Function] = &[$(Function::$variant,)*];
+
+        impl Function {
+            /// The function of this symbol.
+            pub fn named(symbol: &str) -> Option<Function> {
+                match symbol { $($name => Some(Function::$variant),)* _ => None }
+            }
+
+            /// Its symbol.
+            pub const fn name(self) -> &'static str {
+                match self { $(Function::$variant => $name,)* }
+            }
+
+            /// How many arguments it has, at least.
+            pub const fn arguments(self) -> usize {
+                match self { $(Function::$variant => $arguments,)* }
+            }
+
+            /// Who performs it.
+            pub const fn by(self) -> By {
+                match self { $(Function::$variant => By::$by,)* }
+            }
+
+            /// What its result depends on.
+            pub const fn reading(self) -> Reading {
+                match self { $(Function::$variant => Reading::$reading,)* }
+            }
+        }
+    };
+}
+
+/// Who performs a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// The runtime, in place of the library.
+    Runtime,
+    /// The library; what it reads is noted before.
+    ReadsFirst,
+    /// The library; what it wrote is noted after it.
+    WritesLast,
+}
+
+functions! {
+    Memcpy "memcpy" 3 Runtime Passes;
+    Memmove "memmove" 3 Runtime Passes;
+    Mempcpy "mempcpy" 3 Runtime Passes;
+    Memset "memset" 3 Runtime Passes;
+    Strlen "strlen" 1 Runtime Ends;
+    Strnlen "strnlen" 2 Runtime Ends;
+    Strcpy "strcpy" 2 Runtime Ends;
+    Stpcpy "stpcpy" 2 Runtime Ends;
+    Strncpy "strncpy" 3 Runtime Ends;
+    Strcat "strcat" 2 Runtime Ends;
+    Strncat "strncat" 3 Runtime Ends;
+    Strdup "strdup" 1 Runtime Ends;
+    Strndup "strndup" 2 Runtime Ends;
+    Memchr "memchr" 3 Runtime Finds;
+    Strchr "strchr" 2 Runtime FindsInString;
+    Strrchr "strrchr" 2 Runtime FindsInString;
+    Memcmp "memcmp" 3 Runtime Compares;
+    Bcmp "bcmp" 3 Runtime Compares;
+    Strcmp "strcmp" 2 Runtime ComparesStrings;
+    Strncmp "strncmp" 3 Runtime ComparesStrings;
+    Strcasecmp "strcasecmp" 2 Runtime Depends;
+    Strncasecmp "strncasecmp" 3 Runtime Depends;
+    Strstr "strstr" 2 Runtime Depends;
+    Strspn "strspn" 2 Runtime Depends;
+    Strcspn "strcspn" 2 Runtime Depends;
+    Strpbrk "strpbrk" 2 Runtime Depends;
+    Atoi "atoi" 1 Runtime Depends;
+    Atol "atol" 1 Runtime Depends;
+    Atoll "atoll" 1 Runtime Depends;
+    Atof "atof" 1 Runtime Depends;
+    Strtol "strtol" 3 Runtime Depends;
+    Strtoul "strtoul" 3 Runtime Depends;
+    Strtoll "strtoll" 3 Runtime Depends;
+    Strtoull "strtoull" 3 Runtime Depends;
+    Strtod "strtod" 2 Runtime Depends;
+    Qsort "qsort" 4 Runtime Passes;
+    Bsearch "bsearch" 5 Runtime Passes;
+    Write "write" 3 ReadsFirst Passes;
+    Pwrite "pwrite" 4 ReadsFirst Passes;
+    Send "send" 4 ReadsFirst Passes;
+    Sendto "sendto" 6 ReadsFirst Passes;
+    Fwrite "fwrite" 4 ReadsFirst Passes;
+    Fputs "fputs" 2 ReadsFirst Passes;
+    Puts "puts" 1 ReadsFirst Passes;
+    Read "read" 3 WritesLast Passes;
+    Pread "pread" 4 WritesLast Passes;
+    Recv "recv" 4 WritesLast Passes;
+    Recvfrom "recvfrom" 6 WritesLast Passes;
+    Fread "fread" 4 WritesLast Passes;
+    Fgets "fgets" 3 WritesLast Passes;
+    Getline "getline" 3 WritesLast Passes;
+    Sprintf "sprintf" 2 WritesLast Passes;
+    Snprintf "snprintf" 3 WritesLast Passes;
+    Vsprintf "vsprintf" 3 WritesLast Passes;
+    Vsnprintf "vsnprintf" 4 WritesLast Passes;
+    Getcwd "getcwd" 2 WritesLast Passes;
+    Time "time" 1 WritesLast Passes;
+    Gettimeofday "gettimeofday" 2 WritesLast Passes;
+    ClockGettime "clock_gettime" 2 WritesLast Passes;
+    LocaltimeR "localtime_r" 2 WritesLast Passes;
+    GmtimeR "gmtime_r" 2 WritesLast Passes;
+    Pipe "pipe" 1 WritesLast Passes;
+    Poll "poll" 3 WritesLast Passes;
+    EpollWait "epoll_wait" 4 WritesLast Passes;
+}
+
+impl Function {
+    /// The function at this position.
+    pub fn at(position: u64) -> Option<Function> {
+        ALL.get(usize::try_from(position).ok()?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_positions_are_of_one_function_each() {
+        for (position, function) in (0..).zip(ALL) {
+            assert_eq!(*function as u64, position);
+            assert_eq!(Function::at(position), Some(*function));
+            assert_eq!(Function::named(function.name()), Some(*function));
+        }
+        assert_eq!(Function::at(ALL.len() as u64), None);
+        assert_eq!(Function::named("gets"), None);
+    }
+}

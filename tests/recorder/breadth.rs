@@ -1,0 +1,140 @@
+//! What large programs do beside taking locks: programs that do it behave as ever while they are recorded, and repeat it.
+
+use crate::support::{Workshop, expect, foretrace, is_installed, ran, source};
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// Records a program in each mode, which must print this, and replays a recording's own schedule.
+fn prints(name: &str, flags: &[&str], wanted: &str) {
+    let workshop = Workshop::build(&source(name), flags);
+    let modes: [&[&str]; 3] = [&["--seed", "1"], &["--seed", "2"], &["--parallel"]];
+    for (number, mode) in modes.iter().enumerate() {
+        let folder = workshop.path(&format!("run-{number}"));
+        let run = ran(foretrace().arg("record").args(*mode).arg("-o").arg(&folder).arg("--").arg(&workshop.program));
+        assert_eq!((run.status, run.out.as_str()), (Some(0), wanted), "{name} {mode:?}: {}", run.err);
+        assert!(folder.join("trace.jsonl.zst").is_file(), "{name} {mode:?}: {}", run.err);
+    }
+    let again = workshop.replay(&workshop.path("run-0"), 3, 0);
+    assert_eq!((&again["followed"], &again["endings"]), (&json!(3), &json!([{"code": 0, "times": 3}])), "{name}");
+}
+
+#[test]
+fn signals_are_handled_and_waited_for() {
+    prints("signals.c", &[], "3 3 1\n");
+}
+
+#[test]
+fn a_jump_out_of_a_wait_leaves_nothing_behind() {
+    prints("jump.c", &[], "1 0\n");
+}
+
+#[test]
+fn threads_sleep_in_the_kernel() {
+    prints("blocking.c", &[], "15 hello\n");
+}
+
+#[test]
+fn threads_end_in_all_ways() {
+    prints("endings.c", &[], "1 3 1 2 1\n");
+}
+
+#[test]
+fn futures_and_data_of_threads() {
+    prints("futures.cpp", &["-std=c++17"], "26 1 3 no 3 1\n");
+}
+
+#[test]
+fn functions_of_the_c_library_do_what_they_always_did() {
+    if !is_installed("cc") {
+        return;
+    }
+    let workshop = Workshop::build(&source("library.c"), &["-w"]);
+    let plain = workshop.path("plain");
+    expect(0, Command::new("cc").arg("-w").arg("-o").arg(&plain).arg(source("library.c")));
+    let wanted = ran(&mut Command::new(plain)).out;
+    assert_eq!(ran(&mut Command::new(&workshop.program)).out, wanted);
+    let folder = workshop.path("run");
+    let run = ran(foretrace().arg("record").arg("-o").arg(&folder).arg("--").arg(&workshop.program));
+    assert_eq!((run.status, run.out), (Some(0), wanted), "{}", run.err);
+    assert!(folder.join("trace.jsonl.zst").is_file(), "{}", run.err);
+}
+
+/// Events of the line of a program that has this mark.
+fn events_of<'a>(trace: &'a [Value], code: &str, mark: &str) -> Vec<&'a Value> {
+    let line = code.lines().position(|line| line.ends_with(mark)).expect("marked") + 1;
+    let of_line =
+        |event: &&Value| event["loc"].as_str().is_some_and(|loc| loc.split(':').nth(1) == Some(&line.to_string()));
+    trace.iter().filter(of_line).collect()
+}
+
+/// The expression that such a line writes to a variable.
+fn written<'a>(events: &[&'a Value], variable: &str) -> &'a str {
+    let write = events.iter().find(|event| event["op"] == "write" && event["var"] == variable);
+    write.and_then(|event| event["expr"].as_str()).unwrap_or_else(|| panic!("no write of {variable}: {events:?}"))
+}
+
+/// What such a line assumes.
+fn assumed(events: &[&Value]) -> Vec<(String, bool)> {
+    let assumes = events.iter().filter(|event| event["op"] == "assume");
+    let said = |event: &&Value| (event["expr"].as_str().unwrap_or("").to_string(), event["why"] == "pin");
+    assumes.map(said).collect()
+}
+
+/// The name of what such a line reads first.
+fn read<'a>(events: &[&'a Value]) -> &'a str {
+    events.iter().find(|event| event["op"] == "read").and_then(|event| event["dst"].as_str()).expect("a read")
+}
+
+#[test]
+fn functions_of_the_c_library_keep_what_they_depended_on() {
+    let workshop = Workshop::build(&source("keeps.c"), &["-w"]);
+    assert_eq!(workshop.record("run", &[]), json!({"code": 0}));
+    let trace = workshop.trace("run");
+    let code = std::fs::read_to_string(source("keeps.c")).expect("read");
+    let of = |mark| events_of(&trace, &code, mark);
+
+    let copy = of("@copy");
+    assert_eq!(written(&copy, "copied[0]"), read(&copy));
+    assert_eq!(assumed(&copy), [(format!("(distinct {} (_ bv0 8))", read(&copy)), false)]);
+
+    let length = of("@length");
+    assert_eq!(written(&length, "length"), "(_ bv2 32)");
+    assert_eq!(assumed(&length), [(format!("(distinct {} (_ bv0 8))", read(&length)), false)]);
+
+    let number = of("@number");
+    assert_eq!(written(&number, "number"), "(_ bv12 32)");
+    assert_eq!(assumed(&number), [(format!("(= {} (_ bv49 8))", read(&number)), true)]);
+
+    let order = of("@order");
+    assert_eq!(written(&order, "order"), format!("(bvsub ((_ zero_extend 24) {}) (_ bv50 32))", read(&order)));
+    assert_eq!(assumed(&order), [(format!("(distinct {} (_ bv50 8))", read(&order)), false)]);
+
+    let found = of("@found");
+    let (is_other, is_no_end) =
+        (format!("(distinct {} (_ bv50 8))", read(&found)), format!("(distinct {} (_ bv0 8))", read(&found)));
+    assert_eq!(assumed(&found), [(is_other, false), (is_no_end, false)]);
+
+    // The second element comes first: each keeps what was read of the other.
+    let sort = of("@sort");
+    let reads: Vec<&str> =
+        sort.iter().filter(|event| event["op"] == "read").filter_map(|event| event["dst"].as_str()).collect();
+    assert_eq!(written(&sort, "numbers[0]"), reads[0]);
+    assert_eq!(written(&sort, "numbers[1]"), reads[1]);
+    assert!(assumed(&sort).iter().all(|(_, is_pin)| !is_pin));
+}
+
+#[test]
+fn a_library_that_is_loaded_later_is_recorded() {
+    let workshop = Workshop::build(&source("loads.c"), &[]);
+    let library = workshop.path("plugin.so");
+    expect(0, foretrace().args(["cc", "-shared", "-fPIC", "-o"]).arg(&library).arg(source("plugin.c")));
+    let recording = workshop.path("run");
+    let with_library = |command: &mut Command| {
+        command.arg("--").arg(&workshop.program).arg(&library).output().map(|output| output.status.code())
+    };
+    let mut record = foretrace();
+    let status = with_library(record.args(["record", "--atomic", "functions=bump", "-o"]).arg(&recording));
+    assert!(matches!(status, Ok(Some(0 | 1))));
+    let lost = workshop.predict("run").into_iter().find(|found| found.var == "counter").expect("an update is lost");
+    assert_eq!(with_library(foretrace().arg("replay").arg(&lost.witness)).expect("starts"), Some(0));
+}

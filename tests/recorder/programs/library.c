@@ -1,0 +1,124 @@
+// Calls of the C library's functions, each with what it gives back. No argument depends on another one's call.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char a[64], b[64];
+
+struct pair {
+    int key;
+    char name[5];
+};
+
+static int by_value(const void *one, const void *other) {
+    int x = *(const int *)one, y = *(const int *)other;
+    return (x > y) - (x < y);
+}
+
+static int by_key(const void *one, const void *other) {
+    return ((const struct pair *)one)->key - ((const struct pair *)other)->key;
+}
+
+static void copies(void) {
+    strcpy(a, "hello");
+    printf("%zu %zu %zu\n", strlen(a), strnlen(a, 3), strnlen(a, 30));
+    puts(strcat(a, " world"));
+    printf("%td\n", stpcpy(b, a) - b);
+    memset(b, 'x', sizeof b);
+    strncpy(b, "abc", 6);
+    printf("%s %d %d\n", b, b[5], b[6]);
+    strncpy(b, "abcdefgh", 3);
+    printf("%c%d\n", b[2], b[3]);
+    strcpy(b, "12");
+    puts(strncat(b, "345", 2));
+    puts(strncat(b, "67", 5));
+    char *whole = strdup(a), *part = strndup(a, 4);
+    printf("%s %s\n", whole, part);
+    free(whole);
+    free(part);
+    void *(*copy)(void *, const void *, size_t) = memcpy;
+    copy(b, "by pointer", 11);
+    memmove(b + 1, b, 5);
+    puts(b);
+}
+
+static void searches(void) {
+    volatile int wanted = 'l';
+    printf("%td %d\n", (char *)memchr(a, 'w', 11) - a, memchr(a, 'z', 11) == 0);
+    printf("%td %td %d\n", strchr(a, wanted) - a, strrchr(a, wanted) - a, strchr(a, 'z') == 0);
+    printf("%td %td\n", strchr(a, 0) - a, strrchr(a, 0) - a);
+    printf("%td %zu %zu\n", strstr(a, "wor") - a, strspn(a, "hel"), strcspn(a, "ow"));
+    printf("%td %d %d\n", strpbrk(a, "wo") - a, strpbrk(a, "z") == 0, strstr(a, "xyz") == 0);
+}
+
+static void comparisons(void) {
+    printf("%d %d %d\n", memcmp("abc", "abd", 3) < 0, memcmp("abd", "abc", 3) > 0, memcmp("abc", "abd", 2));
+    printf("%d %d\n", memcmp("\xff", "\x01", 1) > 0, memcmp(a, b, 0));
+    printf("%d %d %d\n", strcmp("a", "b") < 0, strcmp("ab", "a") > 0, strcmp("ab", "ab"));
+    printf("%d %d\n", strncmp("abc", "abd", 2), strncmp("abc", "abd", 3) < 0);
+    printf("%d %d\n", strcasecmp("HeLLo", "hEllO"), strncasecmp("abX", "ABy", 3) < 0);
+}
+
+static void numbers(void) {
+    char *end;
+    printf("%d %ld %lld %.2f\n", atoi(" -42x"), atol("99999999999"), atoll("+7"), atof("2.50e1z"));
+    long number = strtol("0x1fg", &end, 16);
+    printf("%ld %c\n", number, *end);
+    number = strtol("zz", &end, 10);
+    printf("%ld %c\n", number, *end);
+    errno = 0;
+    number = strtol("999999999999999999999", 0, 10);
+    printf("%ld %d\n", number, errno == ERANGE);
+    printf("%lu %lld %llu\n", strtoul("12 3", 0, 0), strtoll("-5", 0, 10), strtoull("077", 0, 8));
+    double real = strtod("1.5e2,", &end);
+    printf("%.3f %c\n", real, *end);
+}
+
+static void sorts(void) {
+    int some[9] = {5, 3, 9, 1, 7, 3, 8, 2, 6}, key = 7, none = 4;
+    qsort(some, 9, sizeof *some, by_value);
+    for (int i = 0; i < 9; i++) printf("%d ", some[i]);
+    int *found = bsearch(&key, some, 9, sizeof key, by_value);
+    printf("%td %d\n", found - some, bsearch(&none, some, 9, sizeof key, by_value) == 0);
+    struct pair pairs[5] = {{2, "two"}, {1, "a"}, {2, "dos"}, {1, "b"}, {0, "nil"}};
+    qsort(pairs, 5, sizeof *pairs, by_key);
+    for (int i = 0; i < 5; i++) printf("%s ", pairs[i].name);
+    puts("");
+}
+
+static void input_and_output(void) {
+    snprintf(b, 6, "%d", 1234567);
+    puts(b);
+    sprintf(b, "%s-%d", "a", 3);
+    fputs(b, stdout);
+    fwrite("\n", 1, 1, stdout);
+    int fds[2];
+    char got[6];
+    if (pipe(fds) || write(fds[1], "piped", 6) != 6 || read(fds[0], got, 6) != 6) abort();
+    puts(got);
+    FILE *file = tmpfile();
+    char *line = 0;
+    size_t room = 0;
+    fputs("line one\nline two\n", file);
+    rewind(file);
+    if (getline(&line, &room, file) != 9) abort();
+    fputs(line, stdout);
+    fputs(fgets(b, sizeof b, file), stdout);
+    rewind(file);
+    size_t read = fread(b, 2, 4, file);
+    printf("%zu %.8s\n", read, b);
+    free(line);
+    fclose(file);
+}
+
+int main(void) {
+    copies();
+    searches();
+    comparisons();
+    numbers();
+    sorts();
+    input_and_output();
+}
