@@ -1,7 +1,7 @@
 //! What decides queries: the seam between a session and its solver. Verdicts may not depend on which one it is.
 
 use foretrace_encodings::{Atom, Duty};
-use foretrace_trace::{EventId, TermId, Terms};
+use foretrace_trace::{EventId, Func, Node, TermId, Terms};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -67,4 +67,16 @@ pub(super) trait Backend {
     /// The value of a term under the last assignment.
     #[cfg(test)]
     fn value(&mut self, terms: &Terms<Atom>, term: TermId) -> foretrace_trace::Value;
+}
+
+/// The order that a constraint asks for, where it is nothing but that: earlier, later.
+pub(super) fn fixed_order(terms: &Terms<Atom>, term: TermId) -> Option<(EventId, EventId)> {
+    match terms.node(term) {
+        Node::Leaf(Atom::Before(a, b)) => Some((*a, *b)),
+        Node::App(Func::Not, args) => match terms.node(args[0]) {
+            Node::Leaf(Atom::Before(a, b)) => Some((*b, *a)),
+            _ => None,
+        },
+        _ => None,
+    }
 }

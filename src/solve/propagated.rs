@@ -1,12 +1,12 @@
 //! The back-end `order`: values by Z3, order by our theory in Z3's user propagator.
 
-use super::backend::{Backend, Outcome, Unsupported, Until};
+use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use super::lower::Lowering;
 use super::order::OrderTheory;
 use super::partial_order::{AtomId, PartialOrder, Place};
 use super::raw::{Consequence, RawModel, Theory, TheorySolver};
 use foretrace_encodings::Atom;
-use foretrace_trace::{EventId, Func, Node, Structure, TermId, Terms, Trace};
+use foretrace_trace::{EventId, Node, Structure, TermId, Terms, Trace};
 use rustc_hash::FxHashMap;
 use z3::SatResult;
 use z3::ast::{Bool, Dynamic};
@@ -260,17 +260,5 @@ impl Backend for Propagated<'_> {
         let term = self.lowering.term(terms, term);
         let value = self.model().and_then(|model| model.value(&term));
         super::lower::value(sort, value.expect("with completion every term has a value"))
-    }
-}
-
-/// The order that a constraint asks for, where it is nothing but that: earlier, later.
-pub(super) fn fixed_order(terms: &Terms<Atom>, term: TermId) -> Option<(EventId, EventId)> {
-    match terms.node(term) {
-        Node::Leaf(Atom::Before(a, b)) => Some((*a, *b)),
-        Node::App(Func::Not, args) => match terms.node(args[0]) {
-            Node::Leaf(Atom::Before(a, b)) => Some((*b, *a)),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -2,10 +2,10 @@
 
 mod clauses;
 mod parts;
+mod sources;
 mod theory;
 
-use super::backend::{Backend, Outcome, Unsupported, Until};
-use super::propagated::fixed_order;
+use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use batsat::{Callbacks, Lit, SolverInterface, lbool};
 use clauses::{Clauses, Literals};
 use foretrace_encodings::{Atom, Duty};
@@ -14,8 +14,8 @@ use parts::Parts;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
-/// How long the solver works between two looks at the user's wish to stop.
-const SLICE: Duration = Duration::from_millis(100);
+/// How long the solver works between two looks at the user's wish to stop, after each of which it begins its search anew.
+const SLICE: Duration = Duration::from_secs(1);
 
 /// Ends a search at a point in time.
 struct Alarm(Option<Instant>);

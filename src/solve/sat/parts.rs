@@ -5,11 +5,12 @@
 //! clause may leave it open which of several of them is true: such a clause speaks of *choices*, variables that are decided
 //! and imply them.
 //!
-//! Where a read has several sources they are tried one after the other, as they are told: "none of the first n" is a
-//! variable for each n, which the solver tries to have false first.
+//! The clauses that say which sources a read may have are the exception: the theory sees to it that one is chosen
+//! ([`super::sources`]).
 
 use super::Alarm;
 use super::clauses::Clauses;
+use super::sources::{Source, Sources};
 use super::theory::ScheduleTheory;
 use crate::solve::partial_order::{AtomId, Place};
 use crate::solve::schedules::{Member, Schedules};
@@ -17,13 +18,6 @@ use batsat::{Lit, Solver, SolverInterface, SolverOpts, lbool};
 use foretrace_encodings::{Atom, Duty, Part};
 use foretrace_trace::{EventId, Structure, Trace};
 use rustc_hash::FxHashMap;
-
-/// The sources of a read, with their literals.
-struct Sources {
-    literals: Vec<(Option<EventId>, Lit)>,
-    /// That the read needs one.
-    needed: Option<Lit>,
-}
 
 /// The solver, its theory, and the literals of leaves.
 pub(super) struct Parts<'a> {
@@ -38,7 +32,6 @@ pub(super) struct Parts<'a> {
     forced: Vec<bool>,
     choices: FxHashMap<Lit, Lit>,
     included: FxHashMap<EventId, (Lit, AtomId)>,
-    sources: FxHashMap<EventId, Sources>,
 }
 
 impl<'a> Parts<'a> {
@@ -55,7 +48,6 @@ impl<'a> Parts<'a> {
             forced: Vec::new(),
             choices: FxHashMap::default(),
             included: FxHashMap::default(),
-            sources: FxHashMap::default(),
         }
     }
 
@@ -77,8 +69,8 @@ impl<'a> Parts<'a> {
             Duty::Read { var, at, step, sources } => {
                 let member = self.member(&Part { event: *at, step: *step, included: None });
                 self.theory.schedules.add_read(*at, *var, member);
-                let literals = sources.iter().map(|source| self.source(*at, source.as_ref())).collect();
-                self.sources.insert(*at, Sources { literals, needed: None });
+                let sources = sources.iter().map(|source| self.source(*at, source.as_ref())).collect();
+                self.theory.sources.insert(*at, Sources::new(sources));
             }
         }
     }
@@ -89,16 +81,16 @@ impl<'a> Parts<'a> {
         Member { place: self.place(part.step), position, included }
     }
 
-    fn source(&mut self, at: EventId, write: Option<&Part>) -> (Option<EventId>, Lit) {
+    fn source(&mut self, at: EventId, write: Option<&Part>) -> Source {
         let literal = self.forced();
-        let source = write.map(|write| write.event);
-        let atom = self.theory.schedules.add_source(at, source);
+        let event = write.map(|write| write.event);
+        let atom = self.theory.schedules.add_source(at, event);
         self.theory.named(atom, literal);
-        if let Some(event) = write.and_then(|write| write.included) {
-            let included = self.included(event).0;
+        if let Some(included) = write.and_then(|write| write.included) {
+            let included = self.included(included).0;
             self.clause(&[!literal, included]);
         }
-        (source, literal)
+        Source { write: event, literal, atom }
     }
 
     /// The literal and the atom of "the prefix holds this event".
@@ -139,33 +131,22 @@ impl<'a> Parts<'a> {
         choice
     }
 
-    /// The literal of "the read needs a source", which has the solver look for one.
+    /// The literal of "the read needs a source".
     fn needed(&mut self, at: EventId) -> Lit {
-        let sources = &self.sources[&at];
-        if let Some(needed) = sources.needed {
+        if let Some(needed) = self.theory.sources[&at].needed {
             return needed;
         }
-        let literals: Vec<Lit> = sources.literals.iter().map(|(_, literal)| *literal).collect();
         let needed = self.forced();
-        let mut none_yet = needed;
-        for (nth, literal) in literals.iter().enumerate() {
-            if nth > 0 {
-                self.clause(&[!*literal, none_yet]);
-            }
-            if nth + 1 == literals.len() {
-                self.clause(&[!none_yet, *literal]);
-                break;
-            }
-            let none = self.fresh();
-            self.clause(&[!none_yet, *literal, none]);
-            self.clause(&[!*literal, !none]);
-            if nth > 0 {
-                self.clause(&[none_yet, !none]);
-            }
-            none_yet = none;
-        }
-        self.sources.get_mut(&at).expect("it was there above").needed = Some(needed);
+        self.theory.sources[&at].needed = Some(needed);
         needed
+    }
+
+    fn add_clause(&mut self, literals: impl IntoIterator<Item = Lit>) {
+        let mut clause = std::mem::take(&mut self.clause);
+        clause.clear();
+        clause.extend(literals);
+        self.solver.add_clause_reuse(&mut clause);
+        self.clause = clause;
     }
 }
 
@@ -178,32 +159,25 @@ impl Clauses for Parts<'_> {
         match atom {
             Atom::Included(event) => self.included(*event).0,
             Atom::ReadsFrom { at, write } => {
-                let sources = self.sources.get(at).into_iter().flat_map(|sources| &sources.literals);
-                let found = sources.filter(|(source, _)| source == write).map(|(_, literal)| *literal).next();
-                found.unwrap_or_else(|| self.fresh())
+                let known = self.theory.sources.get(at).and_then(|sources| sources.literal(*write));
+                known.unwrap_or_else(|| self.fresh())
             }
             _ => self.fresh(),
         }
     }
 
     fn has_one_source(&self, at: EventId) -> bool {
-        self.sources.contains_key(&at)
+        self.theory.sources.contains_key(&at)
     }
 
     fn some_source(&mut self, unless: &[Lit], at: EventId, sources: &[Option<EventId>]) {
-        let mut clause = unless.to_vec();
-        if let [source] = sources {
-            clause.push(self.leaf(&Atom::ReadsFrom { at, write: *source }));
-            return self.clause(&clause);
+        let literals: Vec<Lit> = sources.iter().map(|write| self.leaf(&Atom::ReadsFrom { at, write: *write })).collect();
+        self.add_clause(unless.iter().chain(&literals).copied());
+        if literals.len() > 1 {
+            let needed = self.needed(at);
+            self.add_clause(unless.iter().copied().chain([needed]));
         }
-        clause.push(self.needed(at));
-        self.clause(&clause);
-        let others = self.sources[&at].literals.iter().filter(|(source, _)| !sources.contains(source));
-        for literal in others.map(|(_, literal)| *literal).collect::<Vec<_>>() {
-            clause.pop();
-            clause.push(!literal);
-            self.clause(&clause);
-        }
+        self.theory.sources[&at].demand(unless.to_vec(), literals);
     }
 
     fn before(&mut self, a: EventId, b: EventId) -> Lit {
@@ -215,12 +189,10 @@ impl Clauses for Parts<'_> {
 
     fn clause(&mut self, literals: &[Lit]) {
         let open = literals.iter().filter(|literal| self.is_forced(**literal)).count() > 1;
-        let mut clause = std::mem::take(&mut self.clause);
-        clause.clear();
-        for literal in literals {
-            clause.push(if open && self.is_forced(*literal) { self.choice(*literal) } else { *literal });
-        }
-        self.solver.add_clause_reuse(&mut clause);
-        self.clause = clause;
+        let chosen: Vec<Lit> = literals
+            .iter()
+            .map(|literal| if open && self.is_forced(*literal) { self.choice(*literal) } else { *literal })
+            .collect();
+        self.add_clause(chosen);
     }
 }

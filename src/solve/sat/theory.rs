@@ -1,9 +1,14 @@
 //! The theory of schedules as the SAT solver sees it.
 
+use super::sources::{Sources, Step};
 use crate::solve::partial_order::{AtomId, Conflict, Place};
 use crate::solve::schedules::{Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
 
 /// The theory of schedules, with a literal for each of its atoms.
 pub(super) struct ScheduleTheory {
@@ -15,6 +20,8 @@ pub(super) struct ScheduleTheory {
     /// How much of the trail the theory has seen, now and when each level began.
     seen: usize,
     seen_before: Vec<usize>,
+    /// Per read.
+    pub(super) sources: FxIndexMap<EventId, Sources>,
     /// The order of the last assignment.
     pub(super) found: Vec<EventId>,
     explanation: Vec<Lit>,
@@ -28,6 +35,7 @@ impl ScheduleTheory {
             atoms: Vec::new(),
             seen: 0,
             seen_before: Vec::new(),
+            sources: FxIndexMap::default(),
             found: Vec::new(),
             explanation: Vec::new(),
         }
@@ -112,6 +120,22 @@ impl ScheduleTheory {
         self.literal(atom, self.schedules.order.value(atom).unwrap_or(true))
     }
 
+    /// Whether every read that needs a source has one. For those that have none the solver tries one next.
+    fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
+        let mut chosen = true;
+        for sources in self.sources.values_mut() {
+            match sources.choose(solver, |source| self.schedules.is_hidden(source)) {
+                Step::Done => {}
+                Step::Try => chosen = false,
+                Step::Refuse(clause) => {
+                    solver.raise_conflict(&clause, true);
+                    return false;
+                }
+            }
+        }
+        chosen
+    }
+
     /// Has the solver decide pairs, first that they are in observed order.
     fn decide(&mut self, splits: Vec<Split>, solver: &mut TheoryArg) {
         assert!(!splits.is_empty(), "internal error: no step can happen, and no pair is undecided");
@@ -129,7 +153,7 @@ impl ScheduleTheory {
 
 impl Theory for ScheduleTheory {
     fn final_check(&mut self, solver: &mut TheoryArg) {
-        if self.take_in(solver) {
+        if self.take_in(solver) && self.choose_sources(solver) {
             match self.schedules.execute() {
                 Ok(order) => self.found = order,
                 Err(splits) => self.decide(splits, solver),

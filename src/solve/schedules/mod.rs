@@ -222,6 +222,18 @@ impl Schedules {
         atoms
     }
 
+    /// Whether some write is known to come between a source and its read.
+    pub(super) fn is_hidden(&self, source: AtomId) -> bool {
+        let Meaning::Source { read, write } = self.meanings[source as usize] else { return false };
+        let from = self.tables.writes.get(write as usize).map(|write| write.at);
+        (0..self.reach.len() as u32).any(|thread| {
+            self.last_before(read, thread).filter(|last| *last != write).is_some_and(|last| match from {
+                Some(from) => matches!(self.order_of(from, self.tables.writes[last as usize].at), Order::Before(_)),
+                None => true,
+            })
+        })
+    }
+
     fn at(&mut self, member: Member) -> tables::At {
         let Member { place, position, included } = member;
         let (included, atom) = included.unwrap_or((0, NONE));
@@ -403,6 +415,14 @@ impl Schedules {
 
     /// The last write of the thread that comes before a read with a source comes before the source, or is it.
     fn writes_before(&mut self, read: ReadId, thread: u32) -> Result<(), Conflict> {
+        match self.last_before(read, thread) {
+            Some(write) => self.write_and_read(write, read),
+            None => Ok(()),
+        }
+    }
+
+    /// The last write of the thread that is part of the prefix and known to come before a read.
+    fn last_before(&self, read: ReadId, thread: u32) -> Option<WriteId> {
         let tables::Read { at, var, .. } = self.tables.reads[read as usize];
         let known = self.order.knows(at.node, thread);
         let writes = self.tables.writes_of(var, thread);
@@ -411,10 +431,7 @@ impl Schedules {
             let before = if thread == at.thread { write.position < at.position } else { write.step < known };
             before && self.holds(write)
         });
-        match count.checked_sub(1).map(|last| writes[last]) {
-            Some(write) => self.write_and_read(write, read),
-            None => Ok(()),
-        }
+        count.checked_sub(1).map(|last| writes[last])
     }
 
     /// A write of the prefix does not come between a read and its source.
