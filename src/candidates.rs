@@ -70,17 +70,44 @@ pub enum Place {
     Event(EventId),
 }
 
+impl Place {
+    /// Where an event is.
+    pub fn of(trace: &Trace, event: EventId) -> Place {
+        trace.event(event).loc.map_or(Place::Event(event), Place::Loc)
+    }
+}
+
 impl Class {
     /// The class of a triple.
     pub fn of(trace: &Trace, triple: Triple) -> Class {
-        let place = |event| trace.event(event).loc.map_or(Place::Event(event), Place::Loc);
+        let place = |event| Place::of(trace, event);
         Class { first: place(triple.first), remote: place(triple.remote), second: place(triple.second) }
     }
+
+    /// Whether it has no location: then no other candidate is of this class, and nobody needs to remember it.
+    pub fn is_one_candidate(&self) -> bool {
+        [self.first, self.remote, self.second].iter().all(|place| matches!(place, Place::Event(_)))
+    }
+}
+
+/// Two accesses of one transaction, in program order, with the remote accesses that they are tried with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    /// The transaction's thread.
+    pub thread: ThreadId,
+    /// The variable.
+    pub var: VarId,
+    /// The earlier access.
+    pub first: EventId,
+    /// The later one.
+    pub second: EventId,
+    /// What is tried between.
+    pub remotes: Remotes,
 }
 
 /// Which remote accesses a pair of the transaction's accesses is tried with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Remotes {
+pub enum Remotes {
     /// Those that write.
     Writes,
     /// Those that read.
@@ -90,10 +117,11 @@ enum Remotes {
 }
 
 impl Remotes {
-    fn include(self, op: &Op) -> bool {
+    /// Whether accesses that read or write as it is said are among them.
+    pub fn include(self, reads: bool, writes: bool) -> bool {
         match self {
-            Remotes::Writes => op.writes(),
-            Remotes::Reads => op.reads(),
+            Remotes::Writes => writes,
+            Remotes::Reads => reads,
             Remotes::Accesses => true,
         }
     }
@@ -138,21 +166,22 @@ impl<'a> Candidates<'a> {
 
     /// All candidates of a set, streamed; none comes twice.
     pub fn triples(&self, set: CandidateSet) -> impl Iterator<Item = Triple> + '_ {
-        self.transactions
-            .iter()
-            .flat_map(|transaction| self.groups(transaction))
-            .filter(|group| group.accesses.len() > 1 && self.remote_kinds(group).count_any() > 0)
-            .flat_map(move |group| self.of_group(group, set))
+        self.all_pairs(set).flat_map(|Pair { thread, var, first, second, remotes }| {
+            self.remotes(thread, var, remotes).map(move |remote| Triple { first, remote, second })
+        })
     }
 
-    /// The candidates of one transaction and variable.
-    pub fn of_group(&self, group: Group, set: CandidateSet) -> impl Iterator<Item = Triple> + '_ {
-        let (thread, var) = (group.thread, group.var);
-        Pairs::new(self.trace, group, set).flat_map(move |(first, second, remotes)| {
-            self.remotes(thread, var)
-                .filter(move |remote| remotes.include(&self.trace.event(*remote).op))
-                .map(move |remote| Triple { first, remote, second })
-        })
+    /// The pairs of all transactions.
+    pub fn all_pairs(&self, set: CandidateSet) -> impl Iterator<Item = Pair> + '_ {
+        self.transactions.iter().flat_map(move |transaction| self.pairs(transaction, set))
+    }
+
+    /// The pairs of a transaction's accesses that some remote access may come between.
+    pub fn pairs(&self, transaction: &Transaction, set: CandidateSet) -> impl Iterator<Item = Pair> + '_ {
+        let groups = self.groups(transaction).into_iter();
+        groups
+            .filter(|group| group.accesses.len() > 1 && self.remote_kinds(group).count_any() > 0)
+            .flat_map(move |group| Pairs::new(self.trace, group, set))
     }
 
     /// How many candidates a set has, without going through them.
@@ -165,7 +194,7 @@ impl<'a> Candidates<'a> {
         let remote = self.remote_kinds(group);
         if set == CandidateSet::Adjacent {
             let pairs = Pairs::new(self.trace, group.clone(), set);
-            return pairs.fold(0, |sum, (_, _, remotes)| sum.saturating_add(remotes.count(remote)));
+            return pairs.fold(0, |sum, pair| sum.saturating_add(pair.remotes.count(remote)));
         }
         let writes = group.accesses.iter().filter(|e| self.trace.event(**e).op.writes()).count() as u64;
         let pairs = |n: u64| n.saturating_mul(n.saturating_sub(1)) / 2;
@@ -179,19 +208,19 @@ impl<'a> Candidates<'a> {
     pub fn wider(&self, adjacent: Triple) -> impl Iterator<Item = Triple> + '_ {
         let group = self.group_of(adjacent);
         let remote = adjacent.remote;
-        let neighbours: rustc_hash::FxHashSet<(EventId, EventId)> = group
-            .iter()
-            .flat_map(|group| Pairs::new(self.trace, group.clone(), CandidateSet::Adjacent))
-            .filter(|(_, _, remotes)| remotes.include(&self.trace.event(remote).op))
-            .map(|(first, second, _)| (first, second))
-            .collect();
+        let op = &self.trace.event(remote).op;
+        let (reads, writes) = (op.reads(), op.writes());
+        let pairs = move |group: Group, set| {
+            let tried = move |pair: &Pair| pair.remotes.include(reads, writes);
+            Pairs::new(self.trace, group, set).filter(tried).map(|pair| (pair.first, pair.second))
+        };
+        let neighbours: rustc_hash::FxHashSet<(EventId, EventId)> =
+            group.iter().flat_map(|group| pairs(group.clone(), CandidateSet::Adjacent)).collect();
         group
             .into_iter()
-            .flat_map(|group| Pairs::new(self.trace, group, CandidateSet::All))
-            .filter(move |(first, second, remotes)| {
-                remotes.include(&self.trace.event(remote).op) && !neighbours.contains(&(*first, *second))
-            })
-            .map(move |(first, second, _)| Triple { first, remote, second })
+            .flat_map(move |group| pairs(group, CandidateSet::All))
+            .filter(move |pair| !neighbours.contains(pair))
+            .map(move |(first, second)| Triple { first, remote, second })
     }
 
     /// The transaction that holds a triple's local accesses.
@@ -208,10 +237,11 @@ impl<'a> Candidates<'a> {
         groups.into_iter().find(|group| group.var == var)
     }
 
-    fn remotes(&self, thread: ThreadId, var: VarId) -> impl Iterator<Item = EventId> + '_ {
+    fn remotes(&self, thread: ThreadId, var: VarId, remotes: Remotes) -> impl Iterator<Item = EventId> + '_ {
         self.structure.accesses[var.index()].iter().copied().filter(move |access| {
             let event = self.trace.event(*access);
-            event.thread != thread && !event.op.is_external()
+            let op = &event.op;
+            event.thread != thread && !op.is_external() && remotes.include(op.reads(), op.writes())
         })
     }
 
@@ -240,10 +270,10 @@ pub fn events_of<'a>(structure: &'a Structure, transaction: &Transaction) -> &'a
     &own[from..to]
 }
 
-/// Pairs of a transaction's accesses to one variable, with the remote accesses that each is tried with.
+/// The pairs of a group.
 struct Pairs<'a> {
     trace: &'a Trace,
-    accesses: Vec<EventId>,
+    group: Group,
     set: CandidateSet,
     first: usize,
     second: usize,
@@ -251,11 +281,11 @@ struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     fn new(trace: &'a Trace, group: Group, set: CandidateSet) -> Pairs<'a> {
-        Pairs { trace, accesses: group.accesses, set, first: 0, second: 1 }
+        Pairs { trace, group, set, first: 0, second: 1 }
     }
 
     fn writes(&self, position: usize) -> bool {
-        self.trace.event(self.accesses[position]).op.writes()
+        self.trace.event(self.group.accesses[position]).op.writes()
     }
 
     /// What to try between the current two, which are in order of program.
@@ -271,7 +301,7 @@ impl<'a> Pairs<'a> {
         let reached_write = self.set == CandidateSet::Adjacent && self.writes(self.second);
         self.second += 1;
         let only_neighbours = self.set == CandidateSet::Adjacent && !self.writes(self.first);
-        if reached_write || only_neighbours || self.second >= self.accesses.len() {
+        if reached_write || only_neighbours || self.second >= self.group.accesses.len() {
             self.first += 1;
             self.second = self.first + 1;
         }
@@ -279,15 +309,16 @@ impl<'a> Pairs<'a> {
 }
 
 impl Iterator for Pairs<'_> {
-    type Item = (EventId, EventId, Remotes);
+    type Item = Pair;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.second < self.accesses.len() {
-            let pair = (self.accesses[self.first], self.accesses[self.second]);
+        while self.second < self.group.accesses.len() {
+            let Group { thread, var, ref accesses } = self.group;
+            let (first, second) = (accesses[self.first], accesses[self.second]);
             let remotes = self.current();
             self.advance();
             if let Some(remotes) = remotes {
-                return Some((pair.0, pair.1, remotes));
+                return Some(Pair { thread, var, first, second, remotes });
             }
         }
         None

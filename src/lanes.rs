@@ -213,8 +213,7 @@ pub(crate) fn without_witness(
     decided_by: Decider,
     rests_on: Option<RestsOn>,
 ) -> Decision {
-    let pattern = triple.patterns(case.facts.trace).next().expect("a candidate fits a pattern");
-    Decision { triple, pattern, verdict, decided_by, rests_on, guarded: None }
+    Decision { rests_on, ..Decision::without_witness(case.facts.trace, triple, verdict, decided_by) }
 }
 
 /// Writes one query, by itself, as SMT-LIB 2; returns where.

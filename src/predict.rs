@@ -4,8 +4,13 @@
 //! them passes in bounded memory. With [`Per::Location`] a class is done at its first feasible candidate, and a
 //! witness found without a solver spares the class the solver.
 
+mod bundled;
+mod totals;
+
+pub use totals::{Progress, Refuted, Sink, Tally, Totals};
+
 use crate::candidates::{Candidates, Class};
-use crate::filters::{FilterReport, Filters, Judgement};
+use crate::filters::{Filters, Judgement};
 use crate::lanes::{self, Batch, Report, Task};
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
@@ -22,65 +27,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
-
-/// What one stage decided.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
-    /// Can happen.
-    pub feasible: u64,
-    /// Cannot.
-    pub infeasible: u64,
-    /// Undecided.
-    pub unknown: u64,
-    /// Time spent, summed over threads.
-    pub time: Duration,
-}
-
-/// What a run came to.
-#[derive(Clone, Debug, Default)]
-pub struct Totals {
-    /// How many transactions there are.
-    pub transactions: usize,
-    /// How many candidates there are.
-    pub candidates: u64,
-    /// How many classes the candidates make.
-    pub classes: usize,
-    /// Verdicts by who decided.
-    pub decided_by: Vec<(Decider, Tally)>,
-    /// What the filters did.
-    pub filters: FilterReport,
-    /// Candidates that were not asked since their class was done.
-    pub skipped: u64,
-    /// Candidates that the run did not come to before it was stopped.
-    pub unreached: u64,
-    /// Time of the whole run.
-    pub elapsed: Duration,
-    /// Whether the user stopped it.
-    pub interrupted: bool,
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    /// Candidates decided or skipped.
-    pub done: u64,
-    /// All candidates.
-    pub candidates: u64,
-    /// Feasible ones so far.
-    pub feasible: u64,
-}
-
-/// Who takes the decisions, which come in the order of the candidates.
-pub trait Sink {
-    /// Takes a decision.
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()>;
-
-    /// Hears how far the run is.
-    fn progress(&mut self, _progress: &Progress) {}
-}
 
 /// What all threads of a run share.
 pub(crate) struct Case<'a> {
@@ -273,10 +222,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 self.stream(&mut candidates.triples(set), lanes, Some(candidates))?;
                 self.wider(candidates, lanes)?;
             }
-            Asked::All | Asked::Named => self.stream(&mut candidates.triples(set), lanes, None)?,
+            Asked::All | Asked::Named => self.bundled(candidates, lanes)?,
             Asked::These(triples) => self.stream(&mut triples.iter().copied(), lanes, None)?,
         }
-        self.totals.classes = self.classes.len();
+        self.totals.classes += self.classes.len();
         self.totals.decided_by = std::mem::take(&mut self.tallies).into_iter().collect();
         Ok(())
     }
@@ -296,43 +245,60 @@ impl<'r, 'a> Run<'r, 'a> {
         lanes: &mut Lanes<'_, '_, '_>,
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
-        let size = chunk_size(self.case.options.per, self.case.facts.trace.events.len());
-        loop {
-            let mut chunk: Vec<Triple> = (&mut triples).take(size).collect();
-            if chunk.is_empty() || self.limits().reached().is_some() {
-                self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
-                return Ok(());
-            }
-            let mut slots: Vec<Slot> = Vec::with_capacity(chunk.len());
-            for triple in &chunk {
-                if slots.len() % LOOK == LOOK - 1 && self.limits().reached().is_some() {
+        let size = self.chunk_size();
+        let mut chunk = Chunk::default();
+        while self.limits().reached().is_none() {
+            for triple in (&mut triples).take(size) {
+                if chunk.slots.len() % LOOK == LOOK - 1 && self.limits().reached().is_some() {
                     break;
                 }
-                slots.push(self.filter(*triple));
-                self.tick();
+                let slot = self.filter(triple, Filters::judge);
+                chunk.push(triple, slot);
+                self.tick(1);
             }
-            chunk.truncate(slots.len());
-            let open = self.open(&chunk, &slots);
-            self.solve(open, &mut slots, lanes)?;
-            let unclear = self.not_guarded_yet(&chunk, &slots);
-            self.solve(unclear, &mut slots, lanes)?;
-            if let Some(candidates) = watched {
-                chunk.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
+            if chunk.slots.is_empty() {
+                break;
             }
-            for slot in slots {
-                match slot {
-                    Slot::Decided(decision) => {
-                        self.count(&decision);
-                        self.sink.decision(&decision)?;
-                    }
-                    Slot::Open | Slot::Skipped => self.totals.skipped += 1,
+            self.settle(&mut chunk, lanes, watched)?;
+        }
+        self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
+        Ok(())
+    }
+
+    fn chunk_size(&self) -> usize {
+        chunk_size(self.case.options.per, self.case.facts.trace.events.len())
+    }
+
+    /// Has the solver decide what the filters left open, and hands all decisions on.
+    fn settle(
+        &mut self,
+        chunk: &mut Chunk<'_>,
+        lanes: &mut Lanes<'_, '_, '_>,
+        watched: Option<&Candidates<'_>>,
+    ) -> anyhow::Result<()> {
+        let Chunk { triples, mut slots } = std::mem::take(chunk);
+        let open = self.open(&triples, &slots);
+        self.solve(open, &mut slots, lanes)?;
+        let unclear = self.not_guarded_yet(&triples, &slots);
+        self.solve(unclear, &mut slots, lanes)?;
+        if let Some(candidates) = watched {
+            triples.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
+        }
+        for slot in slots {
+            match slot {
+                Slot::Decided(decision) => {
+                    self.count(&decision);
+                    self.sink.decision(&decision)?;
                 }
+                Slot::Refuted(refuted) => self.hand_on(&refuted)?,
+                Slot::Open | Slot::Skipped => self.totals.skipped += 1,
             }
         }
+        Ok(())
     }
 
     /// Notes with which remote accesses a transaction has a feasible neighbouring pair.
-    fn watch(&mut self, candidates: &Candidates<'_>, triple: Triple, slot: &Slot) {
+    fn watch(&mut self, candidates: &Candidates<'_>, triple: Triple, slot: &Slot<'_>) {
         let Some(transaction) = candidates.transaction_of(triple) else { return };
         let feasible = matches!(slot, Slot::Decided(decision) if matches!(decision.verdict, Verdict::Feasible(_)));
         let entry = self.around.entry((transaction.first, triple.remote)).or_insert((triple, false));
@@ -345,12 +311,12 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// The cheap stages.
-    fn filter(&mut self, triple: Triple) -> Slot {
-        if self.is_done(triple) {
+    fn filter(&mut self, triple: Triple, judge: fn(&Filters<'r>, Triple) -> Option<Judgement>) -> Slot<'static> {
+        if self.is_done(Class::of(self.case.facts.trace, triple)) {
             return Slot::Skipped;
         }
         let start = Instant::now();
-        let Some(judgement) = self.filters.judge(triple) else { return Slot::Open };
+        let Some(judgement) = judge(&self.filters, triple) else { return Slot::Open };
         let decision = match judgement {
             Judgement::Feasible { witness } => {
                 lanes::feasible(triple, self.case.simplify(*witness, None), Decider::EarlyWitness)
@@ -365,14 +331,23 @@ impl<'r, 'a> Run<'r, 'a> {
         Slot::Decided(Box::new(decision))
     }
 
-    /// Whether the class of the candidate is done; notes the class.
-    fn is_done(&mut self, triple: Triple) -> bool {
-        let found = self.classes.entry(Class::of(self.case.facts.trace, triple)).or_insert(false);
+    /// Whether the class is done; notes the class.
+    fn is_done(&mut self, class: Class) -> bool {
+        if class.is_one_candidate() {
+            self.totals.classes += 1;
+            return false;
+        }
+        let found = self.classes.entry(class).or_insert(false);
         *found && self.case.options.per == Per::Location
     }
 
     /// Has the solver work on batches.
-    fn solve(&mut self, batches: Vec<Batch>, slots: &mut [Slot], lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
+    fn solve(
+        &mut self,
+        batches: Vec<Batch>,
+        slots: &mut [Slot<'_>],
+        lanes: &mut Lanes<'_, '_, '_>,
+    ) -> anyhow::Result<()> {
         let mut waiting = batches.len();
         for (nth, batch) in batches.into_iter().enumerate() {
             lanes.send(nth, batch)?;
@@ -402,17 +377,17 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// The open candidates, those of one class together.
-    fn open(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
+    fn open(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
         let stop_at_feasible = self.case.options.per == Per::Location;
         let is_open = |place: usize, class: &Class| {
-            matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes[class])
+            matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes.get(class) == Some(&true))
         };
         let most = if stop_at_feasible { usize::MAX } else { SHARE };
         self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible })
     }
 
     /// Feasible candidates whose witness is not guarded-dependent: another one may be.
-    fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot]) -> Vec<Batch> {
+    fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
         let options = self.case.options;
         let guarded = options.question.independence == Independence::Guarded;
         if guarded || options.verdicts_only || options.strategy == Strategy::Paper {
@@ -437,7 +412,9 @@ impl<'r, 'a> Run<'r, 'a> {
     fn note(&mut self, decision: &Decision) {
         if matches!(decision.verdict, Verdict::Feasible(_)) {
             self.progress.feasible += 1;
-            self.classes.insert(Class::of(self.case.facts.trace, decision.triple), true);
+            if let Some(found) = self.classes.get_mut(&Class::of(self.case.facts.trace, decision.triple)) {
+                *found = true;
+            }
         }
     }
 
@@ -450,9 +427,11 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    fn tick(&mut self) {
-        self.progress.done += 1;
-        if self.progress.done.is_multiple_of(64) {
+    /// So many more candidates are through the filters.
+    fn tick(&mut self, count: u64) {
+        let before = self.progress.done;
+        self.progress.done += count;
+        if before / 64 != self.progress.done / 64 {
             self.sink.progress(&self.progress);
         }
     }
@@ -461,14 +440,30 @@ impl<'r, 'a> Run<'r, 'a> {
 /// Candidates of one class that a solver thread takes at a time when each is to be decided.
 const SHARE: usize = 64;
 
-/// What is known of a candidate of the chunk at hand.
-enum Slot {
+/// What goes through together, in the order of the candidates.
+#[derive(Default)]
+struct Chunk<'b> {
+    /// Per slot: the candidate, the first one where there are several.
+    triples: Vec<Triple>,
+    slots: Vec<Slot<'b>>,
+}
+
+impl<'b> Chunk<'b> {
+    fn push(&mut self, triple: Triple, slot: Slot<'b>) {
+        self.triples.push(triple);
+        self.slots.push(slot);
+    }
+}
+
+/// What is known of a candidate of the chunk at hand, or of several.
+enum Slot<'b> {
     Open,
     Skipped,
     Decided(Box<Decision>),
+    Refuted(Refuted<'b>),
 }
 
-impl Slot {
+impl Slot<'_> {
     fn is_not_guarded(&self) -> bool {
         matches!(self, Slot::Decided(decision) if decision.guarded == Some(false))
     }

@@ -94,8 +94,12 @@ pub struct Decision {
 impl Decision {
     /// The decision that there is none.
     pub fn unknown(trace: &Trace, triple: Triple, limit: Limit) -> Decision {
+        Decision::without_witness(trace, triple, Verdict::Unknown(limit), Decider::Smt)
+    }
+
+    /// A decision that has no schedule and leans on nothing.
+    pub fn without_witness(trace: &Trace, triple: Triple, verdict: Verdict, decided_by: Decider) -> Decision {
         let pattern = triple.patterns(trace).next().expect("a candidate fits a pattern");
-        let verdict = Verdict::Unknown(limit);
-        Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on: None, guarded: None }
+        Decision { triple, pattern, verdict, decided_by, rests_on: None, guarded: None }
     }
 }

@@ -3,15 +3,17 @@
 use super::asking::{
     ATOMICS, CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, must_fit, say_no_transactions, stop_on_ctrl_c,
 };
-use super::choices::{FORMATS, Format, one_of};
+use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
 use super::{Outcome, files};
-use foretrace::compare::compare;
+use anyhow::bail;
+use foretrace::compare::{Asked, Comparison, Contest, Disagreement, Listener, MODELS, compare};
 use foretrace::options::{CandidateSet, Options, Per};
+use foretrace::predict::Progress;
 use foretrace::recorder::Folder;
-use foretrace::report::{ComparisonReport, Subject};
-use foretrace_trace::{Atomic, Feasibility, Independence, Trace};
-use std::io::{BufWriter, Write};
+use foretrace::report::{ComparisonJson, ComparisonText, Subject};
+use foretrace_trace::{Atomic, Feasibility, Independence, Model, Observed, Question, Trace};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 /// Show what each model makes of a trace's candidates, and why `ctp` refutes what another allows
@@ -26,6 +28,7 @@ Exit codes: 0 every model decided every candidate, 2 error, 3 not everything dec
 Examples:
   foretrace compare trace.jsonl
   foretrace compare trace.jsonl --atomic lock-regions --candidates all --times
+  foretrace compare trace.jsonl --models none --candidates all
   foretrace compare trace.jsonl --independence guarded --format json")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -46,6 +49,11 @@ pub struct Args {
     /// Which triples of accesses are decided
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
     candidates: CandidateSet,
+
+    /// Which models are asked, separated by commas: `none` says only what orders and locks refute [default: all that the
+    /// trace's data allows]
+    #[arg(long, value_delimiter = ',', value_parser = one_of(ASKED))]
+    models: Option<Vec<Option<Model>>>,
 
     /// Of how many candidates that ctp refutes and another model does not the reason is looked for
     #[arg(long, value_name = "N", default_value = "100")]
@@ -71,6 +79,15 @@ pub struct Args {
     seed: u32,
 }
 
+/// The values of `--models`.
+const ASKED: &[Choice<Option<Model>>] = &[
+    ("cam", "anything, and no guard is looked at", Some(Model::Cam)),
+    ("ctp", "what was written last; guards must hold (needs expressions)", Some(Model::Ctp)),
+    ("mcm", "the recorded value (needs values)", Some(Model::Mcm)),
+    ("avp", "what the same write wrote as in the recorded order", Some(Model::Avp)),
+    ("none", "no model: only what orders and locks refute", None),
+];
+
 /// Compares.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let (trace, observed) = files::read_trace(&args.trace)?;
@@ -82,21 +99,87 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let file = Folder::trace_of(&args.trace).display().to_string();
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let stop = stop_on_ctrl_c()?;
-    let bar = Bar::on_terminal();
-    let comparison = compare(&trace, &observed, &transactions, &options, args.reasons, &stop, &mut |progress| {
-        if let Some(bar) = &bar {
+    let contest = contest(args, &trace)?;
+    let mut reporter =
+        Reporter { report: Report::start(args.format, subject, &contest, &observed)?, bar: Bar::on_terminal() };
+    let (transactions, options, contest, reasons) = (&transactions[..], &options, &contest, args.reasons);
+    let asked = Asked { trace: &trace, observed: &observed, transactions, options, contest, reasons };
+    let comparison = compare(asked, &stop, &mut reporter)?;
+    drop(reporter.bar);
+    reporter.report.finish(&comparison)?;
+    Ok(if comparison.is_complete() { Outcome::Fine } else { Outcome::Undecided })
+}
+
+/// The models that are asked.
+fn contest(args: &Args, trace: &Trace) -> anyhow::Result<Contest> {
+    let Some(named) = &args.models else { return Ok(Contest::new(trace, &MODELS)) };
+    let models: Vec<Model> = named.iter().copied().flatten().collect();
+    if models.len() != named.len() && named.len() > 1 {
+        bail!("--models none goes with no other model");
+    }
+    for model in &models {
+        must_fit(
+            Question { model: *model, independence: Independence::Conflict, feasibility: args.feasibility },
+            trace,
+        )?;
+    }
+    Ok(Contest::new(trace, &models))
+}
+
+/// The report in either format.
+enum Report<'t> {
+    Text(ComparisonText<'t>),
+    Json(ComparisonJson<'t, BufWriter<std::io::StdoutLock<'static>>>),
+}
+
+impl<'t> Report<'t> {
+    fn start(
+        format: Format,
+        subject: Subject<'t>,
+        contest: &'t Contest,
+        observed: &'t Observed,
+    ) -> io::Result<Report<'t>> {
+        Ok(match format {
+            Format::Text => Report::Text(ComparisonText::new(subject, contest, observed)),
+            Format::Json => {
+                let out = BufWriter::new(std::io::stdout().lock());
+                Report::Json(ComparisonJson::start(subject, contest, observed, out)?)
+            }
+        })
+    }
+
+    fn finish(self, comparison: &Comparison) -> io::Result<()> {
+        match self {
+            Report::Json(report) => report.finish(comparison),
+            Report::Text(report) => {
+                let mut out = BufWriter::new(anstream::stdout().lock());
+                report.write(comparison, &mut out)?;
+                out.flush()
+            }
+        }
+    }
+}
+
+/// Takes the disagreements.
+struct Reporter<'t> {
+    report: Report<'t>,
+    bar: Option<Bar>,
+}
+
+impl Listener for Reporter<'_> {
+    fn disagreement(&mut self, one: &Disagreement) -> anyhow::Result<()> {
+        match &mut self.report {
+            Report::Text(report) => report.add(one),
+            Report::Json(report) => report.add(one)?,
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
             bar.show(progress);
         }
-    })?;
-    drop(bar);
-    let report = ComparisonReport::new(subject, &observed, &comparison);
-    let mut out = BufWriter::new(anstream::stdout().lock());
-    match args.format {
-        Format::Text => report.write_text(&mut out)?,
-        Format::Json => report.write_json(&mut out)?,
     }
-    out.flush()?;
-    Ok(if comparison.is_complete() { Outcome::Fine } else { Outcome::Undecided })
 }
 
 fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {

@@ -9,7 +9,7 @@ use super::progress::Bar;
 use super::{Outcome, files, is_closed_pipe};
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
-use foretrace::predict::{Progress, Sink, Totals, predict};
+use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::Folder;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
@@ -237,6 +237,16 @@ impl Sink for Listener<'_> {
             Report::Json(report) => report.add(decision)?,
         }
         Ok(())
+    }
+
+    fn takes_refuted(&self) -> bool {
+        matches!(self.report, Report::Text(_))
+    }
+
+    fn refuted(&mut self, refuted: &Refuted<'_>) {
+        if let Report::Text(report) = &mut self.report {
+            report.add_refuted(refuted);
+        }
     }
 
     fn progress(&mut self, progress: &Progress) {

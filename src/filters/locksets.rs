@@ -6,8 +6,7 @@
 //! l' for good, so the second took l' after l was taken, and by symmetry l after l'. Nothing of this needs nesting,
 //! which only makes the condition sufficient, too. What a `wait` gives back is not held.
 
-use super::must_happen_before::first_after;
-use foretrace_trace::{MustHappenBefore, Structure, SyncId, Trace, Triple};
+use foretrace_trace::{MustHappenBefore, Structure, SyncId, ThreadId, Trace, Triple};
 use rustc_hash::FxHashMap;
 
 /// A lock and the way in which it is taken; of two shared ones neither excludes the other.
@@ -113,16 +112,21 @@ impl Locksets {
 
     /// Whether no event is a cut-point for the triple.
     pub fn refute(&self, trace: &Trace, structure: &Structure, clocks: &MustHappenBefore, triple: Triple) -> bool {
-        let (local, other) = (trace.event(triple.first).thread.index(), trace.event(triple.remote).thread.index());
+        let local = trace.event(triple.first).thread.index();
         // At the cut, what remote needs is done, and nothing is that needs remote.
         let from = (structure.position[triple.first.index()] + 1).max(clocks.seen(triple.remote, local));
-        let to = structure.position[triple.second.index()].min(first_after(structure, clocks, triple.remote, local));
+        let to = structure.position[triple.second.index()].min(clocks.first_after(triple.remote, local));
         if from > to {
             return true;
         }
-        let remote = &self.epochs[other];
-        let remote = remote[epoch_at(remote, structure.position[triple.remote.index()])].lockset;
+        let remote = self.after(trace.event(triple.remote).thread, structure.position[triple.remote.index()]);
         !self.any_compatible(local, from - 1, to - 1, remote)
+    }
+
+    /// The lockset of a thread right after its event at `position`, as a number.
+    pub(super) fn after(&self, thread: ThreadId, position: u32) -> u32 {
+        let epochs = &self.epochs[thread.index()];
+        epochs[epoch_at(epochs, position)].lockset
     }
 
     /// The most events of a thread, up to `count`, after which it holds no lock.
@@ -141,7 +145,7 @@ impl Locksets {
     }
 
     /// Whether the thread has a lockset compatible with `remote` after one of its events `from..=to`.
-    fn any_compatible(&self, thread: usize, from: u32, to: u32, remote: u32) -> bool {
+    pub(super) fn any_compatible(&self, thread: usize, from: u32, to: u32, remote: u32) -> bool {
         let epochs = &self.epochs[thread];
         let start = epoch_at(epochs, from);
         if epochs.get(epochs[start].unlocked as usize).is_some_and(|unlocked| unlocked.from <= to) {

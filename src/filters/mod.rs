@@ -3,6 +3,7 @@
 //! Each is sound for the model that it serves: it refutes only what no prefix of that model shows, and proves only by
 //! a schedule that the checker has run. So none changes a verdict, and each can be switched off.
 
+mod bundles;
 mod early_refutation;
 mod early_witness;
 mod forced_reads;
@@ -14,13 +15,14 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
+pub use bundles::{Bundle, Bundles, Part, SCREENS, Screen};
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
 pub use locksets::Locksets;
 pub use orders::Orders;
 pub use report::{FilterCount, FilterReport};
 pub use segment::AtomicitySegment;
 
-use crate::candidates::Class;
+use crate::candidates::{Class, Pair};
 use crate::options::Options;
 use crate::schedule;
 use crate::verdict::Decider;
@@ -32,7 +34,7 @@ use report::Counters;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Schedules of one candidate that the checker may refuse before its witness is left to the solver.
 const MOST_CHECKS: usize = 4;
@@ -138,7 +140,45 @@ impl<'a> Filters<'a> {
 
     /// Decides a candidate, if one of the filters that are switched on can.
     pub fn judge(&self, triple: Triple) -> Option<Judgement> {
-        Decider::ALL.into_iter().filter(|decider| !self.without.contains(decider)).find_map(|decider| {
+        self.judge_by(&Decider::ALL, triple)
+    }
+
+    /// The same where [`Filters::judge_bundles`] has left the candidate open.
+    pub fn judge_left(&self, triple: Triple) -> Option<Judgement> {
+        self.judge_by(&Decider::ALL[SCREENS.len()..], triple)
+    }
+
+    /// The remote accesses of the trace, for [`Filters::judge_bundles`].
+    pub fn bundles(&self) -> Bundles {
+        Bundles::new(self.facts.trace, self.facts.structure, &self.locksets)
+    }
+
+    /// What must-happen-before and cut-points, as far as they are switched on, say of a pair with each access of these
+    /// bundles, as `parts`; returns how long each took.
+    pub fn judge_bundles<'b>(
+        &self,
+        pair: Pair,
+        bundles: impl Iterator<Item = &'b Bundle>,
+        parts: &mut Vec<Part<'b>>,
+    ) -> [Duration; 2] {
+        let Facts { trace, structure, clocks, .. } = self.facts;
+        let asks = |decider| !self.without.contains(&decider);
+        parts.clear();
+        let times = Screen::new(trace, structure, clocks, &self.locksets, asks).judge(pair, bundles, parts);
+        let count = |of: &dyn Fn(Option<Decider>) -> bool| {
+            parts.iter().filter(|part| of(part.refuted_by)).map(|part| part.accesses.len() as u64).sum()
+        };
+        let mut asked: u64 = count(&|_| true);
+        for (decider, time) in SCREENS.into_iter().zip(times).filter(|(decider, _)| asks(*decider)) {
+            let refuted = count(&|by| by == Some(decider));
+            self.counters.count_screened(decider, asked, refuted, time);
+            asked -= refuted;
+        }
+        times
+    }
+
+    fn judge_by(&self, deciders: &[Decider], triple: Triple) -> Option<Judgement> {
+        deciders.iter().copied().filter(|decider| !self.without.contains(decider)).find_map(|decider| {
             let start = Instant::now();
             let judgement = self.ask(decider, triple);
             self.counters.count(decider, judgement.as_ref(), start.elapsed());
@@ -189,13 +229,16 @@ impl<'a> Filters<'a> {
     }
 
     fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {
+        if class.is_one_candidate() {
+            return change(&mut Effort::default());
+        }
         let mut efforts = self.efforts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         change(efforts.entry(class).or_default())
     }
 
     /// The trace atomicity segment between a transaction's first and last access.
     pub fn segment(&self, first: EventId, last: EventId) -> AtomicitySegment {
-        AtomicitySegment::new(self.facts.trace, self.facts.structure, &self.forcing.orders, first, last)
+        AtomicitySegment::new(self.facts.trace, &self.forcing.orders, first, last)
     }
 
     /// What each filter has decided so far, and how long it took.

@@ -1,6 +1,6 @@
 //! Refutes candidates whose order contradicts one that holds in every prefix of every model.
 
-use foretrace_trace::{EventId, MustHappenBefore, Structure, Trace, Triple};
+use foretrace_trace::{MustHappenBefore, Structure, Trace, Triple};
 
 /// Whether no prefix at all holds the triple in its order.
 ///
@@ -13,10 +13,4 @@ pub fn refutes(trace: &Trace, structure: &Structure, clocks: &MustHappenBefore, 
     let [first, remote, second] =
         [triple.first, triple.remote, triple.second].map(|event| structure.step(trace, event));
     first == second && first.0 != first.1 || clocks.before(remote.0, first.1) || clocks.before(second.0, remote.1)
-}
-
-/// The position of the first event of `thread` (an index) that every prefix has after `event`; the thread's length if
-/// there is none.
-pub(crate) fn first_after(structure: &Structure, clocks: &MustHappenBefore, event: EventId, thread: usize) -> u32 {
-    structure.threads[thread].partition_point(|other| !clocks.before(event, *other)) as u32
 }

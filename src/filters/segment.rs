@@ -19,19 +19,10 @@ pub struct AtomicitySegment {
 
 impl AtomicitySegment {
     /// The segment between a transaction's first and last access.
-    pub fn new(trace: &Trace, structure: &Structure, orders: &Orders, first: EventId, last: EventId) -> Self {
-        let own = trace.event(first).thread.index();
+    pub fn new(trace: &Trace, orders: &Orders, first: EventId, last: EventId) -> Self {
         let threads = 0..trace.threads.len();
         let upper = threads.clone().map(|thread| orders.clocks.seen(first, thread)).collect();
-        let lower = threads
-            .map(|thread| {
-                if thread == own {
-                    structure.position[last.index()] + 1
-                } else {
-                    must_happen_before::first_after(structure, &orders.clocks, last, thread)
-                }
-            })
-            .collect();
+        let lower = threads.map(|thread| orders.clocks.first_after(last, thread)).collect();
         AtomicitySegment { upper, lower }
     }
 

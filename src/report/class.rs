@@ -79,12 +79,27 @@ pub struct ClassVerdicts {
 
 /// All classes of a run, in the order in which their first candidate was decided.
 #[derive(Debug, Default)]
-pub struct Classes(IndexMap<Class, ClassVerdicts, FxBuildHasher>);
+pub struct Classes {
+    named: IndexMap<Class, ClassVerdicts, FxBuildHasher>,
+    /// Classes of a single candidate that cannot happen, and those of them that cannot only because a value was pinned:
+    /// there can be too many to keep.
+    refuted: (usize, usize),
+}
 
 impl Classes {
+    /// Adds so many candidates that cannot happen, whatever values are.
+    pub fn add_refuted(&mut self, class: Class, count: u64) {
+        self.named.entry(class).or_default().infeasible += count;
+    }
+
     /// Adds a decision.
     pub fn add(&mut self, class: Class, decision: &Decision) {
-        let entry = self.0.entry(class).or_default();
+        if class.is_one_candidate() && matches!(decision.verdict, Verdict::Infeasible) {
+            self.refuted.0 += 1;
+            self.refuted.1 += usize::from(decision.rests_on == Some(RestsOn::Pin));
+            return;
+        }
+        let entry = self.named.entry(class).or_default();
         match &decision.verdict {
             Verdict::Feasible(witness) => {
                 entry.feasible += 1;
@@ -108,20 +123,20 @@ impl Classes {
     /// the one that came first.
     pub fn feasible(&self) -> Vec<(&ClassVerdicts, &Found)> {
         let mut found: Vec<(&ClassVerdicts, &Found)> =
-            self.0.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst))).collect();
+            self.named.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst))).collect();
         found.sort_by_key(|(class, worst)| std::cmp::Reverse((worst.severity, class.feasible)));
         found
     }
 
     /// The classes in which nothing is feasible and something undecided, with the first such candidate.
     pub fn undecided(&self) -> impl Iterator<Item = (&ClassVerdicts, &Decision)> {
-        let open = self.0.values().filter(|class| class.worst.is_none());
+        let open = self.named.values().filter(|class| class.worst.is_none());
         open.filter_map(|class| class.undecided.as_deref().map(|decision| (class, decision)))
     }
 
     /// How many classes hold nothing but what cannot happen, and how many of those only because a value was pinned.
     pub fn refuted(&self) -> (usize, usize) {
-        let refuted = self.0.values().filter(|class| class.feasible == 0 && class.unknown == 0);
-        refuted.fold((0, 0), |(all, pinned), class| (all + 1, pinned + usize::from(class.pinned > 0)))
+        let refuted = self.named.values().filter(|class| class.feasible == 0 && class.unknown == 0);
+        refuted.fold(self.refuted, |(all, pinned), class| (all + 1, pinned + usize::from(class.pinned > 0)))
     }
 }

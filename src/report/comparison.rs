@@ -1,38 +1,77 @@
 //! `foretrace compare`, for people and for programs.
 
-use super::json::VERSION;
+mod json;
+
+pub use json::ComparisonJson;
+
 use super::sentence::Speaker;
 use super::text::{HEAD, place};
 use super::{Subject, atomic_meaning, candidate_set_name};
 use crate::candidates::Class;
-use crate::compare::{Comparison, Counts, Disagreement, Said};
+use crate::compare::{Comparison, Contest, Counts, Disagreement, Said};
 use crate::explain::Argument;
-use foretrace_trace::{
-    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Structure, Transaction, Triple,
-};
+use foretrace_trace::{EventId, Observed, Pattern, Structure, Transaction, Triple};
 use indexmap::IndexMap;
-use serde::Serialize;
+use indexmap::map::Entry;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::time::Duration;
 
-/// A comparison with all that it takes to say it.
-pub struct ComparisonReport<'t> {
+/// Lines that a group of disagreements has at most.
+const MOST_LINES: usize = 1000;
+
+/// What is said of disagreements and of the whole, in one format or the other.
+struct Voice<'t> {
     subject: Subject<'t>,
-    comparison: &'t Comparison,
+    contest: &'t Contest,
     observed: &'t Observed,
     structure: Structure,
 }
 
-impl<'t> ComparisonReport<'t> {
-    /// A report of a comparison.
-    pub fn new(subject: Subject<'t>, observed: &'t Observed, comparison: &'t Comparison) -> ComparisonReport<'t> {
-        ComparisonReport { subject, comparison, observed, structure: Structure::new(subject.trace) }
+/// The comparison for people: disagreements are put together as they come, and shown below the table.
+pub struct ComparisonText<'t> {
+    voice: Voice<'t>,
+    /// By what the models say.
+    groups: BTreeMap<Vec<Said>, Group>,
+}
+
+/// Candidates of which the models say the same.
+#[derive(Default)]
+struct Group {
+    members: u64,
+    /// Those that the lines stand for.
+    shown: u64,
+    /// Candidates of the same source locations and with the same reason: one of them, and how many there are.
+    lines: IndexMap<(Class, Option<String>), (Triple, u64)>,
+}
+
+impl<'t> ComparisonText<'t> {
+    /// A report of a comparison to come.
+    pub fn new(subject: Subject<'t>, contest: &'t Contest, observed: &'t Observed) -> ComparisonText<'t> {
+        ComparisonText { voice: Voice::new(subject, contest, observed), groups: BTreeMap::new() }
     }
 
-    /// Writes it for people. `out` may drop the styling.
-    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Subject { file, trace, options, transactions, .. } = self.subject;
+    /// Adds a candidate on which models do not agree. Of those that the reference refutes the ones with a reason are shown.
+    pub fn add(&mut self, one: &Disagreement) {
+        let refuted = one.said[self.voice.contest.reference_column()] == Said::Infeasible;
+        let group = self.groups.entry(one.said.clone()).or_default();
+        group.members += 1;
+        if refuted && one.reason.is_none() {
+            return;
+        }
+        let key = (Class::of(self.voice.subject.trace, one.triple), self.voice.reason(one));
+        let room = group.lines.len() < MOST_LINES;
+        let line = match group.lines.entry(key) {
+            Entry::Occupied(line) => line.into_mut(),
+            Entry::Vacant(place) if room => place.insert((one.triple, 0)),
+            Entry::Vacant(_) => return,
+        };
+        line.1 += 1;
+        group.shown += 1;
+    }
+
+    /// Writes the report. `out` may drop the styling.
+    pub fn write(&self, comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+        let Subject { file, trace, options, transactions, .. } = self.voice.subject;
         let question = options.question;
         writeln!(
             out,
@@ -56,24 +95,25 @@ impl<'t> ComparisonReport<'t> {
             candidate_set_name(options.candidates)
         )?;
         writeln!(out)?;
-        self.write_table(out)?;
+        self.write_table(comparison, out)?;
         self.write_disagreements(out)?;
-        if self.comparison.interrupted {
+        if comparison.interrupted {
             writeln!(out, "interrupted")?;
         }
         Ok(())
     }
 
-    fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
-        let models = self.comparison.models.iter().map(ToString::to_string);
+    fn write_table(&self, comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+        let subject = self.voice.subject;
+        let models = self.voice.contest.models.iter().map(ToString::to_string);
         let head = ["transaction", "all", "ordered", "without data"].map(str::to_string).into_iter().chain(models);
         let mut grid: Vec<Vec<String>> = vec![head.collect()];
-        for (nth, counts) in &self.comparison.rows {
-            grid.push(cells(self.name_of(&self.subject.transactions[*nth]), counts));
+        for (nth, counts) in &comparison.rows {
+            grid.push(cells(self.name_of(&subject.transactions[*nth]), counts));
         }
-        grid.push(cells("total".to_string(), &self.comparison.total));
-        if self.subject.options.times {
-            let filters = self.comparison.filters.iter().chain(&self.comparison.times);
+        grid.push(cells("total".to_string(), &comparison.total));
+        if subject.options.times {
+            let filters = comparison.filters.iter().chain(&comparison.times);
             let times = filters.map(|time| format!("{:.3} s", time.as_secs_f64()));
             grid.push(["time".to_string(), String::new()].into_iter().chain(times).collect());
         }
@@ -96,7 +136,7 @@ impl<'t> ComparisonReport<'t> {
 
     /// A transaction in the table: label, thread, where it begins.
     fn name_of(&self, transaction: &Transaction) -> String {
-        let trace = self.subject.trace;
+        let trace = self.voice.subject.trace;
         let label = transaction.label.map_or(String::new(), |label| format!("{}, ", trace.names.text(label)));
         let thread = trace.threads[transaction.thread.index()].number;
         format!("{label}thread {thread}, events {} to {}", transaction.first, transaction.last)
@@ -104,18 +144,13 @@ impl<'t> ComparisonReport<'t> {
 
     /// Candidates by what the models say of them.
     fn write_disagreements(&self, out: &mut dyn Write) -> io::Result<()> {
-        let comparison = self.comparison;
-        let reference = comparison.reference_column();
-        let mut groups: BTreeMap<&[Said], Vec<&Disagreement>> = BTreeMap::new();
-        for one in &comparison.disagreements {
-            groups.entry(&one.said).or_default().push(one);
+        let contest = self.voice.contest;
+        if self.groups.is_empty() && !contest.models.is_empty() {
+            return writeln!(out, "\nNo model disagrees with {}.", contest.reference);
         }
-        if groups.is_empty() {
-            return writeln!(out, "\nNo model disagrees with {}.", comparison.reference);
-        }
-        for (said, members) in groups {
+        for (said, group) in &self.groups {
             let of = |wanted: Said| {
-                let models = comparison.models.iter().zip(said).filter(|(_, said)| **said == wanted);
+                let models = contest.models.iter().zip(said).filter(|(_, said)| **said == wanted);
                 models.map(|(model, _)| model.to_string()).collect::<Vec<_>>().join(", ")
             };
             let unknown = of(Said::Unknown);
@@ -123,35 +158,26 @@ impl<'t> ComparisonReport<'t> {
             writeln!(
                 out,
                 "\n{HEAD}{} feasible under {}, infeasible under {}{unknown}{HEAD:#}",
-                members.len(),
+                group.members,
                 of(Said::Feasible),
                 of(Said::Infeasible)
             )?;
-            let refuted = said[reference] == Said::Infeasible;
-            let shown = members.iter().take_while(|one| !refuted || one.reason.is_some()).count();
-            self.write_members(&members[..shown], out)?;
-            if shown < members.len() {
-                writeln!(
-                    out,
-                    "   and {} more (--reasons says of how many the reason is looked for)",
-                    members.len() - shown
-                )?;
+            for ((_, reason), (triple, alike)) in &group.lines {
+                self.voice.write_disagreement(*triple, *alike, out)?;
+                reason.iter().try_for_each(|reason| writeln!(out, "      {reason}"))?;
+            }
+            if group.shown < group.members {
+                let more = group.members - group.shown;
+                writeln!(out, "   and {more} more (--reasons says of how many the reason is looked for)")?;
             }
         }
         Ok(())
     }
+}
 
-    /// Candidates of the same source locations and with the same reason stand together.
-    fn write_members(&self, members: &[&Disagreement], out: &mut dyn Write) -> io::Result<()> {
-        let mut alike: IndexMap<(Class, Option<String>), (&Disagreement, usize)> = IndexMap::new();
-        for one in members {
-            let key = (Class::of(self.subject.trace, one.triple), self.reason(one));
-            alike.entry(key).or_insert((one, 0)).1 += 1;
-        }
-        alike.iter().try_for_each(|((_, reason), (one, count))| {
-            self.write_disagreement(one, *count, out)?;
-            reason.iter().try_for_each(|reason| writeln!(out, "      {reason}"))
-        })
+impl<'t> Voice<'t> {
+    fn new(subject: Subject<'t>, contest: &'t Contest, observed: &'t Observed) -> Voice<'t> {
+        Voice { subject, contest, observed, structure: Structure::new(subject.trace) }
     }
 
     fn reason(&self, one: &Disagreement) -> Option<String> {
@@ -161,14 +187,14 @@ impl<'t> ComparisonReport<'t> {
         })
     }
 
-    fn write_disagreement(&self, one: &Disagreement, alike: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn write_disagreement(&self, triple: Triple, alike: u64, out: &mut dyn Write) -> io::Result<()> {
         let trace = self.subject.trace;
-        let Triple { first, remote, second } = one.triple;
+        let Triple { first, remote, second } = triple;
         let var = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let at = |event: EventId| trace.loc(event).map_or_else(|| place(trace, event), str::to_string);
-        let pattern = self.pattern(one.triple).map_or(String::new(), |pattern| format!(" {pattern}"));
+        let pattern = self.pattern(triple).map_or(String::new(), |pattern| format!(" {pattern}"));
         let more = if alike > 1 { format!("; and {} more like it", alike - 1) } else { String::new() };
-        writeln!(out, "   {}{pattern} on {var}: {}, {}, {}{more}", one.triple, at(first), at(remote), at(second))
+        writeln!(out, "   {triple}{pattern} on {var}: {}, {}, {}{more}", at(first), at(remote), at(second))
     }
 
     fn pattern(&self, triple: Triple) -> Option<Pattern> {
@@ -181,80 +207,11 @@ impl<'t> ComparisonReport<'t> {
             trace: self.subject.trace,
             structure: &self.structure,
             observed: self.observed,
-            model: self.comparison.reference,
+            model: self.contest.reference,
             introduced: None,
         };
         let reasons = arguments.iter().flat_map(|argument| &argument.reasons);
         speaker.in_short(reasons.map(|reason| &reason.statement))
-    }
-
-    /// Writes it for programs.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Subject { file, trace, options, transactions } = self.subject;
-        let comparison = self.comparison;
-        let times = options.times;
-        let seconds = |time: &Duration| times.then_some(time.as_secs_f64());
-        let counts = |counts: &Counts| CountsJson {
-            all: counts.all,
-            ordered: counts.ordered,
-            without_data: counts.without_data,
-            models: comparison
-                .models
-                .iter()
-                .zip(&counts.by_model)
-                .map(|(model, (feasible, unknown))| (*model, ModelJson { feasible: *feasible, unknown: *unknown }))
-                .collect(),
-        };
-        let row = |(nth, of): &(usize, Counts)| RowJson {
-            thread: trace.threads[transactions[*nth].thread.index()].number,
-            label: transactions[*nth].label.map(|label| trace.names.text(label)),
-            first: transactions[*nth].first,
-            last: transactions[*nth].last,
-            counts: counts(of),
-        };
-        let seconds_of = |time: &Vec<Duration>| -> Option<TimesJson> {
-            times.then(|| TimesJson {
-                ordered: seconds(&comparison.filters[0]).unwrap_or_default(),
-                without_data: seconds(&comparison.filters[1]).unwrap_or_default(),
-                models: comparison.models.iter().copied().zip(time.iter().map(Duration::as_secs_f64)).collect(),
-            })
-        };
-        let whole = ComparisonJson {
-            foretrace: VERSION,
-            trace: file,
-            data: trace.data,
-            events: trace.events.len(),
-            feasibility: options.question.feasibility,
-            independence: options.question.independence,
-            atomic: options.atomic,
-            candidate_set: candidate_set_name(options.candidates),
-            reference: comparison.reference,
-            transactions: comparison.rows.iter().map(row).collect(),
-            total: counts(&comparison.total),
-            seconds: seconds_of(&comparison.times),
-            disagreements: comparison.disagreements.iter().map(|one| self.disagreement_json(one)).collect(),
-            interrupted: comparison.interrupted,
-        };
-        serde_json::to_writer_pretty(&mut *out, &whole)?;
-        writeln!(out)
-    }
-
-    fn disagreement_json(&self, one: &Disagreement) -> DisagreementJson {
-        let (reason, undecided, rests_on_pin) = match &one.reason {
-            Some(Ok(arguments)) => {
-                (Some(self.short(arguments)), None, Some(arguments.iter().any(Argument::rests_on_pin)))
-            }
-            Some(Err(limit)) => (None, Some(limit.to_string()), None),
-            None => (None, None, None),
-        };
-        DisagreementJson {
-            triple: one.triple,
-            pattern: self.pattern(one.triple),
-            verdicts: self.comparison.models.iter().copied().zip(one.said.iter().map(|said| said.name())).collect(),
-            reason,
-            undecided,
-            rests_on_pin,
-        }
     }
 }
 
@@ -265,73 +222,4 @@ fn cells(name: String, counts: &Counts) -> Vec<String> {
         _ => format!("{feasible} + {unknown}?"),
     });
     [name].into_iter().chain(numbers).chain(models).collect()
-}
-
-/// By model, in the order of the columns.
-type ByModel<T> = IndexMap<Model, T>;
-
-#[derive(Serialize)]
-struct ComparisonJson<'a> {
-    foretrace: u32,
-    trace: &'a str,
-    data: Data,
-    events: usize,
-    feasibility: Feasibility,
-    independence: Independence,
-    atomic: Atomic,
-    candidate_set: &'static str,
-    reference: Model,
-    transactions: Vec<RowJson<'a>>,
-    total: CountsJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<TimesJson>,
-    disagreements: Vec<DisagreementJson>,
-    interrupted: bool,
-}
-
-#[derive(Serialize)]
-struct RowJson<'a> {
-    thread: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'a str>,
-    first: EventId,
-    last: EventId,
-    #[serde(flatten)]
-    counts: CountsJson,
-}
-
-#[derive(Serialize)]
-struct CountsJson {
-    all: u64,
-    ordered: u64,
-    without_data: u64,
-    models: ByModel<ModelJson>,
-}
-
-#[derive(Serialize)]
-struct ModelJson {
-    feasible: u64,
-    unknown: u64,
-}
-
-#[derive(Serialize)]
-struct TimesJson {
-    ordered: f64,
-    without_data: f64,
-    models: ByModel<f64>,
-}
-
-#[derive(Serialize)]
-struct DisagreementJson {
-    #[serde(flatten)]
-    triple: Triple,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pattern: Option<Pattern>,
-    verdicts: ByModel<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    undecided: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rests_on_pin: Option<bool>,
 }

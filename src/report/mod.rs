@@ -13,7 +13,7 @@ mod text;
 mod totals;
 mod witness;
 
-pub use comparison::ComparisonReport;
+pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
 pub use saved::{SavedSchedule, SavedStep, SavedWitness, ScheduleError};

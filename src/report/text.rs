@@ -4,7 +4,7 @@ use super::class::{ClassVerdicts, Classes, Found};
 use super::table::{self, Mark};
 use super::{Subject, atomic_meaning, pattern_meaning, totals};
 use crate::candidates::Class;
-use crate::predict::Totals;
+use crate::predict::{Refuted, Totals};
 use crate::verdict::{Decision, Verdict};
 use anstyle::{AnsiColor, Style};
 use foretrace_trace::{EventId, Trace};
@@ -32,6 +32,11 @@ impl<'t> TextReport<'t> {
     /// Adds a decision.
     pub fn add(&mut self, decision: &Decision) {
         self.classes.add(Class::of(self.subject.trace, decision.triple), decision);
+    }
+
+    /// Adds candidates that were refuted together.
+    pub fn add_refuted(&mut self, refuted: &Refuted<'_>) {
+        self.classes.add_refuted(Class::of(self.subject.trace, refuted.triple()), refuted.remotes.len() as u64);
     }
 
     /// Writes the report. `out` may drop the styling.

@@ -1,12 +1,22 @@
 //! The table of `compare`: its counts are the oracle's, and those of the filters.
 
 use crate::seeds;
-use foretrace::compare::{Said, compare};
+use foretrace::compare::{Asked, Contest, Disagreement, Listener, MODELS, Said, compare};
 use foretrace::options::{CandidateSet, Options};
 use foretrace_trace::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Atomic, Independence};
 use std::sync::atomic::AtomicBool;
+
+#[derive(Default)]
+struct Disagreements(Vec<Disagreement>);
+
+impl Listener for Disagreements {
+    fn disagreement(&mut self, one: &Disagreement) -> anyhow::Result<()> {
+        self.0.push(one.clone());
+        Ok(())
+    }
+}
 
 #[test]
 fn counts_are_the_oracles() {
@@ -21,17 +31,20 @@ fn counts_are_the_oracles() {
         if seed % 3 == 0 && !trace.data.name().starts_with("none") {
             options.question.independence = Independence::Guarded;
         }
-        let comparison =
-            compare(&trace, &observed, &transactions, &options, usize::MAX, &stop, &mut |_| ()).expect("all is well");
+        let contest = Contest::new(&trace, &MODELS);
+        let mut found = Disagreements::default();
+        let (trace, observed, transactions, options) = (&trace, &observed, &transactions[..], &options);
+        let asked = Asked { trace, observed, transactions, options, contest: &contest, reasons: usize::MAX };
+        let comparison = compare(asked, &stop, &mut found).expect("all is well");
         assert!(comparison.is_complete());
-        let truths: Vec<_> = comparison
+        let truths: Vec<_> = contest
             .models
             .iter()
             .map(|model| {
-                let oracle = Oracle::new(&trace, &observed, *model).expect("the model fits the trace");
+                let oracle = Oracle::new(trace, observed, *model).expect("the model fits the trace");
                 let independence =
                     if model.has_values() { options.question.independence } else { Independence::Conflict };
-                oracle.decide(&transactions, options.question.feasibility, independence)
+                oracle.decide(transactions, options.question.feasibility, independence)
             })
             .collect();
         assert_eq!(comparison.total.all as usize, truths[0].len(), "seed {seed}");
@@ -45,12 +58,12 @@ fn counts_are_the_oracles() {
         let sum = |of: fn(&foretrace::compare::Counts) -> u64| comparison.rows.iter().map(|(_, c)| of(c)).sum::<u64>();
         assert_eq!(sum(|counts| counts.all), total.all);
         assert_eq!(sum(|counts| counts.without_data), total.without_data);
-        let reference = comparison.reference_column();
+        let reference = contest.reference_column();
         let differ = truths[0].keys().filter(|triple| {
             truths.iter().any(|truth| truth[*triple].is_some() != truths[reference][*triple].is_some())
         });
-        assert_eq!(comparison.disagreements.len(), differ.count(), "seed {seed}");
-        for one in &comparison.disagreements {
+        assert_eq!(found.0.len(), differ.count(), "seed {seed}");
+        for one in &found.0 {
             disagreements += 1;
             assert_eq!(one.reason.is_some(), one.said[reference] == Said::Infeasible);
             reasons += usize::from(matches!(one.reason, Some(Ok(_))));

@@ -5,6 +5,7 @@
 
 use crate::structure::Structure;
 use crate::trace::{EventId, Op, Trace};
+use rustc_hash::FxHashMap;
 
 /// Answers whether an event stands before another in every prefix that holds the latter.
 ///
@@ -14,6 +15,10 @@ use crate::trace::{EventId, Op, Trace};
 pub struct MustHappenBefore {
     rows: Vec<Box<[u32]>>,
     row_of: Vec<u32>,
+    /// Per thread: from which of its positions on which row holds.
+    changes: Vec<Vec<(u32, u32)>>,
+    /// Per thread: how many events it has.
+    lengths: Vec<u32>,
     thread_of: Vec<u32>,
     position: Vec<u32>,
 }
@@ -21,25 +26,27 @@ pub struct MustHappenBefore {
 impl MustHappenBefore {
     /// The orders of a valid trace.
     pub fn new(trace: &Trace, structure: &Structure) -> MustHappenBefore {
-        let fixed = sources(trace, structure);
-        let first = MustHappenBefore::from_edges(trace, structure, &fixed, &[]);
-        let signals = only_signals(trace, structure, &first);
-        if signals.is_empty() { first } else { MustHappenBefore::from_edges(trace, structure, &fixed, &signals) }
+        MustHappenBefore::with_edges(trace, structure, &[])
     }
 
     /// Only the orders of threads: for whoever must name the reason of every other order.
     pub fn of_threads(trace: &Trace, structure: &Structure) -> MustHappenBefore {
-        MustHappenBefore::from_edges(trace, structure, &vec![Vec::new(); trace.events.len()], &[])
+        MustHappenBefore::from_edges(trace, structure, &Incoming::default())
     }
 
     /// The same orders and `extra` ones: pairs of events (earlier, later) that hold in every prefix with the later, each
     /// also an order of the trace.
     pub fn with_edges(trace: &Trace, structure: &Structure, extra: &[(EventId, EventId)]) -> MustHappenBefore {
-        let fixed = sources(trace, structure);
-        let first = MustHappenBefore::from_edges(trace, structure, &fixed, &[]);
-        let mut edges = only_signals(trace, structure, &first);
-        edges.extend_from_slice(extra);
-        MustHappenBefore::from_edges(trace, structure, &fixed, &edges)
+        let mut incoming = sources(trace, structure);
+        let first = MustHappenBefore::from_edges(trace, structure, &incoming);
+        let signals = only_signals(trace, structure, &first);
+        if signals.is_empty() && extra.is_empty() {
+            return first;
+        }
+        for (from, to) in signals.iter().chain(extra) {
+            incoming.entry(*to).or_default().push(*from);
+        }
+        MustHappenBefore::from_edges(trace, structure, &incoming)
     }
 
     /// Whether `a` comes before `b` in every prefix that holds `b`.
@@ -59,29 +66,36 @@ impl MustHappenBefore {
         self.rows[self.row_of[event.index()] as usize][thread]
     }
 
-    fn from_edges(
-        trace: &Trace,
-        structure: &Structure,
-        fixed: &[Vec<EventId>],
-        extra: &[(EventId, EventId)],
-    ) -> MustHappenBefore {
-        let mut incoming: rustc_hash::FxHashMap<EventId, Vec<EventId>> = rustc_hash::FxHashMap::default();
-        for (from, to) in extra {
-            incoming.entry(*to).or_default().push(*from);
+    /// The position of the first event of `thread` (an index) that every prefix has after `event`; how many events the
+    /// thread has, where there is none.
+    pub fn first_after(&self, event: EventId, thread: usize) -> u32 {
+        let (own, position) = (self.thread_of[event.index()] as usize, self.position[event.index()]);
+        if own == thread {
+            return position + 1;
         }
+        let changes = &self.changes[thread];
+        let after = changes.partition_point(|(_, row)| self.rows[*row as usize][own] <= position);
+        changes.get(after).map_or(self.lengths[thread], |(from, _)| *from)
+    }
+
+    fn from_edges(trace: &Trace, structure: &Structure, incoming: &Incoming) -> MustHappenBefore {
         let threads = trace.threads.len();
         let mut clocks = MustHappenBefore {
             rows: vec![vec![0; threads].into_boxed_slice()],
             row_of: Vec::with_capacity(trace.events.len()),
+            changes: vec![Vec::new(); threads],
+            lengths: structure.threads.iter().map(|own| own.len() as u32).collect(),
             thread_of: trace.events.iter().map(|e| e.thread.0).collect(),
             position: structure.position.clone(),
         };
         let mut current = vec![0u32; threads]; // per thread: its row
         for (id, event) in trace.iter() {
             let thread = event.thread.index();
-            let more = incoming.get(&id).map_or(&[][..], Vec::as_slice);
-            if let Some(row) = clocks.joined(current[thread], thread, fixed[id.index()].iter().chain(more)) {
+            if let Some(sources) = incoming.get(&id)
+                && let Some(row) = clocks.joined(current[thread], thread, sources)
+            {
                 current[thread] = clocks.rows.len() as u32;
+                clocks.changes[thread].push((clocks.position[id.index()], current[thread]));
                 clocks.rows.push(row);
             }
             clocks.row_of.push(current[thread]);
@@ -90,7 +104,7 @@ impl MustHappenBefore {
     }
 
     /// The row with what `sources` know added, where that is more.
-    fn joined<'a>(&self, row: u32, own: usize, sources: impl Iterator<Item = &'a EventId>) -> Option<Box<[u32]>> {
+    fn joined(&self, row: u32, own: usize, sources: &[EventId]) -> Option<Box<[u32]>> {
         let mut joined: Option<Box<[u32]>> = None;
         for source in sources {
             let thread = self.thread_of[source.index()] as usize;
@@ -108,22 +122,25 @@ impl MustHappenBefore {
     }
 }
 
-/// Per event: the events of other threads that come before it by fork, join and barriers.
-fn sources(trace: &Trace, structure: &Structure) -> Vec<Vec<EventId>> {
-    let mut sources = vec![Vec::new(); trace.events.len()];
+/// Per event, where there are any: events of other threads that come before it.
+type Incoming = FxHashMap<EventId, Vec<EventId>>;
+
+/// The orders by fork, join and barriers.
+fn sources(trace: &Trace, structure: &Structure) -> Incoming {
+    let mut sources = Incoming::default();
     for (thread, fork) in structure.fork.iter().enumerate() {
         if let (Some(fork), Some(first)) = (fork, structure.threads[thread].first()) {
-            sources[first.index()].push(*fork);
+            sources.entry(*first).or_default().push(*fork);
         }
     }
     for (id, event) in trace.iter() {
         if let Op::Join { child } = &event.op {
-            sources[id.index()].extend(structure.threads[child.index()].last());
+            sources.entry(id).or_default().extend(structure.threads[child.index()].last());
         }
     }
     for round in &structure.rounds {
         for depart in &round.departs {
-            sources[depart.index()].extend(&round.arrives);
+            sources.entry(*depart).or_default().extend(&round.arrives);
         }
     }
     sources

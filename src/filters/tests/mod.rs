@@ -1,6 +1,7 @@
 //! What each filter decides on traces made by hand; that none is ever wrong is tested against the oracle in
 //! `tests/filters.rs`.
 
+mod bundles;
 mod cuts;
 mod forced;
 mod refutations;

@@ -1,0 +1,104 @@
+//! What the predictor's time goes into, each part by itself on a synthetic trace: `cargo bench --bench predictor`.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use foretrace::candidates::Candidates;
+use foretrace::filters::Filters;
+use foretrace::options::{CandidateSet, Options, Order};
+use foretrace::solve::{Limits, Session};
+use foretrace_encodings::{Encoder, Facts, Rules, constant_reads};
+use foretrace_trace::strategies::Synthetic;
+use foretrace_trace::{Atomic, MustHappenBefore, Structure, Trace, Triple, observe};
+use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Hands the facts of a trace on, with its first candidates.
+fn with_facts(trace: &Trace, most: usize, work: impl FnOnce(Facts<'_>, &[Triple])) {
+    let structure = Structure::new(trace);
+    let observed = observe(trace).expect("a valid trace");
+    let clocks = MustHappenBefore::new(trace, &structure);
+    let transactions = Atomic::Marked.transactions(trace);
+    let candidates = Candidates::new(trace, &structure, &transactions);
+    let triples: Vec<Triple> = candidates.triples(CandidateSet::Adjacent).take(most).collect();
+    work(Facts { trace, structure: &structure, observed: &observed, clocks: &clocks }, &triples);
+}
+
+/// JSON Lines with all checks.
+fn parse(criterion: &mut Criterion) {
+    let trace = Synthetic::large(10_000, 1).trace();
+    let mut text = Vec::new();
+    foretrace_trace::write_to(&mut text, &trace, foretrace_trace::Format::JSONL).expect("memory takes it");
+    let mut group = criterion.benchmark_group("parse");
+    group.throughput(Throughput::Elements(trace.events.len() as u64));
+    group.bench_function("jsonl", |bencher| {
+        bencher.iter(|| foretrace_trace::read_from(black_box(&text[..]), "trace.jsonl").expect("a valid trace"));
+    });
+    group.finish();
+}
+
+/// Must-happen-before and cut-points over all candidates, with what they prepare; all filters on single candidates.
+fn filters(criterion: &mut Criterion) {
+    let trace = Synthetic::large(10_000, 1).trace();
+    let transactions = Atomic::Marked.transactions(&trace);
+    let options = Options::new(trace.data);
+    let mut group = criterion.benchmark_group("filters");
+    group.throughput(Throughput::Elements(trace.events.len() as u64));
+    with_facts(&trace, 200, |facts, triples| {
+        let Facts { structure, .. } = facts;
+        let filters = Filters::new(facts, &transactions, &options);
+        group.bench_function("orders and locks", |bencher| {
+            bencher.iter(|| {
+                let candidates = Candidates::new(&trace, structure, &transactions);
+                let (bundles, mut parts, mut open) = (filters.bundles(), Vec::new(), 0);
+                for pair in candidates.all_pairs(CandidateSet::Adjacent) {
+                    filters.judge_bundles(pair, bundles.of(pair), &mut parts);
+                    open += parts.iter().filter(|part| part.refuted_by.is_none()).count();
+                }
+                open
+            });
+        });
+        group.throughput(Throughput::Elements(triples.len() as u64));
+        group.bench_function("one by one", |bencher| {
+            bencher.iter(|| triples.iter().filter(|triple| filters.judge(**triple).is_some()).count());
+        });
+    });
+    group.finish();
+}
+
+/// The constraints of a first query.
+fn encode(criterion: &mut Criterion) {
+    let trace = Synthetic::dense(500, 1).trace();
+    let rules = Rules::of(Options::new(trace.data).question);
+    with_facts(&trace, 1, |facts, triples| {
+        let constants = constant_reads(facts);
+        criterion.bench_function("encode/dense 500", |bencher| {
+            bencher.iter(|| Encoder::new(facts, rules.clone(), &constants).query(triples[0], None));
+        });
+    });
+}
+
+/// The theory of partial orders in Z3 and in a SAT solver, the constraints' encoding included.
+fn order(criterion: &mut Criterion) {
+    let trace = Synthetic::dense(200, 1).trace();
+    let rules = Rules::of(Options::new(trace.data).question);
+    let stop = AtomicBool::new(false);
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
+    with_facts(&trace, 5, |facts, triples| {
+        let constants = constant_reads(facts);
+        for (name, order) in [("order/in Z3", Order::Order), ("order/in SAT", Order::Sat)] {
+            criterion.bench_function(name, |bencher| {
+                bencher.iter(|| {
+                    let mut session = Session::new(facts, rules.clone(), &constants, order, 0);
+                    triples.iter().for_each(|triple| drop(session.decide(*triple, None, limits)));
+                });
+            });
+        }
+    });
+}
+
+criterion_group! {
+    name = predictor;
+    config = Criterion::default().sample_size(10).measurement_time(Duration::from_secs(3));
+    targets = parse, filters, encode, order
+}
+criterion_main!(predictor);

@@ -1,0 +1,115 @@
+//! The candidates of a whole set, those that differ in nothing but the remote access together as far as that goes: what
+//! the orders and locks refute, and what is of a class that is done.
+
+use super::{Chunk, LOOK, Lanes, Run, Slot};
+use crate::candidates::{Candidates, Class, Pair, Place};
+use crate::filters::{Bundle, Bundles, Filters, Part, SCREENS};
+use crate::options::Per;
+use crate::predict::Refuted;
+use foretrace_trace::Triple;
+
+/// What is not allocated anew for each pair.
+#[derive(Default)]
+struct Scratch<'b> {
+    wanted: Vec<&'b Bundle>,
+    parts: Vec<Part<'b>>,
+    pieces: Vec<Part<'b>>,
+}
+
+impl Run<'_, '_> {
+    /// All candidates of the set that the options name.
+    pub(super) fn bundled(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
+        let bundles = self.filters.bundles();
+        let size = self.chunk_size();
+        let (mut chunk, mut scratch) = (Chunk::default(), Scratch::default());
+        let mut pairs = candidates.all_pairs(self.case.options.candidates);
+        while self.limits().reached().is_none() {
+            let Some(pair) = pairs.next() else { break };
+            self.pair(pair, &bundles, &mut scratch, &mut chunk);
+            if chunk.slots.len() >= size {
+                self.settle(&mut chunk, lanes, None)?;
+            }
+        }
+        self.settle(&mut chunk, lanes, None)?;
+        self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
+        Ok(())
+    }
+
+    /// Takes the candidates of a pair through the filters, up to where the run is to stop.
+    fn pair<'b>(&mut self, pair: Pair, bundles: &'b Bundles, scratch: &mut Scratch<'b>, chunk: &mut Chunk<'b>) {
+        let Scratch { wanted, parts, pieces } = scratch;
+        wanted.clear();
+        for bundle in bundles.of(pair) {
+            if self.is_bundle_done(pair, bundle) {
+                self.skip(bundle.accesses().len());
+            } else {
+                wanted.push(bundle);
+            }
+        }
+        let times = self.filters.judge_bundles(pair, wanted.iter().copied(), parts);
+        for (decider, time) in SCREENS.into_iter().zip(times) {
+            if parts.iter().any(|part| part.refuted_by == Some(decider)) {
+                self.tallies.entry(decider).or_default().time += time;
+            }
+        }
+        self.pieces(parts, pieces);
+        for piece in pieces {
+            if chunk.slots.len() % LOOK == LOOK - 1 && self.limits().reached().is_some() {
+                return;
+            }
+            self.piece(pair, piece, chunk);
+        }
+    }
+
+    fn is_bundle_done(&self, pair: Pair, bundle: &Bundle) -> bool {
+        let Some(place) = bundle.place().filter(|_| self.case.options.per == Per::Location) else { return false };
+        let remote = Place::Loc(place);
+        let trace = self.case.facts.trace;
+        let [first, second] = [pair.first, pair.second].map(|event| Place::of(trace, event));
+        self.classes.get(&Class { first, remote, second }) == Some(&true)
+    }
+
+    fn skip(&mut self, count: usize) {
+        self.totals.skipped += count as u64;
+        self.tick(count as u64);
+    }
+
+    /// Parts as they go on: what is open one by one, and all that a sink wants to hear of by itself; in the order of the
+    /// first candidate of each.
+    fn pieces<'b>(&self, parts: &[Part<'b>], pieces: &mut Vec<Part<'b>>) {
+        pieces.clear();
+        let together = self.sink.takes_refuted();
+        for part in parts {
+            if together && part.refuted_by.is_some() && part.bundle.place().is_some() {
+                pieces.push(*part);
+            } else {
+                pieces.extend(part.accesses.iter().map(|one| Part { accesses: std::slice::from_ref(one), ..*part }));
+            }
+        }
+        pieces.sort_unstable_by_key(|piece| piece.accesses[0]);
+    }
+
+    fn piece<'b>(&mut self, pair: Pair, piece: &Part<'b>, chunk: &mut Chunk<'b>) {
+        let Pair { first, second, .. } = pair;
+        let triple = Triple { first, remote: piece.accesses[0], second };
+        let slot = match piece.refuted_by {
+            None => self.filter(triple, Filters::judge_left),
+            Some(_) if self.is_done(Class::of(self.case.facts.trace, triple)) => {
+                return self.skip(piece.accesses.len());
+            }
+            Some(by) => Slot::Refuted(Refuted { first, second, remotes: piece.accesses, by }),
+        };
+        chunk.push(triple, slot);
+        self.tick(piece.accesses.len() as u64);
+    }
+
+    /// Counts what was refuted together, and hands it on.
+    pub(super) fn hand_on(&mut self, refuted: &Refuted<'_>) -> anyhow::Result<()> {
+        self.tallies.entry(refuted.by).or_default().infeasible += refuted.remotes.len() as u64;
+        if self.sink.takes_refuted() {
+            self.sink.refuted(refuted);
+            return Ok(());
+        }
+        self.sink.decision(&refuted.decision(self.case.facts.trace))
+    }
+}
