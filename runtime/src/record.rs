@@ -68,6 +68,10 @@ pub const fn header(kind: Kind, place: u64) -> u64 {
     (kind as u64) << PLACE_BITS | place & ((1 << PLACE_BITS) - 1)
 }
 
+/// Set in the place of accesses by code with gcc's hooks that the hook performed: the atomic ones. The rest is the address that
+/// the hook returned to.
+pub const ATOMIC_PLACE: u64 = 1 << (PLACE_BITS - 1);
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $words:literal;)*) => {
         /// What a record says. After each, the words that follow its header.

@@ -80,6 +80,7 @@ impl WalkArgs {
             Data::Concrete => concrete(&walked.statistics),
             _ => told(&walked.statistics),
         };
+        let told = format!("{told}{}", raced(walked.statistics.races));
         Ok(format!("{events} events of {threads} threads{part}, {told}"))
     }
 }
@@ -110,6 +111,16 @@ fn external(statistics: &Statistics) -> String {
     match statistics.external_writes {
         0 => String::new(),
         writes => format!(", {writes} writes by code that was not recorded"),
+    }
+}
+
+/// What is said of values that are not certain.
+fn raced(races: u64) -> String {
+    match races {
+        0 => String::new(),
+        races => format!(
+            ", {races} accesses at the same time as another thread's: the program may have seen other values, record in serial mode"
+        ),
     }
 }
 

@@ -46,6 +46,7 @@ pub struct Log {
     end: usize,
     records: u64,
     counted: u64,
+    has_calls: bool,
     stop: u64,
     /// Where it is read from: a byte, and the counted records before it.
     start: (usize, u64),
@@ -59,9 +60,9 @@ impl Log {
         let scan = scan(&bytes);
         match scan.stop {
             Some(stop) => {
-                let Scan { end, records, counted, .. } = scan;
+                let Scan { end, records, counted, has_calls, .. } = scan;
                 let start = (HEADER_WORDS * WORD, 0);
-                Ok(Log { path: path.to_path_buf(), bytes, header, end, records, counted, stop, start })
+                Ok(Log { path: path.to_path_buf(), bytes, header, end, records, counted, has_calls, stop, start })
             }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
@@ -85,6 +86,11 @@ impl Log {
     /// How many of them are counted.
     pub fn counted(&self) -> u64 {
         self.counted
+    }
+
+    /// Whether code with gcc's hooks was called.
+    pub fn has_calls(&self) -> bool {
+        self.has_calls
     }
 
     /// Whether it has no records at all.
@@ -215,6 +221,7 @@ struct Scan {
     end: usize,
     records: u64,
     counted: u64,
+    has_calls: bool,
     stop: Option<u64>,
 }
 
@@ -224,6 +231,7 @@ fn scan(bytes: &[u8]) -> Scan {
     let mut scan = Scan::default();
     for record in records.by_ref() {
         scan.records += 1;
+        scan.has_calls |= record.kind == Kind::Called;
         if record.kind == Kind::Stop {
             scan.stop = Some(record.words[0]);
             break;

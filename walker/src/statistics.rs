@@ -32,6 +32,8 @@ pub struct Statistics {
     pub dropped: u64,
     /// Whether the trace begins later than the run.
     pub begins_later: bool,
+    /// Accesses of a parallel run whose values may be others than the program saw.
+    pub races: u64,
     /// Transactions in the trace.
     pub transactions: u64,
     /// How often the log and the program disagreed.

@@ -1,5 +1,6 @@
 //! The whole way from a recording to a trace.
 
+use crate::concrete::count_races;
 use crate::emit::{self, Finishing};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
@@ -37,10 +38,12 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     if program.is_concrete() && options.transactions == Transactions::LoopBodies {
         return Err(WalkError::NoLoops);
     }
+    let races = if description.parallel && logs.iter().any(Log::has_calls) { count_races(&program, &logs) } else { 0 };
     let sharing = shared::analyse(&program, &logs);
     let mut world = World::new(&program, options, sharing)?;
     world.draft.assembler.set_program(&description.program);
     let mut threads = declare_threads(&mut world, &logs)?;
+    world.statistics.races = races;
     if let Some(start) = start {
         world.begins_later = true;
         world.statistics.begins_later = true;
@@ -55,6 +58,8 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
 /// What `recording.json` says that matters here.
 struct Description {
     program: String,
+    /// Whether threads ran at the same time.
+    parallel: bool,
     /// The signal that ended the process.
     signal: Option<u64>,
 }
@@ -75,7 +80,8 @@ impl Description {
         }
         let program = json["program"].as_str().unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or_default().to_string();
-        Ok(Description { program, signal: json["exit"]["signal"].as_u64() })
+        let parallel = json["mode"] == "parallel";
+        Ok(Description { program, parallel, signal: json["exit"]["signal"].as_u64() })
     }
 }
 

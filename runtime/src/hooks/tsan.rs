@@ -10,7 +10,7 @@ use super::held::Write;
 use super::{between, recording};
 use crate::interpose::interpose;
 use crate::log;
-use crate::record::Kind;
+use crate::record::{ATOMIC_PLACE, Kind};
 use crate::sys;
 use crate::threads::Thread;
 use crate::window;
@@ -135,17 +135,17 @@ plain! {
 }
 
 extern "C" fn atomic_load<W: Word>(address: u64, _order: u64, place: u64) -> u64 {
-    access::load_hook::<W>(address, place)
+    access::load_hook::<W>(address, place | ATOMIC_PLACE)
 }
 
 extern "C" fn atomic_store<W: Word>(address: u64, value: u64, _order: u64, place: u64) {
-    access::store_hook::<W>(address, value, place);
+    access::store_hook::<W>(address, value, place | ATOMIC_PLACE);
 }
 
 /// `OP` is an operation of [`access::combine`].
 extern "C" fn atomic_update<W: Word, const OP: u64>(address: u64, operand: u64, _order: u64, place: u64) -> u64 {
     let operand = operand & access::mask::<W>();
-    access::update_hook::<W>(address, 0, place, |old| Some(access::combine::<W>(OP, old, operand)))
+    access::update_hook::<W>(address, 0, place | ATOMIC_PLACE, |old| Some(access::combine::<W>(OP, old, operand)))
 }
 
 /// Compares with what `expected` points to, which gets what was found if that is something else.
@@ -161,7 +161,7 @@ extern "C" fn atomic_cas<W: Word>(
     let wanted = unsafe { W::read(expected) };
     let found = atomic_swap_if::<W>(address, wanted, desired, 0, 0, place);
     if found != wanted {
-        access::store_hook::<W>(expected, found, place);
+        access::store_hook::<W>(expected, found, place | ATOMIC_PLACE);
     }
     u64::from(found == wanted)
 }
@@ -175,7 +175,7 @@ extern "C" fn atomic_swap_if<W: Word>(
     place: u64,
 ) -> u64 {
     let (expected, desired) = (expected & access::mask::<W>(), desired & access::mask::<W>());
-    access::update_hook::<W>(address, expected, place, |old| (old == expected).then_some(desired))
+    access::update_hook::<W>(address, expected, place | ATOMIC_PLACE, |old| (old == expected).then_some(desired))
 }
 
 macro_rules! atomics {

@@ -6,7 +6,9 @@
 
 mod calls;
 mod lines;
+mod races;
 mod unknown;
 
 pub(crate) use calls::Calls;
 pub(crate) use lines::Lines;
+pub(crate) use races::count as count_races;

@@ -9,7 +9,7 @@ use crate::concrete::Lines;
 use crate::error::WalkError;
 use foretrace_instrument::rust::rust_name;
 use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
-use foretrace_runtime::record::Site;
+use foretrace_runtime::record::{ATOMIC_PLACE, Site};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -238,7 +238,7 @@ impl Program {
     pub(crate) fn positions(&self, place: u64) -> std::rc::Rc<[Position]> {
         match self.find(Site(place)) {
             Some(_) => self.position(Site(place)).into_iter().collect(),
-            None => self.lines.before(&self.modules, place),
+            None => self.lines.before(&self.modules, place & !ATOMIC_PLACE),
         }
     }
 
