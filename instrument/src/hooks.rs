@@ -88,6 +88,7 @@ impl<'a> Hooks<'a> {
             Op::Indirect { .. } => self.indirect(value, site),
             Op::Call { result: true, unwinds: None, .. } => self.result_of_call(value, site),
             Op::Library { name, unwinds, .. } => self.library(value, name, unwinds.is_some(), site),
+            Op::Intrinsic { name, .. } if name.starts_with("llvm.va_start") => self.arguments_start(value, site),
             Op::Intrinsic { .. } | Op::Opaque { recorded: true, .. } => self.value(value, site),
             Op::Landing => {
                 self.after(value);
@@ -359,6 +360,14 @@ impl Hooks<'_> {
             let word = self.widen(value);
             self.hook("value", &[word], site);
         }
+    }
+
+    /// Where a function finds those of its variable arguments that came in registers.
+    fn arguments_start(&mut self, value: Value, site: u32) {
+        const SAVED_REGISTERS: u64 = 16;
+        self.after(value);
+        let saved = self.builder.load(self.word, self.address(value.operand(0), SAVED_REGISTERS));
+        self.hook("value", &[saved], site);
     }
 
     fn parts(&mut self, value: Value, site: u32) {

@@ -56,7 +56,7 @@ impl Operands<'_> {
     fn float(&self, value: Value, bits: u32) -> Operand {
         let as_bits = value.constant_as(self.context.int(bits));
         match as_bits.kind() {
-            ValueKind::Int => Operand::Constant(bits, as_bits.unsigned()),
+            ValueKind::Int => Operand::Float(bits, as_bits.unsigned()),
             _ => Operand::Opaque,
         }
     }

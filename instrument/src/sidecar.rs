@@ -151,6 +151,8 @@ pub enum Operand {
     Undefined,
     /// A constant that is not described: a vector, a wide number, an expression over addresses.
     Opaque,
+    /// A constant float or double, of so many bits.
+    Float(u32, u64),
 }
 
 /// What an instruction does. `hooked` accesses have a record of their own; others touch memory of the frame that is
@@ -204,7 +206,8 @@ pub enum Op {
     /// A call. With `result` a `Result` record of this site follows when it comes back (of an aggregate, one `Value`
     /// record for each scalar in it comes after).
     Call { callee: Callee, arguments: Vec<Operand>, result: bool, unwinds: Option<(BlockId, BlockId)> },
-    /// A call of one of LLVM's intrinsics that is kept as it is: if the value is scalar a `Value` record.
+    /// A call of one of LLVM's intrinsics that is kept as it is: if the value is scalar a `Value` record. Of
+    /// `llvm.va_start` one with the address where arguments from registers are.
     Intrinsic { name: String, arguments: Vec<Operand> },
     /// A `Landing` record. Its value is not tracked.
     Landing,

@@ -103,6 +103,26 @@ void __foretrace_set(word to, word byte, word length, word site) {
     RECORD("set", 3, to, byte, length);
     memset((void *)to, (int)byte, length);
 }
+// Positions come from the build.
+word __foretrace_library(word function, word a, word b, word c, word d, word e, word site) {
+    (void)e, (void)site;
+    switch (function) {
+    case LIBRARY_memcpy: return (word)memcpy((void *)a, (void *)b, c);
+    case LIBRARY_memcmp: case LIBRARY_bcmp: return (word)memcmp((void *)a, (void *)b, c);
+    case LIBRARY_memchr: return (word)memchr((void *)a, (int)b, c);
+    case LIBRARY_strlen: return strlen((char *)a);
+    case LIBRARY_strcmp: return (word)strcmp((char *)a, (char *)b);
+    case LIBRARY_strtol: return (word)strtol((char *)a, (char **)b, (int)c);
+    case LIBRARY_qsort: qsort((void *)a, b, c, (int (*)(const void *, const void *))d); return 0;
+    default: abort();
+    }
+}
+void __foretrace_reads(word function, word a, word b, word c, word site) {
+    (void)function, (void)a, (void)b, (void)c, (void)site;
+}
+void __foretrace_wrote(word function, word result, word a, word b, word c, word site) {
+    (void)function, (void)result, (void)a, (void)b, (void)c, (void)site;
+}
 void __foretrace_branch(word condition, word site) { RECORD("branch", 1, condition); if (condition > 1) abort(); }
 void __foretrace_switch(word value, word site) { RECORD("switch", 1, value); }
 void __foretrace_enter0(word site) { RECORD("enter", 0, 0); }

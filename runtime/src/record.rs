@@ -237,6 +237,10 @@ kinds! {
     Stop = 127, 2;
 }
 
+/// Semaphores from this address on are pipes and event counters, 16 bytes for each in the order of their first use; no
+/// memory has such an address.
+pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
+
 /// Second word of a `Wake` by time-out.
 pub const WOKEN_BY_TIMEOUT: u64 = 0;
 /// Second word of a `Wake` for no reason.

@@ -1,6 +1,7 @@
 //! Builds the programs of `tests/programs` plainly and instrumented, with hooks that write down what they are told.
 
 use foretrace_instrument::{Options, instrument, sidecar::Unit};
+use foretrace_runtime::library::Function;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -59,9 +60,16 @@ pub fn both(program: &str, mode: Mode) -> Option<Runs> {
     let unit = build(&clang, &source, mode, &at("instrumented.o"));
     let stub = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stub.c");
     let stub_object = at("stub.o");
+    let names =
+        (0..).map_while(Function::at).map(|function| format!("-DLIBRARY_{}={}", function.name(), function as u64));
+    let names: Vec<String> = names.collect();
     call(
         &clang,
-        ["-xc", "-c", "-O1", "-o"].map(OsStr::new).into_iter().chain([stub_object.as_os_str(), stub.as_os_str()]),
+        names
+            .iter()
+            .map(OsStr::new)
+            .chain(["-xc", "-c", "-O1", "-o"].map(OsStr::new))
+            .chain([stub_object.as_os_str(), stub.as_os_str()]),
     );
     let (object, instrumented) = (at("instrumented.o"), at("instrumented"));
     let files = [object.as_os_str(), stub_object.as_os_str(), "-o".as_ref(), instrumented.as_os_str()];

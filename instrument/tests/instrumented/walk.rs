@@ -219,6 +219,16 @@ impl<'a> Walk<'a> {
                 frame.values.insert(site, value);
                 return Ok(unwinds.map_or(Step::Next, |(normal, _)| Step::Go(normal)));
             }
+            Op::Library { name, arguments, unwinds } => {
+                let callee = Callee::Symbol(name.clone());
+                let value = self.call(frame, instruction, site, (&callee, arguments, true))?;
+                frame.values.insert(site, value);
+                return Ok(unwinds.map_or(Step::Next, |(normal, _)| Step::Go(normal)));
+            }
+            Op::Intrinsic { name, .. } if name.starts_with("llvm.va_start") => {
+                self.take("value", site)?;
+                Known::Nothing
+            }
             Op::Intrinsic { .. } if bits == 0 => Known::Nothing,
             Op::Intrinsic { .. } | Op::Opaque { recorded: true, .. } => Known::Word(self.take("value", site)?[0]),
             Op::Landing => {
@@ -364,7 +374,7 @@ impl Frame<'_> {
         match operand {
             Operand::Local(site) => self.values.get(site).cloned().unwrap_or(Known::Nothing),
             Operand::Parameter(index) => self.parameters[*index as usize].clone(),
-            Operand::Constant(bits, value) => {
+            Operand::Constant(bits, value) | Operand::Float(bits, value) => {
                 assert_eq!(*value, value & mask(*bits), "a constant of {bits} bits");
                 Known::Word(*value)
             }

@@ -101,6 +101,8 @@ reals! {
     sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int;
     fork() -> c_int;
     dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    read(file: c_int, to: *mut c_void, bytes: usize) -> isize;
+    write(file: c_int, from: *const c_void, bytes: usize) -> isize;
     longjmp(buffer: *const u64, value: c_int) -> !;
     _longjmp(buffer: *const u64, value: c_int) -> !;
     siglongjmp(buffer: *const u64, value: c_int) -> !;

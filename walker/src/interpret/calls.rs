@@ -3,6 +3,7 @@
 use super::Walk;
 use super::library;
 use super::thread::{Frame, Pause, State, Step};
+use super::variadic::Argument;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::names::Origin;
@@ -61,7 +62,7 @@ impl<'a> Walk<'_, 'a> {
             && let Some(entered) = self.entered_function(next)
             && self.is_callee(function, callee, entered, arguments.len())
         {
-            let arguments = arguments.iter().map(|argument| self.operand(argument)).collect();
+            let arguments = self.given(function, arguments);
             self.take(next);
             return self.enter(next, Some(arguments));
         }
@@ -121,16 +122,14 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A function starts; `arguments` where an instruction of the innermost frame called it.
-    fn enter(&mut self, record: Record, arguments: Option<Vec<Value>>) -> Step<()> {
+    fn enter(&mut self, record: Record, arguments: Option<Vec<Argument>>) -> Step<()> {
         let found = self.program.find(record.site());
         let (number, _) = found.ok_or_else(|| self.lost(record, "a function of the program"))?;
         let function = &self.program.functions[number];
         let called = arguments.is_some();
         let arguments = arguments.unwrap_or_default();
         let parameters = self.parameters(number, record, &arguments)?;
-        for extra in arguments.iter().skip(function.parameters.len()) {
-            self.pin_value(extra, "variadic argument");
-        }
+        let variadic = self.variadic(function, arguments);
         let registers = self.thread.registers.len();
         self.thread.registers.resize(registers + function.instructions.len(), Value::Untracked);
         let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
@@ -146,6 +145,7 @@ impl<'a> Walk<'_, 'a> {
             called,
             returned: None,
             library: None,
+            variadic,
             setjmps: Vec::new(),
             nest: self.thread.nest.depth(),
             loops: Vec::new(),
@@ -159,13 +159,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// What the parameters are: terms from the caller, values from the log.
-    fn parameters(&mut self, number: usize, record: Record, arguments: &[Value]) -> Step<Vec<Value>> {
+    fn parameters(&mut self, number: usize, record: Record, arguments: &[Argument]) -> Step<Vec<Value>> {
         let function = &self.program.functions[number];
         let recorded = entered(record.kind).unwrap_or(0);
         let mut values = Vec::with_capacity(function.parameters.len());
         let mut scalars = 0;
         for (index, parameter) in function.parameters.iter().enumerate() {
-            let given = arguments.get(index).cloned().unwrap_or(Value::Untracked);
+            let given = arguments.get(index).map_or(Value::Untracked, |argument| argument.value.clone());
             let width = parameter.ty.bits();
             if width == 0 {
                 values.push(given);
@@ -444,6 +444,7 @@ impl<'a> Walk<'_, 'a> {
             called: false,
             returned: None,
             library: None,
+            variadic: Vec::new(),
             setjmps: Vec::new(),
             nest: self.thread.nest.depth(),
             loops: Vec::new(),

@@ -16,6 +16,9 @@ impl Walk<'_, '_> {
         name: &str,
         arguments: &[Operand],
     ) -> Step<()> {
+        if base_name(name) == "va_start" {
+            return self.start_variadic(function, index);
+        }
         let ty = &function.instructions[index].ty;
         let width = ty.bits();
         let record = match width {

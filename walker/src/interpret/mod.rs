@@ -12,6 +12,7 @@ mod loops;
 mod memory;
 mod synchronise;
 mod thread;
+mod variadic;
 
 pub(crate) use loops::LoopCache;
 pub(crate) use synchronise::signal_name;
@@ -198,9 +199,15 @@ impl<'a> Walk<'_, 'a> {
                 self.thread.registers.get(frame.registers + index).cloned().unwrap_or(Value::Untracked)
             }
             Operand::Parameter(index) => frame.parameters.get(*index as usize).cloned().unwrap_or(Value::Untracked),
-            Operand::Constant(width @ 1..=64, bits) => Value::Word(Word::constant(*width, *bits)),
+            Operand::Constant(width @ 1..=64, bits) | Operand::Float(width @ 1..=64, bits) => {
+                Value::Word(Word::constant(*width, *bits))
+            }
             Operand::Aggregate(parts) => Value::Aggregate(parts.iter().map(|part| self.operand(part)).collect()),
-            Operand::Constant(..) | Operand::Address(..) | Operand::Undefined | Operand::Opaque => Value::Untracked,
+            Operand::Constant(..)
+            | Operand::Float(..)
+            | Operand::Address(..)
+            | Operand::Undefined
+            | Operand::Opaque => Value::Untracked,
         }
     }
 

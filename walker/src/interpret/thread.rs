@@ -5,7 +5,7 @@ use crate::concrete::Calls;
 use crate::log::Records;
 use crate::memory::Bytes;
 use crate::transactions::Nest;
-use crate::value::Value;
+use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{TermId, ThreadId};
@@ -117,6 +117,8 @@ pub(crate) struct Frame {
     pub returned: Option<Value>,
     /// The function of the C library that it calls, if the log has what that does.
     pub library: Option<Box<LibraryCall>>,
+    /// Variable arguments that came in registers: where among these, and what they are.
+    pub variadic: Vec<(u64, Word)>,
     /// Calls of `setjmp` that were made here.
     pub setjmps: Vec<usize>,
     /// Stretches of the thread that were open when it began.

@@ -9,6 +9,7 @@ pub(crate) use heap::Origin;
 use crate::error::WalkError;
 use crate::program::Program;
 use crate::shared::{OUTSIDE, Piece, RegionId};
+use foretrace_runtime::record::CHANNELS;
 use heap::Origins;
 use std::collections::BTreeMap;
 use types::{Types, Wanted};
@@ -47,6 +48,9 @@ impl Names {
     }
 
     fn name(&mut self, program: &Program, address: u64, region: RegionId, base: u64, wanted: Wanted) -> String {
+        if (CHANNELS..CHANNELS + (1 << 48)).contains(&address) {
+            return format!("channel {}", (address - CHANNELS) / 16 + 1);
+        }
         if region != OUTSIDE {
             return self.origins.name(program, &self.types, region, address - base, wanted);
         }

@@ -1,0 +1,165 @@
+//! Pipes and event counters within the program: what one thread reads another has written before. They are recorded as
+//! semaphores that count writes.
+//!
+//! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
+//! read counts as that of one: the order that is recorded is then a part of what there was.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::{interpose, real, tracked};
+use crate::log;
+use crate::record::{CHANNELS, Kind};
+use crate::sys::{self, call};
+use crate::text::Text;
+use crate::threads::Thread;
+use crate::waiting::{self, Bucket};
+
+/// `struct stat` as far as it is looked at.
+#[repr(C)]
+struct Status {
+    device: u64,
+    inode: u64,
+    links: u64,
+    mode: u32,
+    rest: [u32; 29],
+}
+
+/// What is kept of a channel, as words of its object: its number, writes that nobody has read, bytes of each (0 where they
+/// differ, or all are read at once).
+struct Channel {
+    number: u64,
+    writes: u64,
+    bytes: u64,
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// A key for the channel behind a descriptor, and whether a read takes all that was written.
+fn channel(file: c_int) -> Option<(usize, bool)> {
+    const KIND: u32 = 0o170_000;
+    const PIPE: u32 = 0o010_000;
+    const HIGH: usize = 1 << 62;
+    let mut status = Status { device: 0, inode: 0, links: 0, mode: 0, rest: [0; 29] };
+    if call!(FSTAT, file, &raw mut status) != 0 {
+        return None;
+    }
+    match status.mode & KIND {
+        PIPE => Some((HIGH | (status.inode as usize) << 4, false)),
+        0 if is_event_counter(file) => Some((HIGH | (file as usize) << 4 | 8, true)),
+        _ => None,
+    }
+}
+
+fn is_event_counter(file: c_int) -> bool {
+    let path = Text::<64>::of(format_args!("/proc/self/fd/{file}\0"));
+    let mut name = [0u8; 32];
+    let length = call!(READLINK, path.bytes().as_ptr(), name.as_mut_ptr(), name.len());
+    name[..length.max(0) as usize].starts_with(b"anon_inode:[eventfd]")
+}
+
+fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
+    bucket.object(key).map(|object| {
+        let [number, writes, bytes] = object.words.get();
+        Channel { number, writes, bytes }
+    })
+}
+
+fn put(bucket: &Bucket, key: usize, channel: &Channel) {
+    bucket.object_or_new(key).words.set([channel.number, channel.writes, channel.bytes]);
+}
+
+fn record(thread: &'static Thread, kind: Kind, channel: &Channel, count: u64, place: usize) {
+    log::sync(thread, kind, place, CHANNELS + channel.number * 16, count);
+}
+
+/// So many bytes are about to be written.
+fn post(thread: &'static Thread, key: usize, bytes: u64, place: usize) {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let mut channel = get(bucket, key).unwrap_or_else(|| {
+        let new = Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes };
+        record(thread, Kind::SemaphoreInit, &new, 0, place);
+        new
+    });
+    record(thread, Kind::Post, &channel, channel.writes, place);
+    channel.writes += 1;
+    if channel.bytes != bytes {
+        channel.bytes = 0;
+    }
+    put(bucket, key, &channel);
+    bucket.unlock();
+    thread.end();
+}
+
+/// They were not written after all.
+fn take_back(thread: &'static Thread, key: usize, place: usize) {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    if let Some(mut channel) = get(bucket, key) {
+        channel.writes = channel.writes.saturating_sub(1);
+        record(thread, Kind::SemaphoreInit, &channel, channel.writes, place);
+        put(bucket, key, &channel);
+    }
+    bucket.unlock();
+    thread.end();
+}
+
+/// So many bytes were read.
+fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize) {
+    let bucket = waiting::lock(key);
+    let found = get(bucket, key).filter(|channel| channel.writes > 0);
+    bucket.unlock();
+    let Some(found) = found else { return };
+    let wanted = if all { found.writes } else { bytes.checked_div(found.bytes).unwrap_or(1).max(1) };
+    for _ in 0..wanted {
+        thread.begin();
+        let bucket = waiting::lock(key);
+        if let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) {
+            channel.writes -= 1;
+            record(thread, Kind::Down, &channel, channel.writes, place);
+            put(bucket, key, &channel);
+        }
+        bucket.unlock();
+        thread.end();
+    }
+}
+
+extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
+    let channel = tracked().and_then(|thread| Some((thread, channel(file)?.0)));
+    let Some((thread, key)) = channel else { return real::write(file, from, bytes) };
+    post(thread, key, bytes as u64, place);
+    let written = real::write(file, from, bytes);
+    if written <= 0 {
+        let error = sys::errno();
+        take_back(thread, key, place);
+        sys::set_errno(error);
+    }
+    written
+}
+
+extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
+    let read = real::read(file, to, bytes);
+    if read > 0
+        && let Some(thread) = tracked()
+        && let Some((key, all)) = channel(file)
+    {
+        down(thread, key, all, read as u64, place);
+    }
+    read
+}
+
+extern "C" fn eventfd_write_(file: c_int, value: u64, place: usize) -> c_int {
+    if write_(file, (&raw const value).cast(), size_of::<u64>(), place) < 0 { -1 } else { 0 }
+}
+
+extern "C" fn eventfd_read_(file: c_int, value: *mut u64, place: usize) -> c_int {
+    if read_(file, value.cast(), size_of::<u64>(), place) < 0 { -1 } else { 0 }
+}
+
+interpose! {
+    write "rcx" => write_;
+    read "rcx" => read_;
+    eventfd_write "rdx" => eventfd_write_;
+    eventfd_read "rdx" => eventfd_read_;
+}
