@@ -171,7 +171,8 @@ impl Clauses for Parts<'_> {
     }
 
     fn some_source(&mut self, unless: &[Lit], at: EventId, sources: &[Option<EventId>]) {
-        let literals: Vec<Lit> = sources.iter().map(|write| self.leaf(&Atom::ReadsFrom { at, write: *write })).collect();
+        let literals: Vec<Lit> =
+            sources.iter().map(|write| self.leaf(&Atom::ReadsFrom { at, write: *write })).collect();
         self.add_clause(unless.iter().chain(&literals).copied());
         if literals.len() > 1 {
             let needed = self.needed(at);

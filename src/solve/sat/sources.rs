@@ -61,8 +61,7 @@ impl Sources {
         };
         let Some(needed) = self.needed.filter(|needed| value(*needed) == Some(true)) else { return Step::Done };
         let in_force = |unless: &[Lit]| unless.iter().all(|literal| value(*literal) == Some(false));
-        let demands: Vec<&(Vec<Lit>, Vec<Lit>)> =
-            self.demands.iter().filter(|(unless, _)| in_force(unless)).collect();
+        let demands: Vec<&(Vec<Lit>, Vec<Lit>)> = self.demands.iter().filter(|(unless, _)| in_force(unless)).collect();
         if let Some(chosen) = self.all.iter().find(|source| value(source.literal) == Some(true)) {
             return match demands.iter().find(|(_, sources)| !sources.contains(&chosen.literal)) {
                 Some((unless, _)) => Step::Refuse(unless.iter().copied().chain([!chosen.literal]).collect()),
