@@ -130,7 +130,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     drop(hooks);
     module.append_assembly(&section(&sidecar::encode(&unit)));
     module.verify()?;
-    let left = left.into_iter().map(|(function, why)| (function.name(), why)).collect();
+    let left = left.into_iter().map(|(function, why)| (function.name(), why)).collect(); // as long as it is there
     let held = hold(&module, &plain.needed());
     module.run("default<O1>", &machine)?;
     join(&module, plain, &held)?;

@@ -1,6 +1,7 @@
 //! Marks what is meant to be atomic, for [foretrace](https://docs.rs/foretrace).
 //!
 //! ```
+//! # use foretrace_marker as foretrace;
 //! let mut balance = 100;
 //! let before = foretrace::atomic!("deposit", {
 //!     let before = balance;
@@ -10,7 +11,7 @@
 //! assert_eq!((before, balance), (100, 110));
 //! ```
 //!
-//! In a program that `foretrace cargo` builds the block is a transaction of the recording; in any other program it is the
+//! where `Cargo.toml` says `foretrace = { package = "foretrace-marker", version = "0.1" }`. In a program that `foretrace cargo` builds the block is a transaction of the recording; in any other program it is the
 //! block and nothing else.
 
 #![no_std]
@@ -20,6 +21,7 @@
 /// It ends where the block is left: at its end, by `return`, `break` or `?`, or by a panic. Transactions may be nested.
 ///
 /// ```
+/// # use foretrace_marker as foretrace;
 /// fn withdraw(balance: &mut u32, amount: u32) -> Option<u32> {
 ///     foretrace::atomic!("withdraw", {
 ///         *balance = balance.checked_sub(amount)?;

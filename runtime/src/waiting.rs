@@ -78,6 +78,7 @@ pub struct Waiter {
     released: AtomicU32,
     by: Cell<u64>,
     cancellable: bool,
+    may_end_early: bool,
 }
 
 const WAITING: u32 = 0;
@@ -88,7 +89,17 @@ const DISTURBED: u32 = 2;
 impl Waiter {
     pub fn new(thread: &'static Thread, key: usize) -> Waiter {
         let (next, by) = (Cell::new(core::ptr::null()), Cell::new(0));
-        Waiter { next, key, thread, released: AtomicU32::new(WAITING), by, cancellable: false }
+        let released = AtomicU32::new(WAITING);
+        Waiter { next, key, thread, released, by, cancellable: false, may_end_early: false }
+    }
+
+    /// A waiter that looks again what it waits for, and so does no harm if its wait ends for no reason.
+    pub fn patient(thread: &'static Thread, key: usize) -> Waiter {
+        Waiter { may_end_early: true, ..Waiter::new(thread, key) }
+    }
+
+    pub fn may_end_early(&self) -> bool {
+        self.may_end_early
     }
 
     /// A waiter whose wait ends when its thread is cancelled.

@@ -11,6 +11,8 @@ struct Expected {
     pattern: String,
     lines: [Vec<u64>; 3],
     failure: Value,
+    /// The package of a Rust program.
+    package: Option<String>,
 }
 
 impl Expected {
@@ -30,6 +32,14 @@ impl Expected {
             pattern: text(&one["violation"]["pattern"]),
             lines,
             failure: one["failure"].clone(),
+            package: (one["language"] == "rust").then(|| name.to_string()),
+        }
+    }
+
+    fn build(&self, is_fixed: bool, flags: &[&str]) -> Workshop {
+        match &self.package {
+            Some(package) => Workshop::build_crate(package, if is_fixed { &["fixed"] } else { &[] }),
+            None => Workshop::build(&self.source, &[flags, if is_fixed { &["-DFIXED"] } else { &[] }].concat()),
         }
     }
 
@@ -52,7 +62,7 @@ const SEEDS: std::ops::Range<u32> = 0..40;
 /// Finds the violation in a passing run and makes the program fail by it so many times.
 pub fn shows(name: &str, times: u32, flags: &[&str]) {
     let expected = Expected::of(name);
-    let workshop = Workshop::build(&expected.source, flags);
+    let workshop = expected.build(false, flags);
     let (recording, witness) = failing_witness_of_passing_run(&expected, &workshop);
     let again = workshop.replay(&workshop.path(&recording), 20, 0);
     assert_eq!((&again["followed"], &again["endings"]), (&json!(20), &json!([{"code": 0, "times": 20}])));
@@ -80,7 +90,7 @@ fn failing_witness_of_passing_run(expected: &Expected, workshop: &Workshop) -> (
 
 /// Nothing can happen in the transactions of the repaired program.
 pub fn is_repaired(name: &str, flags: &[&str]) {
-    let workshop = Workshop::build(&Expected::of(name).source, &[flags, &["-DFIXED"]].concat());
+    let workshop = Expected::of(name).build(true, flags);
     for seed in 0..5_u32 {
         let run = format!("run-{seed}");
         assert_eq!(workshop.record(&run, &["--seed", &seed.to_string()]), json!({"code": 0}));
@@ -116,6 +126,11 @@ programs! {
     work_queue: "work-queue", 20;
     double_checked_init: "double-checked-init", 20;
     bounded_buffer: "bounded-buffer", 20;
+    bank_rust: "bank-rust", 100;
+    sharded_map_rust: "sharded-map-rust", 20;
+    lock_free_stack_rust: "lock-free-stack-rust", 20;
+    reference_count_rust: "reference-count-rust", 20;
+    work_queue_rust: "work-queue-rust", 20;
 }
 
 #[test]

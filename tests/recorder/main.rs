@@ -8,5 +8,6 @@ mod faults;
 mod gcc;
 mod parts;
 mod replays;
+mod rust;
 mod support;
 mod transactions;

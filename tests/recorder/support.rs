@@ -77,6 +77,29 @@ impl Workshop {
         Workshop { folder, program }
     }
 
+    /// Builds one of the Rust examples by `foretrace cargo`.
+    pub fn build_crate(package: &str, features: &[&str]) -> Workshop {
+        Workshop::cargo_build(&example("Cargo.toml"), package, features)
+    }
+
+    /// The same of a package below `tests/recorder/programs`.
+    pub fn of_crate(package: &str) -> Workshop {
+        Workshop::cargo_build(&source(package).join("Cargo.toml"), package, &[])
+    }
+
+    /// In a folder that all such builds share; the program is copied from there.
+    fn cargo_build(manifest: &Path, package: &str, features: &[&str]) -> Workshop {
+        let workshop = Workshop::empty();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(["rust", &features.concat()].join("-"));
+        let mut command = foretrace();
+        command.args(["cargo", "build", "--offline", "--package", package, "--manifest-path"]).arg(manifest);
+        command.arg("--target-dir").arg(&target).arg("--features").arg(features.join(","));
+        expect(0, &mut command);
+        let built = target.join("x86_64-unknown-linux-gnu/debug").join(package);
+        std::fs::copy(built, &workshop.program).expect("copied");
+        workshop
+    }
+
     /// The same from text.
     pub fn build_text(text: &str, name: &str) -> Workshop {
         let folder = tempfile::tempdir().expect("a folder");

@@ -114,7 +114,9 @@ impl Linker {
     fn unit(&self, bitcode: &[u8], source: Source, name: &str) -> Result<PathBuf, DriverError> {
         let mut hasher = DefaultHasher::new();
         (bitcode, self.version, self.program).hash(&mut hasher);
-        let made = self.units.join(format!("{:016x}.o", hasher.finish()));
+        let shared = || folder().map_err(DriverError::Runtime); // the standard library is every program's
+        let units = if source == Source::RustStd { shared()? } else { self.units.clone() };
+        let made = units.join(format!("{:016x}.o", hasher.finish()));
         if made.exists() {
             return Ok(made);
         }

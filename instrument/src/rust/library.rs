@@ -1,12 +1,13 @@
 //! The compiled part of Rust's standard library: which of its functions are instrumented.
 //!
-//! What threads meet in must be seen, or accesses would look unordered that are not. Mutexes, rwlocks and condition variables are
-//! the runtime's wherever programs have them; what the library itself has of them nobody else sees.
+//! What threads meet in must be seen, or accesses would look unordered that are not. The mutexes and condition variables here
+//! are those that the library uses itself (in its barriers): all that is done to them is done here, and is seen as
+//! atomic operations. Those of programs are the runtime's.
 
 use super::{plain, rust_name};
 
-/// Parking, initialisation, scopes of threads, channels.
-const MEETING_POINTS: [&str; 8] = [
+/// Parking, initialisation, scopes of threads, channels, barriers.
+const MEETING_POINTS: [&str; 11] = [
     "std::thread::functions::park",
     "std::thread::thread::Thread::park",
     "std::thread::thread::Thread::unpark",
@@ -15,6 +16,9 @@ const MEETING_POINTS: [&str; 8] = [
     "std::sys::sync::once::",
     "std::sync::once::",
     "std::sync::mpmc::",
+    "std::sync::barrier::",
+    "std::sys::sync::mutex::futex::",
+    "std::sys::sync::condvar::futex::",
 ];
 
 /// Whether threads may meet in a function of the standard library.

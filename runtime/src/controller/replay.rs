@@ -109,7 +109,7 @@ fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
     match thread.turn.state.get() {
         State::Ready => Some(Choice::Run(thread, at + 1)),
         State::Outside => Some(Choice::Wait),
-        State::Blocked if thread.turn.deadline.get().is_some() => {
+        State::Blocked if thread.turn.deadline.get().is_some() || may_end_early(thread) => {
             Some(give_up(thread, at + 1 - thread.count.load(Relaxed)))
         }
         // A signal may be on its way. The watchdog's patience ends.
@@ -123,6 +123,12 @@ fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
             None
         }
     }
+}
+
+/// Whether its wait may end for no reason.
+fn may_end_early(thread: &Thread) -> bool {
+    // SAFETY: the frame of a waiter is alive as long as the thread's wait.
+    unsafe { thread.waiter.load(SeqCst).as_ref() }.is_some_and(Waiter::may_end_early)
 }
 
 /// The program does something else than the schedule says.

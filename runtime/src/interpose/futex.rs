@@ -1,12 +1,15 @@
 //! `syscall`, for programs that wait by futexes of their own (`std::atomic::wait` does). With a controller such waits
 //! must be ours, or nobody would run; without one they are the kernel's.
+//!
+//! A futex is no event: whoever waits for one looks at its word before and after, which are events. So that what a thread does
+//! next depends on nothing but these, a wait that is over at once ends as one does that was woken.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use super::tracked;
 use crate::controller;
-use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ETIMEDOUT, Timespec, number};
+use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EINTR, ETIMEDOUT, Timespec, number};
 use crate::threads::Thread;
 use crate::waiting::{self, Outcome, Waiter};
 
@@ -63,9 +66,9 @@ fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadl
     // SAFETY: the program's word.
     if unsafe { &*(word as *const AtomicU32) }.load(SeqCst) != value {
         bucket.unlock();
-        return -(EAGAIN as isize);
+        return 0;
     }
-    let waiter = Waiter::new(thread, word);
+    let waiter = Waiter::patient(thread, word);
     bucket.push(&waiter);
     bucket.unlock();
     let outcome = waiting::wait(&waiter, deadline);
@@ -77,6 +80,7 @@ fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadl
     bucket.unlock();
     match outcome {
         _ if waiter.released() => 0,
+        Outcome::TimedOut if deadline.is_none() => 0, // a schedule goes on here
         Outcome::TimedOut => -(ETIMEDOUT as isize),
         _ => -(EINTR as isize),
     }

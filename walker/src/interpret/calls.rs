@@ -7,7 +7,7 @@ use super::variadic::Argument;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::names::Origin;
-use crate::program::Function;
+use crate::program::{Function, demangle};
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{BlockId, Callee, Op, Operand, Type};
@@ -84,7 +84,7 @@ impl<'a> Walk<'_, 'a> {
         };
         let only_output = OUTPUT.contains(&name) && !function.used[index];
         if !only_output {
-            let by = format!("call of {name}");
+            let by = format!("call of {}", demangle(name));
             for argument in arguments {
                 let argument = self.operand(argument);
                 self.pin_value(&argument, &by);

@@ -212,7 +212,10 @@ impl Reading<'_> {
             .unwrap_or(0);
         let is_static = entry.attr(c::DW_AT_external).is_some();
         let base = entry.tag() == c::DW_TAG_inheritance;
-        let name = if base { String::new() } else { self.name(entry)? };
+        let mut name = if base { String::new() } else { self.name(entry)? };
+        if let Some(field) = name.strip_prefix("__").filter(|_| self.is_rust) {
+            name = field.to_string(); // `.0` of a tuple
+        }
         let ty = self.type_of(entry);
         self.seen.insert(self.here(entry), (name.clone(), ty));
         if let Some(Around::Type(outer)) = self.open.last()

@@ -169,7 +169,8 @@ impl Program {
             }
             let unit = function.unit;
             let position = self.location(unit, function.location);
-            function.is_library = position.is_some_and(|position| position.is_library());
+            let made_by_rustc = function.name.starts_with("__rustc::"); // the way to the allocator
+            function.is_library = made_by_rustc || position.is_some_and(|position| position.is_library());
             for instruction in &mut function.instructions {
                 for_each_operand(&mut instruction.op, &mut |operand| self.resolve_operand(operand, unit));
             }

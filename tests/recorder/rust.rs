@@ -1,0 +1,124 @@
+//! Rust programs: what cargo does with them it does through `foretrace cargo`, and all of the standard library that threads meet in.
+
+use crate::support::{Ran, Workshop, expect, foretrace, ran, source};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// `foretrace cargo` on the workspace among the programs, with a target folder that the tests share.
+fn cargo(words: &str) -> Ran {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-workspace");
+    let mut command = foretrace();
+    command.arg("cargo").args(words.split(' ')).current_dir(source("rust-workspace")).env("CARGO_TARGET_DIR", target);
+    ran(&mut command)
+}
+
+#[test]
+fn a_program_runs_with_its_features_and_arguments() {
+    let run = cargo("run --quiet --features loud --package app -- one --target");
+    assert_eq!(
+        (run.status, run.out.as_str()),
+        (Some(7), "built 42 2 !\ndebug [\"one\", \"--target\"]\n"),
+        "{}",
+        run.err
+    );
+    let run = cargo("run --quiet --release --package app");
+    assert_eq!((run.status, run.out.as_str()), (Some(7), "built 42 2 \nrelease []\n"), "{}", run.err);
+}
+
+#[test]
+fn tests_and_examples_in_documentation_run() {
+    let run = cargo("test --package counter");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert_eq!(run.out.matches("test result: ok. 1 passed").count(), 2, "{}", run.out);
+    let failing = cargo("test --quiet --package counter -- --include-ignored");
+    assert_eq!(failing.status, Some(101), "{}{}", failing.out, failing.err);
+}
+
+#[test]
+fn a_test_is_recorded() {
+    let built = cargo("test --package counter --lib --no-run --message-format json");
+    let messages = built.out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let program = messages.filter_map(|message| message["executable"].as_str().map(String::from)).next();
+    let program = program.unwrap_or_else(|| panic!("a test program: {}", built.err));
+    let workshop = Workshop::empty();
+    let script = format!(
+        "foretrace record -o run -- {program} counts_in_threads && foretrace replay run -- {program} counts_in_threads"
+    );
+    let run = expect(0, &mut workshop.shell(&script));
+    assert!(String::from_utf8_lossy(&run.stdout).contains("followed the schedule"));
+    let header = workshop.trace("run").swap_remove(0);
+    assert_eq!(header["sync"]["counter::COUNT"]["kind"], "mutex");
+    assert!(header["vars"].as_object().expect("a table").contains_key("counter::COUNT"));
+}
+
+/// What foreign programs load has no runtime.
+#[test]
+fn a_shared_library_is_left_alone() {
+    let run = cargo("build --package plugin");
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-workspace/foretrace");
+    let library = target.join("x86_64-unknown-linux-gnu/debug/libplugin.so");
+    let bytes = std::fs::read(library).expect("read");
+    assert!(!bytes.windows(12).any(|part| part == b"__foretrace_"));
+}
+
+#[test]
+fn mistakes_are_told_in_one_line() {
+    for (words, said) in [
+        ("check", "foretrace cargo builds programs: expected build, test, run or bench"),
+        ("build --target wasm32-unknown-unknown", "--target wasm32-unknown-unknown: only programs for"),
+    ] {
+        let run = cargo(words);
+        assert_eq!(run.status, Some(2), "{}", run.err);
+        assert!(run.err.contains(said) && run.err.lines().count() == 1, "{}", run.err);
+    }
+}
+
+/// Parts of `std-sync`, each about one thing that threads meet in.
+const PARTS: usize = 10;
+
+/// Each part hands a variable over and back. With an order between threads that goes unseen another thread's use of it could be
+/// interrupted.
+#[test]
+fn what_the_standard_library_orders_is_ordered() {
+    let workshop = Workshop::of_crate("std-sync");
+    let mut sync = Vec::new();
+    for part in 0..PARTS {
+        for mode in ["--seed 0", "--seed 1", "--seed 2", "--parallel"] {
+            let script = format!("foretrace record -o run {mode} -- ./program {part}");
+            let recorded = ran(&mut workshop.shell(&script));
+            assert_eq!((recorded.status, recorded.out.as_str()), (Some(0), "done\n"), "{script}: {}", recorded.err);
+            let script = "foretrace predict --atomic threads --format json run";
+            let report = ran(&mut workshop.shell(script));
+            let report: Value = serde_json::from_str(&report.out).unwrap_or_else(|_| panic!("{}", report.err));
+            for found in
+                report["candidates"].as_array().expect("a list").iter().filter(|one| one["verdict"] != "infeasible")
+            {
+                let (name, pattern) =
+                    (found["var"].as_str().expect("a name"), found["pattern"].as_str().expect("a pattern"));
+                assert!(
+                    !(name.contains("::BY_") && pattern.starts_with('R')),
+                    "part {part}, {mode}: {pattern} of {name}"
+                );
+            }
+        }
+        let header = workshop.trace("run").swap_remove(0);
+        let named = header["sync"].as_object().expect("a table").iter();
+        sync.extend(named.map(|(name, what)| (name.clone(), what["kind"].clone())));
+    }
+    for (name, kind) in [("MUTEX", "mutex"), ("RWLOCK", "rwlock"), ("CHANGED", "condvar")] {
+        let expected = (format!("std_sync::{name}"), json!(kind));
+        assert!(sync.contains(&expected), "{expected:?} in {sync:?}");
+    }
+}
+
+/// How often a lock or a futex is waited for does not matter to a schedule.
+#[test]
+fn runs_of_the_standard_library_are_replayed() {
+    let workshop = Workshop::of_crate("std-sync");
+    for seed in 0..3 {
+        assert_eq!(workshop.record("run", &["--seed", &seed.to_string()]), json!({"code": 0}));
+        let report = workshop.replay(&workshop.path("run"), 3, 0);
+        assert_eq!(report["endings"], json!([{"code": 0, "times": 3}]));
+    }
+}
