@@ -50,15 +50,15 @@ static void searches(void) {
     printf("%td %d\n", (char *)memchr(a, 'w', 11) - a, memchr(a, 'z', 11) == 0);
     printf("%td %td %d\n", strchr(a, wanted) - a, strrchr(a, wanted) - a, strchr(a, 'z') == 0);
     printf("%td %td\n", strchr(a, 0) - a, strrchr(a, 0) - a);
-    printf("%td %zu %zu\n", strstr(a, "wor") - a, strspn(a, "hel"), strcspn(a, "ow"));
+    printf("%td %zu %zu\n", strstr(a, "wor") - a, strspn(a, "ehl"), strcspn(a, "ow"));
     printf("%td %d %d\n", strpbrk(a, "wo") - a, strpbrk(a, "z") == 0, strstr(a, "xyz") == 0);
 }
 
 static void comparisons(void) {
-    printf("%d %d %d\n", memcmp("abc", "abd", 3) < 0, memcmp("abd", "abc", 3) > 0, memcmp("abc", "abd", 2));
+    printf("%d %d %d\n", memcmp("abc", "abz", 3) < 0, memcmp("abz", "abc", 3) > 0, memcmp("abc", "abz", 2));
     printf("%d %d\n", memcmp("\xff", "\x01", 1) > 0, memcmp(a, b, 0));
     printf("%d %d %d\n", strcmp("a", "b") < 0, strcmp("ab", "a") > 0, strcmp("ab", "ab"));
-    printf("%d %d\n", strncmp("abc", "abd", 2), strncmp("abc", "abd", 3) < 0);
+    printf("%d %d\n", strncmp("abc", "abz", 2), strncmp("abc", "abz", 3) < 0);
     printf("%d %d\n", strcasecmp("HeLLo", "hEllO"), strncasecmp("abX", "ABy", 3) < 0);
 }
 
