@@ -29,7 +29,7 @@ impl Stack {
             let head = self.head.load(SeqCst);
             self.below(node).store(head & INDEX, SeqCst);
             let next = (head & !INDEX).wrapping_add(CHANGE) | node;
-            let swapped = self.head.compare_exchange(head, next, SeqCst, SeqCst); // @remote
+            let swapped = self.head.compare_exchange(head, next, SeqCst, SeqCst);
             if swapped.is_ok() {
                 return;
             }
@@ -45,7 +45,7 @@ impl Stack {
             }
             let below = self.below(node).load(SeqCst);
             let next = (head & !INDEX).wrapping_add(CHANGE) | below;
-            let swapped = self.head.compare_exchange(head, next, SeqCst, SeqCst); // @second
+            let swapped = self.head.compare_exchange(head, next, SeqCst, SeqCst); // @remote @second
             if swapped.is_ok() {
                 return Some(node);
             }
