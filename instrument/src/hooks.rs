@@ -8,6 +8,7 @@ use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKin
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
 use foretrace_runtime::library::{By, Function};
+use crate::undefined;
 use foretrace_runtime::record::Site;
 use std::collections::HashMap;
 
@@ -77,6 +78,7 @@ impl<'a> Hooks<'a> {
         match op {
             Op::Alloca { size, escapes: true, .. } => self.alloca(value, *size, site),
             Op::Load { hooked: true, size, .. } => self.load(value, *size, site),
+            Op::Load { hooked: false, .. } => undefined::decide_load(&self.builder, value),
             Op::Store { hooked: true, size, .. } => self.store(value, *size, site),
             Op::Wide { pieces, .. } => self.wide(value, pieces, site),
             Op::Update { size, by, .. } => self.update(value, *size, *by as u64, site),

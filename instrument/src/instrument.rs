@@ -10,6 +10,7 @@ use crate::plain::Plain;
 use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
 use crate::source::Sources;
+use crate::undefined::decide_constants;
 use foretrace_runtime::record::Site;
 use std::fmt::Write;
 
@@ -122,6 +123,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     let (functions, left) = functions_to_instrument(&module, options.source);
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
+    decide_constants(&context, &functions);
     let unit = describe(&module, &functions, unit_id(&module, bitcode), options)?;
     let mut hooks = Hooks::new(&module, unit.id);
     for (function, described) in functions.iter().zip(&unit.functions) {

@@ -19,6 +19,7 @@ mod plain;
 pub mod rust;
 mod shape;
 mod source;
+mod undefined;
 
 pub use instrument::{InstrumentError, Instrumented, Level, Options, Source, instrument, translate};
 pub use llvm::LlvmError;

@@ -256,6 +256,7 @@ table! {
     LLVMBlockAddress(Value, Block) -> Value;
     LLVMGetBlockAddressBasicBlock(Value) -> Block;
     LLVMGetPoison(Type) -> Value;
+    LLVMConstNull(Type) -> Value;
 
     // New instructions
     LLVMCreateBuilderInContext(ContextRef) -> BuilderRef;
@@ -278,6 +279,7 @@ table! {
     LLVMBuildExtractValue(BuilderRef, Value, c_uint, Text) -> Value;
     LLVMBuildInsertValue(BuilderRef, Value, Value, c_uint, Text) -> Value;
     LLVMBuildAtomicCmpXchg(BuilderRef, Value, Value, Value, c_uint, c_uint, c_int) -> Value;
+    LLVMBuildFreeze(BuilderRef, Value, Text) -> Value;
     LLVMBuildPhi(BuilderRef, Type, Text) -> Value;
     LLVMBuildBr(BuilderRef, Block) -> Value;
     LLVMBuildCondBr(BuilderRef, Value, Block, Block) -> Value;

@@ -93,6 +93,11 @@ impl Builder {
         unsafe { (api().LLVMBuildAtomicCmpXchg)(self.0, address, expected, desired, SEQUENTIAL, SEQUENTIAL, 0) }
     }
 
+    /// The value, which may be undefined, decided.
+    pub fn freeze(&self, value: Value) -> Value {
+        unsafe { (api().LLVMBuildFreeze)(self.0, value, NO_NAME) }
+    }
+
     /// A phi without values yet.
     pub fn phi(&self, ty: Type) -> Value {
         unsafe { (api().LLVMBuildPhi)(self.0, ty, NO_NAME) }

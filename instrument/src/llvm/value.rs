@@ -99,6 +99,16 @@ impl Value {
         unsafe { (api().LLVMGetOperand)(self, index) }.expect("an operand below the number of operands")
     }
 
+    /// An operand, unless it has been dropped.
+    pub fn operand_if_any(self, index: u32) -> Option<Value> {
+        unsafe { (api().LLVMGetOperand)(self, index) }
+    }
+
+    /// Changes an operand.
+    pub fn set_operand(self, index: u32, operand: Value) {
+        unsafe { (api().LLVMSetOperand)(self, index, operand) }
+    }
+
     /// All operands that are values.
     pub fn operands(self) -> Vec<Value> {
         (0..self.operand_count()).filter_map(|index| unsafe { (api().LLVMGetOperand)(self, index) }).collect()
@@ -516,6 +526,11 @@ impl Type {
     /// A value of this type that may be anything.
     pub fn poison(self) -> Value {
         unsafe { (api().LLVMGetPoison)(self) }
+    }
+
+    /// The constant of which all bits are zero.
+    pub fn zero(self) -> Value {
+        unsafe { (api().LLVMConstNull)(self) }
     }
 
     /// A constant of this integer type.

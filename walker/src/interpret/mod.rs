@@ -144,6 +144,13 @@ impl<'a> Walk<'_, 'a> {
 
     fn mismatch(&mut self, what: String) {
         let source = self.source(self.thread.now);
+        let frame = self.thread.frames.last().and_then(|frame| Some((frame.function?, frame.next)));
+        let what = match frame {
+            Some((function, next)) => {
+                format!("{what} (instruction {next} of {})", self.program.functions[function].name)
+            }
+            None => what,
+        };
         self.world.mismatch(self.thread.number, source.at, source.loc, what);
     }
 

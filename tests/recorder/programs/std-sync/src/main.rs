@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is handed over. That its accesses are ordered is what is tested.
 struct Handed(UnsafeCell<u64>);
@@ -230,8 +230,18 @@ fn atomic() {
     other.join().unwrap();
 }
 
+/// A deadline that is not there has bytes that mean nothing, and may be others at each use.
+fn undefined() {
+    fn is_kept(deadline: Option<Instant>) -> bool {
+        let kept = deadline;
+        std::hint::black_box(&kept).is_none()
+    }
+    assert!(is_kept(None) && is_kept(None));
+}
+
 fn main() {
-    let parts = [mutex, rwlock, condvar, barrier, parking, scope, channel, full_channel, initialisation, atomic];
+    let parts =
+        [undefined, mutex, rwlock, condvar, barrier, parking, scope, channel, full_channel, initialisation, atomic];
     let only = std::env::args().nth(1).and_then(|which| which.parse::<usize>().ok());
     for (number, part) in parts.iter().enumerate() {
         if only.is_none_or(|only| only == number) {
