@@ -112,7 +112,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     for function in module.functions() {
         module.forget_features(function);
     }
-    let plain = Plain::of(&module, options.level.passes(), &machine)?;
+    let plain = Plain::of(&module, options.level.passes(), &machine, |name| stays(name, options.source))?;
     if options.source == Source::Rust {
         rust::give_to_runtime(&module)?;
     }
@@ -171,6 +171,11 @@ fn preparation(options: Options) -> &'static str {
 
 type Left = Vec<(Value, &'static str)>;
 
+/// Whether a function of this name is left as it is for what it belongs to.
+fn stays(name: &str, source: Source) -> bool {
+    source == Source::RustStd && !rust::is_meeting_point(name)
+}
+
 /// The functions with bodies, and those among them that have to be left as they are.
 fn functions_to_instrument(module: &Module, source: Source) -> (Vec<Value>, Left) {
     let resolvers = module.resolvers();
@@ -178,7 +183,7 @@ fn functions_to_instrument(module: &Module, source: Source) -> (Vec<Value>, Left
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         let why = if resolvers.contains(&function) {
             Some("it runs before the program is relocated")
-        } else if source == Source::RustStd && !rust::is_meeting_point(&function.name()) {
+        } else if stays(&function.name(), source) {
             Some("it is a part of the standard library that does not synchronise threads")
         } else {
             cannot_describe(function)

@@ -95,7 +95,7 @@ fn dispatch(module: &Module, mode: Value, recorded: Value, plain: Value) {
     recorded.set_name(&format!("{name}{SUFFIX}"));
     let function = module.declare(&name, ty);
     function.take_looks_of(recorded);
-    module.replace_function(recorded, function);
+    recorded.replace_with(function);
     recorded.make_internal();
     let [look, off, on] = ["look", "off", "on"].map(|name| context.block(function, name));
     let builder = Builder::new(context);

@@ -1,16 +1,12 @@
 //! Blocks whose addresses are taken, for jumps that are computed.
 
-use crate::llvm::{Opcode, Value, ValueKind};
+use crate::llvm::{Block, Opcode, Value, ValueKind};
 
 /// The tables that hold the addresses of a function's blocks, if those are in tables of its own alone and nothing is done
 /// with them but to jump there: then a copy of the function can have copies of its tables.
 pub fn own_tables(function: Value) -> Option<Vec<Value>> {
-    let addresses: Vec<Value> =
-        function.users().into_iter().filter(|user| user.kind() == ValueKind::BlockAddress).collect();
-    let mut instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
-    if addresses.is_empty() && instructions.any(|instruction| instruction.opcode() == Opcode::IndirectBr) {
-        return None;
-    }
+    let blocks = function.blocks().into_iter().flat_map(Block::users);
+    let addresses: Vec<Value> = blocks.filter(|user| user.kind() == ValueKind::BlockAddress).collect();
     let tables = holders(addresses)?;
     tables.iter().all(|table| table.linkage().is_local() && only_jumped_by(*table, function)).then_some(tables)
 }

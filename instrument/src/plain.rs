@@ -32,13 +32,19 @@ pub struct Entered {
 }
 
 impl<'a> Plain<'a> {
-    /// Takes it from a module that nothing was done to, and optimises it. What the module has no name for gets one.
-    pub fn of(module: &Module<'a>, passes: &str, machine: &Machine) -> Result<Plain<'a>, LlvmError> {
+    /// Takes it from a module that nothing was done to, and optimises it. What the module has no name for gets one. `stays`
+    /// tells which functions are never instrumented, and need not be there twice.
+    pub fn of(
+        module: &Module<'a>,
+        passes: &str,
+        machine: &Machine,
+        stays: impl Fn(&str) -> bool,
+    ) -> Result<Plain<'a>, LlvmError> {
         for (symbol, number) in module.symbols().into_iter().filter(|symbol| symbol.name().is_empty()).zip(0..) {
             symbol.set_name(&format!("__foretrace_unnamed.{number}"));
         }
         let copy = module.copy();
-        let entered = declare_rest(&copy);
+        let entered = declare_rest(&copy, stays);
         // Variables of the source can be looked at where the program is recorded.
         copy.run("strip-nonlinetable-debuginfo,globaldce", machine)?;
         copy.run(passes, machine)?;
@@ -77,7 +83,7 @@ fn defines_symbol(assembly: &str) -> bool {
 }
 
 /// Leaves bodies to those functions alone that are there twice. Of everything else optimisation may see what it holds.
-fn declare_rest(module: &Module) -> HashMap<String, Linkage> {
+fn declare_rest(module: &Module, stays: impl Fn(&str) -> bool) -> HashMap<String, Linkage> {
     let defined: Vec<Value> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let single: HashSet<Value> =
         defined.iter().copied().filter(|function| is_single(*function)).chain(module.resolvers()).collect();
@@ -108,7 +114,9 @@ fn declare_rest(module: &Module) -> HashMap<String, Linkage> {
         if linkage == Linkage::Elsewhere {
             continue;
         }
-        if single.contains(&function) {
+        if stays(&function.name()) {
+            function.set_linkage(Linkage::Elsewhere);
+        } else if single.contains(&function) {
             function.set_linkage(Linkage::Elsewhere);
             if !function.has_attribute("alwaysinline") {
                 module.add_attribute(function, "noinline");
@@ -173,7 +181,7 @@ fn separate(module: &Module, entered: &HashMap<String, Linkage>) -> Vec<Entered>
         function.set_name(&plain);
         let Some(linkage) = entered.get(&name) else { continue };
         let other = module.declare(&name, function.function_type());
-        module.replace_function(*function, other);
+        function.replace_with(other);
         if !linkage.is_replaceable() {
             known.insert(other, *function);
         }

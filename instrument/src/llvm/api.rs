@@ -203,6 +203,7 @@ table! {
     LLVMGetSubprogram(Value) -> Option<Metadata>;
 
     // Blocks
+    LLVMBasicBlockAsValue(Block) -> Value;
     LLVMGetFirstBasicBlock(Value) -> Option<Block>;
     LLVMGetNextBasicBlock(Block) -> Option<Block>;
     LLVMAppendBasicBlockInContext(ContextRef, Value, Text) -> Block;
@@ -254,7 +255,6 @@ table! {
     LLVMConstIntGetSExtValue(Value) -> i64;
     LLVMConstBitCast(Value, Type) -> Value;
     LLVMBlockAddress(Value, Block) -> Value;
-    LLVMGetBlockAddressBasicBlock(Value) -> Block;
     LLVMGetPoison(Type) -> Value;
     LLVMConstNull(Type) -> Value;
 

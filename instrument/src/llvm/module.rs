@@ -197,24 +197,6 @@ impl Module<'_> {
         }
     }
 
-    /// Puts another function in a function's place, except where it is about addresses of its blocks.
-    pub fn replace_function(&self, function: Value, other: Value) {
-        let users = function.users();
-        let addresses = users.into_iter().filter(|user| user.kind() == super::ValueKind::BlockAddress);
-        let set_aside: Vec<(Value, super::Block)> = addresses
-            .map(|address| {
-                let aside = self.declare_variable("", self.context.int(8));
-                address.replace_with(aside);
-                (aside, address.addressed_block())
-            })
-            .collect();
-        function.replace_with(other);
-        for (aside, block) in set_aside {
-            aside.replace_with(block.address());
-            aside.delete_global();
-        }
-    }
-
     /// Gives a function an attribute without a value.
     pub fn add_attribute(&self, function: Value, name: &str) {
         unsafe {

@@ -162,11 +162,6 @@ impl Value {
         unsafe { (api().LLVMGetInstructionParent)(self) }.function()
     }
 
-    /// The block whose address it is.
-    pub fn addressed_block(self) -> Block {
-        unsafe { (api().LLVMGetBlockAddressBasicBlock)(self) }
-    }
-
     /// The blocks that a terminator leads to.
     pub fn successors(self) -> Vec<Block> {
         let count = unsafe { (api().LLVMGetNumSuccessors)(self) };
@@ -468,6 +463,11 @@ impl Block {
     /// Its address as a constant.
     pub fn address(self) -> Value {
         unsafe { (api().LLVMBlockAddress)(self.function(), self) }
+    }
+
+    /// Whoever uses it: those who jump there, and its address.
+    pub fn users(self) -> Vec<Value> {
+        unsafe { (api().LLVMBasicBlockAsValue)(self) }.users()
     }
 
     /// Its first instruction.

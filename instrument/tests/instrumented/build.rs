@@ -87,8 +87,8 @@ pub fn both(program: &str, mode: Mode) -> Option<Runs> {
     })
 }
 
-/// Programs with functions that cannot be there twice: with recording off they call hooks.
-const SINGLE: [&str; 3] = ["control.c", "left.c", "twins.c"];
+/// Programs with functions that cannot be there twice, which call hooks with recording off.
+const SINGLE: [&str; 2] = ["control.c", "left.c"];
 
 fn run(program: &Path, variables: &[(&str, &str)]) -> Output {
     Command::new(program).envs(variables.iter().copied()).output().expect("it runs")

@@ -1,4 +1,5 @@
-// What is left as it is, or nearly: naked functions, resolvers, jumps out of assembly, 16 byte atomics.
+// What is left as it is, or nearly: naked functions, resolvers, jumps out of assembly, 16 byte atomics;
+// and what cannot be there twice.
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,7 +32,26 @@ int shared_with_assembly;
 asm(".globl from_assembly\nfrom_assembly:\n\tmovl $5, shared_with_assembly(%rip)\n\tret\n");
 void from_assembly(void);
 
+__attribute__((noinline)) int labelled(int x) {
+    asm volatile("nop\nonly_once%=: nop" ::: "memory");
+    asm volatile("this_is_a_symbol: nop" ::: "memory");
+    return x + 1;
+}
+__attribute__((noinline)) int resumed(void) {
+    static void *next; // keeps the address of a block from one call to the next
+    if (next) goto *next;
+    next = &&second;
+    return 1;
+second:
+    next = &&third;
+    return 2;
+third:
+    next = 0;
+    return 3;
+}
+
 int main(void) {
+    printf("%d %d %d %d %d\n", labelled(1), resumed(), resumed(), resumed(), resumed());
     printf("%d %d %d %d\n", bare(), chosen(), jumps(0), jumps(3));
     printf("%d\n", wide());
     printf("%d %d %d\n", table(1), table((__int128)1 << 70), early());

@@ -69,11 +69,6 @@ add: value += count() > 0; goto *table[*code++];
 twice: value *= 2; goto *table[*code++];
 stop: return value;
 }
-__attribute__((noinline)) int labelled(int x) {
-    asm volatile("nop\nonly_once%=: nop" ::: "memory");
-    asm volatile("this_is_a_symbol: nop" ::: "memory");
-    return x + 1;
-}
 int grows(int n) {
     char *piece = __builtin_alloca(n), fixed[40];
     memset(piece, 'a', n);
@@ -96,7 +91,7 @@ void round_of(int n) {
     printf("%d: %d %d %d %d %d\n", n, counted(), same(), replaceable(n), small(n), sum(4, n, 2.0, 3, 4.5));
     printf("%s %s %ld %ld %ld %d\n", text(buffer, "<%d %s %g>", n, names[n % 3], 1.5), names[n % 3], b.words[0], b.words[4], b.words[8], b.tail);
     printf("%g %ld %d%d%d%d %d\n", p.x, p.y, numbers[0], numbers[1], numbers[2], numbers[3], is_kept(comparison()));
-    printf("%d %d %d %d\n", leaps(n), interpret((const unsigned char *)"\0\1\0\1\2"), labelled(n), grows(n + 50));
+    printf("%d %d %d\n", leaps(n), interpret((const unsigned char *)"\0\1\0\1\2"), grows(n + 50));
     printf("%d %d %d\n", same == counted, own, calls > 4);
 }
 
