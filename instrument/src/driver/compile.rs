@@ -72,11 +72,11 @@ impl Job<'_> {
 
     /// The level that the user asks for, or the least that optimises; and how he said it.
     fn level(&self) -> (Level, Option<&str>) {
-        let levels = self.arguments.parts.iter().filter_map(|part| match part {
+        let mut levels = self.arguments.parts.iter().filter_map(|part| match part {
             Part::Level(level) => level.to_str(),
             _ => None,
         });
-        let said = levels.last();
+        let said = levels.next_back();
         let level = match said {
             Some("-O" | "-O0" | "-O1" | "-Og") | None => Level::One,
             Some("-Os") => Level::Small,
