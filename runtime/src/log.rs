@@ -118,8 +118,8 @@ pub fn write<const N: usize>(thread: &'static Thread, kind: Kind, place: u64, wo
 pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extra: u64) -> u64 {
     debug_assert_eq!(kind.words(), 4);
     window::follow(thread);
-    window::note(thread, kind, object, extra);
     if mode::get() == mode::PAUSED {
+        window::note(thread, kind, object, extra);
         thread.counted();
         return order::next();
     }
@@ -133,6 +133,7 @@ pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extr
         put(record, 3, order);
         seal(record, kind, place as u64);
     }
+    window::note(thread, kind, object, extra); // not before there is room for it: that may take a new file, which tells what is open
     thread.counted();
     order
 }
