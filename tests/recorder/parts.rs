@@ -227,3 +227,52 @@ fn a_signal_switches_too() {
     assert_eq!(trace[0]["vars"]["count"]["init"], 40, "what the first write replaced");
     assert_eq!(last_values(&trace)["count"], &json!(42));
 }
+
+/// Nothing is known of a variable before the library writes it; another thread reads it under a lock that is given back later.
+const FROM_THE_LIBRARY: &str = r#"
+#include <pthread.h>
+#include <unistd.h>
+#include <foretrace.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int ends[2];
+static char got = 9;
+static int seen, other;
+static void *look(void *unused) {
+    pthread_mutex_lock(&lock);
+    FORETRACE_ATOMIC_BEGIN("look");
+    seen = got + 1;
+    if (got == 1) other = 1;
+    FORETRACE_ATOMIC_END("look");
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    char byte = 1;
+    if (pipe(ends) || write(ends[1], &byte, 1) != 1) return 2;
+    FORETRACE_RECORD_OFF();
+    got = 7;
+    pthread_create(&thread, 0, look, 0);
+    pthread_mutex_lock(&lock);
+    FORETRACE_RECORD_ON();
+    if (read(ends[0], &got, 1) != 1) return 2;
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, 0);
+    return other != 1;
+}
+"#;
+
+#[test]
+fn what_is_not_known_at_the_start_is_read_by_nobody() {
+    let workshop = build(FROM_THE_LIBRARY, "");
+    assert_eq!(workshop.record("run", &["--seed", "0"]), json!({"code": 0}));
+    let trace = workshop.trace("run");
+    let init = trace[0]["vars"]["got"]["init"].as_u64().expect("a value");
+    assert!(init != 1 && init != 7, "neither what came nor what only the program knows: {init}");
+    let own: Vec<&Value> = trace.iter().filter(|event| event["t"] == 2).collect();
+    let reads: Vec<usize> = (0..own.len()).filter(|index| own[*index]["var"] == "got").collect();
+    assert!(!reads.is_empty());
+    for read in reads {
+        assert_eq!((&own[read + 1]["op"], &own[read + 1]["why"]), (&json!("assume"), &json!("pin")), "{:?}", own[read]);
+    }
+}

@@ -7,9 +7,12 @@
 use crate::error::WalkError;
 use crate::expression::Expressions;
 use crate::transactions::Insertions;
+use dashu_int::UBig;
 use foretrace_trace::{
-    Data, Event, EventId, Local, NameId, Node, Op, Problem, TermId, ThreadId, Trace, TraceAssembler, VarId,
+    Data, Event, EventId, Func, Local, NameId, Node, Op, Problem, Sort, TermId, ThreadId, Trace, TraceAssembler, Value,
+    VarId, Why,
 };
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The events of the walk so far, and the trace's header in the making.
@@ -37,6 +40,8 @@ pub(crate) struct Finishing<'a> {
     pub expressions: &'a Expressions,
     /// Per cell, the variable of the trace.
     pub variables: &'a [Option<VarId>],
+    /// Per cell whose first value is not known what stands for it, and no read may find.
+    pub unlike: FxHashMap<u32, u64>,
     pub insertions: Insertions,
     /// Per thread, how many names it has defined.
     pub names: Vec<u64>,
@@ -140,10 +145,49 @@ impl Rewrite<'_> {
             self.renumbered[index] = self.assembler.next_event();
             let event = &events[index];
             let op = self.op(&event.op)?;
+            let op = self.guarded(op, &event.op, index);
             self.assembler.push(Event { op, ..event.clone() })?;
+        }
+        for index in group.clone() {
+            self.assume_known(&events[index], index)?;
         }
         for label in self.finishing.insertions.after(group.end - 1) {
             self.mark(&events[group.end - 1], Op::End { label })?;
+        }
+        Ok(())
+    }
+
+    /// That the event of the draft did not find what stands for an unknown value; nothing where all is known.
+    fn finds_known(&mut self, op: &Op, index: usize) -> Option<TermId> {
+        let cell = op.var()?;
+        let stands_for = *self.finishing.unlike.get(&cell.0)?;
+        if self.assembler.trace().data == Data::Concrete {
+            return None; // there every read that matters finds what it found
+        }
+        let Sort::BitVec(width) = self.assembler.trace().vars[self.variable(cell).index()].sort? else { return None };
+        let definition = self.renumbered[index];
+        let terms = self.assembler.terms();
+        let found = terms.leaf(Local { definition, sort: Sort::BitVec(width) });
+        let unknown = terms.constant(Value::word(width, UBig::from(stands_for)));
+        terms.app(Func::Distinct, &[found, unknown]).ok()
+    }
+
+    /// An update that finds an unknown value cannot happen: nobody knows what it would write.
+    fn guarded(&mut self, op: Op, of_draft: &Op, index: usize) -> Op {
+        let Op::Rmw { var, dst, expr, value, stored, guard } = op else { return op };
+        let known = self.finds_known(of_draft, index);
+        let mut both = |known, guard| self.assembler.terms().app(Func::And, &[known, guard]).ok();
+        let guard = match (known, guard) {
+            (Some(known), Some(guard)) => both(known, guard),
+            (known, guard) => known.or(guard),
+        };
+        Op::Rmw { var, dst, expr, value, stored, guard }
+    }
+
+    /// After a read of an unknown value nothing is known.
+    fn assume_known(&mut self, event: &Event, index: usize) -> Result<(), Problem> {
+        if let (Op::Read { .. }, Some(expr)) = (&event.op, self.finds_known(&event.op, index)) {
+            self.mark(event, Op::Assume { expr, why: Why::Pin })?;
         }
         Ok(())
     }

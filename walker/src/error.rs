@@ -36,6 +36,9 @@ pub enum WalkError {
     /// More locks, waits and transactions than a log can say at its start.
     #[error("{}: the thread had too many locks and transactions open where its log begins: record the whole run", path.display())]
     ManyOpen { path: PathBuf },
+    /// Of a variable of one byte every value was read, and which it had first is not known.
+    #[error("nothing is known of what a variable holds where the trace begins: record the whole run, or another part")]
+    NoInitial,
     /// A description that is none.
     #[error("{}: {what}", path.display())]
     Description { path: PathBuf, what: String },

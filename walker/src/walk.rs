@@ -144,6 +144,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         let (first, all) = (first.to_string(), world.statistics.mismatches.clone());
         return Err(WalkError::Mismatch { count: world.statistics.mismatch_count, first, all });
     }
+    let unlike = window::choose_initials(&mut world)?;
     let (variables, names) = declare_variables(&mut world)?;
     let focus = world.options.focus.clone();
     let wanted = |event: &Event| match (&focus, event.op.var()) {
@@ -156,7 +157,8 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
-    let finishing = Finishing { expressions: &world.expressions, variables: &variables, insertions, names: counters };
+    let finishing =
+        Finishing { expressions: &world.expressions, variables: &variables, unlike, insertions, names: counters };
     let trace = emit::finish(world.draft, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })

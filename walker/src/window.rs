@@ -11,7 +11,43 @@ use crate::world::World;
 use foretrace_runtime::open::{Open, OpenSet};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Op, Problem, SyncKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is known of the values that variables have where such a trace begins.
+#[derive(Default)]
+pub(crate) struct Initials {
+    /// Cells whose first event is a write that does not say what it replaced.
+    unknown: Vec<u32>,
+    /// Per cell, what reads found.
+    found: FxHashMap<u32, FxHashSet<u64>>,
+}
+
+impl Initials {
+    /// Of this cell nothing is known.
+    pub fn unknown(&mut self, cell: u32) {
+        self.unknown.push(cell);
+    }
+
+    /// A read found this.
+    pub fn found(&mut self, cell: u32, bits: u64) {
+        self.found.entry(cell).or_default().insert(bits);
+    }
+}
+
+/// Unknown values are given by what no read found; by cell. No read may find it in any other order of the events either: that would be
+/// a value that memory never had.
+pub(crate) fn choose_initials(world: &mut World<'_>) -> Result<FxHashMap<u32, u64>, WalkError> {
+    let Initials { unknown, found } = std::mem::take(&mut world.initials);
+    let mut chosen = FxHashMap::default();
+    for cell in unknown {
+        let largest = u64::MAX >> (64 - 8 * world.cells.all[cell as usize].piece.size);
+        let is_new = |value: &u64| found.get(&cell).is_none_or(|found| !found.contains(value));
+        let value = (0..=largest).rev().find(is_new).ok_or(WalkError::NoInitial)?;
+        world.initial[cell as usize] = Some(value);
+        chosen.insert(cell, value);
+    }
+    Ok(chosen)
+}
 
 /// Where a trace begins that does not begin with the run.
 pub(crate) struct Start {

@@ -11,6 +11,7 @@ use crate::shared::{Cells, RegionId, Sharing};
 use crate::statistics::{Mismatch, Statistics};
 use crate::transactions::Span;
 use crate::value::Word;
+use crate::window::Initials;
 use foretrace_instrument::sidecar::LocationId;
 use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
 use rustc_hash::FxHashMap;
@@ -36,6 +37,8 @@ pub(crate) struct World<'a> {
     pub threads: FxHashMap<u64, ThreadId>,
     /// Whether the trace begins later than the run: its events have no positions that a replay could come to.
     pub begins_later: bool,
+    /// What is known of its variables' values then.
+    pub initials: Initials,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
     locations: FxHashMap<(usize, LocationId), Option<NameId>>,
@@ -70,6 +73,7 @@ impl<'a> World<'a> {
             statistics,
             threads: FxHashMap::default(),
             begins_later: false,
+            initials: Initials::default(),
             failed: false,
             locations: FxHashMap::default(),
             places: FxHashMap::default(),
@@ -136,6 +140,15 @@ impl<'a> World<'a> {
             self.initial.resize(self.cells.all.len().max(cell + 1), None);
         }
         self.initial[cell].get_or_insert(bits);
+    }
+
+    /// The first that is known of a cell is a write: before it memory was as at the start, unless the trace begins later.
+    pub fn starts_unseen(&mut self, cell: u32) {
+        let known = self.initial.get(cell as usize).copied().flatten();
+        if self.begins_later && known.is_none() {
+            self.initials.unknown(cell);
+        }
+        self.starts_as(cell, self.image(cell));
     }
 
     /// The value of a cell in the program's file, 0 where it has none.

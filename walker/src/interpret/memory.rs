@@ -185,6 +185,9 @@ impl Walk<'_, '_> {
     /// A shared cell holds these bytes: if it did not when last seen, code that was not recorded has written it.
     pub(super) fn expect_content(&mut self, source: Source, cell: u32, address: u64, found: &Bytes) {
         let known = self.world.memory.load(address, found.size);
+        if self.world.begins_later {
+            self.world.initials.found(cell, found.bits);
+        }
         if !known.is_known() {
             self.world.starts_as(cell, found.bits);
         } else if known.bits != found.bits {
@@ -264,7 +267,7 @@ impl Walk<'_, '_> {
             self.world.memory.store(address, &kept);
         }
         for (offset, size, cell, part) in pieces.parts(step, steps) {
-            self.world.starts_as(cell, self.world.image(cell));
+            self.world.starts_unseen(cell);
             let bytes = bytes.part(offset, size);
             let value = self.world.literal(size * 8, bytes.bits);
             let written = self.world.expressions.join(&bytes);
