@@ -7,8 +7,8 @@
 use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKind, Value};
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
-use foretrace_runtime::library::{By, Function};
 use crate::undefined;
+use foretrace_runtime::library::{By, Function};
 use foretrace_runtime::record::Site;
 use std::collections::HashMap;
 
