@@ -138,3 +138,41 @@ fn a_library_that_is_loaded_later_is_recorded() {
     let lost = workshop.predict("run").into_iter().find(|found| found.var == "counter").expect("an update is lost");
     assert_eq!(with_library(foretrace().arg("replay").arg(&lost.witness)).expect("starts"), Some(0));
 }
+
+#[test]
+fn variable_arguments_keep_what_was_read() {
+    let workshop = Workshop::build(&source("variadic.c"), &[]);
+    assert_eq!(workshop.record("run", &[]), json!({"code": 0}));
+    let trace = workshop.trace("run");
+    let code = std::fs::read_to_string(source("variadic.c")).expect("read");
+    let of = |mark| events_of(&trace, &code, mark);
+
+    let first = of("@first");
+    let sum = format!("((_ extract 31 0) (bvadd ((_ sign_extend 32) {}) (_ bv1 64)))", read(&first));
+    assert_eq!((written(&first, "first"), assumed(&first)), (sum.as_str(), vec![]));
+    let second = of("@second");
+    assert_eq!((written(&second, "second"), assumed(&second)), (read(&second), vec![]));
+    let third = of("@third");
+    assert_eq!((written(&third, "third"), assumed(&third)), (read(&third), vec![]));
+    // No register is left for the last one.
+    let memory = of("@memory");
+    assert_eq!(written(&memory, "in_memory"), "(_ bv3 32)");
+    assert_eq!(assumed(&memory), [(format!("(= {} (_ bv3 32))", read(&memory)), true)]);
+}
+
+#[test]
+fn what_is_read_from_a_pipe_was_written_before() {
+    let workshop = Workshop::build(&source("channels.c"), &[]);
+    assert_eq!(workshop.record("run", &[]), json!({"code": 0}));
+    let trace = workshop.trace("run");
+    let count = |op: &str, channel: &str| trace.iter().filter(|e| e["op"] == op && e["sem"] == channel).count();
+    assert_eq!((count("post", "channel 1"), count("down", "channel 1")), (2, 2));
+    assert_eq!((count("post", "channel 2"), count("down", "channel 2")), (1, 1));
+    // Each update comes wholly before a write or wholly after the read of what was written: none gets into another.
+    let mut predict = foretrace();
+    let report = predict.arg("predict").arg(workshop.path("run")).args(["--atomic", "threads", "--format", "json"]);
+    let report: Value = serde_json::from_slice(&expect(1, report).stdout).expect("JSON");
+    let candidates = report["candidates"].as_array().expect("a list");
+    let updates: Vec<&Value> = candidates.iter().filter(|one| one["pattern"] == "R-W-W").collect();
+    assert!(updates.len() >= 4 && updates.iter().all(|one| one["verdict"] == "infeasible"), "{updates:?}");
+}
