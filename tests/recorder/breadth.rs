@@ -176,3 +176,14 @@ fn what_is_read_from_a_pipe_was_written_before() {
     let updates: Vec<&Value> = candidates.iter().filter(|one| one["pattern"] == "R-W-W").collect();
     assert!(updates.len() >= 4 && updates.iter().all(|one| one["verdict"] == "infeasible"), "{updates:?}");
 }
+
+#[test]
+fn addresses_of_arguments_make_no_difference() {
+    let workshop = Workshop::build(&source("arguments.c"), &[]);
+    let recording = workshop.path("run");
+    let run = |command: &mut Command| expect(0, command.arg("--").arg(&workshop.program).arg("abcdefghijk"));
+    run(foretrace().arg("record").arg("-o").arg(&recording));
+    for length in 1..=8 {
+        run(foretrace().env("PADDING", "x".repeat(length)).arg("replay").arg(&recording));
+    }
+}

@@ -47,11 +47,12 @@ impl Call {
     }
 }
 
-/// The pieces in which so many bytes are accessed.
+/// The pieces in which so many bytes are accessed: by their lengths alone, since the addresses of a program's arguments
+/// differ from run to run.
 fn each_piece(address: u64, length: u64, mut visit: impl FnMut(u64, u64)) {
     let mut done = 0;
     while done < length {
-        let bytes = piece(address + done, length - done);
+        let bytes = piece(done, length - done);
         visit(address + done, bytes);
         done += bytes;
     }

@@ -65,7 +65,7 @@ fn scan(call: Call, address: u64, most: u64, stops: impl Fn(u8) -> bool, mut eac
     let mut done = 0;
     while done < most {
         let at = address.wrapping_add(done);
-        let bytes = piece(at, ahead(at, most - done, |byte, _| stops(byte)));
+        let bytes = piece(done, ahead(at, most - done, |byte, _| stops(byte)));
         let value = call.read(at, bytes);
         let end = (0..bytes).find(|index| stops(byte_of(value, *index)));
         each(done, value, end.map_or(bytes, |end| end + 1));
@@ -182,7 +182,7 @@ fn compare(call: Call, one: u64, other: u64, most: u64, texts: bool, fold: impl 
             let second = unsafe { ((b + index) as *const u8).read_volatile() };
             fold(byte) != fold(second) || texts && byte == 0
         });
-        let bytes = piece(a, bytes);
+        let bytes = piece(done, bytes);
         let (first, second) = (call.read(a, bytes), call.read(b, bytes));
         for index in 0..bytes {
             let (x, y) = (byte_of(first, index), byte_of(second, index));
