@@ -193,7 +193,7 @@ impl Scope<'_> {
         let to = |index: usize| self.block(value.successors()[index]);
         Some(match value.opcode() {
             Opcode::Br if value.successors().len() == 2 => {
-                Op::Branch { condition: self.operand(value, 0), yes: to(0), no: to(1) }
+                Op::Branch { condition: self.operand(value, 0), yes: to(0), no: to(1), recorded: true }
             }
             Opcode::Br => Op::Jump(to(0)),
             Opcode::Switch => self.switch(value),
@@ -221,6 +221,7 @@ impl Scope<'_> {
             bits: scalar_bits(value.operand(0).ty()),
             cases: cases.map(|(block, index)| (value.case(index).unsigned(), self.block(*block))).collect(),
             otherwise: self.block(successors[0]),
+            recorded: true,
         }
     }
 }

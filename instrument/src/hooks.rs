@@ -4,13 +4,14 @@
 //! of invokes are recorded in another block than their instruction's: at the start of the one that it returns to, which
 //! has no other way in, since critical edges were split.
 
+use crate::inline;
 use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKind, Value};
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
 use crate::undefined;
 use foretrace_runtime::library::{By, Function};
-use foretrace_runtime::record::Site;
-use std::collections::HashMap;
+use foretrace_runtime::record::{COMPUTABLE, Kind, Site, header};
+use std::collections::{HashMap, HashSet};
 
 /// LLVM's number of the predicate for equality.
 const EQUAL: u32 = 32;
@@ -34,11 +35,13 @@ pub struct Hooks<'a> {
     scratch: HashMap<Type, Value>,
     /// Instructions that hooks took the place of.
     replaced: Vec<Value>,
+    /// Sites of accesses that may be left out.
+    computable: HashSet<u32>,
 }
 
 impl<'a> Hooks<'a> {
-    /// For the unit of this number.
-    pub fn new(module: &'a Module<'a>, unit: u32) -> Hooks<'a> {
+    /// For the unit of this number; accesses at the sites given may be left out of the log.
+    pub fn new(module: &'a Module<'a>, unit: u32, computable: HashSet<u32>) -> Hooks<'a> {
         let context = module.context();
         Hooks {
             module,
@@ -50,6 +53,7 @@ impl<'a> Hooks<'a> {
             declared: HashMap::new(),
             scratch: HashMap::new(),
             replaced: Vec::new(),
+            computable,
         }
     }
 
@@ -85,8 +89,8 @@ impl<'a> Hooks<'a> {
             Op::CompareAndSwap { size, .. } => self.compare_and_swap(value, *size, site),
             Op::Copy { hooked: true, .. } => self.copy(value, site),
             Op::Set { hooked: true, .. } => self.set(value, site),
-            Op::Branch { .. } => self.branch(value, site),
-            Op::Switch { .. } => self.switch(value, site),
+            Op::Branch { recorded: true, .. } => self.branch(value, site),
+            Op::Switch { recorded: true, .. } => self.switch(value, site),
             Op::Indirect { .. } => self.indirect(value, site),
             Op::Call { result: true, unwinds: None, .. } => self.result_of_call(value, site),
             Op::Library { name, unwinds, .. } => self.library(value, name, unwinds.is_some(), site),
@@ -112,7 +116,8 @@ impl Hooks<'_> {
 
     fn load(&mut self, value: Value, size: u64, site: u32) {
         self.builder.before(value);
-        let word = self.returning_hook(&format!("load{size}"), &[value.operand(0)], site);
+        let (name, place) = self.access("load", size, site, Kind::load(size));
+        let word = self.call(name, &[value.operand(0), place], self.word);
         let loaded = self.narrow(word, value.ty());
         self.put_in_place(value, loaded);
     }
@@ -120,7 +125,8 @@ impl Hooks<'_> {
     fn store(&mut self, value: Value, size: u64, site: u32) {
         self.builder.before(value);
         let word = self.widen(value.operand(0));
-        self.hook(&format!("store{size}"), &[value.operand(1), word], site);
+        let (name, place) = self.access("store", size, site, Kind::store(size));
+        self.call(name, &[value.operand(1), word, place], self.context.void());
         self.replaced.push(value);
     }
 
@@ -295,7 +301,7 @@ impl Hooks<'_> {
         let words: Vec<Value> = scalars.map(|parameter| self.widen(parameter)).collect();
         let (first, rest) = words.split_at(words.len().min(ENTRY_PARAMETERS));
         let arguments: Vec<Value> = [self.site(site)].into_iter().chain(first.iter().copied()).collect();
-        self.call(&format!("enter{}", first.len()), &arguments, self.context.void());
+        self.call(hook_name(&format!("enter{}", first.len())), &arguments, self.context.void());
         for word in rest {
             self.hook("argument", &[*word], site);
         }
@@ -393,21 +399,30 @@ impl Hooks<'_> {
 /// Calls of hooks.
 impl Hooks<'_> {
     fn site(&self, local: u32) -> Value {
-        self.word.constant(Site::new(self.unit, local).0)
+        let flag = if self.computable.contains(&local) { COMPUTABLE } else { 0 };
+        self.word.constant(Site::new(self.unit, local).0 | flag)
+    }
+
+    /// What performs an access, and its site: of one that may be left out inlined code, and the kind of its record.
+    fn access(&self, what: &str, size: u64, local: u32, kind: Kind) -> (String, Value) {
+        let site = Site::new(self.unit, local).0;
+        match self.computable.contains(&local) {
+            true => (inline::name(what, size), self.word.constant(COMPUTABLE | header(kind, site))),
+            false => (format!("__foretrace_{what}{size}"), self.word.constant(site)),
+        }
     }
 
     /// Calls a hook that returns nothing.
     fn hook(&mut self, name: &str, arguments: &[Value], site: u32) {
-        self.call(name, &[arguments, &[self.site(site)]].concat(), self.context.void());
+        self.call(hook_name(name), &[arguments, &[self.site(site)]].concat(), self.context.void());
     }
 
     /// Calls a hook that returns a word.
     fn returning_hook(&mut self, name: &str, arguments: &[Value], site: u32) -> Value {
-        self.call(name, &[arguments, &[self.site(site)]].concat(), self.word)
+        self.call(hook_name(name), &[arguments, &[self.site(site)]].concat(), self.word)
     }
 
-    fn call(&mut self, name: &str, arguments: &[Value], returned: Type) -> Value {
-        let name = format!("__foretrace_{name}");
+    fn call(&mut self, name: String, arguments: &[Value], returned: Type) -> Value {
         let (module, context) = (self.module, self.context);
         let (ty, function) = *self.declared.entry(name).or_insert_with_key(|name| {
             let parameters: Vec<Type> = arguments.iter().map(|argument| argument.ty()).collect();
@@ -445,4 +460,8 @@ impl Hooks<'_> {
             }
         }
     }
+}
+
+fn hook_name(name: &str) -> String {
+    format!("__foretrace_{name}")
 }

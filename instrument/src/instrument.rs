@@ -2,8 +2,10 @@
 
 use crate::calls::Calls;
 use crate::canonical::canonicalise;
+use crate::computable::computable;
 use crate::describe::{Describer, cannot_describe};
 use crate::hooks::Hooks;
+use crate::inline;
 use crate::join::{hold, join};
 use crate::llvm::{Context, LlvmError, Machine, Module, Value};
 use crate::plain::Plain;
@@ -124,12 +126,14 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
     decide_constants(&context, &functions);
-    let unit = describe(&module, &functions, unit_id(&module, bitcode), options)?;
-    let mut hooks = Hooks::new(&module, unit.id);
+    let mut unit = describe(&module, &functions, unit_id(&module, bitcode), options)?;
+    let computable = computable(&mut unit, &|symbol| is_definite(&module, symbol));
+    let mut hooks = Hooks::new(&module, unit.id, computable);
     for (function, described) in functions.iter().zip(&unit.functions) {
         hooks.insert(*function, described);
     }
     drop(hooks);
+    inline::add(&module)?; // only what is called comes in
     module.append_assembly(&section(&sidecar::encode(&unit)));
     module.verify()?;
     let left = left.into_iter().map(|(function, why)| (function.name(), why)).collect(); // as long as it is there
@@ -157,6 +161,13 @@ fn keep_calls(module: &Module) {
             module.add_attribute(function, "noinline");
         }
     }
+}
+
+/// Whether a symbol is in the linked program, at the address that this module uses: it is defined here, and no constant,
+/// of which equal ones become one.
+fn is_definite(module: &Module, symbol: &str) -> bool {
+    let variable = module.variable(symbol).filter(|variable| !variable.is_constant_global());
+    variable.or_else(|| module.function(symbol)).is_some_and(|value| !value.is_declaration())
 }
 
 /// Passes before instrumentation: what no code can do without (coroutines are taken apart); bodies that other units have

@@ -6,9 +6,11 @@ pub mod sidecar;
 
 mod calls;
 mod canonical;
+mod computable;
 mod describe;
 mod escape;
 mod hooks;
+mod inline;
 mod instrument;
 mod intrinsics;
 mod join;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub const SECTION: &str = ".foretrace";
 
 /// What a frame starts with; its last byte is the version.
-pub const FRAME_MAGIC: [u8; 8] = *b"ftside\0\x01";
+pub const FRAME_MAGIC: [u8; 8] = *b"ftside\0\x02";
 
 /// An index into [`Unit::locations`], 0 for none.
 pub type LocationId = u32;
@@ -195,12 +195,12 @@ pub enum Op {
     Extract { from: Operand, path: Vec<u32> },
     /// An aggregate with one part replaced.
     Insert { into: Operand, value: Operand, path: Vec<u32> },
-    /// A conditional branch: a `BranchTrue` or `BranchFalse` record.
-    Branch { condition: Operand, yes: BlockId, no: BlockId },
+    /// A conditional branch; a `BranchTrue` or `BranchFalse` record unless the condition can be computed.
+    Branch { condition: Operand, yes: BlockId, no: BlockId, recorded: bool },
     /// An unconditional branch.
     Jump(BlockId),
-    /// A `Switch` record.
-    Switch { value: Operand, bits: u32, cases: Vec<(u64, BlockId)>, otherwise: BlockId },
+    /// A choice among several; a `Switch` record unless the value can be computed.
+    Switch { value: Operand, bits: u32, cases: Vec<(u64, BlockId)>, otherwise: BlockId, recorded: bool },
     /// A computed goto, a `Switch` record with the position in `to` of the block that it goes to.
     Indirect { address: Operand, to: Vec<BlockId> },
     /// A call. With `result` a `Result` record of this site follows when it comes back (of an aggregate, one `Value`

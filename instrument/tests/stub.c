@@ -8,6 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// What the runtime has for threads that own memory: none do here.
+__thread void *foretrace_owner;
+void __foretrace_deliver(void) {}
+
 typedef uint64_t word;
 
 unsigned char __foretrace_mode = 1;

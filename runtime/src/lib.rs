@@ -26,6 +26,8 @@ mod modules;
 #[cfg(feature = "hooks")]
 mod order;
 #[cfg(feature = "hooks")]
+mod ownership;
+#[cfg(feature = "hooks")]
 mod sys;
 #[cfg(feature = "hooks")]
 mod text;

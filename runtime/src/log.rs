@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, compile
 use crate::controller;
 use crate::mode;
 use crate::order;
-use crate::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, cut, header, stop};
+use crate::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, MOST_LEFT_OUT, cut, header, stamp, stop};
 use crate::sys::{self, PAGE, call};
 use crate::text::{Text, say};
 use crate::threads::Thread;
@@ -22,6 +22,8 @@ pub struct Log {
     end: Cell<*mut u64>,
     piece: Cell<*mut u8>,
     piece_bytes: Cell<usize>,
+    /// How many of them have their pages.
+    touched: Cell<usize>,
     piece_offset: Cell<u64>,
     file_bytes: Cell<u64>,
     next_bytes: Cell<usize>,
@@ -29,6 +31,8 @@ pub struct Log {
     older_bytes: Cell<u64>,
     /// Why the next file does not begin with the thread, 0 if it does.
     begins: Cell<u64>,
+    /// Counted things up to the last ordered record, with it.
+    told: Cell<u64>,
     /// Its `Stop` is written, or can never be: records go nowhere.
     closed: Cell<bool>,
 }
@@ -36,6 +40,8 @@ pub struct Log {
 const WORD: usize = size_of::<u64>();
 const FIRST_BYTES: usize = 256 << 10;
 const LAST_BYTES: usize = 16 << 20;
+/// Pages come so many bytes at a time: fewer faults, and little that is never used.
+const TOUCH_BYTES: usize = 1 << 20;
 /// Where there is no room for more.
 const LEAST_BYTES: usize = 16 << 10;
 const STOP_WORDS: usize = Kind::Stop.words();
@@ -62,6 +68,17 @@ pub fn reserve(thread: &'static Thread, words: usize) -> *mut u64 {
     record
 }
 
+/// Space for an ordered record. It tells how many accesses were left out before it.
+#[inline(always)]
+pub fn reserve_ordered(thread: &'static Thread, words: usize) -> *mut u64 {
+    let count = thread.count();
+    if count - thread.log.told.get() > MOST_LEFT_OUT {
+        write(thread, Kind::Skip, 0, [count]);
+    }
+    thread.log.told.set(count + 1);
+    reserve(thread, words)
+}
+
 /// Writes a word of a record that was reserved.
 #[inline(always)]
 pub fn put(record: *mut u64, index: usize, word: u64) {
@@ -77,14 +94,14 @@ pub fn seal(record: *mut u64, kind: Kind, place: u64) {
 }
 
 /// The last word of a record whose order is written.
-pub fn order_of(record: *mut u64) -> u64 {
+pub fn stamp_of(record: *mut u64) -> u64 {
     // SAFETY: a record with a header.
     unsafe { record.add(words_of(record) - 1).read_volatile() }
 }
 
 /// Writes that word.
-pub fn set_order(record: *mut u64, order: u64) {
-    put(record, words_of(record) - 1, order);
+pub fn set_stamp(record: *mut u64, stamp: u64) {
+    put(record, words_of(record) - 1, stamp);
 }
 
 /// How long a record with a header is.
@@ -96,7 +113,7 @@ fn words_of(record: *mut u64) -> usize {
 /// The same record once more, without an order so far.
 pub fn repeat(thread: &'static Thread, record: *mut u64) -> *mut u64 {
     let words = words_of(record);
-    let copy = reserve(thread, words);
+    let copy = reserve_ordered(thread, words);
     for index in (0..words - 1).rev() {
         // SAFETY: a record with a header.
         put(copy, index, unsafe { record.add(index).read_volatile() });
@@ -119,18 +136,19 @@ pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extr
     debug_assert_eq!(kind.words(), 4);
     window::follow(thread);
     if mode::get() == mode::PAUSED {
+        thread.count_in(None); // its log ends here
         window::note(thread, kind, object, extra);
         thread.counted();
         return order::next();
     }
-    let record = reserve(thread, 4);
+    let record = reserve_ordered(thread, 4);
     let order = order::next();
     if order >= order::STOPPED {
         retract(thread, record);
     } else {
         put(record, 1, object);
         put(record, 2, extra);
-        put(record, 3, order);
+        put(record, 3, stamp(order, thread.count()));
         seal(record, kind, place as u64);
     }
     window::note(thread, kind, object, extra); // not before there is room for it: that may take a new file, which tells what is open
@@ -167,6 +185,10 @@ pub fn retract(thread: &'static Thread, record: *mut u64) -> *mut u64 {
 #[inline(never)]
 fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
     let log = &thread.log;
+    if !log.closed.get() && log.touched.get() < log.piece_bytes.get() {
+        touch(log);
+        return reserve(thread, words);
+    }
     if !log.closed.get() {
         if STOPPED.load(SeqCst) == 0 {
             if window::is_full(thread) && thread.inflight.get().is_null() {
@@ -186,6 +208,15 @@ fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
     let record = log.cursor.get();
     log.cursor.set(record.wrapping_add(words));
     record
+}
+
+/// Makes more of the piece usable.
+fn touch(log: &Log) {
+    let before = log.touched.get();
+    let bytes = (log.piece_bytes.get() - before).min(TOUCH_BYTES);
+    sys::touch(log.piece.get().wrapping_add(before), bytes);
+    log.touched.set(before + bytes);
+    log.end.set(log.piece.get().wrapping_add(before + bytes).cast::<u64>().wrapping_sub(STOP_WORDS));
 }
 
 enum Trouble {
@@ -209,9 +240,16 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     let bytes = if log.next_bytes.get() == 0 { first_bytes } else { log.next_bytes.get() };
     let (bytes, added) = account(log, offset, bytes)?;
     let file = sys::open(path(thread).bytes(), sys::READ_WRITE).map_err(Trouble::System)?;
+    let first = log.file_bytes.get() == 0;
     let piece = allocate(file, log.file_bytes.get(), added)
         .and_then(|()| sys::map_shared(file, bytes, offset).ok_or(sys::ENOMEM));
+    let has_head = first && !window::partial(); // where nothing is left out nobody asks for the count
+    let head = if has_head && piece.is_ok() { sys::map_shared(file, PAGE, 0) } else { None };
     sys::close(file);
+    let piece = match piece {
+        Ok(_) if has_head && head.is_none() => Err(sys::ENOMEM),
+        piece => piece,
+    };
     let piece = piece.map_err(|error| {
         BYTES.fetch_sub(added, SeqCst);
         Trouble::System(error)
@@ -219,20 +257,24 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     if !log.piece.get().is_null() && thread.inflight.get().is_null() {
         sys::unmap(log.piece.get(), log.piece_bytes.get());
     }
-    let first = log.file_bytes.get() == 0;
     log.piece.set(piece);
     log.piece_bytes.set(bytes);
     log.piece_offset.set(offset);
     log.file_bytes.set(offset + bytes as u64);
     log.next_bytes.set((bytes * 4).min(window::piece_bytes(LAST_BYTES)));
     log.cursor.set(piece.wrapping_add((used - offset) as usize).cast());
-    log.end.set(piece.wrapping_add(bytes).cast::<u64>().wrapping_sub(STOP_WORDS));
+    log.touched.set(0);
+    touch(log);
     if first {
         write_header(thread);
         let why = log.begins.replace(0);
         if why != 0 {
             window::write_start(thread, why);
         }
+    }
+    if let Some(head) = head {
+        // SAFETY: a word of the header, in a mapping of its own that stays.
+        thread.count_in(Some(unsafe { &*head.cast::<AtomicU64>().add(COUNT_WORD) }));
     }
     Ok(())
 }
@@ -260,6 +302,7 @@ pub fn begin_anew(thread: &'static Thread) {
     call!(UNLINK, older.bytes().as_ptr());
     BYTES.fetch_sub(log.older_bytes.replace(0) + log.file_bytes.replace(0), SeqCst);
     log.begins.set(cut::SWITCH);
+    thread.count_in(None);
     window::began(thread);
 }
 
@@ -276,6 +319,8 @@ fn end_file(thread: &Thread) {
     }
     sys::unmap(log.piece.get(), log.piece_bytes.get());
     log.piece.set(core::ptr::null_mut());
+    log.piece_bytes.set(0);
+    log.touched.set(0);
     log.piece_offset.set(0);
     log.cursor.set(core::ptr::null_mut());
     log.end.set(core::ptr::null_mut());
@@ -358,7 +403,8 @@ fn write_header(thread: &'static Thread) {
         parent: thread.parent.get(),
         nth: thread.nth.get(),
         start,
-        reserved: [0; 3],
+        count: thread.count(),
+        reserved: [0; 2],
     };
     // SAFETY: plain words, as many as the header has.
     let words: [u64; HEADER_WORDS] = unsafe { core::mem::transmute(file) };
@@ -379,12 +425,14 @@ pub fn close(thread: &'static Thread, why: u64) {
         put(at, 1, why);
         seal(at, Kind::Stop, 0);
         log.cursor.set(at.wrapping_add(STOP_WORDS));
+        thread.count_in(None);
         shorten(thread);
         sys::unmap(log.piece.get(), log.piece_bytes.get());
     }
     let nowhere = sys::map(PAGE).unwrap_or_else(|| sys::die_by(sys::SIGABRT));
     log.piece.set(nowhere);
     log.piece_bytes.set(PAGE);
+    log.touched.set(PAGE);
     log.cursor.set(nowhere.cast());
     log.end.set(nowhere.wrapping_add(PAGE).cast());
 }

@@ -9,7 +9,7 @@ use core::sync::atomic::{
 
 use crate::sys::{self, call};
 use crate::text::{Text, number, say};
-use crate::{controller, interpose, log, modules, threads, window};
+use crate::{controller, interpose, log, modules, ownership, threads, window};
 
 /// Nothing is recorded.
 pub const OFF: u8 = 0;
@@ -36,6 +36,9 @@ pub fn get() -> u8 {
 }
 
 pub fn set(mode: u8) {
+    if mode != RECORDING {
+        ownership::end();
+    }
     MODE.store(mode, Release);
 }
 
@@ -125,6 +128,10 @@ fn settings() -> u8 {
         Ok(paused) => paused,
         Err(why) => return off(why),
     };
+    // A replay is followed by the record of each event, and where not all is recorded, all that is must be.
+    if take(c"FORETRACE_EVERY_ACCESS").is_none() && mode != b"replay" && !window::partial() {
+        ownership::start();
+    }
     interpose::threads::prepare();
     modules::write();
     interpose::signals::process_starts();

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use crate::lock::Lock;
 
 /// Numbers from here on belong to nothing: recording has stopped.
-pub const STOPPED: u64 = 1 << 62;
+pub const STOPPED: u64 = 1 << 46;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 

@@ -6,14 +6,21 @@
 //! 56 bits below it that say where in the program the record comes from: for instrumented code a [`Site`], for
 //! interposed functions the address that they return to.
 //!
-//! Records that are *ordered* carry a sequence number, unique in the process, from 1: sorted by it the
+//! Records that are *ordered* end with a [`stamp`]: a sequence number, unique in the process, from 1, and the lower bits of
+//! how many counted things the thread did before. Sorted by the number the
 //! records of all threads stand in the order in which they took effect. Of an access that never took effect, since it
 //! was the one that crashed, it is zero. (If a handler of the program repairs what was wrong, the handler's records follow, and
-//! the access has a second record with an order.) Ordered records are also *counted*, those of order zero too: the k-th counted
-//! record of a thread, from 0, is where a schedule can stop the thread (`at` of the trace format).
+//! the access has a second record with an order.)
+//!
+//! An access of memory that only its own thread touches may be *left out*, if its address and value can be computed: it has no
+//! record. It took effect after the ordered record of its thread before it, and before all later records of other threads
+//! that touch its memory. Ordered records, those of order zero too, and accesses that were left out are *counted*: the k-th
+//! of a thread, from 0, is where a schedule can stop the thread (`at` of the trace format). How many there are by now is
+//! [`FileHeader::count`]; from the stamps follows how many were left out before each record. What an access reads that
+//! was left out is what the last access, by a record or left out, left at each of its bytes; where there was none, zero.
 
 /// First word of a log file.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"ftlog\0\0\x01");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"ftlog\0\0\x02");
 
 /// The words that a log file starts with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,8 +36,10 @@ pub struct FileHeader {
     pub nth: u64,
     /// The address of its start function, 0 for the first thread.
     pub start: u64,
+    /// Counted things that the thread did, kept up to date while it runs.
+    pub count: u64,
     /// For later versions.
-    pub reserved: [u64; 3],
+    pub reserved: [u64; 2],
 }
 
 /// Words of [`FileHeader`].
@@ -58,6 +67,88 @@ impl Site {
     pub const fn local(self) -> u32 {
         self.0 as u32 & ((1 << Site::LOCAL_BITS) - 1)
     }
+}
+
+/// The word of [`FileHeader`] that is its count.
+pub const COUNT_WORD: usize = 5;
+
+/// In the site that a hook is given, above it: the tools can compute the address of the access, and what it writes. Between
+/// the two the hook of a single access is then given the [`Kind`] of its record.
+pub const COMPUTABLE: u64 = 1 << 63;
+
+/// Bits of a stamp that are the order.
+pub const ORDER_BITS: u32 = 47;
+/// How many counted things may be between two ordered records without a `Skip`.
+pub const MOST_LEFT_OUT: u64 = 0xffff;
+const COUNT_SHIFT: u32 = 48;
+
+/// The last word of an ordered record of a thread that did `count` counted things before. It is never 0, so that a record
+/// that was not finished can be told from one without effect.
+pub const fn stamp(order: u64, count: u64) -> u64 {
+    let without_effect = (order == 0) as u64;
+    count << COUNT_SHIFT | without_effect << ORDER_BITS | order
+}
+
+/// The order in a stamp.
+pub const fn order_of(stamp: u64) -> u64 {
+    stamp & ((1 << ORDER_BITS) - 1)
+}
+
+/// The count in a stamp, of a thread that has done `least` counted things at least, and not many more. Nothing where the
+/// stamp was never written.
+pub const fn count_of(stamp: u64, least: u64) -> Option<u64> {
+    if stamp == 0 {
+        return None;
+    }
+    Some(least + ((stamp >> COUNT_SHIFT).wrapping_sub(least) & MOST_LEFT_OUT))
+}
+
+/// Bytes of the next piece at an address with so many left to go: a power of two, aligned.
+pub const fn piece(address: u64, left: u64) -> u64 {
+    let aligned = if address.trailing_zeros() < 3 { 1 << address.trailing_zeros() } else { 8 };
+    if left >= aligned { aligned } else { 1 << left.ilog2() }
+}
+
+/// The next piece of a copy of `length` bytes when so many are done: its offset and how many bytes it has.
+pub const fn piece_of_copy(to: u64, from: u64, length: u64, done: u64) -> (u64, u64) {
+    let left = length - done;
+    if to > from && to - from < length {
+        let bytes = piece(to.wrapping_add(left), left);
+        return (left - bytes, bytes);
+    }
+    (done, piece(to.wrapping_add(done), left))
+}
+
+/// How many bytes the next piece of a set of `length` bytes has when so many are done.
+pub const fn piece_of_set(to: u64, length: u64, done: u64) -> u64 {
+    piece(to.wrapping_add(done), length - done)
+}
+
+/// What code that is inlined into programs knows of the runtime, to access a thread's own memory.
+pub mod own {
+    /// Where owner words start: four bytes for each line that there may be.
+    pub const OWNERS: u64 = 1 << 44;
+    /// Bits of an address within a line.
+    pub const LINE_BITS: u32 = 6;
+    /// Of an owner word, the number of the thread.
+    pub const OWNER: u32 = (1 << 24) - 1;
+    /// The mirror of an address has this bit the other way round, and lies [`SKEW`] bytes further.
+    pub const MIRROR: u64 = 1 << 45;
+    /// Makes the low bits of an address and its mirror differ: processors guess by them which store a load waits for.
+    pub const SKEW: u64 = 0x840;
+
+    /// In a thread: the site of the access that is under way, as hooks get it.
+    pub const HEADER: usize = 0;
+    /// Its address.
+    pub const ADDRESS: usize = 8;
+    /// The thread's number in owner words, 4 bytes.
+    pub const NUMBER: usize = 16;
+    /// Not 0 if a signal waits, 1 byte.
+    pub const PENDING: usize = 24;
+    /// At this count the thread has to ask the controller.
+    pub const LIMIT: usize = 32;
+    /// Where it counts.
+    pub const COUNTER: usize = 40;
 }
 
 /// Bits of a header below its kind.
@@ -120,6 +211,8 @@ kinds! {
     Landing = 16, 1;
     /// Memory of the frame whose address escapes: address, size in bytes.
     Alloca = 17, 3;
+    /// More accesses were left out than stamps can tell: how many counted things the thread has done.
+    Skip = 18, 2;
 
     /// A function that gcc instrumented was entered (the place lies in it): where it will return to.
     Called = 24, 2;
@@ -292,6 +385,26 @@ impl Kind {
         }
     }
 
+    /// The `Load` of so many bytes: 1, 2, 4, else 8.
+    pub const fn load(bytes: u64) -> Kind {
+        match bytes {
+            1 => Kind::Load1,
+            2 => Kind::Load2,
+            4 => Kind::Load4,
+            _ => Kind::Load8,
+        }
+    }
+
+    /// The `Store` of so many bytes.
+    pub const fn store(bytes: u64) -> Kind {
+        match bytes {
+            1 => Kind::Store1,
+            2 => Kind::Store2,
+            4 => Kind::Store4,
+            _ => Kind::Store8,
+        }
+    }
+
     /// Whether it is a `Load`.
     pub const fn is_load(self) -> bool {
         matches!(self as u8, 32..=35)
@@ -320,6 +433,38 @@ mod tests {
         assert_eq!((site.unit(), site.local()), (0xdead_beef, 0x00ab_cdef));
         assert_eq!(word & ((1 << PLACE_BITS) - 1), site.0);
         assert_eq!(Kind::of(0), None);
+    }
+
+    #[test]
+    fn stamps_keep_order_and_count() {
+        for count in [0, 5, 0xffff, 0x1_0000, 0x1234_5678] {
+            for before in [0, 1, 0xffff] {
+                let least = u64::saturating_sub(count, before);
+                assert_eq!((order_of(stamp(7, count)), count_of(stamp(7, count), least)), (7, Some(count)));
+                assert_eq!((order_of(stamp(0, count)), count_of(stamp(0, count), least)), (0, Some(count)));
+            }
+        }
+        assert_eq!(count_of(0, 5), None);
+    }
+
+    #[test]
+    fn pieces_copy_every_byte_once_and_none_too_early() {
+        for (to, from) in [(0x1003, 0x2000), (0x1003, 0x1001), (0x1001, 0x1006), (0x1000, 0x1000)] {
+            for length in 0..40 {
+                let mut memory: std::vec::Vec<u64> = (0x1000..0x2100).collect();
+                let mut done = 0;
+                while done < length {
+                    let (offset, bytes) = piece_of_copy(to, from, length, done);
+                    assert!((to + offset).is_multiple_of(bytes) && [1, 2, 4, 8].contains(&bytes));
+                    let read = (from + offset - 0x1000) as usize..(from + offset + bytes - 0x1000) as usize;
+                    memory.copy_within(read, (to + offset - 0x1000) as usize);
+                    done += bytes;
+                }
+                assert_eq!(done, length);
+                let copied = &memory[(to - 0x1000) as usize..(to + length - 0x1000) as usize];
+                assert!(copied.iter().copied().eq(from..from + length), "{to:x} {from:x} {length}");
+            }
+        }
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub mod number {
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
     pub const MUNMAP: usize = 11;
+    pub const MADVISE: usize = 28;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const PWRITE: usize = 18;
     pub const SCHED_YIELD: usize = 24;
@@ -53,6 +54,7 @@ pub mod number {
     pub const EXIT_GROUP: usize = 231;
     pub const TGKILL: usize = 234;
     pub const FALLOCATE: usize = 285;
+    pub const MEMBARRIER: usize = 324;
 }
 
 /// A system call: its result, or minus the error.
@@ -199,9 +201,15 @@ pub fn map(bytes: usize) -> Option<*mut u8> {
     map_file(-1, bytes, 0, ANONYMOUS)
 }
 
-/// A file, shared; its pages are there at once.
+/// A file, shared.
 pub fn map_shared(file: c_int, bytes: usize, offset: u64) -> Option<*mut u8> {
-    map_file(file, bytes, offset, SHARED | POPULATE)
+    map_file(file, bytes, offset, SHARED)
+}
+
+/// Makes pages be there for writing, all at once; where the kernel cannot, each comes when it is touched.
+pub fn touch(memory: *mut u8, bytes: usize) {
+    const POPULATE_WRITE: usize = 23;
+    call!(MADVISE, memory, bytes, POPULATE_WRITE);
 }
 
 /// A file to read.
@@ -212,10 +220,9 @@ pub fn map_private(file: c_int, bytes: usize) -> Option<*mut u8> {
 const SHARED: usize = 1;
 const PRIVATE: usize = 2;
 const ANONYMOUS: usize = 0x4022; // MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
-const POPULATE: usize = 0x8000;
 
 /// Where our own mappings go: far from the program's, so that theirs stay where they are without us.
-static HINT: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0x2000_0000_0000);
+static HINT: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0x3000_0000_0000);
 
 fn map_file(file: c_int, bytes: usize, offset: u64, flags: usize) -> Option<*mut u8> {
     const READ_AND_WRITE: usize = 3;
@@ -223,6 +230,38 @@ fn map_file(file: c_int, bytes: usize, offset: u64, flags: usize) -> Option<*mut
     let hint = HINT.fetch_add(bytes + PAGE, core::sync::atomic::Ordering::Relaxed);
     let result = call!(MMAP, hint, bytes, READ_AND_WRITE, flags, file, offset);
     (!(-4095..0).contains(&result)).then_some(result as *mut u8)
+}
+
+/// Fresh zeroed memory exactly there, of which pages come into being when they are touched, and are in no core dump.
+pub fn map_at(address: u64, bytes: u64) -> bool {
+    const NOWHERE_ELSE: usize = 0x10_0000;
+    const READ_AND_WRITE: usize = 3;
+    let result = call!(MMAP, address, bytes, READ_AND_WRITE, ANONYMOUS | NOWHERE_ELSE, -1i32, 0);
+    if result != address as isize {
+        if result > 0 {
+            call!(MUNMAP, result, bytes); // a kernel that takes the address as a hint
+        }
+        return false;
+    }
+    for advice in [NO_HUGE_PAGES, NO_DUMP] {
+        call!(MADVISE, address, bytes, advice);
+    }
+    true
+}
+
+const NO_HUGE_PAGES: usize = 15;
+const NO_DUMP: usize = 16;
+
+/// Makes [`barrier_everywhere`] possible; whether it is.
+pub fn prepare_barrier() -> bool {
+    const REGISTER_PRIVATE_EXPEDITED: usize = 1 << 4;
+    call!(MEMBARRIER, REGISTER_PRIVATE_EXPEDITED, 0) == 0
+}
+
+/// A full memory barrier in every thread of the process that runs now.
+pub fn barrier_everywhere() {
+    const PRIVATE_EXPEDITED: usize = 1 << 3;
+    call!(MEMBARRIER, PRIVATE_EXPEDITED, 0);
 }
 
 pub fn unmap(memory: *mut u8, bytes: usize) {

@@ -14,6 +14,8 @@ use crate::hooks::held::{self, Held};
 use crate::interpose::{self, signals};
 use crate::log::{self, Log};
 use crate::mode;
+use crate::ownership::{self, Own};
+use crate::record::own as layout;
 use crate::sys;
 use crate::text::Text;
 use crate::waiting::Waiter;
@@ -22,16 +24,20 @@ use crate::window;
 /// A thread. Cells are its own; what others touch is atomic.
 #[repr(C)]
 pub struct Thread {
-    /// Its log.
-    pub log: Log,
-    /// Counted records that took effect.
-    pub count: AtomicU64,
-    /// At this count the thread has to ask the controller.
-    pub limit: AtomicU64,
-    /// It is inside of a hook: signals wait until the end.
-    pub busy: Cell<bool>,
+    /// What it accesses without a record.
+    pub own: Own,
     /// A signal waits.
     pub pending: Cell<bool>,
+    /// At this count the thread has to ask the controller.
+    pub limit: AtomicU64,
+    /// Where it counts what it does: in its log's header while there is one, so that it outlives the process.
+    counter: AtomicPtr<AtomicU64>,
+    /// Its log.
+    pub log: Log,
+    /// Where it counts otherwise.
+    count: AtomicU64,
+    /// It is inside of a hook: signals wait until the end.
+    pub busy: Cell<bool>,
     /// The access that is under way: its record, null if none.
     pub inflight: Cell<*mut u64>,
     /// Its number, from 1.
@@ -62,6 +68,8 @@ pub struct Thread {
     pub cancelled: AtomicBool,
     /// How often its destructor of thread data has run.
     pub rounds: Cell<u32>,
+    /// The group of lines in which it last took one from another thread.
+    pub stolen: Cell<u64>,
     /// Its failure is recorded.
     pub failed: Cell<bool>,
     /// Calls of the C library are under way whose allocations are nobody's business.
@@ -80,6 +88,13 @@ pub struct Thread {
     pub held: Held,
 }
 
+const _: () = {
+    assert!(core::mem::offset_of!(Thread, own) == 0);
+    assert!(core::mem::offset_of!(Thread, pending) == layout::PENDING);
+    assert!(core::mem::offset_of!(Thread, limit) == layout::LIMIT);
+    assert!(core::mem::offset_of!(Thread, counter) == layout::COUNTER);
+};
+
 // SAFETY: cells are touched by the thread itself, or by its creator before it starts.
 unsafe impl Sync for Thread {}
 
@@ -88,7 +103,7 @@ static TABLE: AtomicPtr<AtomicPtr<Thread>> = AtomicPtr::new(core::ptr::null_mut(
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static FOREIGN: AtomicU64 = AtomicU64::new(0);
 
-// A word of thread-local storage: the thread, null where not known yet, `UNRECORDED`.
+// Words of thread-local storage: the thread, null where not known yet, `UNRECORDED`; the thread if it owns memory, else null.
 global_asm!(
     ".pushsection .tbss,\"awT\",@nobits",
     ".globl foretrace_current",
@@ -97,6 +112,11 @@ global_asm!(
     ".size foretrace_current,8",
     ".p2align 3",
     "foretrace_current:",
+    ".zero 8",
+    ".globl foretrace_owner",
+    ".type foretrace_owner,@object",
+    ".size foretrace_owner,8",
+    "foretrace_owner:",
     ".zero 8",
     ".popsection"
 );
@@ -115,11 +135,26 @@ fn local() -> usize {
 }
 
 fn set_local(word: usize) {
-    // SAFETY: writes the word above of this thread.
+    let owner = if word > UNRECORDED && ownership::ready() { word } else { 0 };
+    // SAFETY: writes the words above of this thread.
     unsafe {
         asm!("mov {0}, qword ptr [rip + foretrace_current@GOTTPOFF]", "mov qword ptr fs:[{0}], {1}", out(reg) _,
             in(reg) word, options(nostack, preserves_flags));
+        asm!("mov {0}, qword ptr [rip + foretrace_owner@GOTTPOFF]", "mov qword ptr fs:[{0}], {1}", out(reg) _,
+            in(reg) owner, options(nostack, preserves_flags));
     }
+}
+
+/// The thread that runs here, if it may own memory.
+#[inline(always)]
+pub fn owner() -> Option<&'static Thread> {
+    let word: usize;
+    // SAFETY: reads the word above of this thread.
+    unsafe {
+        asm!("mov {0}, qword ptr [rip + foretrace_owner@GOTTPOFF]", "mov {0}, qword ptr fs:[{0}]", out(reg) word,
+            options(nostack, preserves_flags, readonly, pure));
+    }
+    (word != 0).then(|| at(word))
 }
 
 /// The thread that runs here, if it is one to record.
@@ -178,6 +213,7 @@ impl Thread {
         let thread = at(memory as usize); // all zeroes is a valid thread
         thread.limit.store(u64::MAX, Relaxed);
         thread.part.start();
+        thread.counter.store(core::ptr::from_ref(&thread.count).cast_mut(), Relaxed);
         Some(thread)
     }
 
@@ -193,6 +229,7 @@ impl Thread {
     pub fn publish(&'static self, parent: u64, nth: u64) {
         let index = COUNT.fetch_add(1, SeqCst);
         self.number.set(index as u64 + 1);
+        self.own.start(index as u64 + 1);
         self.parent.set(parent);
         self.nth.set(nth);
         if index < CAPACITY {
@@ -212,7 +249,7 @@ impl Thread {
     #[inline(always)]
     pub fn begin(&'static self) {
         self.occupy();
-        if self.count.load(Relaxed) >= self.limit.load(Relaxed) {
+        if self.count() >= self.limit.load(Relaxed) {
             controller::point(self);
         }
     }
@@ -241,7 +278,35 @@ impl Thread {
     /// One more counted record took effect.
     #[inline(always)]
     pub fn counted(&self) {
-        self.count.store(self.count.load(Relaxed) + 1, Relaxed);
+        let counter = self.counter();
+        counter.store(counter.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Counted things that it did.
+    #[inline(always)]
+    pub fn count(&self) -> u64 {
+        self.counter().load(Relaxed)
+    }
+
+    #[inline(always)]
+    fn counter(&self) -> &AtomicU64 {
+        // SAFETY: its own field, or a word that stays mapped.
+        unsafe { &*self.counter.load(Relaxed) }
+    }
+
+    /// Counts there from now on, nowhere else to be seen where nothing is given.
+    pub fn count_in(&self, counter: Option<&'static AtomicU64>) {
+        let counter = counter.unwrap_or(
+            // SAFETY: threads are never freed.
+            unsafe { &*core::ptr::from_ref(&self.count) },
+        );
+        counter.store(self.count(), Relaxed);
+        self.counter.store(core::ptr::from_ref(counter).cast_mut(), Relaxed);
+    }
+
+    /// Whether it is inside of a hook, or performs an access without a record.
+    pub fn occupied(&self) -> bool {
+        self.busy.get() || self.own.under_way().is_some()
     }
 
     /// Its path in the tree of threads.

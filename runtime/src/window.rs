@@ -14,9 +14,9 @@ use crate::interpose::signals;
 use crate::log;
 use crate::mode::{self, PAUSED, RECORDING};
 use crate::open::OpenSet;
-use crate::order;
 use crate::record::{Kind, cut};
 use crate::threads::Thread;
+use crate::{order, ownership};
 
 /// How many events of each thread are kept; 0 for all.
 static EVENTS: AtomicU64 = AtomicU64::new(0);
@@ -67,12 +67,12 @@ pub fn piece_bytes(largest: usize) -> usize {
 /// Whether the thread's file holds enough to go on in another one.
 pub fn is_full(thread: &Thread) -> bool {
     let events = EVENTS.load(Relaxed);
-    events > 0 && thread.count.load(Relaxed) - thread.part.before.get() >= events
+    events > 0 && thread.count() - thread.part.before.get() >= events
 }
 
 /// A new file begins.
 pub fn began(thread: &Thread) {
-    thread.part.before.set(thread.count.load(Relaxed));
+    thread.part.before.set(thread.count());
 }
 
 /// Keeps what the thread has open.
@@ -111,6 +111,7 @@ pub fn write_start(thread: &'static Thread, why: u64) {
     for open in open.known().unwrap_or_default() {
         log::write(thread, Kind::Open, 0, [open.kind, open.object, open.extra, open.recursive]);
     }
+    log::write(thread, Kind::Skip, 0, [thread.count()]);
 }
 
 /// Recording is switched by one at a time.
@@ -132,6 +133,7 @@ pub fn switch_on() {
 /// Records nothing from here on.
 pub fn switch_off() {
     PARTIAL.store(true, SeqCst);
+    ownership::end(); // others write meanwhile, and nobody says so
     mode::change(RECORDING, PAUSED);
 }
 

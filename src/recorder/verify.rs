@@ -90,7 +90,8 @@ impl Events {
 
     /// The event at a position of a thread, if it took effect.
     pub fn at(&self, path: &str, at: u64) -> Option<Event> {
-        let record = *self.threads.get(path)?.get(usize::try_from(at).ok()?)?;
+        let records = self.threads.get(path)?;
+        let record = records[records.binary_search_by_key(&at, |record| record.at).ok()?];
         (record.order() != Some(0)).then(|| Event { path: path.to_string(), record })
     }
 

@@ -6,6 +6,7 @@ mod crashes;
 mod examples;
 mod faults;
 mod gcc;
+mod left_out;
 mod parts;
 mod replays;
 mod rust;

@@ -1,7 +1,9 @@
 //! The logs of a recording: opened, checked, read record by record; and finished after the run.
 
 use crate::error::WalkError;
-use foretrace_runtime::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, PLACE_BITS, Site, header, stop};
+use foretrace_runtime::record::{
+    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, PLACE_BITS, Site, count_of, header, order_of, stop,
+};
 use memmap2::Mmap;
 use rustc_hash::FxHashMap;
 use std::fs::{self, File, OpenOptions};
@@ -20,7 +22,8 @@ pub struct Record {
     pub place: u64,
     /// The words after its header, as many as its kind has; the others are 0.
     pub words: [u64; 4],
-    /// How many counted records of the thread come before it: of a counted record, its `at`.
+    /// Of a counted record its `at`: how many counted things the thread did before it. Of any other that of the last
+    /// counted record before it, plus one.
     pub at: u64,
 }
 
@@ -32,7 +35,15 @@ impl Record {
 
     /// Its order number; nothing where its kind has none.
     pub fn order(&self) -> Option<u64> {
-        self.kind.ordered().then(|| self.words[self.kind.words() - 2])
+        self.kind.ordered().then(|| order_of(self.words[self.kind.words() - 2]))
+    }
+
+    /// What an access left in its memory.
+    pub fn left_behind(&self) -> u64 {
+        match self.kind {
+            Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8 => self.words[2],
+            _ => self.words[1],
+        }
     }
 }
 
@@ -46,6 +57,7 @@ pub struct Log {
     end: usize,
     records: u64,
     counted: u64,
+    leaves_out: bool,
     has_calls: bool,
     stop: u64,
     /// Where it is read from: a byte, and the counted records before it.
@@ -60,9 +72,10 @@ impl Log {
         let scan = scan(&bytes);
         match scan.stop {
             Some(stop) => {
-                let Scan { end, records, counted, has_calls, .. } = scan;
+                let Scan { end, records, counted, leaves_out, has_calls, .. } = scan;
                 let start = (HEADER_WORDS * WORD, 0);
-                Ok(Log { path: path.to_path_buf(), bytes, header, end, records, counted, has_calls, stop, start })
+                let path = path.to_path_buf();
+                Ok(Log { path, bytes, header, end, records, counted, leaves_out, has_calls, stop, start })
             }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
@@ -83,9 +96,14 @@ impl Log {
         self.records
     }
 
-    /// How many of them are counted.
+    /// How many counted things the thread did.
     pub fn counted(&self) -> u64 {
         self.counted
+    }
+
+    /// Whether accesses were left out.
+    pub fn leaves_out(&self) -> bool {
+        self.leaves_out
     }
 
     /// Whether code with gcc's hooks was called.
@@ -106,12 +124,17 @@ impl Log {
     /// Its records from the first on.
     pub fn records(&self) -> Records<'_> {
         let (position, at) = self.start;
-        Records { bytes: &self.bytes[..self.end], position, at }
+        Records::from(&self.bytes[..self.end], position, at)
+    }
+
+    /// How many counted things the thread did before them.
+    pub fn counted_before(&self) -> u64 {
+        self.start.1
     }
 
     /// The record that says so, if the log does not begin with the thread.
     pub fn cut(&self) -> Option<Record> {
-        let first = Records { bytes: &self.bytes[..self.end], position: HEADER_WORDS * WORD, at: 0 }.peek();
+        let first = Records::new(&self.bytes[..self.end]).peek();
         first.filter(|record| record.kind == Kind::Cut)
     }
 
@@ -127,9 +150,26 @@ pub struct Records<'a> {
     bytes: &'a [u8],
     position: usize,
     at: u64,
+    /// The `at` of the next counted record; where there is none, how many counted things the thread did.
+    next_at: u64,
+    count: u64,
 }
 
-impl Records<'_> {
+impl<'a> Records<'a> {
+    /// Those of a log, with the file's header.
+    fn new(bytes: &'a [u8]) -> Records<'a> {
+        Records::from(bytes, HEADER_WORDS * WORD, 0)
+    }
+
+    /// Those from a byte on, before which so many counted things happened.
+    fn from(bytes: &'a [u8], position: usize, at: u64) -> Records<'a> {
+        let count = word(bytes, COUNT_WORD * WORD).unwrap_or(0);
+        let mut records = Records { bytes, position, at, next_at: 0, count };
+        records.look_ahead();
+        records.pass_skips();
+        records
+    }
+
     /// The next record, which stays the next one.
     #[inline]
     pub fn peek(&self) -> Option<Record> {
@@ -141,7 +181,14 @@ impl Records<'_> {
         for (word, bytes) in words.iter_mut().zip(rest.as_chunks::<WORD>().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        Some(Record { kind, place: header & ((1 << PLACE_BITS) - 1), words, at: self.at })
+        let at = if kind.ordered() { self.next_at } else { self.at };
+        Some(Record { kind, place: header & ((1 << PLACE_BITS) - 1), words, at })
+    }
+
+    /// The kind of the next record.
+    #[inline]
+    pub fn next_kind(&self) -> Option<Kind> {
+        word(self.bytes, self.position).and_then(Kind::of)
     }
 
     /// Where it is, for [`Log::start_at`].
@@ -158,7 +205,42 @@ impl Records<'_> {
     #[inline]
     pub fn pass(&mut self, kind: Kind) {
         self.position += kind.words() * WORD;
-        self.at += u64::from(kind.ordered());
+        if kind.ordered() {
+            self.at = self.next_at + 1;
+            self.look_ahead();
+        }
+        self.pass_skips();
+    }
+
+    /// What `Skip` records say is known by looking ahead.
+    #[inline]
+    fn pass_skips(&mut self) {
+        while word(self.bytes, self.position).and_then(Kind::of) == Some(Kind::Skip) {
+            self.at = word(self.bytes, self.position + WORD).unwrap_or(self.at);
+            self.position += Kind::Skip.words() * WORD;
+        }
+    }
+
+    /// The `at` of the next counted record, or of what the thread would have done next.
+    #[inline]
+    pub fn next_at(&self) -> u64 {
+        self.next_at
+    }
+
+    fn look_ahead(&mut self) {
+        let (mut position, mut least) = (self.position, self.at);
+        self.next_at = loop {
+            let Some(kind) = word(self.bytes, position).and_then(Kind::of) else { break least.max(self.count) };
+            let end = position + kind.words() * WORD;
+            let Some(last) = word(self.bytes, end - WORD) else { break least.max(self.count) };
+            match kind {
+                Kind::Skip => least = last,
+                // A record that was never finished is the last that the thread began.
+                kind if kind.ordered() => break count_of(last, least).unwrap_or(least.max(self.count)),
+                _ => {}
+            }
+            position = end;
+        }
     }
 
     /// The order of the next record that has one, after records without.
@@ -210,7 +292,8 @@ fn read_header(path: &Path, bytes: &[u8]) -> Result<FileHeader, WalkError> {
         parent: field(2)?,
         nth: field(3)?,
         start: field(4)?,
-        reserved: [field(5)?, field(6)?, field(7)?],
+        count: field(COUNT_WORD)?,
+        reserved: [field(6)?, field(7)?],
     })
 }
 
@@ -221,24 +304,34 @@ struct Scan {
     end: usize,
     records: u64,
     counted: u64,
+    leaves_out: bool,
     has_calls: bool,
     stop: Option<u64>,
 }
 
 /// Goes through all records, up to the first that is not whole or a `Stop`.
 fn scan(bytes: &[u8]) -> Scan {
-    let mut records = Records { bytes, position: HEADER_WORDS * WORD, at: 0 };
+    let mut records = Records::new(bytes);
     let mut scan = Scan::default();
+    let mut expected = Some(0);
     for record in records.by_ref() {
         scan.records += 1;
         scan.has_calls |= record.kind == Kind::Called;
+        if record.kind == Kind::Cut {
+            expected = None; // a `Skip` tells
+        }
+        if record.kind.ordered() {
+            scan.leaves_out |= expected.is_some_and(|expected| expected != record.at);
+            expected = Some(record.at + 1);
+        }
         if record.kind == Kind::Stop {
             scan.stop = Some(record.words[0]);
             break;
         }
     }
     scan.end = records.position.min(bytes.len());
-    scan.counted = records.at;
+    scan.counted = records.next_at;
+    scan.leaves_out |= expected.is_some_and(|expected| expected < scan.counted);
     scan
 }
 
@@ -318,7 +411,7 @@ fn join(older: &Path, newer: &Path) -> Result<(), WalkError> {
     let mut bytes = fs::read(older).map_err(|error| WalkError::io(older, error))?;
     read_header(older, &bytes)?;
     bytes.truncate(scan(&bytes).end);
-    let mut records = Records { bytes: &rest, position: HEADER_WORDS * WORD, at: 0 };
+    let mut records = Records::new(&rest);
     while let Some(record) = records.peek().filter(|record| matches!(record.kind, Kind::Cut | Kind::Open)) {
         records.pass(record.kind);
     }
@@ -354,6 +447,7 @@ fn finish(path: &Path) -> Result<(), WalkError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretrace_runtime::record::stamp;
 
     fn log(words: &[u64]) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -381,6 +475,20 @@ mod tests {
     }
 
     #[test]
+    fn stamps_tell_how_many_accesses_were_left_out() {
+        let load = |order, count| [header(Kind::Load4, 7), 0x1000, 42, stamp(order, count)];
+        let skip = [header(Kind::Skip, 0), 0x3_0001];
+        let stop = [header(Kind::Stop, 0), stop::END];
+        let branch = [header(Kind::BranchTrue, 8)];
+        let words = [&load(3, 2)[..], &branch, &load(9, 0x1_0002), &branch, &skip, &load(12, 0x3_0005), &stop].concat();
+        let (_folder, path) = log(&words);
+        let log = Log::open(&path).unwrap();
+        let counted = log.records().filter(|record| record.kind.ordered());
+        assert_eq!(counted.map(|record| record.at).collect::<Vec<_>>(), [2, 0x1_0002, 0x3_0005]);
+        assert_eq!((log.counted(), log.leaves_out()), (0x3_0006, true));
+    }
+
+    #[test]
     fn a_record_whose_words_are_missing_is_cut_away() {
         let (folder, path) = log(&[header(Kind::Load4, 7), 0x1000]);
         finish_logs(folder.path()).unwrap();
@@ -389,7 +497,15 @@ mod tests {
 
     #[test]
     fn threads_are_named_by_who_created_them() {
-        let header = |thread, parent, nth| FileHeader { magic: MAGIC, thread, parent, nth, start: 0, reserved: [0; 3] };
+        let header = |thread, parent, nth| FileHeader {
+            magic: MAGIC,
+            thread,
+            parent,
+            nth,
+            start: 0,
+            count: 0,
+            reserved: [0; 2],
+        };
         // The fourth came from outside, and has a child.
         let headers = [header(1, 0, 0), header(2, 1, 1), header(3, 2, 1), header(4, 0, 1), header(5, 4, 1)];
         assert_eq!(paths(headers.iter()), ["0", "0.1", "0.1.1", "1", "1.1"]);
@@ -402,6 +518,6 @@ mod tests {
         let mut magic = MAGIC.to_le_bytes();
         magic[7] = 9;
         fs::write(&path, [magic; 9].concat()).unwrap();
-        assert!(matches!(Log::open(&path), Err(WalkError::LogVersion { found: 9, expected: 1, .. })));
+        assert!(matches!(Log::open(&path), Err(WalkError::LogVersion { found: 9, expected: 2, .. })));
     }
 }

@@ -251,6 +251,38 @@ impl Memory {
     }
 }
 
+/// What the last access left at each byte: what an access reads that was left out of the log.
+#[derive(Default)]
+pub(crate) struct Mirror {
+    words: Paged<u64>,
+}
+
+impl Mirror {
+    /// Up to eight bytes.
+    #[inline]
+    pub fn load(&mut self, address: u64, size: u32) -> u64 {
+        let (index, at) = (address / 8, (address % 8) as u32 * 8);
+        let mut bits = self.words.get(index).map_or(0, |word| *word >> at);
+        if at + size * 8 > 64 {
+            bits |= self.words.get(index.wrapping_add(1)).map_or(0, |word| *word << (64 - at));
+        }
+        bits & crate::value::mask(size * 8)
+    }
+
+    /// An access leaves up to eight bytes.
+    #[inline]
+    pub fn store(&mut self, address: u64, size: u32, bits: u64) {
+        let (index, at) = (address / 8, (address % 8) as u32 * 8);
+        let mask = crate::value::mask(size * 8);
+        let word = self.words.entry(index);
+        *word = *word & !(mask << at) | (bits & mask) << at;
+        if at + size * 8 > 64 {
+            let word = self.words.entry(index.wrapping_add(1));
+            *word = *word & !(mask >> (64 - at)) | (bits & mask) >> (64 - at);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,6 +326,22 @@ mod tests {
         memory.store(0x2000, &Bytes::constant(8, 0));
         memory.store(0x2000, &e.split(Word { term: Some(byte), ..Word::constant(8, 0) }, 1));
         assert_eq!(memory.load(0x2001, 7).slices, [None; 8]);
+    }
+
+    #[test]
+    fn a_mirror_holds_bytes_at_any_alignment() {
+        let (mut mirror, mut bytes) = (Mirror::default(), [0u8; 64]);
+        for (number, (at, size)) in [(0, 8), (5, 8), (15, 2), (9, 4), (7, 1), (16, 8), (13, 8)].into_iter().enumerate()
+        {
+            let bits = 0x0123_4567_89ab_cdef_u64.rotate_left(number as u32 * 12);
+            mirror.store(0x1000 + at, size, bits);
+            bytes[at as usize..at as usize + size as usize].copy_from_slice(&bits.to_le_bytes()[..size as usize]);
+            for from in 0..40 {
+                let expected = u64::from_le_bytes(bytes[from..from + 8].try_into().unwrap());
+                assert_eq!(mirror.load(0x1000 + from as u64, 8), expected);
+                assert_eq!(mirror.load(0x1000 + from as u64, 2), expected & 0xffff);
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Which memory is shared, and in which pieces: the first pass over the records of all threads in order.
+//! Which memory is shared, and in which pieces: the first pass over the records of all threads in order. Where accesses were
+//! left out, it is a walk of its own.
 //!
 //! Memory that is allocated anew (heap, variables of a frame) is other memory, a *region* of its own; all that is never
 //! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
@@ -128,14 +129,15 @@ impl Use {
     }
 }
 
+/// What was found out so far.
 #[derive(Default)]
-struct Analysis {
+pub(crate) struct Analysis {
     regions: Regions,
     uses: Paged<Use>,
     sharing: Sharing,
 }
 
-/// Goes over all records and finds what is shared.
+/// Finds what is shared from the records alone, where each access has one.
 pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
     let mut analysis = Analysis::default();
     let mut turns = Turns::new(logs);
@@ -163,7 +165,8 @@ pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
 }
 
 impl Analysis {
-    fn record(&mut self, thread: u32, record: &Record) {
+    /// What a record says, of the thread of this number, from 1.
+    pub fn record(&mut self, thread: u32, record: &Record) {
         let size = record.kind.size() as u64;
         if size > 0 {
             let reads_only = record.kind.is_load() || is_failed(record.kind);
@@ -196,7 +199,8 @@ impl Analysis {
         }
     }
 
-    fn born(&mut self, start: u64, size: u64) {
+    /// Memory is allocated.
+    pub fn born(&mut self, start: u64, size: u64) {
         let (_, gone) = self.regions.born(start, size);
         // What was there before the first allocation belongs to region 0; what is in a region goes with it.
         for old in &gone {
@@ -212,7 +216,8 @@ impl Analysis {
         pieces.cut();
     }
 
-    fn finish(mut self) -> Sharing {
+    /// What is shared.
+    pub fn finish(mut self) -> Sharing {
         for extent in self.regions.all() {
             self.close(extent);
         }

@@ -5,10 +5,12 @@ use crate::emit::{self, Finishing};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
 use crate::log::{Log, open_logs, thread_paths};
+use crate::memory::Mirror;
+use crate::names::Names;
 use crate::options::Options;
 use crate::order::{self, Turns};
 use crate::program::Program;
-use crate::shared;
+use crate::shared::{self, Analysis, Sharing};
 use crate::statistics::Statistics;
 use crate::transactions::{Insertions, Transactions};
 use crate::window;
@@ -39,8 +41,9 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
         return Err(WalkError::NoLoops);
     }
     let races = if description.parallel && logs.iter().any(Log::has_calls) { count_races(&program, &logs) } else { 0 };
-    let sharing = shared::analyse(&program, &logs);
-    let mut world = World::new(&program, options, sharing)?;
+    let sharing = survey(&program, &logs, start.as_ref())?;
+    let mut world = World::new(&program, options, sharing, Names::load(&program)?);
+    world.mirror = mirror(&logs);
     world.draft.assembler.set_program(&description.program);
     let mut threads = declare_threads(&mut world, &logs)?;
     world.statistics.races = races;
@@ -53,6 +56,25 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     take_turns(&mut world, &mut threads, &logs)?;
     fail_by_signal(&mut world, &threads, description.signal);
     finish(world, &threads, &logs)
+}
+
+/// Finds out which memory is shared.
+fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Result<Sharing, WalkError> {
+    let Some(mirror) = mirror(logs) else { return Ok(shared::analyse(program, logs)) };
+    let options = Options { transactions: Transactions::Marked, focus: None };
+    let mut world = World::new(program, &options, Sharing::default(), Names::none());
+    world.mirror = Some(mirror);
+    world.survey = Some(Analysis::default());
+    let mut threads = declare_threads(&mut world, logs)?;
+    if let Some(start) = start {
+        threads.iter_mut().zip(&start.begun).for_each(|(thread, begun)| thread.begun_before = *begun);
+    }
+    take_turns(&mut world, &mut threads, logs)?;
+    Ok(world.survey.take().unwrap_or_default().finish())
+}
+
+fn mirror(logs: &[Log]) -> Option<Mirror> {
+    logs.iter().any(Log::leaves_out).then(Mirror::default)
 }
 
 /// What `recording.json` says that matters here.
@@ -94,7 +116,7 @@ fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thr
         world.threads.insert(header.thread, id);
         world.statistics.records += log.len();
         world.statistics.counted += log.counted();
-        threads.push(Thread::new(index, header.thread, id, log.records()));
+        threads.push(Thread::new(index, header.thread, id, log));
     }
     world.statistics.threads = threads.len() as u64;
     Ok(threads)
@@ -134,7 +156,7 @@ fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [
 fn fail_by_signal(world: &mut World<'_>, threads: &[Thread<'_>], signal: Option<u64>) {
     let (Some(signal), false, Some(first)) = (signal, world.failed, threads.first()) else { return };
     let reason = world.draft.assembler.name(&format!("killed by {}", signal_name(signal)));
-    let at = first.records.clone().last().map_or(0, |record| record.at);
+    let at = first.done;
     let source = Source { thread: first.id, loc: None, at };
     world.push(source, Op::Fail { reason: Some(reason) });
 }

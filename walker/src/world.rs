@@ -2,12 +2,12 @@
 
 use crate::emit::{Draft, next_name};
 use crate::expression::Expressions;
-use crate::memory::Memory;
+use crate::memory::{Memory, Mirror};
 use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
 use crate::options::Options;
 use crate::program::{Position, Program};
-use crate::shared::{Cells, RegionId, Sharing};
+use crate::shared::{Analysis, Cells, RegionId, Sharing};
 use crate::statistics::{Mismatch, Statistics};
 use crate::transactions::Span;
 use crate::value::Word;
@@ -25,6 +25,10 @@ pub(crate) struct World<'a> {
     pub options: &'a Options,
     pub expressions: Expressions,
     pub memory: Memory,
+    /// Where accesses were left out, what they read.
+    pub mirror: Option<Mirror>,
+    /// In a first walk, what it finds out about which memory is shared; all that it is for.
+    pub survey: Option<Analysis>,
     pub cells: Cells,
     /// Per cell, its value before the first event, where that is known.
     pub initial: Vec<Option<u64>>,
@@ -56,18 +60,20 @@ pub(crate) struct Source {
 }
 
 impl<'a> World<'a> {
-    pub fn new(program: &'a Program, options: &'a Options, sharing: Sharing) -> Result<World<'a>, crate::WalkError> {
+    pub fn new(program: &'a Program, options: &'a Options, sharing: Sharing, names: Names) -> World<'a> {
         let statistics = Statistics { touched: sharing.touched, shared: sharing.shared, ..Statistics::default() };
         let data = if program.is_concrete() { Data::Concrete } else { Data::Symbolic };
-        Ok(World {
+        World {
             program,
             options,
             expressions: Expressions::default(),
             memory: Memory::default(),
+            mirror: None,
+            survey: None,
             cells: Cells::new(sharing),
             initial: Vec::new(),
             objects: Objects::default(),
-            names: Names::load(program)?,
+            names,
             draft: Draft { assembler: TraceAssembler::new(data), events: Vec::new() },
             spans: Vec::new(),
             statistics,
@@ -78,7 +84,7 @@ impl<'a> World<'a> {
             locations: FxHashMap::default(),
             places: FxHashMap::default(),
             object_names: FxHashMap::default(),
-        })
+        }
     }
 
     /// Adds an event.
@@ -169,6 +175,9 @@ impl<'a> World<'a> {
 
     /// Memory was allocated, here in the program.
     pub fn born(&mut self, start: u64, size: u64, origin: Origin) {
+        if let Some(survey) = &mut self.survey {
+            return survey.born(start, size);
+        }
         let region = self.cells.born(start, size);
         self.memory.forget(start, size);
         self.names.set_origin(region, origin);

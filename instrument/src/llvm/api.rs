@@ -125,6 +125,7 @@ table! {
     LLVMGetNextGlobalAlias(Value) -> Option<Value>;
     LLVMAliasGetAliasee(Value) -> Value;
     LLVMEraseGlobalIFunc(Value);
+    LLVMGetNamedGlobal(ModuleRef, Text) -> Option<Value>;
     LLVMGetFirstGlobalIFunc(ModuleRef) -> Option<Value>;
     LLVMGetNextGlobalIFunc(Value) -> Option<Value>;
     LLVMGetGlobalIFuncResolver(Value) -> Option<Value>;
@@ -183,6 +184,7 @@ table! {
     LLVMSetSection(Value, Text);
     LLVMGetSection(Value) -> Text;
     LLVMIsThreadLocal(Value) -> c_int;
+    LLVMIsGlobalConstant(Value) -> c_int;
     LLVMCountParams(Value) -> c_uint;
     LLVMGetParam(Value, c_uint) -> Value;
     LLVMGetEnumAttributeKindForName(Text, usize) -> c_uint;

@@ -179,6 +179,22 @@ impl Module<'_> {
         unsafe { (api().LLVMGetNamedFunction)(self.handle, c_text(name).as_ptr()) }
     }
 
+    /// The variable of this name.
+    pub fn variable(&self, name: &str) -> Option<Value> {
+        unsafe { (api().LLVMGetNamedGlobal)(self.handle, c_text(name).as_ptr()) }
+    }
+
+    /// Adds what a piece of textual IR defines.
+    pub fn link(&self, text: &str) -> Result<(), LlvmError> {
+        let other = self.context.parse(text.as_bytes(), "hooks")?;
+        let handle = other.handle;
+        std::mem::forget(other); // linking takes it over
+        match unsafe { (api().LLVMLinkModules2)(self.handle, handle) } {
+            0 => Ok(()),
+            _ => Err(self.context.said("linking hooks", String::new())),
+        }
+    }
+
     /// Declares a function.
     pub fn declare(&self, name: &str, ty: Type) -> Value {
         unsafe { (api().LLVMAddFunction)(self.handle, c_text(name).as_ptr(), ty) }

@@ -135,11 +135,6 @@ impl Value {
         unsafe { (api().LLVMInstructionEraseFromParent)(self) }
     }
 
-    /// Puts another operand in the place of one.
-    pub fn set_operand(self, index: u32, value: Value) {
-        unsafe { (api().LLVMSetOperand)(self, index, value) }
-    }
-
     /// Calls another function of the same type.
     pub fn set_callee(self, function: Value) {
         self.set_operand(self.operand_count() - 1, function); // LLVM keeps it last
@@ -308,6 +303,11 @@ impl Value {
     pub fn is_thread_local(self) -> bool {
         self.kind() == ValueKind::Global && unsafe { (api().LLVMIsThreadLocal)(self) != 0 }
     }
+
+    /// Whether a variable never changes.
+    pub fn is_constant_global(self) -> bool {
+        unsafe { (api().LLVMIsGlobalConstant)(self) != 0 }
+    }
 }
 
 /// Functions.
@@ -327,7 +327,7 @@ impl Value {
         unsafe { (api().LLVMEraseGlobalIFunc)(self) }
     }
 
-    /// Whether a function has no body.
+    /// Whether a function has no body, or a variable no value here.
     pub fn is_declaration(self) -> bool {
         unsafe { (api().LLVMIsDeclaration)(self) != 0 }
     }

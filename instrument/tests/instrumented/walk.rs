@@ -259,19 +259,28 @@ impl<'a> Walk<'a> {
     fn control(&mut self, frame: &Frame, op: &Op, site: u32) -> Result<BlockId, Left> {
         match op {
             Op::Jump(to) => Ok(*to),
-            Op::Branch { condition, yes, no } => {
-                let told = self.take("branch", site)?[0];
-                self.check("condition", site, &frame.operand(condition), told);
+            Op::Branch { condition, yes, no, recorded } => {
+                let told = self.choice("branch", site, &frame.operand(condition), *recorded)?;
                 Ok(if told == 1 { *yes } else { *no })
             }
-            Op::Switch { value, cases, otherwise, .. } => {
-                let told = self.take("switch", site)?[0];
-                self.check("switch", site, &frame.operand(value), told);
+            Op::Switch { value, cases, otherwise, recorded, .. } => {
+                let told = self.choice("switch", site, &frame.operand(value), *recorded)?;
                 Ok(cases.iter().find(|(case, _)| *case == told).map_or(*otherwise, |(_, to)| *to))
             }
             Op::Indirect { to, .. } => Ok(to[self.take("switch", site)?[0] as usize]),
             _ => panic!("no control in {op:?}"),
         }
+    }
+
+    /// What a branch went by; what has no record must be known.
+    fn choice(&mut self, kind: &str, site: u32, known: &Known, recorded: bool) -> Result<u64, Left> {
+        if !recorded {
+            self.peek().ok_or(Left::Over)?;
+            return Ok(known.word().unwrap_or_else(|| panic!("the {kind} of site {site} is not known")));
+        }
+        let told = self.take(kind, site)?[0];
+        self.check(kind, site, known, told);
+        Ok(told)
     }
 
     fn call(

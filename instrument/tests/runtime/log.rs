@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use foretrace_runtime::record::{HEADER_WORDS, Kind, MAGIC, PLACE_BITS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
+use foretrace_runtime::record::{HEADER_WORDS, Kind, MAGIC, PLACE_BITS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, order_of};
 
 /// A record: its words without the header, and without the order if it has one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,7 +96,7 @@ fn records(thread: u64, mut words: &[u64]) -> Vec<Record> {
         let kind = Kind::of(header).unwrap_or_else(|| panic!("no header: {header:#x}"));
         let Some(record) = words.get(1..kind.words()) else { break };
         let (content, order) = match record.split_last() {
-            Some((&order, content)) if kind.ordered() => (content, Some(order)),
+            Some((&stamp, content)) if kind.ordered() => (content, Some(order_of(stamp))),
             _ => (record, None),
         };
         let place = header & ((1 << PLACE_BITS) - 1);

@@ -115,7 +115,7 @@ fn has_turn(thread: &Thread) -> bool {
 pub fn point(thread: &'static Thread) {
     while controlled() {
         LOCK.lock();
-        if has_turn(thread) && thread.count.load(Relaxed) < thread.limit.load(Relaxed) {
+        if has_turn(thread) && thread.count() < thread.limit.load(Relaxed) {
             LOCK.unlock();
             break;
         }
@@ -379,7 +379,7 @@ fn choose() -> Choice {
         return last_resort();
     }
     let (thread, records) = if replaying() { next_in_round() } else { serial::choose(count) };
-    Choice::Run(thread, thread.count.load(Relaxed) + records)
+    Choice::Run(thread, thread.count() + records)
 }
 
 /// Nobody is ready: whoever's time is up gives up, earliest first.
@@ -399,7 +399,7 @@ fn last_resort() -> Choice {
 /// A blocked thread runs to give up its wait.
 fn give_up(thread: &'static Thread, records: u64) -> Choice {
     thread.turn.timed_out.set(true);
-    Choice::Run(thread, thread.count.load(Relaxed) + records)
+    Choice::Run(thread, thread.count() + records)
 }
 
 /// The ready thread after the one that had the last turn.

@@ -93,7 +93,7 @@ pub fn choose() -> Option<Choice> {
             leave("does not exist yet");
             break;
         };
-        if thread.count.load(Relaxed) > line.at {
+        if thread.count() > line.at {
             PLAN.position.set(position + 1);
             continue;
         }
@@ -110,7 +110,7 @@ fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
         State::Ready => Some(Choice::Run(thread, at + 1)),
         State::Outside => Some(Choice::Wait),
         State::Blocked if thread.turn.deadline.get().is_some() || may_end_early(thread) => {
-            Some(give_up(thread, at + 1 - thread.count.load(Relaxed)))
+            Some(give_up(thread, at + 1 - thread.count()))
         }
         // A signal may be on its way. The watchdog's patience ends.
         State::Blocked if signals::handled() => Some(Choice::Wait),
@@ -175,7 +175,7 @@ pub fn finish() {
         let lines = PLAN.lines.get();
         let left = lines[PLAN.position.get()..]
             .iter()
-            .any(|line| threads::by_path(line.path).is_none_or(|thread| thread.count.load(Relaxed) <= line.at));
+            .any(|line| threads::by_path(line.path).is_none_or(|thread| thread.count() <= line.at));
         if left { leave("was not reached: the program ended") } else { end(format_args!("followed\n")) }
     }
 }
@@ -185,7 +185,7 @@ pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> O
     if FOLLOWING.load(SeqCst) {
         for line in &PLAN.lines.get()[PLAN.position.get()..] {
             let wanted = |waiter: &&'static Waiter| {
-                waiter.thread.count.load(Relaxed) <= line.at && waiter.thread.path().bytes() == line.path
+                waiter.thread.count() <= line.at && waiter.thread.path().bytes() == line.path
             };
             if let Some(waiter) = waiters().find(wanted) {
                 return Some(waiter);
@@ -213,14 +213,14 @@ fn remote(thread: &Thread) -> Option<u64> {
 pub fn limit(thread: &Thread, until: u64) -> u64 {
     UNTIL.store(until, Relaxed);
     match remote(thread) {
-        Some(at) if at >= thread.count.load(Relaxed) => until.min(at),
+        Some(at) if at >= thread.count() => until.min(at),
         _ => until,
     }
 }
 
 /// Whether the running thread stands before the access to stop before; true once.
 pub fn reached_remote(thread: &Thread) -> bool {
-    let (count, until) = (thread.count.load(Relaxed), UNTIL.load(Relaxed));
+    let (count, until) = (thread.count(), UNTIL.load(Relaxed));
     if remote(thread) != Some(count) || count >= until {
         return false;
     }

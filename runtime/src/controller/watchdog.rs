@@ -65,7 +65,7 @@ fn look() {
     };
     replay::somebody_runs();
     IDLE.store(0, Relaxed);
-    let count = thread.count.load(Relaxed);
+    let count = thread.count();
     let same = LAST.swap(running, Relaxed) == running && LAST_COUNT.swap(count, Relaxed) == count;
     if same && sleeps(thread.tid.load(Relaxed)) {
         held::keep(thread);

@@ -3,17 +3,25 @@
 //! The record's address and header are written before the access, so that one that crashes is the last thing in the
 //! log; its order and value only with it. While [`Thread::inflight`] is set the fault handler knows that there is an
 //! access to undo (see `interpose::signals`).
+//!
+//! An access of a line that the thread owns (see `ownership`), at a site where the tools can compute address and value,
+//! is left out of the log: it is performed and counted.
 
 use core::arch::asm;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst, compiler_fence};
+use core::sync::atomic::{
+    AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
 
 use super::recording;
 use crate::log::{self, put, seal};
 use crate::mode;
 use crate::order;
-use crate::record::Kind;
+use crate::ownership;
+use crate::record::{COMPUTABLE, Kind, header, piece_of_copy, piece_of_set, stamp};
 use crate::sys;
-use crate::threads::Thread;
+use crate::threads::{self, Thread};
 use crate::window;
 
 /// Memory in one size. Each read and write is one instruction, at any alignment.
@@ -109,19 +117,35 @@ word!(
     (Kind::Load8, Kind::Store8, Kind::Update8, Kind::Failed8, Kind::Replace8)
 );
 
-/// Under the lock: the number of the access that is being recorded, and where its record is from now on.
+/// Whether the tools can compute what an access at this site does.
 #[inline(always)]
-pub fn enter(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) -> (*mut u64, u64) {
+fn is_computable(site: u64) -> bool {
+    site & COMPUTABLE != 0
+}
+
+/// Under the lock: the stamp of the access that is being recorded, and where its record is from now on.
+#[inline(always)]
+pub fn enter(thread: &'static Thread, record: *mut u64, (address, bytes): (u64, u64), claims: bool) -> (*mut u64, u64) {
     order::lock(address, bytes);
+    ownership::open(thread, address, bytes, claims);
     let order = order::next();
     let record = if order >= order::STOPPED { log::retract(thread, record) } else { record };
     compiler_fence(SeqCst);
     thread.inflight.set(record);
     compiler_fence(SeqCst);
-    (record, order)
+    (record, stamp(order, thread.count()))
 }
 
-/// Ends the critical section of [`enter`]: the record and order that count, which are others if the access faulted and
+/// Notes what memory holds after a recorded access, under its lock.
+#[inline(always)]
+pub fn reflect<W: Word>(address: u64, value: u64) {
+    if ownership::covers(address) {
+        // SAFETY: what is covered has a mirror.
+        unsafe { W::write(ownership::mirror(address), value) };
+    }
+}
+
+/// Ends the critical section of [`enter`]: the record and stamp that count, which are others if the access faulted and
 /// a handler of the program repaired what was wrong.
 #[inline(always)]
 pub fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64, u64)) -> (*mut u64, u64) {
@@ -132,7 +156,7 @@ pub fn leave(thread: &'static Thread, record: *mut u64, order: u64, bytes: (u64,
     if now == record { (record, order) } else { (now, again(now)) }
 }
 
-/// The record and order that count by now, as in [`leave`].
+/// The record and stamp that count by now, as in [`leave`].
 #[inline(always)]
 fn current(thread: &'static Thread, record: *mut u64, order: u64) -> (*mut u64, u64) {
     compiler_fence(SeqCst);
@@ -142,17 +166,18 @@ fn current(thread: &'static Thread, record: *mut u64, order: u64) -> (*mut u64, 
 
 #[cold]
 fn again(record: *mut u64) -> u64 {
-    log::order_of(record)
+    log::stamp_of(record)
 }
 
 #[inline(always)]
 fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
-    let record = log::reserve(thread, 4);
+    let record = log::reserve_ordered(thread, 4);
     put(record, 1, address);
     seal(record, W::LOAD, site);
-    let (record, order) = enter(thread, record, address, W::BYTES);
+    let (record, order) = enter(thread, record, (address, W::BYTES), is_computable(site));
     // SAFETY: the program's access.
     let value = unsafe { W::read(address) };
+    reflect::<W>(address, value);
     let (record, order) = leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
     put(record, 3, order);
@@ -165,14 +190,15 @@ fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) 
     if window::partial() {
         return replace::<W>(thread, address, value, site);
     }
-    let record = log::reserve(thread, 4);
+    let record = log::reserve_ordered(thread, 4);
     put(record, 1, address);
     put(record, 2, value);
     seal(record, W::STORE, site);
-    let (record, order) = enter(thread, record, address, W::BYTES);
+    let (record, order) = enter(thread, record, (address, W::BYTES), is_computable(site));
     put(record, 3, order); // before the effect: who sees the value finds it in the log, whatever becomes of us
     // SAFETY: the program's access.
     unsafe { W::write(address, value) };
+    reflect::<W>(address, value);
     leave(thread, record, order, (address, W::BYTES));
     thread.counted();
 }
@@ -180,11 +206,11 @@ fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) 
 /// A write that also records what was there.
 #[inline(never)]
 fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
-    let record = log::reserve(thread, 5);
+    let record = log::reserve_ordered(thread, 5);
     put(record, 1, address);
     put(record, 2, value);
     seal(record, W::REPLACE, site);
-    let (record, order) = enter(thread, record, address, W::BYTES);
+    let (record, order) = enter(thread, record, (address, W::BYTES), false);
     // SAFETY: the program is about to write there.
     let before = unsafe { W::read(address) };
     let (record, order) = current(thread, record, order);
@@ -192,6 +218,7 @@ fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64
     put(record, 4, order); // before the effect, as in `store`
     // SAFETY: the program's access.
     unsafe { W::write(address, value) };
+    reflect::<W>(address, value);
     leave(thread, record, order, (address, W::BYTES));
     thread.counted();
 }
@@ -199,12 +226,13 @@ fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64
 /// A write by code that was not built by us: what it left behind, if nobody else has changed it since.
 #[inline(always)]
 fn note<W: Word>(thread: &'static Thread, address: u64, site: u64) {
-    let record = log::reserve(thread, 4);
+    let record = log::reserve_ordered(thread, 4);
     put(record, 1, address);
     seal(record, W::STORE, site);
-    let (record, order) = enter(thread, record, address, W::BYTES);
+    let (record, order) = enter(thread, record, (address, W::BYTES), false);
     // SAFETY: the program's memory.
     let value = unsafe { W::read(address) };
+    reflect::<W>(address, value);
     let (record, order) = leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
     put(record, 3, order);
@@ -220,10 +248,10 @@ fn update<W: Word>(
     site: u64,
     change: impl Fn(u64) -> Option<u64>,
 ) -> u64 {
-    let record = log::reserve(thread, 5);
+    let record = log::reserve_ordered(thread, 5);
     put(record, 1, address);
     seal(record, W::UPDATE, site);
-    let (record, order) = enter(thread, record, address, W::BYTES);
+    let (record, order) = enter(thread, record, (address, W::BYTES), false);
     let old = loop {
         // SAFETY: the program's access. Code that is not instrumented may interfere: hence the exchange.
         let old = unsafe { W::read(address) };
@@ -233,12 +261,14 @@ fn update<W: Word>(
             put(record, 3, expected);
             seal(record, W::FAILED, site);
             put(record, 4, order);
+            reflect::<W>(address, old);
             break old;
         };
         put(record, 3, new);
         put(record, 4, order);
         // SAFETY: as above.
         if unsafe { W::exchange(address, old, new) } {
+            reflect::<W>(address, new);
             break old;
         }
     };
@@ -283,6 +313,61 @@ fn update_unrecorded<W: Word>(address: u64, change: impl Fn(u64) -> Option<u64>)
     }
 }
 
+/// The thread, if this access may be left out; it has said so then. `place` is the site with kind and flag.
+#[inline(always)]
+fn begin_own<W: Word>(address: u64, place: u64) -> Option<&'static Thread> {
+    if !is_computable(place) || !address.is_multiple_of(W::BYTES) {
+        return None;
+    }
+    let thread = threads::owner()?;
+    thread.own.begin(place, address);
+    if !ownership::is_own(thread, address) || thread.count() >= thread.limit.load(Relaxed) {
+        thread.own.end();
+        return None;
+    }
+    Some(thread)
+}
+
+/// It took effect.
+#[inline(always)]
+fn end_own(thread: &'static Thread) {
+    thread.counted();
+    thread.own.end();
+    if thread.pending.get() {
+        thread.end();
+    }
+}
+
+/// A read without a record, if that is possible.
+#[inline(always)]
+fn load_own<W: Word>(address: u64, place: u64) -> Option<u64> {
+    let thread = begin_own::<W>(address, place)?;
+    // SAFETY: the program's access; its mirror.
+    let (value, known) = unsafe { (W::read(address), W::read(ownership::mirror(address))) };
+    if value != known || !thread.own.goes_on(place) {
+        thread.own.end();
+        return None;
+    }
+    end_own(thread);
+    Some(value)
+}
+
+/// A write without a record, if that is possible; whether it was.
+#[inline(always)]
+fn store_own<W: Word>(address: u64, value: u64, place: u64) -> bool {
+    let Some(thread) = begin_own::<W>(address, place) else { return false };
+    // SAFETY: the program's access; its mirror.
+    unsafe {
+        W::write(address, value);
+        if !thread.own.goes_on(place) {
+            return false;
+        }
+        W::write(ownership::mirror(address), value);
+    }
+    end_own(thread);
+    true
+}
+
 #[inline(never)]
 pub fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
     // SAFETY: the program's access.
@@ -317,6 +402,9 @@ macro_rules! hooks {
         /// A read.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $load(address: u64, site: u64) -> u64 {
+            if let Some(value) = load_own::<$word>(address, site) {
+                return value;
+            }
             if mode::get() == mode::OFF {
                 // SAFETY: the program's access.
                 return unsafe { <$word>::read(address) };
@@ -327,6 +415,9 @@ macro_rules! hooks {
         /// A write.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $store(address: u64, value: u64, site: u64) {
+            if store_own::<$word>(address, value, site) {
+                return;
+            }
             if mode::get() == mode::OFF {
                 // SAFETY: the program's access.
                 return unsafe { <$word>::write(address, value) };
@@ -355,6 +446,14 @@ hooks!(u16, __foretrace_load2, __foretrace_store2, __foretrace_update2, __foretr
 hooks!(u32, __foretrace_load4, __foretrace_store4, __foretrace_update4, __foretrace_cas4);
 hooks!(u64, __foretrace_load8, __foretrace_store8, __foretrace_update8, __foretrace_cas8);
 
+/// Called by inlined accesses: a signal waits for their end.
+#[unsafe(no_mangle)]
+pub extern "C" fn __foretrace_deliver() {
+    if let Some(thread) = threads::owner() {
+        thread.end();
+    }
+}
+
 /// A write of a byte by an interposed function; the thread is inside of it.
 pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
     if mode::get() == mode::PAUSED {
@@ -365,15 +464,21 @@ pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
     store::<u8>(thread, address as u64, u64::from(value), 0);
 }
 
-/// Bytes of the next piece at an address with so many left: a power of two, aligned.
-pub fn piece(address: u64, left: u64) -> u64 {
-    let aligned = 1 << address.trailing_zeros().min(3);
-    if left >= aligned { aligned } else { 1 << left.ilog2() }
+fn load_counted<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
+    load_own::<W>(address, header(W::LOAD, site) | site & COMPUTABLE).unwrap_or_else(|| {
+        thread.begin();
+        let value = load::<W>(thread, address, site);
+        thread.end();
+        value
+    })
 }
 
-/// Bytes of the piece that ends at an address.
-fn piece_before(end: u64, left: u64) -> u64 {
-    piece(end, left)
+fn store_counted<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
+    if !store_own::<W>(address, value, header(W::STORE, site) | site & COMPUTABLE) {
+        thread.begin();
+        store::<W>(thread, address, value, site);
+        thread.end();
+    }
 }
 
 /// Reads a piece of 1, 2, 4 or 8 bytes; the thread is inside of a hook.
@@ -396,6 +501,26 @@ pub(super) fn store_piece(thread: &'static Thread, address: u64, value: u64, byt
     }
 }
 
+/// Reads a piece of 1, 2, 4 or 8 bytes; the thread is not inside of a hook.
+fn load_piece_counted(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
+    match bytes {
+        1 => load_counted::<u8>(thread, address, site),
+        2 => load_counted::<u16>(thread, address, site),
+        4 => load_counted::<u32>(thread, address, site),
+        _ => load_counted::<u64>(thread, address, site),
+    }
+}
+
+/// Writes such a piece.
+fn store_piece_counted(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
+    match bytes {
+        1 => store_counted::<u8>(thread, address, value, site),
+        2 => store_counted::<u16>(thread, address, value, site),
+        4 => store_counted::<u32>(thread, address, value, site),
+        _ => store_counted::<u64>(thread, address, value, site),
+    }
+}
+
 /// Notes that a piece was written; the thread is inside of a hook.
 pub(super) fn note_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) {
     match bytes {
@@ -406,14 +531,10 @@ pub(super) fn note_piece(thread: &'static Thread, address: u64, bytes: u64, site
     }
 }
 
-/// Both halves of a piece are counted records of their own, so each asks the controller.
+/// Both halves of a piece are counted, so each asks the controller; the thread is not inside of a hook.
 pub(super) fn copy_piece(thread: &'static Thread, to: u64, from: u64, bytes: u64, site: u64) {
-    thread.begin();
-    let value = load_piece(thread, from, bytes, site);
-    thread.end();
-    thread.begin();
-    store_piece(thread, to, value, bytes, site);
-    thread.end();
+    let value = load_piece_counted(thread, from, bytes, site);
+    store_piece_counted(thread, to, value, bytes, site);
 }
 
 /// memmove.
@@ -424,14 +545,11 @@ pub unsafe extern "C" fn __foretrace_copy(to: u64, from: u64, length: u64, site:
         unsafe { sys::memmove(to as _, from as _, length as usize) };
         return;
     };
-    let mut left = length;
-    let backward = to > from && to - from < length;
-    while left > 0 {
-        let done = length - left;
-        let bytes = if backward { piece_before(to + left, left) } else { piece(to + done, left) };
-        let offset = if backward { left - bytes } else { done };
+    let mut done = 0;
+    while done < length {
+        let (offset, bytes) = piece_of_copy(to, from, length, done);
         copy_piece(thread, to + offset, from + offset, bytes, site);
-        left -= bytes;
+        done += bytes;
     }
 }
 
@@ -446,10 +564,8 @@ pub unsafe extern "C" fn __foretrace_set(to: u64, byte: u64, length: u64, site: 
     let value = (byte & 0xff) * 0x0101_0101_0101_0101;
     let mut done = 0;
     while done < length {
-        let bytes = piece(to + done, length - done);
-        thread.begin();
-        store_piece(thread, to + done, value & (u64::MAX >> (64 - 8 * bytes)), bytes, site);
-        thread.end();
+        let bytes = piece_of_set(to, length, done);
+        store_piece_counted(thread, to + done, value & (u64::MAX >> (64 - 8 * bytes)), bytes, site);
         done += bytes;
     }
 }

@@ -12,7 +12,7 @@ use core::sync::atomic::{
 
 use super::access::{self, Word};
 use crate::log::{self, put, seal};
-use crate::record::Kind;
+use crate::record::{Kind, piece, stamp};
 use crate::sys::{self, PAGE};
 use crate::threads::Thread;
 
@@ -129,7 +129,7 @@ pub fn settle(thread: &'static Thread) {
     let Some(write) = thread.held.take() else { return };
     let mut done = 0;
     while done < write.bytes {
-        let bytes = access::piece(write.address + done, write.bytes - done);
+        let bytes = piece(write.address + done, write.bytes - done);
         let value = write.value.filter(|_| bytes == write.bytes);
         let piece = Write { address: write.address + done, bytes, value, ..write };
         let before = thread.held.before.get();
@@ -153,12 +153,13 @@ fn written_piece(thread: &'static Thread, write: Write, before: Option<*const u8
 fn written<W: Word>(thread: &'static Thread, write: Write, before: Option<*const u8>) {
     let Write { address, place, value, .. } = write;
     let kind = if before.is_some() { W::REPLACE } else { W::STORE };
-    let record = log::reserve(thread, kind.words());
+    let record = log::reserve_ordered(thread, kind.words());
     put(record, 1, address);
     seal(record, kind, place);
-    let (record, order) = access::enter(thread, record, address, W::BYTES);
+    let (record, order) = access::enter(thread, record, (address, W::BYTES), false);
     // SAFETY: memory that the program has just written.
     let value = value.unwrap_or_else(|| unsafe { W::read(address) });
+    access::reflect::<W>(address, value);
     let (record, order) = access::leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
     if let Some(before) = before {
@@ -177,15 +178,15 @@ pub fn faulted(thread: &'static Thread, at: u64) {
     }
     thread.held.bytes.store(0, Relaxed);
     thread.held.before.set(core::ptr::null());
-    let kind = match access::piece(address, bytes) {
+    let kind = match piece(address, bytes) {
         1 => Kind::Store1,
         2 => Kind::Store2,
         4 => Kind::Store4,
         _ => Kind::Store8,
     };
-    let record = log::reserve(thread, kind.words());
+    let record = log::reserve_ordered(thread, kind.words());
     put(record, 1, address);
-    put(record, kind.words() - 1, 0);
+    put(record, kind.words() - 1, stamp(0, thread.count()));
     compiler_fence(Release);
     seal(record, kind, thread.held.place.load(Relaxed));
     thread.counted();

@@ -10,7 +10,7 @@ use super::held::Write;
 use super::{between, recording};
 use crate::interpose::interpose;
 use crate::log;
-use crate::record::{ATOMIC_PLACE, Kind};
+use crate::record::{ATOMIC_PLACE, Kind, piece};
 use crate::sys;
 use crate::threads::Thread;
 use crate::window;
@@ -61,7 +61,7 @@ fn read(address: u64, bytes: u64, place: u64) {
     thread.begin();
     let mut done = 0;
     while done < bytes {
-        let piece = access::piece(address + done, bytes - done);
+        let piece = piece(address + done, bytes - done);
         access::load_piece(thread, address + done, piece, place);
         done += piece;
     }

@@ -6,6 +6,7 @@ use super::{interpose, real};
 use crate::log;
 use crate::mode;
 use crate::modules;
+use crate::ownership;
 use crate::record::Kind;
 use crate::sys::{self, EINVAL, ENOMEM};
 use crate::threads::{self, Thread};
@@ -29,6 +30,7 @@ fn allocate(bytes: usize, place: usize, real: impl Fn() -> *mut c_void) -> *mut 
     let Some(thread) = begin(place) else { return real() };
     let memory = real();
     if !memory.is_null() {
+        ownership::renew(memory as u64, bytes as u64);
         log::sync(thread, Kind::Allocate, place, memory as u64, bytes as u64);
     }
     thread.end();
@@ -54,6 +56,7 @@ extern "C" fn realloc_(memory: *mut c_void, bytes: usize, place: usize) -> *mut 
     log::sync(thread, Kind::Free, place, memory as u64, 0);
     let new = real();
     if !new.is_null() {
+        ownership::renew(new as u64, bytes as u64);
         log::sync(thread, Kind::Allocate, place, new as u64, bytes as u64);
     } else if bytes != 0 {
         log::sync(thread, Kind::Allocate, place, memory as u64, before as u64); // it failed: the old one is still there

@@ -119,6 +119,7 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     if tracked().is_none() {
         return;
     }
+    signals::block_all(); // a handler that ran here later would run unrecorded
     thread.begin();
     log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
     log::close(thread, stop::END);

@@ -108,6 +108,9 @@ impl Walk<'_, '_> {
         new: &mut dyn FnMut(&mut Self, Word) -> Word,
     ) -> Word {
         let (address, size) = (record.words[0], record.kind.size() as u32);
+        if self.is_survey() {
+            return Word::constant(size * 8, record.words[1]);
+        }
         let pieces = self.pieces(address, size);
         let found = Bytes::constant(size, record.words[1]);
         if let (Some((0, whole, Some(cell))), 1) = (pieces.iter().next(), pieces.count)

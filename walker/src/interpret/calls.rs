@@ -301,6 +301,11 @@ impl<'a> Walk<'_, 'a> {
                 self.take(record);
                 self.library_access(record)
             }
+            // It was repaired why the access did not take effect.
+            kind if kind.size() > 0 && self.is_tried_again(record) => {
+                self.frame()?.state = State::Running;
+                Ok(())
+            }
             // An interposed function that changes memory of the program says so.
             kind if kind.size() > 0 && self.program.find(record.site()).is_none() => {
                 self.take(record);
@@ -309,6 +314,13 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => Err(self.lost(record, "what code does that was not recorded")),
         }
+    }
+
+    fn is_tried_again(&self, record: Record) -> bool {
+        self.thread.frames.last().is_some_and(|frame| {
+            let function = frame.function.map(|function| &self.program.functions[function]);
+            function.is_some_and(|function| self.program.site(function, frame.next) == record.site())
+        })
     }
 
     /// A call came back: the innermost that fits, if need be over frames that it left behind.

@@ -8,7 +8,7 @@ use crate::program::Function;
 use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
-use foretrace_runtime::record::Kind;
+use foretrace_runtime::record::{piece_of_copy, piece_of_set};
 use foretrace_trace::{Op, TermId, VarId};
 
 /// The pieces of an access: shared cells and what lies between them.
@@ -78,8 +78,9 @@ impl Walk<'_, '_> {
             let word = self.narrow(&bytes, width);
             return self.set_word(index, word);
         }
-        let record = self.expect(function, index, "a load's", Kind::is_load)?;
-        self.address(address, record.words[0]);
+        let address = self.word(address, 64);
+        let record = self.load_record(function, index, "a load's", address, size)?;
+        self.accessed(address, record.words[0]);
         let bytes = self.read(record, record.words[1], &instruction.name);
         let word = self.narrow(&bytes, width);
         self.set_word(index, word)
@@ -106,13 +107,42 @@ impl Walk<'_, '_> {
     /// The address of an access is what the log says.
     pub(super) fn address(&mut self, operand: &Operand, recorded: u64) {
         let address = self.word(operand, 64);
+        self.accessed(address, recorded);
+    }
+
+    fn accessed(&mut self, address: Word, recorded: u64) {
         let address = self.checked(address, recorded, "an address");
         self.pin(address, "address");
+    }
+
+    /// Whether this walk only finds out who accesses what.
+    pub(super) fn is_survey(&self) -> bool {
+        self.world.survey.is_some()
+    }
+
+    /// What a record says of memory, if it is of an access that took effect.
+    pub(super) fn observe(&mut self, record: &Record) {
+        if record.kind.size() > 0 && record.order() != Some(0) {
+            self.reflect(record);
+        }
+    }
+
+    /// An access took effect.
+    pub(super) fn reflect(&mut self, record: &Record) {
+        if let Some(mirror) = &mut self.world.mirror {
+            mirror.store(record.words[0], record.kind.size() as u32, record.left_behind());
+        }
+        if let Some(survey) = &mut self.world.survey {
+            survey.record(self.thread.index as u32 + 1, record);
+        }
     }
 
     /// Reads memory that holds `bits`: an event for each shared cell.
     pub(super) fn read(&mut self, record: Record, bits: u64, name: &str) -> Bytes {
         let (address, size) = (record.words[0], record.kind.size() as u32);
+        if self.is_survey() {
+            return Bytes::constant(size, bits);
+        }
         let pieces = self.pieces(address, size);
         self.read_pieces(address, &pieces, Bytes::constant(size, bits), name, (record.at, 1))
     }
@@ -217,13 +247,13 @@ impl Walk<'_, '_> {
             }
             return self.set(index, Value::Untracked);
         }
-        let record = self.expect(function, index, "a store's", Kind::is_store)?;
-        self.address(address, record.words[0]);
-        let size = record.kind.size() as u32;
+        let (address, size) = (self.word(address, 64), size as u32);
         let value = match self.operand(value) {
             Value::Word(word) => self.world.expressions.zero_extend(word, size * 8),
             _ => Word::unknown(size * 8),
         };
+        let record = self.store_record(function, index, "a store's", (address, value), u64::from(size))?;
+        self.accessed(address, record.words[0]);
         let value = self.checked(value, record.words[1], "a stored value");
         let bytes = self.world.expressions.split(value, size);
         self.write(record, bytes);
@@ -232,6 +262,9 @@ impl Walk<'_, '_> {
 
     /// Writes memory: an event for each shared cell.
     pub(super) fn write(&mut self, record: Record, bytes: Bytes) {
+        if self.is_survey() {
+            return;
+        }
         let pieces = self.pieces(record.words[0], bytes.size);
         if record.kind.is_replace() {
             self.replaces(&pieces, Bytes::constant(bytes.size, record.words[2]));
@@ -346,14 +379,20 @@ impl Walk<'_, '_> {
             return self.set(index, Value::Untracked);
         }
         while let Some(done) = self.left_to_move(function, index, length)? {
+            let (offset, piece) = match length.known {
+                true => piece_of_copy(to.bits, from.bits, length.bits, done),
+                false => (0, 1),
+            };
+            let further = |word: Word| Word { bits: word.bits.wrapping_add(offset), ..word };
             let held = self.frame()?.held.take();
             let Some(bytes) = held else {
-                let record = self.expect(function, index, "a copy's", Kind::is_load)?;
+                let record = self.load_record(function, index, "a copy's", further(from), piece)?;
                 let bytes = self.read(record, record.words[1], &function.instructions[index].name);
                 self.frame()?.held = Some(Box::new(bytes));
                 continue;
             };
-            let record = match self.expect(function, index, "a copy's", Kind::is_store) {
+            let value = Word::constant(64, bytes.bits);
+            let record = match self.store_record(function, index, "a copy's", (further(to), value), piece) {
                 Ok(record) => record,
                 Err(pause) => {
                     self.frame()?.held = Some(bytes);
@@ -408,7 +447,10 @@ impl Walk<'_, '_> {
             return self.set(index, Value::Untracked);
         }
         while let Some(done) = self.left_to_move(function, index, length)? {
-            let record = self.expect(function, index, "a set's", Kind::is_store)?;
+            let piece = if length.known { piece_of_set(to.bits, length.bits, done) } else { 1 };
+            let address = Word { bits: to.bits.wrapping_add(done), ..to };
+            let value = self.world.expressions.splat(byte, piece as u32);
+            let record = self.store_record(function, index, "a set's", (address, value), piece)?;
             let size = record.kind.size() as u32;
             let value = self.world.expressions.splat(byte, size);
             let value = self.checked(value, record.words[1], "a set value");

@@ -84,6 +84,10 @@ impl<'a> Walk<'_, 'a> {
         match record.order() {
             None if record.kind == Kind::Stop => Err(Pause::End),
             None => Ok(record),
+            Some(_) if record.at != self.thread.done => {
+                let missing = record.at.wrapping_sub(self.thread.done);
+                Err(self.lost(record, &format!("{missing} accesses that were left out")))
+            }
             Some(0) => self.crash(record),
             Some(order) if order >= self.until => Err(Pause::Turn(order)),
             Some(_) if record.kind == Kind::HandlerBegin => self.begin_handler(record),
@@ -102,9 +106,58 @@ impl<'a> Walk<'_, 'a> {
 
     /// The record is done with.
     pub(crate) fn take(&mut self, record: Record) {
-        self.thread.now = record.at;
+        self.thread.now = self.thread.done;
+        self.thread.done += u64::from(record.kind.ordered());
         self.thread.place = record.place;
+        self.observe(&record);
         self.thread.records.pass(record.kind);
+    }
+
+    /// Whether the next access has no record.
+    fn is_left_out(&self) -> bool {
+        self.thread.done < self.thread.records.next_at()
+    }
+
+    /// The record that an access would have which was left out.
+    fn leave_out(&mut self, function: &Function, index: usize, kind: Kind, address: Word, value: u64) -> Step<Record> {
+        if !address.known {
+            return Err(Pause::Lost("an access without a record whose address is not known".into()));
+        }
+        let at = self.thread.done;
+        self.thread.now = at;
+        self.thread.done = at + 1;
+        let place = self.program.site(function, index).0;
+        let record = Record { kind, place, words: [address.bits, value, 0, 0], at };
+        self.reflect(&record);
+        Ok(record)
+    }
+
+    /// The record of a read.
+    fn load_record(&mut self, function: &Function, index: usize, what: &str, address: Word, size: u64) -> Step<Record> {
+        if !self.is_left_out() {
+            return self.expect(function, index, what, Kind::is_load);
+        }
+        let mirror = self.world.mirror.as_mut();
+        let value = mirror.map_or(0, |mirror| mirror.load(address.bits, size as u32));
+        self.leave_out(function, index, Kind::load(size), address, value)
+    }
+
+    /// The record of a write.
+    fn store_record(
+        &mut self,
+        function: &Function,
+        index: usize,
+        what: &str,
+        (address, value): (Word, Word),
+        size: u64,
+    ) -> Step<Record> {
+        if !self.is_left_out() {
+            return self.expect(function, index, what, Kind::is_store);
+        }
+        if !value.known {
+            return Err(Pause::Lost("a write without a record of a value that is not known".into()));
+        }
+        self.leave_out(function, index, Kind::store(size), address, value.bits)
     }
 
     /// The next record, which is of this instruction and of one of these kinds; it is taken.
@@ -258,10 +311,12 @@ impl<'a> Walk<'_, 'a> {
                 index,
                 self.thread.registers[self.thread.frames.last().map_or(0, |f| f.registers) + index].clone(),
             ),
-            Op::Branch { condition, yes, no } => self.branch(function, index, condition, (*yes, *no)),
+            Op::Branch { condition, yes, no, recorded } => {
+                self.branch(function, index, condition, (*yes, *no), *recorded)
+            }
             Op::Jump(to) => self.jump(function, *to),
-            Op::Switch { value, bits, cases, otherwise } => {
-                self.switch(function, index, (value, *bits), cases, *otherwise)
+            Op::Switch { value, bits, cases, otherwise, recorded } => {
+                self.switch(function, index, (value, *bits), (cases, *otherwise), *recorded)
             }
             Op::Indirect { address, to } => self.indirect(function, index, address, to),
             Op::Call { callee, arguments, result, .. } => self.call(function, index, callee, arguments, *result),
@@ -330,11 +385,14 @@ impl<'a> Walk<'_, 'a> {
         index: usize,
         condition: &Operand,
         to: (BlockId, BlockId),
+        recorded: bool,
     ) -> Step<()> {
-        let is_branch = |kind| matches!(kind, Kind::BranchTrue | Kind::BranchFalse);
-        let record = self.expect(function, index, "a branch's", is_branch)?;
-        let taken = record.kind == Kind::BranchTrue;
         let condition = self.word(condition, 1);
+        let is_branch = |kind| matches!(kind, Kind::BranchTrue | Kind::BranchFalse);
+        let taken = match recorded {
+            true => self.expect(function, index, "a branch's", is_branch)?.kind == Kind::BranchTrue,
+            false => self.computed(condition)? != 0,
+        };
         let condition = self.checked(condition, u64::from(taken), "a branch condition");
         if let Some(holds) = self.world.pin(condition) {
             self.assume(holds, Why::Branch);
@@ -347,18 +405,36 @@ impl<'a> Walk<'_, 'a> {
         function: &'a Function,
         index: usize,
         (value, bits): (&Operand, u32),
-        cases: &[(u64, BlockId)],
-        otherwise: BlockId,
+        (cases, otherwise): (&[(u64, BlockId)], BlockId),
+        recorded: bool,
     ) -> Step<()> {
-        let record = self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?;
         let value = self.word(value, bits);
-        let value = self.checked(value, record.words[0], "a switch's value");
+        let chosen = match recorded {
+            true => self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?.words[0],
+            false => self.computed(value)?,
+        };
+        let value = self.checked(value, chosen, "a switch's value");
         let to = cases.iter().find(|(case, _)| *case == value.bits).map_or(otherwise, |(_, to)| *to);
         if let Some(term) = value.term {
             let condition = self.switch_condition(Word { term: Some(term), ..value }, cases, to, otherwise);
             self.assume(condition, Why::Branch);
         }
         self.jump(function, to)
+    }
+
+    /// Where control goes without a record.
+    fn computed(&mut self, value: Word) -> Step<u64> {
+        if !self.is_left_out() {
+            match self.thread.records.next_kind() {
+                None | Some(Kind::Stop) => return Err(Pause::End), // the thread came no further, as far as anybody knows
+                Some(Kind::HandlerBegin) => drop(self.record()?),
+                _ => {}
+            }
+        }
+        match value.known {
+            true => Ok(value.bits),
+            false => Err(Pause::Lost("a branch without a record whose condition is not known".into())),
+        }
     }
 
     /// The condition under which a switch leads to a block.

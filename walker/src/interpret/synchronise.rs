@@ -15,6 +15,9 @@ const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
 impl Walk<'_, '_> {
     /// What an interposed function did.
     pub(super) fn synchronise(&mut self, record: Record) -> Step<()> {
+        if self.world.survey.is_some() && record.kind != Kind::Allocate {
+            return Ok(());
+        }
         match record.kind {
             Kind::Acquire | Kind::Release | Kind::Busy => self.mutex(record),
             Kind::WriteLock | Kind::WriteUnlock | Kind::ReadLock | Kind::ReadUnlock => self.rwlock(record),

@@ -2,7 +2,7 @@
 
 use super::library::LibraryCall;
 use crate::concrete::Calls;
-use crate::log::Records;
+use crate::log::{Log, Records};
 use crate::memory::Bytes;
 use crate::transactions::Nest;
 use crate::value::{Value, Word};
@@ -22,10 +22,12 @@ pub(crate) struct Thread<'a> {
     pub number: u64,
     pub id: ThreadId,
     pub records: Records<'a>,
-    /// The `at` of the record taken last.
+    /// The `at` of what it does now.
     pub now: u64,
     /// The place of that record.
     pub place: u64,
+    /// How many counted things it has done.
+    pub done: u64,
     pub frames: Vec<Frame>,
     /// Whether it is in functions that it entered before the trace begins.
     pub begun_before: bool,
@@ -49,15 +51,16 @@ pub(crate) struct Thread<'a> {
 }
 
 impl<'a> Thread<'a> {
-    pub fn new(index: usize, number: u64, id: ThreadId, records: Records<'a>) -> Thread<'a> {
+    pub fn new(index: usize, number: u64, id: ThreadId, log: &'a Log) -> Thread<'a> {
         Thread {
             index,
             number,
             id,
-            records,
+            records: log.records(),
             now: 0,
             place: 0,
             begun_before: false,
+            done: log.counted_before(),
             frames: Vec::new(),
             calls: Calls::default(),
             registers: Vec::new(),

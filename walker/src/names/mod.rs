@@ -27,6 +27,11 @@ impl Names {
         Ok(Names { types: Types::load(program), origins: Origins::default(), thread_local: BTreeMap::new() })
     }
 
+    /// No names, for a walk that names nothing.
+    pub fn none() -> Names {
+        Names { types: Types::default(), origins: Origins::default(), thread_local: BTreeMap::new() }
+    }
+
     /// Where a region was allocated.
     pub fn set_origin(&mut self, region: RegionId, origin: Origin) {
         self.origins.set(region, origin);

@@ -5,9 +5,10 @@ mod plain;
 mod sort;
 mod strings;
 
-use super::access::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, piece, store_piece};
+use super::access::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, store_piece};
 use super::recording;
 use crate::library::Function;
+use crate::record::piece;
 use crate::threads::Thread;
 
 /// Arguments as hooks get them.

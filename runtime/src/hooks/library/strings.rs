@@ -2,8 +2,8 @@
 //! counts is what is read then.
 
 use super::{Arguments, Call, each_piece, plain};
-use crate::hooks::access::piece;
 use crate::library::Function;
+use crate::record::piece;
 use crate::sys;
 
 /// Bytes of the widest piece.

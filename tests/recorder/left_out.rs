@@ -1,0 +1,77 @@
+//! Accesses that are left out of the log: the trace says what it would say if they were there.
+
+use crate::support::{Workshop, foretrace, source};
+use foretrace_walker::log::{Log, open_logs};
+use serde_json::Value;
+
+/// The trace of a run; with or without the accesses that may be left out of the log.
+fn trace(workshop: &Workshop, name: &str, every_access: bool, options: &[&str], arguments: &[&str]) -> Vec<Value> {
+    // Variables of one length, so that stacks start at the same place.
+    let variable = if every_access { "FORETRACE_EVERY_ACCESS" } else { "FORETRACE_OTHER_ACCESS" };
+    let mut command = foretrace();
+    command.env(variable, "1").arg("record").args(options).arg("-o").arg(workshop.path(name)).arg("--");
+    let output = command.arg(&workshop.program).args(arguments).output().expect("starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(workshop.path(name).join("trace.jsonl.zst").exists(), "{said}");
+    let logs = open_logs(&workshop.path(name)).expect("logs");
+    assert_eq!(logs.iter().any(Log::leaves_out), !every_access);
+    workshop.trace(name)
+}
+
+fn is_external(event: &Value) -> bool {
+    event["external"] == true
+}
+
+#[test]
+fn a_serial_trace_is_the_same_with_every_access_in_the_log() {
+    for (program, flags, arguments) in [
+        ("posix.c", &[][..], &[][..]),
+        ("threads.cpp", &[], &[]),
+        ("own.c", &[], &["repair"]),
+        ("own.c", &[], &["fork"]),
+        ("own.c", &[], &["read"]),
+        ("own.c", &[], &["protect"]),
+        ("own.c", &[], &["kill"]),
+        ("handover.c", &["-DROUNDS=20"], &[]),
+    ] {
+        let workshop = Workshop::build(&source(program), flags);
+        for seed in ["1", "2"] {
+            let options = ["--serial", "--seed", seed];
+            let without = trace(&workshop, "without", false, &options, arguments);
+            let with = trace(&workshop, "with00", true, &options, arguments);
+            assert!(with.len() > 10);
+            assert!(without == with, "{program} {arguments:?} {seed}: {} and {} lines", without.len(), with.len());
+        }
+    }
+}
+
+#[test]
+fn memory_that_changes_hands_is_read_as_it_was_written() {
+    let workshop = Workshop::build(&source("handover.c"), &["-DROUNDS=100"]);
+    for run in 0..3 {
+        let events = trace(&workshop, "run", false, &["--parallel"], &[]);
+        assert!(events.len() > 1000, "{run}");
+        // A read that finds anything but the last write in the trace's order makes the walker believe that somebody else wrote.
+        assert_eq!(events.iter().filter(|event| is_external(event)).count(), 0, "{run}");
+    }
+}
+
+#[test]
+fn signals_in_the_middle_of_accesses_are_handled() {
+    let workshop = Workshop::build(&source("own.c"), &[]);
+    for mode in ["--parallel", "--serial"] {
+        let events = trace(&workshop, "run", false, &[mode], &["signals"]);
+        assert!(events.iter().any(|event| event["op"] == "fork"), "{mode}");
+    }
+}
+
+#[test]
+fn the_end_of_a_process_is_where_its_own_accesses_end() {
+    let workshop = Workshop::build(&source("own.c"), &[]);
+    for (how, reason) in [("protect", "SIGSEGV"), ("kill", "killed by SIGKILL")] {
+        for mode in ["--parallel", "--serial"] {
+            let events = trace(&workshop, "run", false, &[mode], &[how]);
+            assert_eq!(events.last().map(|event| &event["reason"]), Some(&Value::from(reason)), "{how} {mode}");
+        }
+    }
+}
