@@ -5,6 +5,7 @@ use foretrace_instrument::driver::{Language, run};
 use foretrace_instrument::sidecar::{FRAME_MAGIC, SECTION};
 use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 
 /// Calls the driver; words with a `/` at the start lie in the folder.
 fn call(folder: &Path, language: Language, words: &[&str]) -> u8 {
@@ -120,4 +121,32 @@ fn what_is_for_clang_alone_stays_so() {
     assert!(text.contains("int traced;") && text.contains("foretrace_atomic_begin"));
     assert_eq!(call(folder.path(), Language::C, &["-c", "/s.s", "-o", "/s.o"]), 0);
     assert!(!describes_itself(&folder.path().join("s.o")));
+}
+
+/// The linker keeps one of the functions that both objects have, with or without a plain one.
+#[test]
+fn objects_of_other_compilers_share_merged_functions() {
+    let Some(compiler) = clang(true) else { return };
+    let header = "#include <string>\n#include <vector>\n\
+        template <class T> T &one() { static T one = 1; return one; }\n\
+        inline size_t total(int n) {\n  std::vector<std::string> all;\n\
+        for (int i = 0; i < n; i++) all.push_back(std::to_string(i * one<int>()++));\n\
+        size_t sum = 0;\n  for (auto &text : all) sum += text.size();\n  return sum;\n}\nsize_t other(int n);\n";
+    let theirs = "#include \"x.h\"\nsize_t other(int n) { return total(n) + one<int>(); }\n";
+    let ours = "#include \"x.h\"\n#include <cstdio>\n\
+        int main() { size_t a = other(9), b = total(30); std::printf(\"%zu %zu %d\\n\", a, b, one<int>()); }\n";
+    let folder = folder(&[("x.h", header), ("theirs.cpp", theirs), ("ours.cpp", ours)]);
+    let at = |name: &str| folder.path().join(name);
+    let plainly = |words: &[&str]| {
+        let status = Command::new(&compiler).current_dir(folder.path()).args(words).status();
+        assert!(status.expect("it starts").success(), "{words:?}");
+    };
+    let says = |program: &str| Command::new(at(program)).output().expect("it runs").stdout;
+    plainly(&["ours.cpp", "theirs.cpp", "-o", "plain"]);
+    plainly(&["-c", "theirs.cpp"]);
+    assert_eq!(call(folder.path(), Language::Cxx, &["-O0", "-c", "/ours.cpp", "-o", "/ours.o"]), 0);
+    for (first, second) in [("/ours.o", "/theirs.o"), ("/theirs.o", "/ours.o")] {
+        assert_eq!(call(folder.path(), Language::Cxx, &[first, second, "-o", "/mixed"]), 0);
+        assert_eq!(says("mixed"), says("plain"), "{first} before {second}");
+    }
 }
