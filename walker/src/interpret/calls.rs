@@ -142,6 +142,7 @@ impl<'a> Walk<'_, 'a> {
             parameters,
             state: State::Running,
             held: None,
+            crashed: None,
             called,
             returned: None,
             library: None,
@@ -301,11 +302,6 @@ impl<'a> Walk<'_, 'a> {
                 self.take(record);
                 self.library_access(record)
             }
-            // It was repaired why the access did not take effect.
-            kind if kind.size() > 0 && self.is_tried_again(record) => {
-                self.frame()?.state = State::Running;
-                Ok(())
-            }
             // An interposed function that changes memory of the program says so.
             kind if kind.size() > 0 && self.program.find(record.site()).is_none() => {
                 self.take(record);
@@ -314,13 +310,6 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => Err(self.lost(record, "what code does that was not recorded")),
         }
-    }
-
-    fn is_tried_again(&self, record: Record) -> bool {
-        self.thread.frames.last().is_some_and(|frame| {
-            let function = frame.function.map(|function| &self.program.functions[function]);
-            function.is_some_and(|function| self.program.site(function, frame.next) == record.site())
-        })
     }
 
     /// A call came back: the innermost that fits, if need be over frames that it left behind.
@@ -352,6 +341,9 @@ impl<'a> Walk<'_, 'a> {
             if let Some(frame) = self.thread.frames.pop() {
                 self.drop_frame(&frame);
             }
+        }
+        if let Some(frame) = self.thread.frames.last_mut() {
+            frame.crashed = None;
         }
     }
 
@@ -453,6 +445,7 @@ impl<'a> Walk<'_, 'a> {
             parameters: Vec::new(),
             state: State::Outside,
             held: None,
+            crashed: None,
             called: false,
             returned: None,
             library: None,
@@ -472,6 +465,12 @@ impl<'a> Walk<'_, 'a> {
             if let Some(frame) = self.thread.frames.pop() {
                 self.drop_frame(&frame);
             }
+        }
+        // An access that did not take effect is tried again: the handler repaired what was wrong.
+        if let Some(frame) = self.thread.frames.last_mut()
+            && let Some(state) = frame.crashed.take()
+        {
+            frame.state = state;
         }
         Ok(())
     }

@@ -99,7 +99,7 @@ impl<'a> Walk<'_, 'a> {
     fn crash(&mut self, record: Record) -> Step<Record> {
         self.take(record);
         if let Some(frame) = self.thread.frames.last_mut() {
-            frame.state = State::Outside;
+            frame.crashed = Some(std::mem::replace(&mut frame.state, State::Outside));
         }
         Err(Pause::Again)
     }

@@ -114,6 +114,8 @@ pub(crate) struct Frame {
     pub state: State,
     /// What a copy has read and not yet written.
     pub held: Option<Box<Bytes>>,
+    /// What it did when an access crashed, until a handler has ended or jumped out.
+    pub crashed: Option<State>,
     /// Whether an instruction of the frame below called it, and gets its value.
     pub called: bool,
     /// What the function that it called gave back, until the `Result` record.
