@@ -28,7 +28,7 @@ fn find(unit: &Unit, definite: &dyn Fn(&str) -> bool) -> (HashSet<u32>, HashSet<
     for function in &unit.functions {
         knowledge.returns.entry(&function.symbol).or_insert(true);
     }
-    while unit.functions.iter().fold(false, |changed, function| knowledge.learn(function) || changed) {}
+    while unit.functions.iter().filter(|function| knowledge.learn(function)).count() > 0 {}
     let all = || unit.functions.iter().flat_map(sites);
     let accesses = all().filter(|(_, instruction)| knowledge.is_computable(&instruction.op));
     let branches = all().filter(|(_, instruction)| match &instruction.op {

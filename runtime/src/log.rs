@@ -263,14 +263,15 @@ fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     log.file_bytes.set(offset + bytes as u64);
     log.next_bytes.set((bytes * 4).min(window::piece_bytes(LAST_BYTES)));
     log.cursor.set(piece.wrapping_add((used - offset) as usize).cast());
+    if first {
+        log.end.set(piece.wrapping_add(PAGE).cast());
+        write_header(thread); // before anything that takes time: a log without one tells nothing
+    }
     log.touched.set(0);
     touch(log);
-    if first {
-        write_header(thread);
-        let why = log.begins.replace(0);
-        if why != 0 {
-            window::write_start(thread, why);
-        }
+    let why = if first { log.begins.replace(0) } else { 0 };
+    if why != 0 {
+        window::write_start(thread, why);
     }
     if let Some(head) = head {
         // SAFETY: a word of the header, in a mapping of its own that stays.
