@@ -48,6 +48,9 @@ pub(crate) enum Report {
     Failed(anyhow::Error),
 }
 
+/// What a remark on a verdict may cost, as a part of what a verdict may.
+const REMARK: u32 = 30;
+
 /// A session is started afresh when it holds this many times the events that a query needed when it began.
 const GROWTH: usize = 4;
 
@@ -98,14 +101,14 @@ impl<'b> Lane<'_, 'b> {
     }
 
     /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
-    /// gets a thirtieth of a query's time, and one failure for each variable.
+    /// gets a thirtieth of a query's time and terms, and one failure for each variable.
     fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
         let trace = self.case.facts.trace;
         let Some(var) = trace.event(triple.first).op.var().filter(|var| !self.hopeless.contains(var)) else {
             return Ok((None, None));
         };
         for pattern in triple.patterns(trace) {
-            match self.ask(triple, Some(pattern), self.case.options.timeout / 30)? {
+            match self.ask(triple, Some(pattern), self.case.options.timeout / REMARK, REMARK as usize)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, Some(pattern), &assignment.order)?;
                     return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
@@ -127,7 +130,7 @@ impl<'b> Lane<'_, 'b> {
         let patterns: Vec<Option<Pattern>> =
             if guarded { triple.patterns(self.case.facts.trace).map(Some).collect() } else { vec![None] };
         for pattern in patterns {
-            match self.ask(triple, pattern, self.case.options.timeout)? {
+            match self.ask(triple, pattern, self.case.options.timeout, 1)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, pattern, &assignment.order)?;
                     return Ok(feasible(triple, witness, Decider::Smt));
@@ -143,7 +146,13 @@ impl<'b> Lane<'_, 'b> {
         Ok(without_witness(self.case, triple, verdict, Decider::Smt, rests_on))
     }
 
-    fn ask(&mut self, triple: Triple, pattern: Option<Pattern>, timeout: Duration) -> anyhow::Result<Answer> {
+    fn ask(
+        &mut self,
+        triple: Triple,
+        pattern: Option<Pattern>,
+        timeout: Duration,
+        part: usize,
+    ) -> anyhow::Result<Answer> {
         let limits = Limits { timeout, deadline: self.case.deadline, stop: self.case.stop };
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
@@ -155,6 +164,7 @@ impl<'b> Lane<'_, 'b> {
             dump(self.case, triple, pattern, dir)?;
         }
         let session = self.session();
+        session.spend_at_most(part);
         let answer = session.decide(triple, pattern, limits);
         let (size, usable) = (session.encoder().cone_size(), session.is_usable());
         if self.begun_with == 0 {

@@ -28,10 +28,6 @@ pub(super) struct Until<'a> {
 }
 
 impl Until<'_> {
-    pub(super) fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline
-    }
-
     /// What is left in milliseconds, at least one.
     pub(super) fn millis(&self) -> u32 {
         let rest = self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
@@ -47,6 +43,11 @@ pub(super) trait Backend {
     /// Sees to something from now on. Only what an encoder for schedules speaks of.
     fn tell(&mut self, _: &Duty) -> Result<(), Unsupported> {
         Err(Unsupported)
+    }
+
+    /// Whether what it learned costs it more than it gains: a new one that is told the same should go on.
+    fn is_worn(&self) -> bool {
+        false
     }
 
     /// Begins a query with these goals.

@@ -1,4 +1,4 @@
-//! Stopping a solver from outside: a Z3 call does not look at flags.
+//! Stopping a solver from outside: a call of it does not look at flags.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
@@ -9,14 +9,19 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// Does `work`, and interrupts this thread's solver for as long as `stop` is set meanwhile.
 pub fn interruptible<T>(stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
-    let done = AtomicBool::new(false);
     let context = z3::Context::thread_local();
     let handle = context.handle();
+    watched(stop, || handle.interrupt(), work)
+}
+
+/// Does `work`, and `when_stopped` again and again for as long as `stop` is set meanwhile.
+pub(super) fn watched<T>(stop: &AtomicBool, when_stopped: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 if stop.load(Ordering::Relaxed) {
-                    handle.interrupt();
+                    when_stopped();
                 }
                 std::thread::park_timeout(POLL);
             }

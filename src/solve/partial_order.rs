@@ -166,7 +166,9 @@ impl PartialOrder {
     pub(super) fn add_atom(&mut self, earlier: Place, later: Place) -> AtomId {
         debug_assert!(self.is_at_base());
         let (earlier, later) = (self.node(earlier), self.node(later));
-        let atom = self.add_atom_between(earlier, later);
+        let atom = self.new_atom(Kind::Order, earlier, later);
+        self.watch(later, earlier, atom, true);
+        self.watch(earlier, later, atom, false);
         if self.reaches(earlier, later) {
             self.imply(atom, true);
         } else if self.reaches(later, earlier) {
@@ -175,17 +177,10 @@ impl PartialOrder {
         atom
     }
 
-    /// The same for nodes of which neither is known to come first. This one may be added at any level.
-    pub(super) fn add_atom_between(&mut self, earlier: NodeId, later: NodeId) -> AtomId {
-        let atom = self.new_atom(Kind::Order, earlier, later);
-        self.watch(later, earlier, atom, true);
-        self.watch(earlier, later, atom, false);
-        atom
-    }
-
-    /// A new atom that says where it is true that one step comes before another.
+    /// A new atom that says where it is true that one step comes before another. It may be added at any level at which the
+    /// other one is not known to come first.
     pub(super) fn add_implying(&mut self, before: NodeId, after: NodeId) -> AtomId {
-        debug_assert!(self.is_at_base());
+        debug_assert!(self.is_at_base() || !self.reaches(after, before));
         let atom = self.new_atom(Kind::Implies, before, after);
         self.watch(before, after, atom, false);
         if self.reaches(after, before) {

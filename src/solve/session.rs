@@ -111,6 +111,8 @@ pub struct Session<'a> {
     solver: Box<dyn Backend + 'a>,
     rules: Rules,
     constants: &'a FxHashMap<EventId, Value>,
+    /// Who decides.
+    order: Order,
     /// Who goes on when the solver meets values that it does not know how to solve for.
     next: Option<Order>,
     seed: u32,
@@ -118,6 +120,7 @@ pub struct Session<'a> {
     asserted: usize,
     has_pins: bool,
     usable: bool,
+    most_terms: usize,
 }
 
 impl<'a> Session<'a> {
@@ -143,13 +146,21 @@ impl<'a> Session<'a> {
             solver: backend(facts, first, seed),
             rules,
             constants,
+            order: first,
             next,
             seed,
             told: 0,
             asserted: 0,
             has_pins: false,
             usable: true,
+            most_terms: MOST_TERMS,
         }
+    }
+
+    /// From now on a query is not decided where the terms of all so far would be more than this part of what a session may
+    /// have: unlike a time, a bound that what Z3 makes of them keeps to, too.
+    pub fn spend_at_most(&mut self, one_of: usize) {
+        self.most_terms = MOST_TERMS / one_of;
     }
 
     /// Whether the session can take more queries. After one that was too large to encode it cannot.
@@ -165,11 +176,21 @@ impl<'a> Session<'a> {
     /// Decides a candidate; with a pattern, under guarded independence for that pattern.
     pub fn decide(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
         let began = Instant::now();
+        if self.solver.is_worn() {
+            self.solver = backend(self.encoder.facts(), self.order, self.seed);
+            self.told = 0;
+            self.asserted = 0;
+        }
         let (query, added, encoded) = loop {
-            let Some(query) = self.encode(triple, guarded, began, limits) else {
+            let mut reached = None;
+            let most = self.most_terms;
+            let query = self.encoder.query_while(triple, guarded, &mut |terms| {
+                reached = if terms > most { Some(Limit::Size) } else { limits.of_encoding(began, terms) };
+                reached.is_none()
+            });
+            let Some(query) = query else {
                 self.usable = false;
-                let size = self.encoder.build().terms.len();
-                return Answer::Unknown(limits.of_encoding(began, size).unwrap_or(Limit::Size));
+                return Answer::Unknown(reached.unwrap_or(Limit::Size));
             };
             let encoded = began.elapsed();
             if query.goals.contains(&self.encoder.build().falsity()) {
@@ -204,22 +225,13 @@ impl<'a> Session<'a> {
         answer
     }
 
-    fn encode(
-        &mut self,
-        triple: Triple,
-        guarded: Option<Pattern>,
-        began: Instant,
-        limits: Limits<'_>,
-    ) -> Option<Query> {
-        self.encoder.query_while(triple, guarded, &mut |terms| limits.of_encoding(began, terms).is_none())
-    }
-
     /// Goes on with a solver that speaks of everything, and all constraints.
     fn give_up_schedules(&mut self) {
         let facts = self.encoder.facts();
         let next = self.next.take().expect("Z3 speaks of everything");
         self.encoder = Encoder::new(facts, self.rules.clone(), self.constants);
         self.solver = backend(facts, next, self.seed);
+        self.order = next;
         self.told = 0;
         self.asserted = 0;
     }

@@ -105,6 +105,13 @@ impl Encoder<'_> {
             }
             self.comes_last(second, goals);
         }
+        // What comes after is part of no such prefix. Constraints do without that; a theory of schedules gains by it.
+        if self.duties.is_some()
+            && let Some(next) = self.facts.structure.next(self.facts.trace, last)
+        {
+            let next_in = self.included(next);
+            goals.push(self.build.not(next_in));
+        }
     }
 
     /// Every other step of the prefix comes before this one.

@@ -6,23 +6,33 @@ mod sources;
 mod theory;
 
 use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
+use super::interrupt::watched;
 use batsat::{Callbacks, Lit, SolverInterface, lbool};
 use clauses::{Clauses, Literals};
 use foretrace_encodings::{Atom, Duty};
 use foretrace_trace::{EventId, Structure, TermId, Terms, Trace};
 use parts::Parts;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the solver works between two looks at the user's wish to stop, after each of which it begins its search anew.
-const SLICE: Duration = Duration::from_secs(1);
+/// How long a search goes on before it is watched for the user's wish to stop.
+const QUICK: Duration = Duration::from_millis(100);
 
-/// Ends a search at a point in time.
-struct Alarm(Option<Instant>);
+/// After so many conflicts what was learned costs more than making a new solver: it speaks of other choices of sources.
+const WORN: u64 = 20;
+
+/// Ends a search at a point in time, or when it is told to.
+#[derive(Default)]
+struct Alarm {
+    end: Option<Instant>,
+    stopped: Arc<AtomicBool>,
+}
 
 impl Callbacks for Alarm {
     fn stop(&self) -> bool {
-        self.0.is_some_and(|end| Instant::now() >= end)
+        self.stopped.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
@@ -59,9 +69,14 @@ impl Backend for Sat<'_> {
         Ok(())
     }
 
+    fn is_worn(&self) -> bool {
+        self.parts.solver.num_conflicts() > WORN
+    }
+
     fn begin(&mut self, terms: &Terms<Atom>, goals: &[TermId]) -> Result<(), Unsupported> {
         let selector = self.parts.fresh();
         self.selector = Some(selector);
+        self.parts.theory.query = Some(selector);
         for goal in goals {
             let goal = self.literals.of(terms, *goal, &mut self.parts)?;
             self.parts.clause(&[!selector, goal]);
@@ -78,6 +93,7 @@ impl Backend for Sat<'_> {
             }
         }
         let parts = &mut self.parts;
+        parts.solver.cb_mut().stopped.store(false, Ordering::Relaxed);
         parts.contradiction |= parts.theory.schedules.settle().is_err();
         while let Some(implied) = parts.theory.next_implied() {
             parts.clause(&[implied]);
@@ -85,25 +101,31 @@ impl Backend for Sat<'_> {
         if parts.contradiction {
             return Outcome::Unsat;
         }
-        loop {
-            parts.solver.cb_mut().0 = Some(until.deadline.min(Instant::now() + SLICE));
-            let answer = parts.solver.solve_limited_th(&mut parts.theory, &assumptions);
-            if answer == lbool::FALSE {
-                return Outcome::Unsat;
-            }
-            if answer == lbool::TRUE {
-                self.places = parts.theory.found.drain(..).zip(0..).collect();
-                return Outcome::Sat;
-            }
-            if until.is_over() {
-                return Outcome::Undecided(None);
-            }
+        let solver = &mut parts.solver;
+        solver.cb_mut().end = Some(until.deadline.min(Instant::now() + QUICK));
+        let mut answer = solver.solve_limited_th(&mut parts.theory, &assumptions);
+        if answer == lbool::UNDEF {
+            solver.cb_mut().end = Some(until.deadline);
+            let stopped = solver.cb_mut().stopped.clone();
+            let stop = move || stopped.store(true, Ordering::Relaxed);
+            answer = watched(until.stop, stop, || solver.solve_limited_th(&mut parts.theory, &assumptions));
         }
+        if answer == lbool::FALSE {
+            return Outcome::Unsat;
+        }
+        if answer != lbool::TRUE {
+            return Outcome::Undecided(None);
+        }
+        self.places = parts.theory.found.drain(..).zip(0..).collect();
+        Outcome::Sat
     }
 
     fn end(&mut self) {
         if let Some(selector) = self.selector.take() {
             self.parts.clause(&[!selector]);
+            for tried in std::mem::take(&mut self.parts.theory.tries) {
+                self.parts.clause(&[tried]);
+            }
         }
     }
 

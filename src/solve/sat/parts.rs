@@ -41,7 +41,7 @@ impl<'a> Parts<'a> {
         Parts {
             trace,
             structure,
-            solver: Solver::new(options, Alarm(None)),
+            solver: Solver::new(options, Alarm::default()),
             theory: ScheduleTheory::new(Schedules::new(trace.threads.len())),
             contradiction: false,
             clause: Vec::new(),

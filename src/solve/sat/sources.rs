@@ -24,7 +24,7 @@ pub(super) struct Sources {
     /// Unless one of the literals in front holds, it needs one of those behind.
     demands: Vec<(Vec<Lit>, Vec<Lit>)>,
     /// "None of those tried so far."
-    none_yet: Option<Lit>,
+    none_yet: Option<(Lit, Lit)>,
 }
 
 /// What is to be done about a read.
@@ -33,8 +33,8 @@ pub(super) enum Step {
     Done,
     /// This cannot be.
     Refuse(Vec<Lit>),
-    /// The solver tries a source next.
-    Try,
+    /// The solver tries a source next, by this variable.
+    Try(Lit),
 }
 
 impl Sources {
@@ -54,7 +54,7 @@ impl Sources {
 
     /// Sees to it that the read has a source, if it needs one. `is_hidden` tells of those that some write is known to come
     /// after, before the read.
-    pub(super) fn choose(&mut self, solver: &mut TheoryArg, is_hidden: impl Fn(AtomId) -> bool) -> Step {
+    pub(super) fn choose(&mut self, query: Lit, solver: &mut TheoryArg, is_hidden: impl Fn(AtomId) -> bool) -> Step {
         let value = |literal: Lit| {
             let value = solver.value(literal.var());
             (value != lbool::UNDEF).then(|| value == lbool::new(literal.sign()))
@@ -75,10 +75,11 @@ impl Sources {
         let next = next.or_else(|| self.all.iter().find(|source| untried(source)));
         let Some(Source { literal, .. }) = next.copied() else { return Step::Done };
         let none = solver.mk_new_lit(); // the solver tries false first
-        let clause: Vec<Lit> = [!needed, none, literal].into_iter().chain(self.none_yet.map(|none| !none)).collect();
+        let before = self.none_yet.filter(|(other, _)| *other == query).map(|(_, none)| !none);
+        let clause: Vec<Lit> = [!query, !needed, none, literal].into_iter().chain(before).collect();
         solver.add_theory_lemma(&clause);
-        solver.add_theory_lemma(&[!none, !literal]);
-        self.none_yet = Some(none);
-        Step::Try
+        solver.add_theory_lemma(&[!query, !none, !literal]);
+        self.none_yet = Some((query, none));
+        Step::Try(none)
     }
 }

@@ -1,12 +1,12 @@
 //! The theory of schedules as the SAT solver sees it.
 
 use super::sources::{Sources, Step};
-use crate::solve::partial_order::{AtomId, Conflict, Place};
+use crate::solve::partial_order::{AtomId, Conflict, NodeId, Place};
 use crate::solve::schedules::{Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
 
@@ -22,6 +22,11 @@ pub(super) struct ScheduleTheory {
     seen_before: Vec<usize>,
     /// Per read.
     pub(super) sources: FxIndexMap<EventId, Sources>,
+    /// The query that is asked, and what was tried for it.
+    pub(super) query: Option<Lit>,
+    pub(super) tries: Vec<Lit>,
+    /// Pairs of steps that had to be decided.
+    pairs: FxHashMap<Split, Lit>,
     /// The order of the last assignment.
     pub(super) found: Vec<EventId>,
     explanation: Vec<Lit>,
@@ -36,6 +41,9 @@ impl ScheduleTheory {
             seen: 0,
             seen_before: Vec::new(),
             sources: FxIndexMap::default(),
+            query: None,
+            tries: Vec::new(),
+            pairs: FxHashMap::default(),
             found: Vec::new(),
             explanation: Vec::new(),
         }
@@ -123,10 +131,14 @@ impl ScheduleTheory {
     /// Whether every read that needs a source has one. For those that have none the solver tries one next.
     fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
         let mut chosen = true;
+        let Some(query) = self.query else { return true };
         for sources in self.sources.values_mut() {
-            match sources.choose(solver, |source| self.schedules.is_hidden(source)) {
+            match sources.choose(query, solver, |source| self.schedules.is_hidden(source)) {
                 Step::Done => {}
-                Step::Try => chosen = false,
+                Step::Try(none) => {
+                    chosen = false;
+                    self.tries.push(none);
+                }
                 Step::Refuse(clause) => {
                     solver.raise_conflict(&clause, true);
                     return false;
@@ -136,18 +148,30 @@ impl ScheduleTheory {
         chosen
     }
 
-    /// Has the solver decide pairs, first that they are in observed order.
+    /// Has the solver decide pairs: for each that one of the two comes first. Other queries are not concerned, in which
+    /// neither is said.
     fn decide(&mut self, splits: Vec<Split>, solver: &mut TheoryArg) {
         assert!(!splits.is_empty(), "internal error: no step can happen, and no pair is undecided");
         for (a, b) in splits {
-            let in_order = self.schedules.order.step(a) < self.schedules.order.step(b);
-            let (earlier, later) = if in_order { (a, b) } else { (b, a) };
-            let atom = self.schedules.add_split(earlier, later);
-            let observed = !solver.mk_new_lit(); // the solver tries false first
-            self.named(atom, observed);
-            // It says nothing, but the solver looks for undecided variables again.
-            solver.add_theory_lemma(&[observed, !observed]);
+            let ways = [self.before(b, a, solver), self.before(a, b, solver)];
+            let clause: Vec<Lit> = self.query.iter().map(|query| !*query).chain(ways).collect();
+            if ways.iter().all(|way| solver.value(way.var()) != lbool::UNDEF) {
+                return solver.raise_conflict(&clause, true); // an earlier query's pair: neither is said
+            }
+            solver.add_theory_lemma(&clause);
         }
+    }
+
+    /// The literal that is only true where one step comes before another, and tried false first.
+    fn before(&mut self, a: NodeId, b: NodeId, solver: &mut TheoryArg) -> Lit {
+        if let Some(literal) = self.pairs.get(&(a, b)) {
+            return *literal;
+        }
+        let literal = solver.mk_new_lit();
+        let atom = self.schedules.add_split(a, b);
+        self.named(atom, literal);
+        self.pairs.insert((a, b), literal);
+        literal
     }
 }
 

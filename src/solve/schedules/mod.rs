@@ -62,6 +62,7 @@ enum Task {
 /// What a level began with.
 struct Level {
     reached: usize,
+    bounded: usize,
     sourced: usize,
 }
 
@@ -74,6 +75,10 @@ pub(super) struct Schedules {
     tables: Tables,
     /// Per thread: what is in the prefix, more and more.
     reach: Vec<Vec<Reach>>,
+    /// Per thread: from where on nothing is in the prefix, less and less.
+    bounds: Vec<Vec<Reach>>,
+    /// The threads of which less is.
+    bounded: Vec<u32>,
     /// The threads of which more is in the prefix, and the reads with a source, in the order in which that was decided.
     reached: Vec<u32>,
     sourced: Vec<ReadId>,
@@ -87,8 +92,13 @@ pub(super) type Split = (NodeId, NodeId);
 impl Schedules {
     /// No step yet, of so many threads.
     pub(super) fn new(threads: usize) -> Schedules {
-        let reach = vec![Vec::new(); threads];
-        Schedules { order: PartialOrder::new(threads), tables: Tables::new(threads), reach, ..Schedules::default() }
+        Schedules {
+            order: PartialOrder::new(threads),
+            tables: Tables::new(threads),
+            reach: vec![Vec::new(); threads],
+            bounds: vec![Vec::new(); threads],
+            ..Schedules::default()
+        }
     }
 
     /// A new order atom, as [`PartialOrder::add_atom`].
@@ -97,10 +107,10 @@ impl Schedules {
         self.order.add_atom(earlier, later)
     }
 
-    /// A new order atom for a pair that nothing is known of.
-    pub(super) fn add_split(&mut self, earlier: NodeId, later: NodeId) -> AtomId {
+    /// A new atom that says where it is true that one step comes before another. Nothing is known of the two.
+    pub(super) fn add_split(&mut self, before: NodeId, after: NodeId) -> AtomId {
         self.meanings.push(Meaning::Order);
-        self.order.add_atom_between(earlier, later)
+        self.order.add_implying(before, after)
     }
 
     /// A new atom: the prefix holds the thread's events up to this position.
@@ -154,16 +164,20 @@ impl Schedules {
     /// Begins a level.
     pub(super) fn push(&mut self) {
         self.order.push();
-        self.levels.push(Level { reached: self.reached.len(), sourced: self.sourced.len() });
+        let (reached, bounded, sourced) = (self.reached.len(), self.bounded.len(), self.sourced.len());
+        self.levels.push(Level { reached, bounded, sourced });
     }
 
     /// Takes back the last levels.
     pub(super) fn pop(&mut self, levels: usize) {
         self.order.pop(levels);
         let Some(kept) = self.levels.len().checked_sub(levels).filter(|_| levels > 0) else { return };
-        let Level { reached, sourced } = self.levels.drain(kept..).next().expect("one or more");
+        let Level { reached, bounded, sourced } = self.levels.drain(kept..).next().expect("one or more");
         for thread in self.reached.drain(reached..) {
             self.reach[thread as usize].pop();
+        }
+        for thread in self.bounded.drain(bounded..) {
+            self.bounds[thread as usize].pop();
         }
         for read in self.sourced.drain(sourced..).rev() {
             self.tables.forget_source(read);
@@ -179,6 +193,7 @@ impl Schedules {
         self.order.assign(atom, value)?;
         match self.meanings[atom as usize] {
             Meaning::Included { thread, position } if value => self.include(thread, position, atom),
+            Meaning::Included { thread, position } => self.exclude(thread, position, atom),
             Meaning::Source { read, write } if value => self.take_source(read, write, atom)?,
             _ => {}
         }
@@ -211,7 +226,7 @@ impl Schedules {
     /// Of all that say how much of a thread the prefix holds, the one that says most says it all.
     pub(super) fn without_weaker(&self, mut atoms: Vec<AtomId>) -> Vec<AtomId> {
         let included = |atom: AtomId| match self.meanings[atom as usize] {
-            Meaning::Included { thread, position } => Some((thread, position)),
+            Meaning::Included { thread, position } if self.order.value(atom) != Some(false) => Some((thread, position)),
             _ => None,
         };
         let all: Vec<(u32, u32)> = atoms.iter().filter_map(|atom| included(*atom)).collect();
@@ -277,6 +292,33 @@ impl Schedules {
         }));
     }
 
+    fn exclude(&mut self, thread: u32, position: u32, atom: AtomId) {
+        let bounds = &mut self.bounds[thread as usize];
+        if bounds.last().is_some_and(|bound| bound.events <= position) {
+            return;
+        }
+        bounds.push(Reach { events: position, atom });
+        if !self.levels.is_empty() {
+            self.bounded.push(thread);
+        }
+        self.tasks.extend(self.tables.regions_over(thread, position).map(Task::Region));
+    }
+
+    /// The atom that says that the prefix does not hold the event.
+    fn lacks_by(&self, at: tables::At) -> Option<AtomId> {
+        if at.atom == NONE {
+            return None;
+        }
+        let bounds = &self.bounds[at.thread as usize];
+        bounds.get(bounds.partition_point(|bound| bound.events > at.included)).map(|bound| bound.atom)
+    }
+
+    /// Where a region ends; none where the prefix leaves it open, with the atom that says so.
+    fn end_of(&self, region: RegionId) -> Result<tables::At, AtomId> {
+        let end = self.tables.regions[region as usize].end.ok_or(NONE)?;
+        self.lacks_by(end).map_or(Ok(end), Err)
+    }
+
     fn take_source(&mut self, read: ReadId, write: WriteId, atom: AtomId) -> Result<(), Conflict> {
         if let Some((_, other)) = self.tables.reads[read as usize].source {
             return self.contradiction(Because { atoms: [atom, other, NONE], ..Because::ALWAYS });
@@ -323,13 +365,14 @@ impl Schedules {
     /// A region is part of the prefix: those that it must follow, and those that must follow it.
     fn region_is_in(&mut self, region: RegionId) -> Result<(), Conflict> {
         let at = self.tables.regions[region as usize];
+        if !self.holds(at.start) {
+            return Ok(());
+        }
         for thread in (0..self.reach.len() as u32).filter(|thread| *thread != at.start.thread) {
             self.after_regions_of(region, thread)?;
             let others = self.tables.excluded_by(region, thread);
-            let over_after = |other: &RegionId| match self.tables.regions[*other as usize].end {
-                Some(end) => self.order.reaches(at.start.node, end.node),
-                None => true,
-            };
+            let over_after =
+                |other: &RegionId| self.end_of(*other).map_or(true, |end| self.order.reaches(at.start.node, end.node));
             let first = others.partition_point(|other| !over_after(other));
             if let Some(then) = others.get(first).copied()
                 && self.holds(self.tables.regions[then as usize].start)
@@ -346,7 +389,7 @@ impl Schedules {
         if at.start.thread == thread {
             return Ok(());
         }
-        let known = at.end.map_or(u32::MAX, |end| self.order.knows(end.node, thread));
+        let known = self.end_of(region).map_or(u32::MAX, |end| self.order.knows(end.node, thread));
         let others = self.tables.excluded_by(region, thread);
         let count = others.partition_point(|other| {
             let start = self.tables.regions[*other as usize].start;
@@ -360,10 +403,13 @@ impl Schedules {
 
     /// The first region starts before the other one ends, and both are part of the prefix.
     fn closed_before(&mut self, first: RegionId, then: RegionId) -> Result<(), Conflict> {
+        let (open, path) = match self.end_of(then) {
+            Ok(end) => (NONE, (self.tables.regions[first as usize].start.node, end.node)),
+            Err(open) => (open, (NONE, NONE)),
+        };
         let (first, then) = (self.tables.regions[first as usize], self.tables.regions[then as usize]);
-        let path = then.end.map_or((NONE, NONE), |end| (first.start.node, end.node));
         let because = Because {
-            atoms: [self.holds_by(first.start), self.holds_by(then.start), NONE],
+            atoms: [self.holds_by(first.start), self.holds_by(then.start), open],
             paths: [path, (NONE, NONE)],
         };
         let Some(end) = first.end else { return self.contradiction(because) };

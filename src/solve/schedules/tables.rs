@@ -179,6 +179,16 @@ impl Tables {
         things[begin..].iter().take_while(move |(position, _)| *position < new).map(|(_, thing)| *thing)
     }
 
+    /// The thread's regions that start before this position and do not end before it.
+    pub(super) fn regions_over(&self, thread: u32, position: u32) -> impl Iterator<Item = RegionId> + '_ {
+        let last = move |lock: &Vec<OfThread>| {
+            let all = &lock[thread as usize].all;
+            let before = all.partition_point(|region| self.regions[*region as usize].start.included < position);
+            before.checked_sub(1).map(|last| all[last])
+        };
+        self.locks.iter().filter_map(last)
+    }
+
     /// How many roles a node has.
     pub(super) fn roles(&self, node: NodeId) -> usize {
         self.roles.get(node as usize).map_or(0, Vec::len)
