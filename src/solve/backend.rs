@@ -2,7 +2,7 @@
 
 use foretrace_encodings::{Atom, Duty};
 use foretrace_trace::{EventId, Func, Node, TermId, Terms};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// What a solver says.
