@@ -84,7 +84,7 @@ fn many_at_once_are_judged_as_one_by_one() {
 
 #[test]
 fn code_that_runs_again_and_again_is_judged_together() {
-    let trace = Synthetic { vars: 8, threads: 4, code: Some(6), ..Synthetic::large(800, 3) }.trace();
+    let trace = Synthetic { vars: 8, threads: 4, code: Some(6), ..Synthetic::large(1500, 3) }.trace();
     let observed = observe(&trace).expect("a valid trace");
     let (answers, most) = compare(&trace, &observed, &Atomic::Threads.transactions(&trace), &SCREENS);
     assert!(most > 10, "at most {most} at once");
