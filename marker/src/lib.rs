@@ -97,9 +97,16 @@ mod tests {
             2
         }
         assert_eq!((early(true), early(false)), (1, 2));
-        for _ in 0..3 {
-            atomic!("loop", { break });
+        let mut turns = 0;
+        for turn in 0..3 {
+            atomic!("loop", {
+                if turn == 1 {
+                    break;
+                }
+            });
+            turns += 1;
         }
+        assert_eq!(turns, 1);
     }
 
     #[test]
