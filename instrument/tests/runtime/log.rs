@@ -28,6 +28,9 @@ impl Recording {
                 let bytes = std::fs::read(&path).expect("a log");
                 let words: Vec<u64> =
                     bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+                if words.first().is_none_or(|first| *first == 0) {
+                    continue; // the process ended before the thread began
+                }
                 assert_eq!(words[0], MAGIC);
                 threads.insert(words[1], records(words[1], &words[HEADER_WORDS..]));
             }

@@ -39,16 +39,23 @@ static NUMBERS: AtomicU64 = AtomicU64::new(0);
 fn channel(file: c_int) -> Option<(usize, bool)> {
     const KIND: u32 = 0o170_000;
     const PIPE: u32 = 0o010_000;
-    const HIGH: usize = 1 << 62;
     let mut status = Status { device: 0, inode: 0, links: 0, mode: 0, rest: [0; 29] };
     if call!(FSTAT, file, &raw mut status) != 0 {
         return None;
     }
     match status.mode & KIND {
         PIPE => Some((HIGH | (status.inode as usize) << 4, false)),
-        0 if is_event_counter(file) => Some((HIGH | (file as usize) << 4 | 8, true)),
+        0 if is_event_counter(file) => Some((event_key(file), true)),
         _ => None,
     }
+}
+
+/// Apart from all addresses.
+const HIGH: usize = 1 << 62;
+
+/// Event counters have no number of their own but that of the descriptor.
+fn event_key(file: c_int) -> usize {
+    HIGH | (file as usize) << 4 | 8
 }
 
 fn is_event_counter(file: c_int) -> bool {
@@ -149,6 +156,21 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     read
 }
 
+/// What was written to one that had this descriptor before is not in the new one.
+extern "C" fn eventfd_(count: u32, flags: c_int, _: usize) -> c_int {
+    let file = real::eventfd(count, flags);
+    if file >= 0
+        && let Some(thread) = tracked()
+    {
+        thread.occupy();
+        let bucket = waiting::lock(event_key(file));
+        bucket.forget(event_key(file));
+        bucket.unlock();
+        thread.end();
+    }
+    file
+}
+
 extern "C" fn eventfd_write_(file: c_int, value: u64, place: usize) -> c_int {
     if write_(file, (&raw const value).cast(), size_of::<u64>(), place) < 0 { -1 } else { 0 }
 }
@@ -160,6 +182,7 @@ extern "C" fn eventfd_read_(file: c_int, value: *mut u64, place: usize) -> c_int
 interpose! {
     write "rcx" => write_;
     read "rcx" => read_;
+    eventfd "rdx" => eventfd_;
     eventfd_write "rdx" => eventfd_write_;
     eventfd_read "rdx" => eventfd_read_;
 }

@@ -101,6 +101,7 @@ reals! {
     sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int;
     fork() -> c_int;
     dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    eventfd(count: u32, flags: c_int) -> c_int;
     read(file: c_int, to: *mut c_void, bytes: usize) -> isize;
     write(file: c_int, from: *const c_void, bytes: usize) -> isize;
     longjmp(buffer: *const u64, value: c_int) -> !;
