@@ -16,7 +16,7 @@ use crate::transactions::{Insertions, Transactions};
 use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
-use foretrace_runtime::record::Kind;
+use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
 use foretrace_trace::{Event, Op, Sort, Trace, Value, VarId};
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     if program.is_concrete() && options.transactions == Transactions::LoopBodies {
         return Err(WalkError::NoLoops);
     }
-    let races = if description.parallel && logs.iter().any(Log::has_calls) { count_races(&program, &logs) } else { 0 };
+    let races = if description.parallel && logs.iter().any(Log::has_calls) { races(&program, &logs) } else { 0 };
     let sharing = survey(&program, &logs, start.as_ref())?;
     let mut world = World::new(&program, options, sharing, Names::load(&program)?);
     world.mirror = mirror(&logs);
@@ -75,6 +75,11 @@ fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Res
 
 fn mirror(logs: &[Log]) -> Option<Mirror> {
     logs.iter().any(Log::leaves_out).then(Mirror::default)
+}
+
+/// Accesses that may have come at the same time as another thread's, where a hook came before its access.
+fn races(program: &Program, logs: &[Log]) -> u64 {
+    count_races(logs, |record| record.place & ATOMIC_PLACE != 0 || program.find(record.site()).is_some())
 }
 
 /// What `recording.json` says that matters here.

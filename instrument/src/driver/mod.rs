@@ -25,8 +25,10 @@ use tools::{Compiler, Make};
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
     /// None.
-    #[error("no {program} was found on the path: install it, or name one in {variable}")]
+    #[error("no {program} was found on the path: install {wanted}, or name one in {variable}")]
     NoCompiler {
+        /// What would do.
+        wanted: &'static str,
         /// Its usual name.
         program: &'static str,
         /// What names one.

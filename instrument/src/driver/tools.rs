@@ -26,6 +26,16 @@ pub enum Make {
     Gcc,
 }
 
+impl Make {
+    /// Which versions do.
+    fn wanted(self) -> &'static str {
+        match self {
+            Make::Clang => "clang 14 or newer",
+            Make::Gcc => "gcc",
+        }
+    }
+}
+
 impl Language {
     /// Names the compiler to use.
     fn variable(self, make: Make) -> &'static str {
@@ -71,7 +81,11 @@ impl Compiler {
                 let versions = VERSIONS.rev().filter(|_| make == Make::Clang);
                 let names = versions.map(|version| format!("{program}-{version}"));
                 let mut names = [program.to_owned()].into_iter().chain(names);
-                names.find_map(|name| on_path(name.as_ref())).ok_or(DriverError::NoCompiler { program, variable })?
+                names.find_map(|name| on_path(name.as_ref())).ok_or(DriverError::NoCompiler {
+                    wanted: make.wanted(),
+                    program,
+                    variable,
+                })?
             }
         };
         Ok(Compiler { make, path, scratch: scratch.to_owned() })

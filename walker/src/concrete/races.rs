@@ -6,8 +6,6 @@
 
 use crate::log::{Log, Record, Records};
 use crate::order::Turns;
-use crate::program::Program;
-use foretrace_runtime::record::ATOMIC_PLACE;
 use rustc_hash::FxHashMap;
 
 /// The latest moment of accesses by two threads, those whose moments are the latest.
@@ -42,7 +40,9 @@ struct Byte {
 }
 
 /// How many accesses of code without side-car may have come at the same time as another thread's.
-pub(crate) fn count(program: &Program, logs: &[Log]) -> u64 {
+///
+/// `is_exact` says whether a record's order is that of the access itself.
+pub(crate) fn count(logs: &[Log], is_exact: impl Fn(&Record) -> bool) -> u64 {
     let mut bytes: FxHashMap<u64, Byte> = FxHashMap::default();
     let mut threads: Vec<Walked<'_>> = logs.iter().map(|log| Walked::new(log.records())).collect();
     let mut turns = Turns::new(logs);
@@ -55,7 +55,8 @@ pub(crate) fn count(program: &Program, logs: &[Log]) -> u64 {
                     break;
                 }
                 Some(order) if order > 0 => {
-                    races += u64::from(threads[thread].access(program, thread + 1, &record, &mut bytes))
+                    let is_exact = is_exact(&record);
+                    races += u64::from(threads[thread].access(thread + 1, &record, is_exact, &mut bytes));
                 }
                 _ => {}
             }
@@ -80,7 +81,7 @@ impl<'a> Walked<'a> {
     }
 
     /// Notes an ordered record; whether it may have come at the same time as another one.
-    fn access(&mut self, program: &Program, thread: usize, record: &Record, bytes: &mut FxHashMap<u64, Byte>) -> bool {
+    fn access(&mut self, thread: usize, record: &Record, is_exact: bool, bytes: &mut FxHashMap<u64, Byte>) -> bool {
         let order = record.order().unwrap_or(0);
         if record.place != self.last.0 {
             self.before = self.last.1;
@@ -90,7 +91,6 @@ impl<'a> Walked<'a> {
         if size == 0 {
             return false;
         }
-        let is_exact = record.place & ATOMIC_PLACE != 0 || program.find(record.site()).is_some();
         let reads_only = record.kind.is_load();
         let from = if is_exact || reads_only { order } else { self.before };
         let to = if is_exact || !reads_only { order } else { self.end_of(record) };
@@ -118,6 +118,60 @@ impl<'a> Walked<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretrace_runtime::record::{Kind, MAGIC, header, stop};
+
+    const X: u64 = 0x1000;
+    const Y: u64 = 0x2000;
+
+    /// Records of two threads, each with its kind, place, object and order.
+    fn races(threads: [&[(Kind, u64, u64, u64)]; 2], exact: u64) -> u64 {
+        let folder = tempfile::tempdir().unwrap();
+        let log = |(number, records): (u64, &&[(Kind, u64, u64, u64)])| {
+            let mut words = vec![MAGIC, number, 0, number - 1, 0, 0, 0, 0];
+            records.iter().for_each(|(kind, place, object, order)| {
+                words.extend([header(*kind, *place), *object, 0, *order]);
+            });
+            words.extend([header(Kind::Stop, 0), stop::END]);
+            let path = folder.path().join(format!("thread-{number}.log"));
+            std::fs::write(&path, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+            Log::open(&path).unwrap()
+        };
+        let logs: Vec<Log> = (1..).zip(&threads).map(log).collect();
+        count(&logs, |record| record.place == exact)
+    }
+
+    #[test]
+    fn a_write_that_may_come_between_hook_and_read_races() {
+        let reader = [(Kind::Load4, 11, X, 1), (Kind::Load4, 12, Y, 5)];
+        // Between its events 2 and 3 the other thread writes, and the first reads between 1 and 5.
+        let writer = [(Kind::Load4, 21, Y, 2), (Kind::Store4, 22, X, 3)];
+        assert_eq!(races([&reader, &writer], 0), 1);
+        let later = [(Kind::Load4, 21, Y, 6), (Kind::Store4, 22, X, 7)];
+        assert_eq!(races([&reader, &later], 0), 0);
+        let elsewhere = [(Kind::Load4, 21, Y, 2), (Kind::Store4, 22, X + 4, 3)];
+        assert_eq!(races([&reader, &elsewhere], 0), 0);
+    }
+
+    #[test]
+    fn two_writes_race_where_either_may_have_been_last() {
+        let first = [(Kind::Load4, 11, Y, 1), (Kind::Store4, 12, X, 4)];
+        let second = [(Kind::Load4, 21, Y, 2), (Kind::Store4, 22, X, 5)];
+        assert_eq!(races([&first, &second], 0), 1);
+        let after = [(Kind::Load4, 21, Y, 4 + 1), (Kind::Store4, 22, X, 6)];
+        assert_eq!(races([&first, &after], 0), 0);
+    }
+
+    #[test]
+    fn locks_and_atomic_accesses_keep_values_exact() {
+        let guarded = |from: u64, access| {
+            [(Kind::Acquire, 31, Y, from), (access, 32, X, from + 1), (Kind::Release, 33, Y, from + 2)]
+        };
+        assert_eq!(races([&guarded(1, Kind::Load4), &guarded(4, Kind::Store4)], 0), 0);
+        // Made by its hook, at its very moment: before the other's hook, or while that has not read yet.
+        let reader = [(Kind::Load4, 11, X, 2), (Kind::Load4, 12, Y, 5)];
+        assert_eq!(races([&reader, &[(Kind::Store4, 22, X, 1)]], 22), 0);
+        assert_eq!(races([&reader, &[(Kind::Store4, 22, X, 3)]], 22), 1);
+    }
 
     #[test]
     fn the_latest_of_other_threads() {
