@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The trace of a run; with or without the accesses that may be left out of the log.
 fn trace(workshop: &Workshop, name: &str, every_access: bool, options: &[&str], arguments: &[&str]) -> Vec<Value> {
-    // Variables of one length, so that stacks start at the same place.
+    // Variables and folders of one length, so that stacks start at the same place.
     let variable = if every_access { "FORETRACE_EVERY_ACCESS" } else { "FORETRACE_OTHER_ACCESS" };
     let mut command = foretrace();
     command.env(variable, "1").arg("record").args(options).arg("-o").arg(workshop.path(name)).arg("--");
@@ -56,7 +56,7 @@ fn a_serial_trace_is_the_same_with_every_access_in_the_log() {
             // ours comes each time.
             let agree = (0..3).any(|_| {
                 let without = trace(&workshop, "without", false, &options, arguments);
-                let with = trace(&workshop, "with00", true, &options, arguments);
+                let with = trace(&workshop, "withall", true, &options, arguments);
                 with.len() >= 2 && orders(&without) == orders(&with)
             });
             assert!(agree, "{program} {arguments:?} {seed}");
