@@ -82,6 +82,13 @@ impl<'a> EarlyWitness<'a> {
         snapshots
     }
 
+    /// The recorded order as far as it is asked for, where it shows the triple.
+    pub fn recorded(&self, triple: Triple) -> Option<Vec<EventId>> {
+        let Triple { first, remote, second } = triple;
+        let last = if self.complete { self.trace.events.len() - 1 } else { second.index() };
+        (first < remote && remote < second).then(|| (0..=last).map(EventId::from_index).collect())
+    }
+
     /// Schedules for the triple, one at a time; each is a prefix of the model that holds it in order.
     pub fn schedules(&self, locksets: &Locksets, triple: Triple) -> impl Iterator<Item = Vec<EventId>> {
         self.plans(locksets, triple).into_iter().filter_map(move |plan| self.attempt(triple, plan))

@@ -215,17 +215,21 @@ impl<'a> Filters<'a> {
 
     fn early_witness(&self, triple: Triple) -> Option<Judgement> {
         let (witnesses, checker) = self.witness.as_ref()?;
+        let checked = |schedule: Vec<EventId>| {
+            let shorter = schedule::shorter(self.facts.trace, self.question.feasibility, triple, &schedule);
+            checker.check(triple, &shorter).or_else(|_| checker.check(triple, &schedule)).ok()
+        };
+        let feasible = |witness| Judgement::Feasible { witness: Box::new(witness) };
+        if let Some(witness) = witnesses.recorded(triple).and_then(checked) {
+            return Some(feasible(witness));
+        }
         let class = Class::of(self.facts.trace, triple);
         if !self.effort(class, Effort::may_try) {
             return None;
         }
-        let schedules = witnesses.schedules(&self.locksets, triple).take(MOST_CHECKS);
-        let found = schedules.into_iter().find_map(|schedule| {
-            let shorter = schedule::shorter(self.facts.trace, self.question.feasibility, triple, &schedule);
-            checker.check(triple, &shorter).or_else(|_| checker.check(triple, &schedule)).ok()
-        });
+        let found = witnesses.schedules(&self.locksets, triple).take(MOST_CHECKS).find_map(checked);
         self.effort(class, |effort| effort.tried(found.is_some()));
-        found.map(|witness| Judgement::Feasible { witness: Box::new(witness) })
+        found.map(feasible)
     }
 
     fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {
