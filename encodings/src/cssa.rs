@@ -136,7 +136,11 @@ impl Encoder<'_> {
         if let Some(pi) = self.sources.get(&at) {
             return pi.clone();
         }
-        let pi = Rc::new(Pi::new(self.facts, at));
+        let mut pi = Pi::new(self.facts, at);
+        if let Some(sections) = &self.sections {
+            sections.narrow(self.facts, &mut pi);
+        }
+        let pi = Rc::new(pi);
         self.sources.insert(at, pi.clone());
         pi
     }

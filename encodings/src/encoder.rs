@@ -9,6 +9,7 @@
 use crate::duty::Duty;
 use crate::origin::Origin;
 use crate::rules::{KnownValues, Rule, Rules};
+use crate::sections::Sections;
 use crate::term::{Atom, Builder};
 use foretrace_trace::{
     EventId, MustHappenBefore, Observed, Op, Region, Structure, SyncId, TermId, ThreadId, Trace, Value,
@@ -56,6 +57,7 @@ pub struct Encoder<'a> {
     pub(crate) cone: Cone,
     pub(crate) lets: FxHashMap<EventId, TermId>,
     pub(crate) sources: FxHashMap<EventId, std::rc::Rc<crate::cssa::Pi>>,
+    pub(crate) sections: Option<Sections>,
     constraints: Vec<Constraint>,
     /// What the solver sees to by itself, where it knows schedules.
     pub(crate) duties: Option<Vec<Duty>>,
@@ -131,6 +133,7 @@ impl<'a> Encoder<'a> {
             cone,
             lets: FxHashMap::default(),
             sources: FxHashMap::default(),
+            sections: None,
             constraints: Vec::new(),
             duties,
             agenda: Vec::new(),
@@ -140,6 +143,13 @@ impl<'a> Encoder<'a> {
             last.into_iter().for_each(|event| encoder.reach(event));
         }
         encoder
+    }
+
+    /// An encoder that leaves out sources which critical sections hide: fewer constraints, with the same verdicts, but
+    /// what they rest on is not all named.
+    pub fn narrowed(mut self) -> Encoder<'a> {
+        self.sections = (!self.is_left_out(Rule::Locks)).then(|| Sections::new(self.facts));
+        self
     }
 
     /// All constraints so far; later queries only append.

@@ -9,6 +9,7 @@ mod encoder;
 mod origin;
 pub mod paper;
 mod rules;
+mod sections;
 pub mod smtlib;
 mod term;
 

@@ -56,6 +56,11 @@ pub(super) trait Backend {
     /// Decides the query begun, with one more assumption where there is one.
     fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, until: Until<'_>) -> Outcome;
 
+    /// Whether there might be an assignment without what was assumed, after there was none with it.
+    fn may_need_assumed(&self) -> bool {
+        true
+    }
+
     /// Ends the query begun.
     fn end(&mut self);
 

@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
             _ => Encoder::new(facts, rules.clone(), constants),
         };
         Session {
-            encoder,
+            encoder: encoder.narrowed(),
             solver: backend(facts, first, seed),
             rules,
             constants,
@@ -207,7 +207,8 @@ impl<'a> Session<'a> {
             Outcome::Sat => self.assignment(),
             Outcome::Undecided(reason) => Answer::Unknown(limits.of_undecided(reason)),
             Outcome::Unsat => {
-                Answer::Infeasible { rests_on_pin: self.has_pins && self.ask(None, limits) != Outcome::Unsat }
+                let may_rest = self.has_pins && self.solver.may_need_assumed();
+                Answer::Infeasible { rests_on_pin: may_rest && self.ask(None, limits) != Outcome::Unsat }
             }
         };
         self.solver.end();
@@ -229,7 +230,7 @@ impl<'a> Session<'a> {
     fn give_up_schedules(&mut self) {
         let facts = self.encoder.facts();
         let next = self.next.take().expect("Z3 speaks of everything");
-        self.encoder = Encoder::new(facts, self.rules.clone(), self.constants);
+        self.encoder = Encoder::new(facts, self.rules.clone(), self.constants).narrowed();
         self.solver = backend(facts, next, self.seed);
         self.order = next;
         self.told = 0;

@@ -41,6 +41,8 @@ pub(super) struct Sat<'a> {
     parts: Parts<'a>,
     literals: Literals,
     selector: Option<Lit>,
+    /// Besides the selector.
+    assumed: Option<Lit>,
     places: FxHashMap<EventId, i64>,
 }
 
@@ -48,7 +50,7 @@ impl<'a> Sat<'a> {
     /// A solver for constraints of this trace.
     pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Sat<'a> {
         let parts = Parts::new(trace, structure, seed);
-        Sat { parts, literals: Literals::default(), selector: None, places: FxHashMap::default() }
+        Sat { parts, literals: Literals::default(), selector: None, assumed: None, places: FxHashMap::default() }
     }
 }
 
@@ -85,13 +87,11 @@ impl Backend for Sat<'_> {
     }
 
     fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, until: Until<'_>) -> Outcome {
-        let mut assumptions: Vec<Lit> = self.selector.into_iter().collect();
-        if let Some(term) = assumed {
-            match self.literals.of(terms, term, &mut self.parts) {
-                Ok(literal) => assumptions.push(literal),
-                Err(Unsupported) => return Outcome::Undecided(Some("values".into())),
-            }
-        }
+        self.assumed = match assumed.map(|term| self.literals.of(terms, term, &mut self.parts)).transpose() {
+            Ok(assumed) => assumed,
+            Err(Unsupported) => return Outcome::Undecided(Some("values".into())),
+        };
+        let assumptions: Vec<Lit> = self.selector.into_iter().chain(self.assumed).collect();
         let parts = &mut self.parts;
         parts.solver.cb_mut().stopped.store(false, Ordering::Relaxed);
         parts.contradiction |= parts.theory.schedules.settle().is_err();
@@ -118,6 +118,11 @@ impl Backend for Sat<'_> {
         }
         self.places = parts.theory.found.drain(..).zip(0..).collect();
         Outcome::Sat
+    }
+
+    fn may_need_assumed(&self) -> bool {
+        let in_core = |literal: Lit| self.parts.solver.unsat_core_contains_var(literal.var());
+        !self.parts.contradiction && self.assumed.is_none_or(in_core)
     }
 
     fn end(&mut self) {

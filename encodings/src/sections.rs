@@ -1,0 +1,80 @@
+//! Critical sections and what they hide: sources that a π-function can do without.
+//!
+//! Two regions of one lock do not overlap. So of the writes of one region an access in another sees at most the last, and
+//! an access after a write of its own region sees none of the other. This stands on the rule for locks without naming it,
+//! so an argument's encoder does without.
+
+use crate::cssa::Pi;
+use crate::encoder::Facts;
+use foretrace_trace::{EventId, Region};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// From an event on, a thread holds the locks of these regions.
+type Epoch = (EventId, Rc<[Region]>);
+
+/// The regions around every access.
+pub(crate) struct Sections {
+    epochs: Vec<Vec<Epoch>>,
+    /// The next write of the same thread to the same variable.
+    next_write: FxHashMap<EventId, EventId>,
+}
+
+impl Sections {
+    pub(crate) fn new(facts: Facts<'_>) -> Sections {
+        let threads = facts.trace.threads.len();
+        let mut changes: Vec<Vec<(EventId, bool, Region)>> = vec![Vec::new(); threads];
+        for region in facts.structure.regions.iter().flatten() {
+            let own = &mut changes[region.thread.index()];
+            own.push((region.start, true, *region));
+            own.extend(region.end.map(|end| (end, false, *region)));
+        }
+        let mut next_write = FxHashMap::default();
+        for writes in &facts.structure.writes {
+            let mut next: Vec<Option<EventId>> = vec![None; threads];
+            for write in writes.iter().rev() {
+                let next = &mut next[facts.trace.event(*write).thread.index()];
+                next_write.extend(next.replace(*write).map(|next| (*write, next)));
+            }
+        }
+        Sections { epochs: changes.into_iter().map(epochs).collect(), next_write }
+    }
+
+    /// Leaves out the writes that critical sections hide from the access.
+    pub(crate) fn narrow(&self, facts: Facts<'_>, pi: &mut Pi) {
+        let thread = facts.trace.event(pi.at).thread;
+        let around = self.around(facts, pi.at);
+        let is_own = |write: &EventId| facts.trace.event(*write).thread == thread;
+        let own = pi.writes.iter().copied().find(|write| is_own(write) && *write < pi.at);
+        let hides = |mine: &Region, theirs: &Region, write: EventId| {
+            let overwritten = |next: &EventId| theirs.end.is_none_or(|end| *next < end);
+            mine.excludes(theirs)
+                && (own.is_some_and(|own| mine.start < own) || self.next_write.get(&write).is_some_and(overwritten))
+        };
+        pi.writes.retain(|write| {
+            let theirs = self.around(facts, *write);
+            is_own(write) || !around.iter().any(|mine| theirs.iter().any(|theirs| hides(mine, theirs, *write)))
+        });
+    }
+
+    fn around(&self, facts: Facts<'_>, event: EventId) -> &[Region] {
+        let epochs = &self.epochs[facts.trace.event(event).thread.index()];
+        let begun = epochs.partition_point(|(from, _)| *from < event);
+        begun.checked_sub(1).map_or(&[], |last| &epochs[last].1)
+    }
+}
+
+fn epochs(mut changes: Vec<(EventId, bool, Region)>) -> Vec<Epoch> {
+    changes.sort_unstable_by_key(|(at, begins, _)| (*at, *begins));
+    let mut held: Vec<Region> = Vec::new();
+    let mut epochs = Vec::with_capacity(changes.len());
+    for (at, begins, region) in changes {
+        if begins {
+            held.push(region);
+        } else {
+            held.retain(|other| *other != region);
+        }
+        epochs.push((at, held.as_slice().into()));
+    }
+    epochs
+}
