@@ -128,11 +128,16 @@ fn settings() -> u8 {
         Ok(paused) => paused,
         Err(why) => return off(why),
     };
-    // A replay is followed by the record of each event, and where not all is recorded, all that is must be.
-    if take(c"FORETRACE_EVERY_ACCESS").is_none() && mode != b"replay" && !window::partial() {
+    // Where a controller gives turns, records say where they end; and where not all is recorded, all that is must be.
+    let leaves_out = match take(c"FORETRACE_LEAVE_OUT") {
+        None => controlled.is_none(),
+        Some(said) => said != b"0" && mode != b"replay",
+    };
+    if leaves_out && !window::partial() {
         ownership::start();
     }
     interpose::threads::prepare();
+    interpose::channels::prepare();
     modules::write();
     interpose::signals::process_starts();
     if paused { PAUSED } else { RECORDING }

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 
 /// The trace of a run; with or without the accesses that may be left out of the log.
 fn trace(workshop: &Workshop, name: &str, every_access: bool, options: &[&str], arguments: &[&str]) -> Vec<Value> {
-    // Variables and folders of one length, so that stacks start at the same place.
-    let variable = if every_access { "FORETRACE_EVERY_ACCESS" } else { "FORETRACE_OTHER_ACCESS" };
+    // Values and folders of one length, so that stacks start at the same place.
     let mut command = foretrace();
-    command.env(variable, "1").arg("record").args(options).arg("-o").arg(workshop.path(name)).arg("--");
+    command.env("FORETRACE_LEAVE_OUT", if every_access { "0" } else { "1" }).arg("record").args(options).arg("-o").arg(workshop.path(name)).arg("--");
     let output = command.arg(&workshop.program).args(arguments).output().expect("starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(workshop.path(name).join("trace.jsonl.zst").exists(), "{said}");

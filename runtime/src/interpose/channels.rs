@@ -1,6 +1,7 @@
 //! Pipes and event counters within the program: what one thread reads another has written before. They are recorded as
 //! semaphores that count writes.
 //!
+//! Pipes that the process was started with lead elsewhere, and whether they are pipes differs from run to run: they are none of these.
 //! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
 //! read counts as that of one: the order that is recorded is then a part of what there was.
 
@@ -35,15 +36,31 @@ struct Channel {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
+const KIND: u32 = 0o170_000;
+const PIPE: u32 = 0o010_000;
+
+/// The pipes that the process was started with, by inode; 0 where there is none.
+static INHERITED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// The program starts: what is open now is not its own.
+pub fn prepare() {
+    for (file, inherited) in INHERITED.iter().enumerate() {
+        let pipe = status(file as c_int).filter(|status| status.mode & KIND == PIPE);
+        inherited.store(pipe.map_or(0, |status| status.inode), Relaxed);
+    }
+}
+
+fn status(file: c_int) -> Option<Status> {
+    let mut status = Status { device: 0, inode: 0, links: 0, mode: 0, rest: [0; 29] };
+    (call!(FSTAT, file, &raw mut status) == 0).then_some(status)
+}
+
 /// A key for the channel behind a descriptor, and whether a read takes all that was written.
 fn channel(file: c_int) -> Option<(usize, bool)> {
-    const KIND: u32 = 0o170_000;
-    const PIPE: u32 = 0o010_000;
-    let mut status = Status { device: 0, inode: 0, links: 0, mode: 0, rest: [0; 29] };
-    if call!(FSTAT, file, &raw mut status) != 0 {
-        return None;
-    }
+    let status = status(file)?;
+    let is_inherited = || INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode);
     match status.mode & KIND {
+        PIPE if is_inherited() => None,
         PIPE => Some((HIGH | (status.inode as usize) << 4, false)),
         0 if is_event_counter(file) => Some((event_key(file), true)),
         _ => None,

@@ -4,7 +4,7 @@
 //! real one. The place of their records is where they return to, which only assembly knows: hence the trampolines.
 
 pub mod barrier;
-mod channels;
+pub mod channels;
 pub mod cond;
 pub mod futex;
 mod jumps;
