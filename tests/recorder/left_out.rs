@@ -10,7 +10,13 @@ use std::collections::BTreeMap;
 fn trace(workshop: &Workshop, name: &str, every_access: bool, options: &[&str], arguments: &[&str]) -> Vec<Value> {
     // Values and folders of one length, so that stacks start at the same place.
     let mut command = foretrace();
-    command.env("FORETRACE_LEAVE_OUT", if every_access { "0" } else { "1" }).arg("record").args(options).arg("-o").arg(workshop.path(name)).arg("--");
+    command
+        .env("FORETRACE_LEAVE_OUT", if every_access { "0" } else { "1" })
+        .arg("record")
+        .args(options)
+        .arg("-o")
+        .arg(workshop.path(name))
+        .arg("--");
     let output = command.arg(&workshop.program).args(arguments).output().expect("starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(workshop.path(name).join("trace.jsonl.zst").exists(), "{said}");
