@@ -114,7 +114,7 @@ const ORDERS: &[Choice<Order>] = &[
     ("auto", "what is fastest", Order::Auto),
     ("idl", "difference logic in Z3: the reference", Order::Idl),
     ("order", "an ordering theory in Z3", Order::Order),
-    ("sat", "the ordering theory in a SAT solver; `order` where there are values to solve for", Order::Sat),
+    ("sat", "the ordering theory in a SAT solver, with tables of values", Order::Sat),
 ];
 
 /// Predicts and reports.

@@ -2,7 +2,7 @@
 
 use foretrace_encodings::{Atom, Duty};
 use foretrace_trace::{EventId, Func, Node, TermId, Terms};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a solver says.
@@ -14,6 +14,8 @@ pub(super) enum Outcome {
     Unsat,
     /// Neither was found out, and why, where it is not for the time.
     Undecided(Option<String>),
+    /// The solver's way with values does not lead there: another one is to be asked.
+    Beyond,
 }
 
 /// The solver cannot speak of what the term speaks of.
@@ -28,6 +30,10 @@ pub(super) struct Until<'a> {
 }
 
 impl Until<'_> {
+    pub(super) fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
     /// What is left in milliseconds, at least one.
     pub(super) fn millis(&self) -> u32 {
         let rest = self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));

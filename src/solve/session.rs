@@ -113,7 +113,7 @@ pub struct Session<'a> {
     constants: &'a FxHashMap<EventId, Value>,
     /// Who decides.
     order: Order,
-    /// Who goes on when the solver meets values that it does not know how to solve for.
+    /// Who goes on when the solver's way with values does not lead there.
     next: Option<Order>,
     seed: u32,
     told: usize,
@@ -181,7 +181,7 @@ impl<'a> Session<'a> {
             self.told = 0;
             self.asserted = 0;
         }
-        let (query, added, encoded) = loop {
+        loop {
             let mut reached = None;
             let most = self.most_terms;
             let query = self.encoder.query_while(triple, guarded, &mut |terms| {
@@ -197,33 +197,41 @@ impl<'a> Session<'a> {
                 return Answer::Infeasible { rests_on_pin: false };
             }
             let added = self.encoder.constraints().len() - self.asserted;
-            match self.begin(&query) {
-                Ok(()) => break (query, added, encoded),
-                Err(Unsupported) => self.give_up_schedules(),
-            }
+            let begun = self.begin(&query);
+            let asserted = began.elapsed() - encoded;
+            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, limits)) else {
+                self.give_up_schedules();
+                continue;
+            };
+            self.solver.end();
+            tracing::debug!(
+                %triple,
+                cone = self.encoder.cone_size(),
+                constraints = self.asserted,
+                added,
+                encode = ?encoded,
+                assert = ?asserted,
+                solve = ?(began.elapsed() - encoded - asserted),
+                "{}",
+                answer.kind()
+            );
+            return answer;
+        }
+    }
+
+    /// Decides the query begun; nothing where another solver is to be asked.
+    fn answer(&mut self, query: &Query, limits: Limits<'_>) -> Option<Answer> {
+        let rests_on_pin = match self.ask(Some(query.pins), limits) {
+            Outcome::Sat => return Some(self.assignment()),
+            Outcome::Undecided(reason) => return Some(Answer::Unknown(limits.of_undecided(reason))),
+            Outcome::Beyond => return None,
+            Outcome::Unsat if !self.has_pins || !self.solver.may_need_assumed() => false,
+            Outcome::Unsat => match self.ask(None, limits) {
+                Outcome::Beyond => return None,
+                outcome => outcome != Outcome::Unsat,
+            },
         };
-        let asserted = began.elapsed() - encoded;
-        let answer = match self.ask(Some(query.pins), limits) {
-            Outcome::Sat => self.assignment(),
-            Outcome::Undecided(reason) => Answer::Unknown(limits.of_undecided(reason)),
-            Outcome::Unsat => {
-                let may_rest = self.has_pins && self.solver.may_need_assumed();
-                Answer::Infeasible { rests_on_pin: may_rest && self.ask(None, limits) != Outcome::Unsat }
-            }
-        };
-        self.solver.end();
-        tracing::debug!(
-            %triple,
-            cone = self.encoder.cone_size(),
-            constraints = self.asserted,
-            added,
-            encode = ?encoded,
-            assert = ?asserted,
-            solve = ?(began.elapsed() - encoded - asserted),
-            "{}",
-            answer.kind()
-        );
-        answer
+        Some(Answer::Infeasible { rests_on_pin })
     }
 
     /// Goes on with a solver that speaks of everything, and all constraints.

@@ -1,5 +1,6 @@
-//! From constraint terms without values to clauses.
+//! From constraint terms to clauses.
 
+use super::values::{Constraint, Refined, Row, Then, Values};
 use crate::solve::backend::Unsupported;
 use batsat::Lit;
 use foretrace_encodings::Atom;
@@ -28,6 +29,7 @@ pub(super) struct Literals {
     known: Vec<Option<Lit>>,
     truth: Option<Lit>,
     tokens: FxHashMap<EventId, Token>,
+    values: Values,
 }
 
 /// What is said of a token: which numbers it may be, and that it is the same as others.
@@ -48,12 +50,22 @@ impl Literals {
         if let Node::App(Func::And, args) = terms.node(term) {
             return args.iter().try_for_each(|arg| self.assert(terms, *arg, to));
         }
+        if let Some((chosen, at, given)) = source(terms, term) {
+            let chosen = self.of(terms, chosen, to)?;
+            self.values.add_source(at, chosen, given);
+            if terms.as_const(given).is_none() && terms.sort(given) != Sort::Bool {
+                return Ok(()); // said by rows, as they are needed
+            }
+        }
         let (mut ways, mut sources) = (Vec::new(), Vec::new());
         let mut pending = vec![term];
         while let Some(term) = pending.pop() {
             match terms.node(term) {
                 Node::App(Func::Or, args) => pending.extend(args),
-                Node::Leaf(Atom::ReadsFrom { at, write }) if to.has_one_source(*at) => sources.push((*at, *write)),
+                Node::Leaf(Atom::ReadsFrom { at, write }) if to.has_one_source(*at) => {
+                    self.of(terms, term, to)?; // so that it is known to the values
+                    sources.push((*at, *write));
+                }
                 _ => ways.push(self.of(terms, term, to)?),
             }
         }
@@ -68,7 +80,58 @@ impl Literals {
                 to.clause(&ways);
             }
         }
+        self.values.watch(terms, term);
         Ok(())
+    }
+
+    /// The goal as a constraint, if there are conditions over values in it.
+    pub(super) fn constraint(&self, terms: &Terms<Atom>, goal: TermId) -> Option<Constraint> {
+        self.values.constraint(terms, goal)
+    }
+
+    /// What the values of an assignment make of all constraints and these goals.
+    pub(super) fn refine(
+        &mut self,
+        terms: &Terms<Atom>,
+        goals: &[Constraint],
+        is_true: &dyn Fn(Lit) -> bool,
+    ) -> Refined {
+        self.values.refine(terms, goals, &self.known, is_true)
+    }
+
+    /// What a read returns under an assignment.
+    #[cfg(test)]
+    pub(super) fn found(&mut self, terms: &Terms<Atom>, at: EventId, is_true: &dyn Fn(Lit) -> bool) -> Option<Value> {
+        self.values.found(terms, at, &self.known, is_true)
+    }
+
+    /// Adds a row as a clause.
+    pub(super) fn add_row(&mut self, terms: &Terms<Atom>, row: Row, to: &mut impl Clauses) -> Result<(), Unsupported> {
+        let mut clause: Vec<Lit> = row.chosen.iter().map(|chosen| !*chosen).collect();
+        for (read, value) in row.reads {
+            clause.push(!self.returns(terms, read.at, read.term, value, to)?);
+        }
+        clause.push(match row.then {
+            Then::Holds(literal) => literal,
+            Then::Returns(read, value) => self.returns(terms, read.at, read.term, value, to)?,
+        });
+        to.clause(&clause);
+        Ok(())
+    }
+
+    /// The literal of "the read returns this value".
+    fn returns(
+        &mut self,
+        terms: &Terms<Atom>,
+        at: EventId,
+        read: TermId,
+        value: Value,
+        to: &mut impl Clauses,
+    ) -> Result<Lit, Unsupported> {
+        match value {
+            Value::Bool(value) => self.of(terms, read, to).map(|literal| if value { literal } else { !literal }),
+            value => Ok(self.values.equals(at, value, to)),
+        }
     }
 
     /// The literal of a Boolean term.
@@ -100,14 +163,35 @@ impl Literals {
             }
             Node::Leaf(Atom::Before(a, b)) => Ok(to.before(*a, *b)),
             Node::Leaf(atom) if foretrace_trace::Leaf::sort(atom) == Sort::Bool => Ok(to.leaf(atom)),
-            Node::App(Func::Eq, args) if terms.sort(args[0]) == Sort::Int => self.tokens(terms, args, to),
+            Node::App(Func::Eq, args) if args.iter().any(|arg| is_token(terms, *arg)) => self.tokens(terms, args, to),
             Node::App(func, args) if operands(terms, term).len() == args.len() => {
                 let args: Vec<Lit> =
                     args.iter().map(|arg| self.known[arg.index()].expect("operands come first")).collect();
                 connective(*func, &args, to)
             }
-            _ => Err(Unsupported),
+            _ => self.condition(terms, term, to),
         }
+    }
+
+    /// The literal of a condition over values.
+    fn condition(&mut self, terms: &Terms<Atom>, term: TermId, to: &mut impl Clauses) -> Result<Lit, Unsupported> {
+        if !terms.leaves(term).iter().all(|atom| matches!(atom, Atom::Value { .. })) {
+            return Err(Unsupported);
+        }
+        let literal = match terms.node(term) {
+            Node::App(Func::Eq, args) => match (terms.node(args[0]), terms.node(args[args.len() - 1])) {
+                (Node::Leaf(Atom::Value { at, .. }), Node::Const(value))
+                | (Node::Const(value), Node::Leaf(Atom::Value { at, .. }))
+                    if args.len() == 2 =>
+                {
+                    self.values.equals(*at, value.clone(), to)
+                }
+                _ => to.fresh(),
+            },
+            _ => to.fresh(),
+        };
+        self.values.add_condition(term, literal);
+        Ok(literal)
     }
 
     fn truth(&mut self, to: &mut impl Clauses) -> Lit {
@@ -155,8 +239,30 @@ impl Literals {
     }
 }
 
+fn is_token(terms: &Terms<Atom>, term: TermId) -> bool {
+    matches!(terms.node(term), Node::Leaf(Atom::Token(_)))
+}
+
+/// What a constraint says of where a value comes from, if that is all: the term of "it comes from there", the read, and the
+/// value then.
+fn source(terms: &Terms<Atom>, term: TermId) -> Option<(TermId, EventId, TermId)> {
+    let Node::App(Func::Or, ways) = terms.node(term) else { return None };
+    let [not_chosen, equal] = ways[..] else { return None };
+    let (Node::App(Func::Not, chosen), Node::App(Func::Eq, sides)) = (terms.node(not_chosen), terms.node(equal)) else {
+        return None;
+    };
+    match (terms.node(chosen[0]), terms.node(sides[0]), &sides[..]) {
+        (Node::Leaf(Atom::ReadsFrom { at, .. }), Node::Leaf(Atom::Value { at: read, .. }), [_, given])
+            if at == read =>
+        {
+            Some((chosen[0], *at, *given))
+        }
+        _ => None,
+    }
+}
+
 /// The arguments that must have literals first: those of Boolean connectives.
-fn operands(terms: &Terms<Atom>, term: TermId) -> &[TermId] {
+pub(super) fn operands(terms: &Terms<Atom>, term: TermId) -> &[TermId] {
     match terms.node(term) {
         Node::App(_, args) if args.iter().all(|arg| terms.sort(*arg) == Sort::Bool) => args,
         _ => &[],

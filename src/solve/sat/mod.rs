@@ -1,21 +1,28 @@
-//! The back-end `sat`: a plain SAT solver with the theory of schedules, for queries that leave no value to solve for.
+//! The back-end `sat`: a plain SAT solver with the theory of schedules, and tables of values.
 
 mod clauses;
 mod parts;
 mod sources;
 mod theory;
+mod values;
 
 use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use super::interrupt::watched;
 use batsat::{Callbacks, Lit, SolverInterface, lbool};
 use clauses::{Clauses, Literals};
 use foretrace_encodings::{Atom, Duty};
+#[cfg(test)]
+use foretrace_trace::Node;
 use foretrace_trace::{EventId, Structure, TermId, Terms, Trace};
 use parts::Parts;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use values::{Constraint, Refined};
+
+/// How often the values of one query's assignments are refined before another solver is asked.
+const MOST_ROUNDS: usize = 2_000;
 
 /// How long a search goes on before it is watched for the user's wish to stop.
 const QUICK: Duration = Duration::from_millis(100);
@@ -41,6 +48,8 @@ pub(super) struct Sat<'a> {
     parts: Parts<'a>,
     literals: Literals,
     selector: Option<Lit>,
+    /// The goals of the query begun in which values are spoken of.
+    goals: Vec<Constraint>,
     /// Besides the selector.
     assumed: Option<Lit>,
     places: FxHashMap<EventId, i64>,
@@ -50,7 +59,42 @@ impl<'a> Sat<'a> {
     /// A solver for constraints of this trace.
     pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Sat<'a> {
         let parts = Parts::new(trace, structure, seed);
-        Sat { parts, literals: Literals::default(), selector: None, assumed: None, places: FxHashMap::default() }
+        Sat {
+            parts,
+            literals: Literals::default(),
+            selector: None,
+            goals: Vec::new(),
+            assumed: None,
+            places: FxHashMap::default(),
+        }
+    }
+}
+
+impl Parts<'_> {
+    /// Looks for an assignment, its values left out.
+    fn solve(&mut self, assumptions: &[Lit], until: Until<'_>) -> Outcome {
+        self.solver.cb_mut().stopped.store(false, Ordering::Relaxed);
+        self.contradiction |= self.theory.schedules.settle().is_err();
+        while let Some(implied) = self.theory.next_implied() {
+            self.clause(&[implied]);
+        }
+        if self.contradiction {
+            return Outcome::Unsat;
+        }
+        let (solver, theory) = (&mut self.solver, &mut self.theory);
+        solver.cb_mut().end = Some(until.deadline.min(Instant::now() + QUICK));
+        let mut answer = solver.solve_limited_th(theory, assumptions);
+        if answer == lbool::UNDEF {
+            solver.cb_mut().end = Some(until.deadline);
+            let stopped = solver.cb_mut().stopped.clone();
+            let stop = move || stopped.store(true, Ordering::Relaxed);
+            answer = watched(until.stop, stop, || solver.solve_limited_th(theory, assumptions));
+        }
+        match answer {
+            answer if answer == lbool::FALSE => Outcome::Unsat,
+            answer if answer == lbool::TRUE => Outcome::Sat,
+            _ => Outcome::Undecided(None),
+        }
     }
 }
 
@@ -80,8 +124,9 @@ impl Backend for Sat<'_> {
         self.selector = Some(selector);
         self.parts.theory.query = Some(selector);
         for goal in goals {
-            let goal = self.literals.of(terms, *goal, &mut self.parts)?;
-            self.parts.clause(&[!selector, goal]);
+            let literal = self.literals.of(terms, *goal, &mut self.parts)?;
+            self.parts.clause(&[!selector, literal]);
+            self.goals.extend(self.literals.constraint(terms, *goal));
         }
         Ok(())
     }
@@ -89,35 +134,35 @@ impl Backend for Sat<'_> {
     fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, until: Until<'_>) -> Outcome {
         self.assumed = match assumed.map(|term| self.literals.of(terms, term, &mut self.parts)).transpose() {
             Ok(assumed) => assumed,
-            Err(Unsupported) => return Outcome::Undecided(Some("values".into())),
+            Err(Unsupported) => return Outcome::Beyond,
         };
         let assumptions: Vec<Lit> = self.selector.into_iter().chain(self.assumed).collect();
-        let parts = &mut self.parts;
-        parts.solver.cb_mut().stopped.store(false, Ordering::Relaxed);
-        parts.contradiction |= parts.theory.schedules.settle().is_err();
-        while let Some(implied) = parts.theory.next_implied() {
-            parts.clause(&[implied]);
+        for round in 0..MOST_ROUNDS {
+            if until.is_over() {
+                return Outcome::Undecided(None);
+            }
+            let outcome = self.parts.solve(&assumptions, until);
+            if outcome != Outcome::Sat {
+                return outcome;
+            }
+            let solver = &self.parts.solver;
+            let is_true = |literal| solver.value_lit(literal) == lbool::TRUE;
+            match self.literals.refine(terms, &self.goals, &is_true) {
+                Refined::Holds => {
+                    self.places = self.parts.theory.found.drain(..).zip(0..).collect();
+                    return Outcome::Sat;
+                }
+                Refined::TooLarge => break,
+                Refined::RuledOut(rows) => {
+                    tracing::trace!(round, rows = rows.len(), "refined");
+                    let added = rows.into_iter().try_for_each(|row| self.literals.add_row(terms, row, &mut self.parts));
+                    if added.is_err() {
+                        break;
+                    }
+                }
+            }
         }
-        if parts.contradiction {
-            return Outcome::Unsat;
-        }
-        let solver = &mut parts.solver;
-        solver.cb_mut().end = Some(until.deadline.min(Instant::now() + QUICK));
-        let mut answer = solver.solve_limited_th(&mut parts.theory, &assumptions);
-        if answer == lbool::UNDEF {
-            solver.cb_mut().end = Some(until.deadline);
-            let stopped = solver.cb_mut().stopped.clone();
-            let stop = move || stopped.store(true, Ordering::Relaxed);
-            answer = watched(until.stop, stop, || solver.solve_limited_th(&mut parts.theory, &assumptions));
-        }
-        if answer == lbool::FALSE {
-            return Outcome::Unsat;
-        }
-        if answer != lbool::TRUE {
-            return Outcome::Undecided(None);
-        }
-        self.places = parts.theory.found.drain(..).zip(0..).collect();
-        Outcome::Sat
+        Outcome::Beyond
     }
 
     fn may_need_assumed(&self) -> bool {
@@ -126,6 +171,7 @@ impl Backend for Sat<'_> {
     }
 
     fn end(&mut self) {
+        self.goals.clear();
         if let Some(selector) = self.selector.take() {
             self.parts.clause(&[!selector]);
             for tried in std::mem::take(&mut self.parts.theory.tries) {
@@ -143,11 +189,15 @@ impl Backend for Sat<'_> {
     }
 
     fn place(&self, step: EventId) -> i64 {
-        self.places.get(&step).copied().unwrap_or(0)
+        self.places.get(&step).copied().unwrap_or(i64::MAX) // after the prefix
     }
 
     #[cfg(test)]
     fn value(&mut self, terms: &Terms<Atom>, term: TermId) -> foretrace_trace::Value {
-        self.is_true(terms, term).into()
+        let Node::Leaf(Atom::Value { at, sort }) = terms.node(term) else { return self.is_true(terms, term).into() };
+        let solver = &self.parts.solver;
+        let is_true = |literal| solver.value_lit(literal) == lbool::TRUE;
+        let found = self.literals.found(terms, *at, &is_true);
+        found.unwrap_or(foretrace_trace::Value::zero(*sort)) // one that is no part of the prefix
     }
 }
