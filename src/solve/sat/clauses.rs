@@ -99,6 +99,11 @@ impl Literals {
         self.values.refine(terms, goals, &self.known, is_true)
     }
 
+    /// Whether there are rows of tables.
+    pub(super) fn has_rows(&self) -> bool {
+        self.values.has_rows()
+    }
+
     /// What a read returns under an assignment.
     #[cfg(test)]
     pub(super) fn found(&mut self, terms: &Terms<Atom>, at: EventId, is_true: &dyn Fn(Lit) -> bool) -> Option<Value> {

@@ -116,7 +116,8 @@ impl Backend for Sat<'_> {
     }
 
     fn is_worn(&self) -> bool {
-        self.parts.solver.num_conflicts() > WORN
+        // What the rows of tables say is of use to every query.
+        !self.literals.has_rows() && self.parts.solver.num_conflicts() > WORN
     }
 
     fn begin(&mut self, terms: &Terms<Atom>, goals: &[TermId]) -> Result<(), Unsupported> {

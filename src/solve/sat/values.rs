@@ -139,6 +139,11 @@ impl Values {
         refined
     }
 
+    /// Whether there are rows.
+    pub(super) fn has_rows(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
     /// What a read returns under an assignment.
     #[cfg(test)]
     pub(super) fn found(
