@@ -1,14 +1,46 @@
 //! What several commands ask of a trace: the choices of options, and whether they fit each other and the trace.
 
-use super::choices::{Choice, seconds};
+use super::choices::{Choice, one_of, seconds};
 use super::say;
 use anyhow::{Context, bail};
-use foretrace::options::{CandidateSet, Per};
+use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::verdict::Decider;
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Question, Trace};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// What is asked of candidates.
+#[derive(clap::Args)]
+pub struct QuestionArgs {
+    /// What a read returns in another schedule [default: the strongest that the trace's data allows]
+    #[arg(long, value_parser = one_of(MODELS))]
+    model: Option<Model>,
+
+    /// Whether the violation may end the run
+    #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
+    feasibility: Feasibility,
+
+    /// When the order of two accesses makes no difference
+    #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
+    independence: Independence,
+
+    /// What counts as a transaction
+    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
+    atomic: Atomic,
+}
+
+impl QuestionArgs {
+    /// Options that ask this, where the trace allows it.
+    pub fn options(&self, trace: &Trace) -> anyhow::Result<Options> {
+        let mut options = Options::new(trace.data);
+        let model = self.model.unwrap_or(options.question.model);
+        options.question = Question { model, feasibility: self.feasibility, independence: self.independence };
+        options.atomic = self.atomic;
+        must_fit(options.question, trace)?;
+        Ok(options)
+    }
+}
 
 /// How long the solver may take.
 #[derive(clap::Args)]

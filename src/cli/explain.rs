@@ -1,6 +1,6 @@
 //! `foretrace explain`: why a candidate can or cannot happen.
 
-use super::asking::{ATOMICS, FEASIBILITIES, INDEPENDENCES, MODELS, TimeLimits, must_fit, stop_on_ctrl_c};
+use super::asking::{QuestionArgs, TimeLimits, stop_on_ctrl_c};
 use super::choices::{FORMATS, Format, one_of};
 use super::{Outcome, files};
 use anyhow::Context;
@@ -9,7 +9,7 @@ use foretrace::options::Options;
 use foretrace::recorder::Folder;
 use foretrace::report::{ExplanationReport, Subject};
 use foretrace::verdict::Verdict;
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Trace, Triple};
+use foretrace_trace::{EventId, Trace, Triple};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -39,21 +39,8 @@ pub struct Args {
     /// The transaction's later access
     second: u32,
 
-    /// What a read returns in another schedule [default: the strongest that the trace's data allows]
-    #[arg(long, value_parser = one_of(MODELS))]
-    model: Option<Model>,
-
-    /// Whether the violation may end the run
-    #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
-    feasibility: Feasibility,
-
-    /// When the order of two accesses makes no difference
-    #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
-    independence: Independence,
-
-    /// What counts as a transaction
-    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
-    atomic: Atomic,
+    #[command(flatten)]
+    question: QuestionArgs,
 
     #[command(flatten)]
     limits: TimeLimits,
@@ -95,12 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
-    let mut options = Options::new(trace.data);
-    options.question.model = args.model.unwrap_or(options.question.model);
-    options.question.feasibility = args.feasibility;
-    options.question.independence = args.independence;
-    must_fit(options.question, trace)?;
-    options.atomic = args.atomic;
+    let mut options = args.question.options(trace)?;
     options.timeout = args.limits.timeout;
     options.budget = args.limits.budget;
     options.seed = args.seed;

@@ -1,9 +1,6 @@
 //! `foretrace predict`: the main job.
 
-use super::asking::{
-    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, FILTERS, INDEPENDENCES, MODELS, PERS, TimeLimits, must_fit,
-    say_no_transactions, stop_on_ctrl_c,
-};
+use super::asking::{CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, say_no_transactions, stop_on_ctrl_c};
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
 use super::{Outcome, files, is_closed_pipe};
@@ -14,7 +11,7 @@ use foretrace::recorder::Folder;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
-use foretrace_trace::{Atomic, Feasibility, Independence, Model, Trace};
+use foretrace_trace::Trace;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -36,21 +33,8 @@ pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
     trace: PathBuf,
 
-    /// What a read returns in another schedule [default: the strongest that the trace's data allows]
-    #[arg(long, value_parser = one_of(MODELS))]
-    model: Option<Model>,
-
-    /// Whether the violation may end the run
-    #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
-    feasibility: Feasibility,
-
-    /// When the order of two accesses makes no difference
-    #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
-    independence: Independence,
-
-    /// What counts as a transaction
-    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
-    atomic: Atomic,
+    #[command(flatten)]
+    question: QuestionArgs,
 
     /// Which triples of accesses are decided
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
@@ -152,12 +136,7 @@ fn unknown(totals: &Totals) -> u64 {
 
 /// The options of the run, where they fit each other and the trace.
 fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
-    let mut options = Options::new(trace.data);
-    let question = &mut options.question;
-    question.model = args.model.unwrap_or(question.model);
-    question.feasibility = args.feasibility;
-    question.independence = args.independence;
-    must_fit(*question, trace)?;
+    let mut options = args.question.options(trace)?;
     if args.strategy == Strategy::Paper {
         paper::supports(trace, options.question)?;
         if !matches!(args.order, Order::Auto | Order::Idl) {
@@ -167,7 +146,6 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
             bail!("--dump-smt2 writes the queries of --strategy demand, found --strategy paper");
         }
     }
-    options.atomic = args.atomic;
     options.candidates = args.candidates;
     options.strategy = args.strategy;
     options.per = args.per.unwrap_or(match (args.candidates, args.strategy) {

@@ -6,7 +6,7 @@ pub use json::ComparisonJson;
 
 use super::sentence::Speaker;
 use super::text::{HEAD, place};
-use super::{Subject, atomic_meaning, candidate_set_name};
+use super::{Subject, candidate_set_name};
 use crate::candidates::Class;
 use crate::compare::{Comparison, Contest, Counts, Disagreement, Said};
 use crate::explain::Argument;
@@ -71,7 +71,7 @@ impl<'t> ComparisonText<'t> {
 
     /// Writes the report. `out` may drop the styling.
     pub fn write(&self, comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
-        let Subject { file, trace, options, transactions, .. } = self.voice.subject;
+        let Subject { file, trace, options, .. } = self.voice.subject;
         let question = options.question;
         writeln!(
             out,
@@ -80,13 +80,7 @@ impl<'t> ComparisonText<'t> {
             trace.threads.len(),
             trace.vars.len()
         )?;
-        writeln!(
-            out,
-            "transactions: {} by --atomic {} ({})",
-            transactions.len(),
-            options.atomic,
-            atomic_meaning(options.atomic)
-        )?;
+        writeln!(out, "{}", self.voice.subject.transactions_line())?;
         writeln!(
             out,
             "{} feasibility, {} independence; candidates {}",

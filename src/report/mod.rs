@@ -54,6 +54,14 @@ pub fn per_name(per: Per) -> &'static str {
     }
 }
 
+impl Subject<'_> {
+    /// The line that says what counts as a transaction.
+    fn transactions_line(&self) -> String {
+        let atomic = self.options.atomic;
+        format!("transactions: {} by --atomic {atomic} ({})", self.transactions.len(), atomic_meaning(atomic))
+    }
+}
+
 /// What a choice of transactions means, for people.
 fn atomic_meaning(atomic: Atomic) -> &'static str {
     match atomic {

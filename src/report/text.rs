@@ -2,7 +2,7 @@
 
 use super::class::{ClassVerdicts, Classes, Found};
 use super::table::{self, Mark};
-use super::{Subject, atomic_meaning, pattern_meaning, totals};
+use super::{Subject, pattern_meaning, totals};
 use crate::candidates::Class;
 use crate::predict::{Refuted, Totals};
 use crate::verdict::{Decision, Verdict};
@@ -54,7 +54,7 @@ impl<'t> TextReport<'t> {
     }
 
     fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Subject { file, trace, options, transactions, .. } = self.subject;
+        let Subject { file, trace, options, .. } = self.subject;
         let question = options.question;
         writeln!(
             out,
@@ -63,13 +63,7 @@ impl<'t> TextReport<'t> {
             count(trace.threads.len(), "thread"),
             count(trace.vars.len(), "variable")
         )?;
-        writeln!(
-            out,
-            "transactions: {} by --atomic {} ({})",
-            transactions.len(),
-            options.atomic,
-            atomic_meaning(options.atomic)
-        )?;
+        writeln!(out, "{}", self.subject.transactions_line())?;
         writeln!(
             out,
             "model {}, {} feasibility, {} independence; candidates {}, per {}",

@@ -7,7 +7,7 @@
 //!   theory lives behind it in an `Rc<RefCell<_>>` that outlives the solver; nothing here holds a borrow over a call that can
 //!   call back, so that two never meet.
 //! - No panic crosses the border: an `extern "C"` function of Rust aborts instead.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the z3 crate has no user propagator")]
 
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;

@@ -45,12 +45,11 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let mut world = World::new(&program, options, sharing, Names::load(&program)?);
     world.mirror = mirror(&logs);
     world.draft.assembler.set_program(&description.program);
-    let mut threads = declare_threads(&mut world, &logs)?;
+    let mut threads = declare_threads(&mut world, &logs, start.as_ref())?;
     world.statistics.races = races;
     if let Some(start) = start {
         world.begins_later = true;
         world.statistics.begins_later = true;
-        threads.iter_mut().zip(&start.begun).for_each(|(thread, begun)| thread.begun_before = *begun);
         window::take_open(&mut world, &mut threads, &logs, &start)?;
     }
     take_turns(&mut world, &mut threads, &logs)?;
@@ -65,10 +64,7 @@ fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Res
     let mut world = World::new(program, &options, Sharing::default(), Names::none());
     world.mirror = Some(mirror);
     world.survey = Some(Analysis::default());
-    let mut threads = declare_threads(&mut world, logs)?;
-    if let Some(start) = start {
-        threads.iter_mut().zip(&start.begun).for_each(|(thread, begun)| thread.begun_before = *begun);
-    }
+    let mut threads = declare_threads(&mut world, logs, start)?;
     take_turns(&mut world, &mut threads, logs)?;
     Ok(world.survey.take().unwrap_or_default().finish())
 }
@@ -112,7 +108,11 @@ impl Description {
     }
 }
 
-fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thread<'a>>, WalkError> {
+fn declare_threads<'a>(
+    world: &mut World<'_>,
+    logs: &'a [Log],
+    start: Option<&window::Start>,
+) -> Result<Vec<Thread<'a>>, WalkError> {
     let mut threads = Vec::new();
     for ((index, log), path) in logs.iter().enumerate().zip(thread_paths(logs)) {
         let header = log.header();
@@ -121,7 +121,9 @@ fn declare_threads<'a>(world: &mut World<'_>, logs: &'a [Log]) -> Result<Vec<Thr
         world.threads.insert(header.thread, id);
         world.statistics.records += log.len();
         world.statistics.counted += log.counted();
-        threads.push(Thread::new(index, header.thread, id, log));
+        let mut thread = Thread::new(index, header.thread, id, log);
+        thread.begun_before = start.is_some_and(|start| start.begun[index]);
+        threads.push(thread);
     }
     world.statistics.threads = threads.len() as u64;
     Ok(threads)

@@ -117,6 +117,19 @@ word!(
     (Kind::Load8, Kind::Store8, Kind::Update8, Kind::Failed8, Kind::Replace8)
 );
 
+/// Calls the function for words of so many bytes: 1, 2, 4 or 8.
+macro_rules! by_size {
+    ($bytes:expr, $function:ident($($argument:expr),*)) => {
+        match $bytes {
+            1 => $function::<u8>($($argument),*),
+            2 => $function::<u16>($($argument),*),
+            4 => $function::<u32>($($argument),*),
+            _ => $function::<u64>($($argument),*),
+        }
+    };
+}
+pub(super) use by_size;
+
 /// Whether the tools can compute what an access at this site does.
 #[inline(always)]
 fn is_computable(site: u64) -> bool {
@@ -483,52 +496,27 @@ fn store_counted<W: Word>(thread: &'static Thread, address: u64, value: u64, sit
 
 /// Reads a piece of 1, 2, 4 or 8 bytes; the thread is inside of a hook.
 pub fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
-    match bytes {
-        1 => load::<u8>(thread, address, site),
-        2 => load::<u16>(thread, address, site),
-        4 => load::<u32>(thread, address, site),
-        _ => load::<u64>(thread, address, site),
-    }
+    by_size!(bytes, load(thread, address, site))
 }
 
 /// Writes such a piece.
 pub(super) fn store_piece(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
-    match bytes {
-        1 => store::<u8>(thread, address, value, site),
-        2 => store::<u16>(thread, address, value, site),
-        4 => store::<u32>(thread, address, value, site),
-        _ => store::<u64>(thread, address, value, site),
-    }
+    by_size!(bytes, store(thread, address, value, site))
 }
 
 /// Reads a piece of 1, 2, 4 or 8 bytes; the thread is not inside of a hook.
 fn load_piece_counted(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
-    match bytes {
-        1 => load_counted::<u8>(thread, address, site),
-        2 => load_counted::<u16>(thread, address, site),
-        4 => load_counted::<u32>(thread, address, site),
-        _ => load_counted::<u64>(thread, address, site),
-    }
+    by_size!(bytes, load_counted(thread, address, site))
 }
 
 /// Writes such a piece.
 fn store_piece_counted(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
-    match bytes {
-        1 => store_counted::<u8>(thread, address, value, site),
-        2 => store_counted::<u16>(thread, address, value, site),
-        4 => store_counted::<u32>(thread, address, value, site),
-        _ => store_counted::<u64>(thread, address, value, site),
-    }
+    by_size!(bytes, store_counted(thread, address, value, site))
 }
 
 /// Notes that a piece was written; the thread is inside of a hook.
 pub(super) fn note_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) {
-    match bytes {
-        1 => note::<u8>(thread, address, site),
-        2 => note::<u16>(thread, address, site),
-        4 => note::<u32>(thread, address, site),
-        _ => note::<u64>(thread, address, site),
-    }
+    by_size!(bytes, note(thread, address, site))
 }
 
 /// Both halves of a piece are counted, so each asks the controller; the thread is not inside of a hook.

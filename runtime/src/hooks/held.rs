@@ -10,7 +10,7 @@ use core::sync::atomic::{
     compiler_fence,
 };
 
-use super::access::{self, Word};
+use super::access::{self, Word, by_size};
 use crate::log::{self, put, seal};
 use crate::record::{Kind, piece, stamp};
 use crate::sys::{self, PAGE};
@@ -102,6 +102,11 @@ impl Held {
     }
 }
 
+fn peek<W: Word>(address: u64) -> u64 {
+    // SAFETY: the thread has written there, and sleeps.
+    unsafe { W::read(address) }
+}
+
 /// The thread sleeps in the kernel, and others run meanwhile: what it wrote is what is there now.
 pub fn keep(thread: &Thread) {
     let held = &thread.held;
@@ -109,15 +114,7 @@ pub fn keep(thread: &Thread) {
     if !matches!(bytes, 1 | 2 | 4 | 8) || held.known.load(Relaxed) {
         return;
     }
-    // SAFETY: the thread has written there, and sleeps.
-    let value = unsafe {
-        match bytes {
-            1 => u8::read(address),
-            2 => u16::read(address),
-            4 => u32::read(address),
-            _ => u64::read(address),
-        }
-    };
+    let value = by_size!(bytes, peek(address));
     held.value.store(value, Relaxed);
     held.known.store(true, Release);
 }
@@ -134,19 +131,10 @@ pub fn settle(thread: &'static Thread) {
         let piece = Write { address: write.address + done, bytes, value, ..write };
         let before = thread.held.before.get();
         let before = (!before.is_null()).then(|| before.wrapping_add(done as usize));
-        written_piece(thread, piece, before);
+        by_size!(piece.bytes, written(thread, piece, before));
         done += bytes;
     }
     thread.held.before.set(core::ptr::null());
-}
-
-fn written_piece(thread: &'static Thread, write: Write, before: Option<*const u8>) {
-    match write.bytes {
-        1 => written::<u8>(thread, write, before),
-        2 => written::<u16>(thread, write, before),
-        4 => written::<u32>(thread, write, before),
-        _ => written::<u64>(thread, write, before),
-    }
 }
 
 /// Records a write of what is there now, unless another value is known, and what it replaced, where that was kept.
@@ -178,12 +166,7 @@ pub fn faulted(thread: &'static Thread, at: u64) {
     }
     thread.held.bytes.store(0, Relaxed);
     thread.held.before.set(core::ptr::null());
-    let kind = match piece(address, bytes) {
-        1 => Kind::Store1,
-        2 => Kind::Store2,
-        4 => Kind::Store4,
-        _ => Kind::Store8,
-    };
+    let kind = Kind::store(piece(address, bytes));
     let record = log::reserve_ordered(thread, kind.words());
     put(record, 1, address);
     put(record, kind.words() - 1, stamp(0, thread.count()));

@@ -184,25 +184,31 @@ fn wake(
     result
 }
 
+/// A signal, and whom it releases.
+pub(super) fn release_one(thread: &'static Thread, bucket: &Bucket, condition: usize, place: usize) {
+    let first = controller::prefer(|| bucket.waiters(condition));
+    let number = first.map_or(0, |waiter| waiter.thread.number.get());
+    let order = log::sync(thread, Kind::Signal, place, condition as u64, number);
+    if let Some(waiter) = first {
+        bucket.release(waiter, order);
+    }
+}
+
+/// A broadcast: all who wait are released.
+pub(super) fn release_all(thread: &'static Thread, bucket: &Bucket, condition: usize, place: usize) {
+    let count = bucket.waiters(condition).count() as u64;
+    let order = log::sync(thread, Kind::Broadcast, place, condition as u64, count);
+    bucket.release_all(condition, order);
+}
+
 extern "C" fn signal(condition: usize, place: usize) -> c_int {
     let real = || real::pthread_cond_signal(condition);
-    wake(condition, place, Kind::Signal, real, |bucket, thread| {
-        let first = controller::prefer(|| bucket.waiters(condition));
-        let number = first.map_or(0, |waiter| waiter.thread.number.get());
-        let order = log::sync(thread, Kind::Signal, place, condition as u64, number);
-        if let Some(waiter) = first {
-            bucket.release(waiter, order);
-        }
-    })
+    wake(condition, place, Kind::Signal, real, |bucket, thread| release_one(thread, bucket, condition, place))
 }
 
 extern "C" fn broadcast(condition: usize, place: usize) -> c_int {
     let real = || real::pthread_cond_broadcast(condition);
-    wake(condition, place, Kind::Broadcast, real, |bucket, thread| {
-        let count = bucket.waiters(condition).count() as u64;
-        let order = log::sync(thread, Kind::Broadcast, place, condition as u64, count);
-        bucket.release_all(condition, order);
-    })
+    wake(condition, place, Kind::Broadcast, real, |bucket, thread| release_all(thread, bucket, condition, place))
 }
 
 interpose! {

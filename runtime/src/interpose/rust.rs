@@ -11,8 +11,8 @@ use core::sync::atomic::{
 };
 
 use super::cond::outcome_of;
-use super::{interpose, tracked};
-use crate::controller;
+use super::rwlock::Way;
+use super::{cond, interpose, tracked};
 use crate::log;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT};
 use crate::sys::{self, CLOCK_MONOTONIC, Deadline, EBUSY, Timespec};
@@ -170,14 +170,7 @@ fn notify_alone(condition: usize, most: c_int) {
 extern "C" fn condvar_notify_one(condition: usize, place: usize) -> u32 {
     match tracked() {
         None => notify_alone(condition, 1),
-        Some(thread) => step(thread, condition, |bucket| {
-            let first = controller::prefer(|| bucket.waiters(condition));
-            let number = first.map_or(0, |waiter| waiter.thread.number.get());
-            let order = log::sync(thread, Kind::Signal, place, condition as u64, number);
-            if let Some(waiter) = first {
-                bucket.release(waiter, order);
-            }
-        }),
+        Some(thread) => step(thread, condition, |bucket| cond::release_one(thread, bucket, condition, place)),
     }
     0
 }
@@ -185,11 +178,7 @@ extern "C" fn condvar_notify_one(condition: usize, place: usize) -> u32 {
 extern "C" fn condvar_notify_all(condition: usize, place: usize) -> u32 {
     match tracked() {
         None => notify_alone(condition, EVERYBODY),
-        Some(thread) => step(thread, condition, |bucket| {
-            let count = bucket.waiters(condition).count() as u64;
-            let order = log::sync(thread, Kind::Broadcast, place, condition as u64, count);
-            bucket.release_all(condition, order);
-        }),
+        Some(thread) => step(thread, condition, |bucket| cond::release_all(thread, bucket, condition, place)),
     }
     0
 }
@@ -200,18 +189,8 @@ const WRITER: u32 = HOLDERS;
 /// Somebody waits in the kernel.
 const WAITING: u32 = 1 << 31;
 
-/// One of the two ways to take an rwlock.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Read,
-    Write,
-}
-
+/// The ways to take such a word.
 impl Way {
-    fn kind(self) -> Kind {
-        if self == Way::Read { Kind::ReadLock } else { Kind::WriteLock }
-    }
-
     fn attempt(self, lock: usize) -> c_int {
         let next = |state: u32| match (self, state & HOLDERS) {
             (Way::Read, readers) => (readers + 1 < WRITER).then(|| state + 1),

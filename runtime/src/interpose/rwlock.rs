@@ -34,13 +34,13 @@ fn shared(lock: usize) -> bool {
 
 /// One of the two ways to take it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     Read,
     Write,
 }
 
 impl Way {
-    fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> Kind {
         if self == Way::Read { Kind::ReadLock } else { Kind::WriteLock }
     }
 
