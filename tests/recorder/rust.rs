@@ -94,6 +94,7 @@ fn what_the_standard_library_orders_is_ordered() {
             for found in
                 report["candidates"].as_array().expect("a list").iter().filter(|one| one["verdict"] != "infeasible")
             {
+                assert_eq!(found["verdict"], "feasible", "part {part}, {mode}: {found}");
                 let (name, pattern) =
                     (found["var"].as_str().expect("a name"), found["pattern"].as_str().expect("a pattern"));
                 assert!(

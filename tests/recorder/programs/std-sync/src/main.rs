@@ -57,12 +57,17 @@ static LAZY_LOCK: LazyLock<u64> = LazyLock::new(|| {
     7
 });
 
+/// Between two looks, so that a parallel run has a few of them and not a million.
+fn pause() {
+    thread::sleep(Duration::from_micros(200));
+}
+
 fn mutex() {
     BY_MUTEX.set(1);
     *MUTEX.lock().unwrap() = 1;
     let other = thread::spawn(|| {
         while *MUTEX.lock().unwrap() != 1 {
-            thread::yield_now();
+            pause();
         }
         BY_MUTEX.use_twice();
         *MUTEX.lock().unwrap() = 2;
@@ -70,7 +75,7 @@ fn mutex() {
     loop {
         match MUTEX.try_lock() {
             Ok(state) if *state == 2 => break,
-            _ => thread::yield_now(),
+            _ => pause(),
         }
     }
     BY_MUTEX.set(3);
@@ -82,7 +87,7 @@ fn rwlock() {
     *RWLOCK.write().unwrap() = 1;
     let other = thread::spawn(|| {
         while *RWLOCK.read().unwrap() != 1 {
-            thread::yield_now();
+            pause();
         }
         BY_RWLOCK.use_twice();
         loop {
@@ -90,10 +95,11 @@ fn rwlock() {
                 *state = 2;
                 break;
             }
+            pause();
         }
     });
     while RWLOCK.try_read().map_or(true, |state| *state != 2) {
-        thread::yield_now();
+        pause();
     }
     BY_RWLOCK.set(3);
     other.join().unwrap();
@@ -216,7 +222,7 @@ fn atomic() {
     static STATE: AtomicBool = AtomicBool::new(false);
     let other = thread::spawn(|| {
         while !STATE.load(Ordering::Acquire) {
-            std::hint::spin_loop();
+            pause();
         }
         BY_ATOMIC.use_twice();
         STATE.store(false, Ordering::Release);
@@ -224,7 +230,7 @@ fn atomic() {
     BY_ATOMIC.set(1);
     STATE.store(true, Ordering::Release);
     while STATE.load(Ordering::Acquire) {
-        std::hint::spin_loop();
+        pause();
     }
     BY_ATOMIC.set(3);
     other.join().unwrap();
