@@ -4,6 +4,7 @@
 //! pipeline of `predict` once for every model, so that any number of candidates passes in bounded memory.
 
 mod round;
+mod verdicts;
 
 use crate::candidates::Candidates;
 use crate::explain::{Argument, granted};
@@ -204,7 +205,7 @@ pub fn compare(asked: Asked<'_>, stop: &AtomicBool, listener: &mut dyn Listener)
     let screen = Screen::new(trace, &structure, &clocks, &locksets, |_| true);
     let count = candidates.count(options.candidates);
     let mut comparison =
-        Round::new(asked, facts, limits, count, filters, listener).all(&candidates, screen, &bundles)?;
+        Round::new(asked, facts, &clocks, limits, count, filters, listener).all(&candidates, screen, &bundles)?;
     for (_, counts) in &comparison.rows {
         comparison.total.add_all(counts);
     }

@@ -57,7 +57,7 @@ const GROWTH: usize = 4;
 /// Decides batches until there are no more.
 pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Report>) {
     interruptible(case.stop, || {
-        let mut lane = Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0 };
+        let mut lane = Lane::new(case);
         for batch in batches {
             if let Err(error) = lane.batch(&batch, &reports) {
                 let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
@@ -70,7 +70,8 @@ pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Rep
     });
 }
 
-struct Lane<'a, 'b> {
+/// A thread's solver, with what it has learnt.
+pub(crate) struct Lane<'a, 'b> {
     case: &'b Case<'a>,
     /// Variables for which it could not be told whether a candidate is guarded-dependent: values have too many sources.
     hopeless: FxHashSet<VarId>,
@@ -78,7 +79,41 @@ struct Lane<'a, 'b> {
     begun_with: usize,
 }
 
-impl<'b> Lane<'_, 'b> {
+/// What there is to say of several remote accesses together.
+pub(crate) enum Any {
+    /// A schedule that shows a candidate with one of them.
+    Shown(Box<Witness>),
+    /// None of them can interrupt the pair.
+    None,
+    /// It could not be told.
+    Unknown,
+}
+
+impl<'a, 'b> Lane<'a, 'b> {
+    pub(crate) fn new(case: &'b Case<'a>) -> Lane<'a, 'b> {
+        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0 }
+    }
+
+    /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence.
+    pub(crate) fn any(&mut self, first: EventId, remotes: &[EventId], second: EventId) -> anyhow::Result<Any> {
+        let limits = self.limits(self.case.options.timeout);
+        if limits.reached().is_some() {
+            return Ok(Any::Unknown);
+        }
+        Ok(match self.in_session(1, |session| session.decide_any(first, remotes, second, limits)) {
+            Answer::Feasible(assignment) => {
+                let schedule = self.schedule(Triple { first, remote: remotes[0], second }, &assignment.order);
+                let place = |event: EventId| schedule.iter().position(|other| *other == event);
+                let (from, to) = (place(first), place(second));
+                let between = |remote: &&EventId| place(**remote).is_some_and(|at| from < Some(at) && Some(at) < to);
+                let remote = *remotes.iter().find(between).unwrap_or(&remotes[0]);
+                Any::Shown(Box::new(self.checked(Triple { first, remote, second }, None, &schedule)?))
+            }
+            Answer::Infeasible { .. } => Any::None,
+            Answer::Unknown(_) => Any::Unknown,
+        })
+    }
+
     fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
         for (place, triple) in &batch.triples {
             let start = Instant::now();
@@ -153,7 +188,7 @@ impl<'b> Lane<'_, 'b> {
         timeout: Duration,
         part: usize,
     ) -> anyhow::Result<Answer> {
-        let limits = Limits { timeout, deadline: self.case.deadline, stop: self.case.stop };
+        let limits = self.limits(timeout);
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
         }
@@ -163,9 +198,18 @@ impl<'b> Lane<'_, 'b> {
         if let Some(dir) = &self.case.options.dump_smt2 {
             dump(self.case, triple, pattern, dir)?;
         }
+        Ok(self.in_session(part, |session| session.decide(triple, pattern, limits)))
+    }
+
+    fn limits(&self, timeout: Duration) -> Limits<'b> {
+        Limits { timeout, deadline: self.case.deadline, stop: self.case.stop }
+    }
+
+    /// Has the session decide something; one that has grown too large for that is given up.
+    fn in_session(&mut self, part: usize, decide: impl FnOnce(&mut Session<'b>) -> Answer) -> Answer {
         let session = self.session();
         session.spend_at_most(part);
-        let answer = session.decide(triple, pattern, limits);
+        let answer = decide(session);
         let (size, usable) = (session.encoder().cone_size(), session.is_usable());
         if self.begun_with == 0 {
             self.begun_with = size;
@@ -174,7 +218,7 @@ impl<'b> Lane<'_, 'b> {
             self.session = None;
             self.begun_with = 0;
         }
-        Ok(answer)
+        answer
     }
 
     fn session(&mut self) -> &mut Session<'b> {
@@ -185,10 +229,18 @@ impl<'b> Lane<'_, 'b> {
         })
     }
 
-    /// The checked schedule of a solver's assignment. One that does not pass is a bug, and ends the run.
+    /// The checked schedule of a solver's assignment.
     fn witness(&self, triple: Triple, pattern: Option<Pattern>, order: &[EventId]) -> anyhow::Result<Witness> {
-        let schedule = linearize(self.case.facts, order, triple, self.case.options.question.feasibility);
-        match self.case.checker.check(triple, &schedule) {
+        self.checked(triple, pattern, &self.schedule(triple, order))
+    }
+
+    fn schedule(&self, triple: Triple, order: &[EventId]) -> Vec<EventId> {
+        linearize(self.case.facts, order, triple, self.case.options.question.feasibility)
+    }
+
+    /// A solver's schedule, checked. One that does not pass is a bug, and ends the run.
+    fn checked(&self, triple: Triple, pattern: Option<Pattern>, schedule: &[EventId]) -> anyhow::Result<Witness> {
+        match self.case.checker.check(triple, schedule) {
             Ok(witness) => Ok(self.case.simplify(witness, pattern)),
             Err(error) => {
                 let kept = std::env::temp_dir().join("foretrace-contradiction");

@@ -18,8 +18,8 @@ use crate::solve::Limits;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_encodings::{Facts, Reads, Rules, constant_reads, paper};
 use foretrace_trace::{
-    Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value,
-    Witness,
+    CheckError, Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction,
+    Triple, Value, Witness,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -41,7 +41,22 @@ pub(crate) struct Case<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    /// # Errors
+    /// Where the trace knows too little for the question.
+    pub(crate) fn new(
+        facts: Facts<'a>,
+        transactions: &'a [Transaction],
+        options: &'a Options,
+        deadline: Option<Instant>,
+        stop: &'a AtomicBool,
+    ) -> Result<Case<'a>, CheckError> {
+        let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
+        let constants = if values { constant_reads(facts) } else { FxHashMap::default() };
+        let checker = Checker::new(facts.trace, facts.observed, transactions, options.question)?;
+        Ok(Case { facts, checker, options, constants, deadline, stop })
+    }
+
     /// The same witness with fewer context switches; one that was found for a pattern still shows it.
     pub(crate) fn simplify(&self, witness: Witness, pattern: Option<Pattern>) -> Witness {
         if self.options.verdicts_only {
@@ -116,11 +131,8 @@ pub fn decide(
     let structure = Structure::new(trace);
     let clocks = MustHappenBefore::new(trace, &structure);
     let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-    let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
-    let constants = if values { constant_reads(facts) } else { FxHashMap::default() };
     let deadline = options.budget.map(|budget| start + budget);
-    let checker = Checker::new(trace, observed, transactions, options.question)?;
-    let case = Case { facts, checker, options, constants, deadline, stop };
+    let case = Case::new(facts, transactions, options, deadline, stop)?;
     let candidates = Candidates::new(trace, &structure, transactions);
     let filters = Filters::new(facts, transactions, options);
     let count = match asked {

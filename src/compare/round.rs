@@ -1,15 +1,16 @@
 //! A comparison in progress: candidates through the two filters, then block by block through every model.
 
+use super::verdicts::verdicts;
 use super::{Asked, Comparison, Counts, Disagreement, Listener, Said};
 use crate::candidates::{Candidates, Pair};
 use crate::explain::Explainer;
-use crate::filters::{Bundles, Part, SCREENS, Screen};
-use crate::options::{Options, Per};
-use crate::predict::{self, Progress, Sink, decide};
+use crate::filters::{Bundles, Filters, Part, SCREENS, Screen};
+use crate::options::{Options, Per, Strategy};
+use crate::predict::{self, Case, Progress, Sink, decide};
 use crate::solve::Limits;
 use crate::verdict::Decision;
 use foretrace_encodings::Facts;
-use foretrace_trace::{Independence, Model, Triple};
+use foretrace_trace::{Independence, Model, MustHappenBefore, Triple};
 use std::time::{Duration, Instant};
 
 /// Candidates of the first block. The next ones are twice as large each, up to [`LARGEST_BLOCK`]: who stops the run early
@@ -21,6 +22,8 @@ pub(super) struct Round<'r, 'a> {
     asked: Asked<'a>,
     /// With the orders that arguments take for granted.
     facts: Facts<'a>,
+    /// The orders that hold in every prefix.
+    clocks: &'a MustHappenBefore,
     limits: Limits<'a>,
     listener: &'r mut dyn Listener,
     /// Of how many candidates the reason is still to be looked for.
@@ -37,6 +40,7 @@ impl<'r, 'a> Round<'r, 'a> {
     pub(super) fn new(
         asked: Asked<'a>,
         facts: Facts<'a>,
+        clocks: &'a MustHappenBefore,
         limits: Limits<'a>,
         candidates: u64,
         filters: [Duration; 2],
@@ -52,7 +56,7 @@ impl<'r, 'a> Round<'r, 'a> {
         };
         let (reasons, size) = (asked.reasons, FIRST_BLOCK);
         let progress = Progress { candidates, ..Progress::default() };
-        Round { asked, facts, limits, listener, reasons, block: Vec::new(), size, progress, comparison }
+        Round { asked, facts, clocks, limits, listener, reasons, block: Vec::new(), size, progress, comparison }
     }
 
     /// All candidates.
@@ -126,17 +130,40 @@ impl<'r, 'a> Round<'r, 'a> {
     fn ask(&mut self, nth: usize, model: Model, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
         let mut said = Vec::new();
         if self.limits.reached().is_none() && !triples.is_empty() {
-            let Asked { trace, observed, transactions, .. } = self.asked;
+            let start = Instant::now();
             let mut options = self.options(model);
             options.without.extend(SCREENS); // they have left these
-            let mut sink = Verdicts { said, progress: self.progress, listener: self.listener };
-            let these = predict::Asked::These(triples);
-            let totals = decide(trace, observed, transactions, &options, these, self.limits.stop, &mut sink)?;
-            self.comparison.times[nth] += totals.elapsed;
-            said = sink.said;
+            let by_order = options.question.independence == Independence::Conflict;
+            said = if by_order && options.strategy == Strategy::Demand {
+                self.together(&options, triples)
+            } else {
+                self.one_by_one(&options, triples)
+            }?;
+            self.comparison.times[nth] += start.elapsed();
         }
         said.resize(triples.len(), Said::Unknown);
         Ok(said)
+    }
+
+    /// Verdicts that hold whatever the accesses' values are: those of a pair together.
+    fn together(&mut self, options: &Options, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
+        let Limits { deadline, stop, .. } = self.limits;
+        let facts = Facts { clocks: self.clocks, ..self.facts };
+        let case = Case::new(facts, self.asked.transactions, options, deadline, stop)?;
+        let filters = Filters::new(facts, self.asked.transactions, options);
+        let mut progress = self.progress;
+        verdicts(&case, &filters, triples, |more| {
+            progress.done += more as u64;
+            self.listener.progress(&progress);
+        })
+    }
+
+    fn one_by_one(&mut self, options: &Options, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
+        let Asked { trace, observed, transactions, .. } = self.asked;
+        let mut sink = Verdicts { said: Vec::new(), progress: self.progress, listener: self.listener };
+        let these = predict::Asked::These(triples);
+        decide(trace, observed, transactions, options, these, self.limits.stop, &mut sink)?;
+        Ok(sink.said)
     }
 
     /// The options of one model's run.

@@ -43,6 +43,35 @@ struct Plan {
     hurry: bool,
 }
 
+/// Accesses of one thread that a schedule should have between two others: all in between in program order, too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// The earliest.
+    pub from: EventId,
+    /// The latest.
+    pub to: EventId,
+}
+
+/// A thread that waits, as its plan says, until first is done.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    thread: ThreadId,
+    at: u32,
+    /// What it is to do between first and second: at least the one, at most up to the other.
+    from: EventId,
+    to: EventId,
+}
+
+/// A plan with what it is for.
+#[derive(Clone, Copy)]
+struct Course<'h> {
+    first: EventId,
+    second: EventId,
+    cut: u32,
+    hurry: bool,
+    held: &'h [Held],
+}
+
 impl<'a> EarlyWitness<'a> {
     /// Runs the recorded order once and keeps some of its states.
     pub fn new(
@@ -119,35 +148,69 @@ impl<'a> EarlyWitness<'a> {
     }
 
     fn attempt(&self, triple: Triple, plan: Plan) -> Option<Vec<EventId>> {
-        let thread = |event| self.trace.event(event).thread;
-        let (local, other) = (thread(triple.first), thread(triple.remote));
-        let held = |thread: ThreadId, count: u32| self.structure.threads[thread.index()][count as usize];
-        // Up to here the recorded order does as it is.
-        let leave = held(local, plan.cut).min(held(other, plan.hold)).index();
-        let (mut state, at) = self.recorded_state(leave)?;
-        let mut schedule: Vec<EventId> = (0..at).map(EventId::from_index).collect();
-        let mut limits: Vec<u32> = self.structure.threads.iter().map(|own| own.len() as u32).collect();
-        let mut steps = 0;
-        limits[local.index()] = plan.cut;
-        limits[other.index()] = plan.hold;
-        let mut run = |goal: EventId, ahead: ThreadId, limits: &[u32], schedule: &mut Vec<EventId>| {
-            while !self.semantics.is_done(&state, goal) {
-                steps += 1;
-                let next = self.advance(&mut state, triple, limits, plan.hurry.then_some(ahead))?;
-                schedule.push(next);
-                if steps > MOST_STEPS {
-                    return None;
-                }
-            }
-            Some(())
+        let Triple { first, remote, second } = triple;
+        let other = self.trace.event(remote).thread;
+        let held = Held { thread: other, at: plan.hold, from: remote, to: remote };
+        self.along(Course { first, second, cut: plan.cut, hurry: plan.hurry, held: &[held] }, MOST_STEPS)
+    }
+
+    /// Whether threads go on after a read that does not return what it did.
+    pub fn goes_on(&self) -> bool {
+        !self.repeats
+    }
+
+    /// Schedules in which each of these threads does as many as it can of its accesses `from..=to` between first and second.
+    pub fn sweeps(
+        &self,
+        locksets: &Locksets,
+        (first, second): (EventId, EventId),
+        spans: &[Span],
+    ) -> impl Iterator<Item = Vec<EventId>> {
+        let position = |event: EventId| self.structure.position[event.index()];
+        let thread = self.trace.event(first).thread.index();
+        let mut cuts = vec![position(first) + 1];
+        cuts.extend(locksets.unlocked_after(thread, position(first)).map(|count| count.min(position(second))));
+        cuts.dedup();
+        let hold = move |span: &Span, unlocked: bool| {
+            let (thread, at) = (self.trace.event(span.from).thread, position(span.from));
+            let before = locksets.unlocked_before(thread.index(), at).filter(|_| unlocked);
+            Held { thread, at: before.unwrap_or(at), from: span.from, to: span.to }
         };
-        run(triple.first, local, &limits, &mut schedule)?;
-        limits[other.index()] = self.structure.position[triple.remote.index()] + 1;
-        run(triple.remote, other, &limits, &mut schedule)?;
-        limits[local.index()] = self.structure.position[triple.second.index()] + 1;
-        limits[other.index()] = self.structure.threads[other.index()].len() as u32;
-        run(triple.second, local, &limits, &mut schedule)?;
-        if self.complete { self.complete(state, triple, schedule) } else { Some(schedule) }
+        let held = [true, false].map(|unlocked| spans.iter().map(|span| hold(span, unlocked)).collect::<Vec<Held>>());
+        let ways = held.into_iter().flat_map(move |held| cuts.clone().into_iter().map(move |cut| (held.clone(), cut)));
+        ways.filter_map(move |(held, cut)| {
+            self.along(Course { first, second, cut, hurry: true, held: &held }, self.trace.events.len())
+        })
+    }
+
+    fn along(&self, course: Course<'_>, most_steps: usize) -> Option<Vec<EventId>> {
+        let Course { first, second, held, .. } = course;
+        let local = self.trace.event(first).thread;
+        let own = &self.structure.threads;
+        // Up to here the recorded order does as it is.
+        let stands = held.iter().map(|held| own[held.thread.index()][held.at as usize]);
+        let leave = stands.chain([own[local.index()][course.cut as usize]]).min()?.index();
+        let (state, at) = self.recorded_state(leave)?;
+        let schedule = (0..at).map(EventId::from_index).collect();
+        let limits = own.iter().map(|own| own.len() as u32).collect();
+        let last = held.iter().map(|held| held.to).chain([second]).collect();
+        let mut walk = Walk { by: self, state, schedule, limits, last, hurry: course.hurry, left: most_steps };
+        walk.limits[local.index()] = course.cut;
+        held.iter().for_each(|held| walk.limits[held.thread.index()] = held.at);
+        walk.until(first, local)?;
+        for held in held {
+            walk.limits[held.thread.index()] = self.structure.position[held.to.index()] + 1;
+        }
+        for held in held {
+            let _ = walk.until(held.to, held.thread); // as far as it gets
+        }
+        if !held.iter().any(|held| self.semantics.is_done(&walk.state, held.from)) {
+            return None;
+        }
+        walk.limits[local.index()] = self.structure.position[second.index()] + 1;
+        held.iter().for_each(|held| walk.limits[held.thread.index()] = own[held.thread.index()].len() as u32);
+        walk.until(second, local)?;
+        if self.complete { walk.to_the_end() } else { Some(walk.schedule) }
     }
 
     /// The recorded run before its event `index`, unless it was cut off before.
@@ -159,37 +222,6 @@ impl<'a> EarlyWitness<'a> {
             self.semantics.step(&mut state, id, released).ok()?;
         }
         Some((state, index))
-    }
-
-    /// Takes the next step: of the thread `ahead` if it can, else of the one whose next event was recorded earliest.
-    fn advance(&self, state: &mut State, triple: Triple, limits: &[u32], ahead: Option<ThreadId>) -> Option<EventId> {
-        let within = |thread: ThreadId, state: &State| {
-            let next = self.semantics.next(state, thread)?;
-            (self.structure.position[next.index()] < limits[thread.index()]).then_some(next)
-        };
-        let preferred = ahead.and_then(|thread| within(thread, state));
-        if let Some(next) = preferred
-            && self.step(state, triple, next)
-        {
-            return Some(next);
-        }
-        let mut others: Vec<EventId> =
-            (0..limits.len()).filter_map(|thread| within(ThreadId::from_index(thread), state)).collect();
-        others.sort_unstable();
-        others.into_iter().filter(|next| preferred != Some(*next)).find(|next| self.step(state, triple, *next))
-    }
-
-    fn step(&self, state: &mut State, triple: Triple, event: EventId) -> bool {
-        let stops = self.repeats && event != triple.second && event != triple.remote;
-        if stops && matches!(self.trace.event(event).op, Op::Read { guard: None, .. }) {
-            // Rather wait for the recorded value than end the thread.
-            match self.semantics.enabled(state, event) {
-                Ok(effect) if self.as_recorded(event, &effect) => {}
-                _ => return false,
-            }
-        }
-        let released = self.released(state, event);
-        self.semantics.step(state, event, released).is_ok()
     }
 
     fn as_recorded(&self, read: EventId, effect: &Effect) -> bool {
@@ -212,13 +244,72 @@ impl<'a> EarlyWitness<'a> {
         };
         self.semantics.releasable(state, event).into_iter().min_by_key(wake)
     }
+}
+
+/// A schedule on its way.
+struct Walk<'w, 'a> {
+    by: &'w EarlyWitness<'a>,
+    state: State,
+    schedule: Vec<EventId>,
+    /// Per thread: how many of its events it may take.
+    limits: Vec<u32>,
+    /// Those that are the last of their thread, whatever they read.
+    last: Vec<EventId>,
+    hurry: bool,
+    /// How many steps there may still be.
+    left: usize,
+}
+
+impl Walk<'_, '_> {
+    /// Goes on until an event is done, with its thread ahead of the others where there is a hurry.
+    fn until(&mut self, goal: EventId, thread: ThreadId) -> Option<()> {
+        while !self.by.semantics.is_done(&self.state, goal) {
+            self.left = self.left.checked_sub(1)?;
+            self.advance(self.hurry.then_some(thread))?;
+        }
+        Some(())
+    }
 
     /// Goes on to the last event of all threads.
-    fn complete(&self, mut state: State, triple: Triple, mut schedule: Vec<EventId>) -> Option<Vec<EventId>> {
-        let limits: Vec<u32> = self.structure.threads.iter().map(|own| own.len() as u32).collect();
-        while schedule.len() < self.trace.events.len() {
-            schedule.push(self.advance(&mut state, triple, &limits, None)?);
+    fn to_the_end(mut self) -> Option<Vec<EventId>> {
+        self.limits = self.by.structure.threads.iter().map(|own| own.len() as u32).collect();
+        while self.schedule.len() < self.by.trace.events.len() {
+            self.advance(None)?;
         }
-        Some(schedule)
+        Some(self.schedule)
+    }
+
+    /// Takes the next step: of the thread `ahead` if it can, else of the one whose next event was recorded earliest.
+    fn advance(&mut self, ahead: Option<ThreadId>) -> Option<()> {
+        let preferred = ahead.and_then(|thread| self.next(thread));
+        if preferred.is_some_and(|next| self.step(next)) {
+            return Some(());
+        }
+        let threads = (0..self.limits.len()).map(ThreadId::from_index);
+        let mut others: Vec<EventId> = threads.filter_map(|thread| self.next(thread)).collect();
+        others.sort_unstable();
+        others.into_iter().any(|next| preferred != Some(next) && self.step(next)).then_some(())
+    }
+
+    /// The next event of a thread, if it may take one.
+    fn next(&self, thread: ThreadId) -> Option<EventId> {
+        let next = self.by.semantics.next(&self.state, thread)?;
+        (self.by.structure.position[next.index()] < self.limits[thread.index()]).then_some(next)
+    }
+
+    fn step(&mut self, event: EventId) -> bool {
+        let by = self.by;
+        let stops = by.repeats && !self.last.contains(&event);
+        if stops && matches!(by.trace.event(event).op, Op::Read { guard: None, .. }) {
+            // Rather wait for the recorded value than end the thread.
+            match by.semantics.enabled(&self.state, event) {
+                Ok(effect) if by.as_recorded(event, &effect) => {}
+                _ => return false,
+            }
+        }
+        let released = by.released(&self.state, event);
+        let done = by.semantics.step(&mut self.state, event, released).is_ok();
+        self.schedule.extend(done.then_some(event));
+        done
     }
 }

@@ -6,6 +6,7 @@
 
 use foretrace_trace::{EventId, Model, MustHappenBefore, Observed, Op, Structure, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// In every prefix that holds `by`, `read` takes what `source` wrote, the initial value if nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +24,8 @@ pub struct ForcedRead {
 pub struct Forced {
     /// Reads with one possible source.
     pub reads: Vec<ForcedRead>,
-    /// Pairs (earlier, later) of different threads: the earlier comes first in every prefix with the later.
+    /// Pairs (earlier, later) of different threads: the earlier comes first in every prefix with the later. Before a read from one
+    /// of several writes comes what comes before, or is, each of them.
     pub edges: Vec<(EventId, EventId)>,
 }
 
@@ -79,39 +81,57 @@ pub struct Reads<'a> {
     structure: &'a Structure,
     observed: &'a Observed,
     /// Per variable: its writes by thread.
-    writes: Vec<Vec<Vec<EventId>>>,
+    writes: Vec<WritesByThread>,
+    /// The same by the value that the run wrote.
+    same_value: OnceCell<FxHashMap<(VarId, &'a Value), WritesByThread>>,
     /// The conditions over each read, where its rule asks for them.
     conditions: FxHashMap<EventId, Vec<Condition>>,
 }
 
+/// Writes of one variable in program order, for each thread that has any.
+type WritesByThread = Vec<Vec<EventId>>;
+
 /// Where a read can take its value from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Sources {
-    /// From several threads, or too many to say.
+    /// From the initial value among others, from nowhere, or from too many to say.
     Many,
     /// From the initial value alone.
     Initial,
-    /// From writes of one thread, this one the earliest.
-    From { earliest: EventId, only: bool },
+    /// From writes alone: the earliest of each thread that has any, and whether there is no other.
+    From { earliest: Vec<EventId>, only: bool },
+}
+
+impl Sources {
+    fn one(write: EventId) -> Sources {
+        Sources::From { earliest: vec![write], only: true }
+    }
+
+    fn is_one(&self) -> bool {
+        matches!(self, Sources::Initial | Sources::From { only: true, .. })
+    }
 }
 
 impl<'a> Reads<'a> {
     /// Prepares a valid trace.
     pub fn new(trace: &'a Trace, structure: &'a Structure, observed: &'a Observed) -> Reads<'a> {
-        let mut writes = vec![Vec::new(); trace.vars.len()];
-        for (var, all) in structure.writes.iter().enumerate() {
-            let mut by_thread: Vec<Vec<EventId>> = Vec::new();
-            let mut row: FxHashMap<u32, usize> = FxHashMap::default();
-            for write in all {
-                let at = *row.entry(trace.event(*write).thread.0).or_insert_with(|| {
-                    by_thread.push(Vec::new());
-                    by_thread.len() - 1
-                });
-                by_thread[at].push(*write);
+        let writes = structure.writes.iter().map(|all| by_thread(trace, all.iter().copied())).collect();
+        let same_value = OnceCell::new();
+        Reads { trace, structure, observed, writes, same_value, conditions: conditions(trace, structure) }
+    }
+
+    /// The writes of a value to a variable.
+    fn writes_of(&self, var: VarId, value: &'a Value) -> &[Vec<EventId>] {
+        let by_value = self.same_value.get_or_init(|| {
+            let mut by_value: FxHashMap<(VarId, &Value), Vec<EventId>> = FxHashMap::default();
+            for (var, all) in self.structure.writes.iter().enumerate() {
+                for (write, value) in all.iter().filter_map(|write| Some((*write, self.observed.written(*write)?))) {
+                    by_value.entry((VarId::from_index(var), value)).or_default().push(write);
+                }
             }
-            writes[var] = by_thread;
-        }
-        Reads { trace, structure, observed, writes, conditions: conditions(trace, structure) }
+            by_value.into_iter().map(|(of, all)| (of, by_thread(self.trace, all.into_iter()))).collect()
+        });
+        by_value.get(&(var, value)).map_or(&[], |writes| &writes[..])
     }
 
     /// Whether any pin is a condition over a single read.
@@ -128,14 +148,15 @@ impl<'a> Reads<'a> {
                 ReadRule::Free => {}
                 ReadRule::SameWrite => {
                     let source = self.observed.source(read);
-                    let only = source.map_or(Sources::Initial, |write| Sources::From { earliest: write, only: true });
-                    self.record(&mut forced, read, self.goes_on(read), only);
+                    let only = source.map_or(Sources::Initial, Sources::one);
+                    self.record(&mut forced, clocks, read, self.goes_on(read), &only);
                 }
                 ReadRule::SameValue => {
-                    let value = self.observed.read(read);
-                    let initial = self.trace.vars[var.index()].init.as_ref() == value;
-                    let same = &mut |write| self.observed.written(write) == value;
-                    self.record(&mut forced, read, self.goes_on(read), self.sources(clocks, read, var, initial, same));
+                    let Some(value) = self.observed.read(read) else { continue };
+                    let initial = self.trace.vars[var.index()].init.as_ref() == Some(value);
+                    let same = self.writes_of(var, value);
+                    let sources = self.sources(clocks, (read, var), same, initial, &mut |_| true);
+                    self.record(&mut forced, clocks, read, self.goes_on(read), &sources);
                 }
                 ReadRule::Conditions { pins } => self.by_conditions(&mut forced, clocks, read, var, pins),
             }
@@ -151,16 +172,43 @@ impl<'a> Reads<'a> {
         }
     }
 
-    fn record(&self, forced: &mut Forced, read: EventId, by: Option<EventId>, sources: Sources) {
+    fn record(
+        &self,
+        forced: &mut Forced,
+        clocks: &MustHappenBefore,
+        read: EventId,
+        by: Option<EventId>,
+        sources: &Sources,
+    ) {
         let Some(by) = by else { return };
         match sources {
             Sources::Many => {}
             Sources::Initial => forced.reads.push(ForcedRead { read, source: None, by }),
             Sources::From { earliest, only } => {
-                if only {
-                    forced.reads.push(ForcedRead { read, source: Some(earliest), by });
-                }
-                forced.edges.extend(edge(self.trace, self.structure, earliest, by));
+                let source = earliest.first().copied().filter(|_| *only);
+                forced.reads.extend(source.map(|source| ForcedRead { read, source: Some(source), by }));
+                self.before_each(clocks, earliest, by, &mut forced.edges);
+            }
+        }
+    }
+
+    /// Edges to `by`, which one of these writes comes before: from what comes before, or is, each of them, of each thread the last
+    /// such event.
+    fn before_each(
+        &self,
+        clocks: &MustHappenBefore,
+        writes: &[EventId],
+        by: EventId,
+        edges: &mut Vec<(EventId, EventId)>,
+    ) {
+        for (thread, own) in self.structure.threads.iter().enumerate() {
+            let up_to = |write: &EventId| match self.trace.event(*write).thread.index() == thread {
+                true => self.structure.position[write.index()] + 1,
+                false => clocks.seen(*write, thread),
+            };
+            let common = writes.iter().map(up_to).min().unwrap_or(0);
+            if common > clocks.seen(by, thread) {
+                edges.extend(edge(self.trace, self.structure, own[common as usize - 1], by));
             }
         }
     }
@@ -175,9 +223,10 @@ impl<'a> Reads<'a> {
                 None => true, // not known before the prefix is
             };
             let initial = holds(self.trace.vars[var.index()].init.as_ref());
-            let sources = self.sources(clocks, read, var, initial, &mut |write| holds(self.constant(write)));
-            self.record(forced, read, Some(condition.by), sources);
-            if matches!(sources, Sources::Initial | Sources::From { only: true, .. }) {
+            let writes = &self.writes[var.index()];
+            let sources = self.sources(clocks, (read, var), writes, initial, &mut |write| holds(self.constant(write)));
+            self.record(forced, clocks, read, Some(condition.by), &sources);
+            if sources.is_one() {
                 return;
             }
         }
@@ -210,54 +259,61 @@ impl<'a> Reads<'a> {
         evaluate(condition.term, &names).is_true()
     }
 
-    /// The possible sources of a read: writes that `fits` and that the orders allow. A write that must come after the
+    /// The possible sources of a read: those of these writes that `fits` and that the orders allow. A write that must come after the
     /// read is none, nor is one that another write must come after and still before the read.
     fn sources(
         &self,
         clocks: &MustHappenBefore,
-        read: EventId,
-        var: VarId,
+        (read, var): (EventId, VarId),
+        these: &[Vec<EventId>],
         initial: bool,
         fits: &mut dyn FnMut(EventId) -> bool,
     ) -> Sources {
-        let by_thread = &self.writes[var.index()];
         let before = |write: &EventId| clocks.before(*write, read);
+        let all = &self.writes[var.index()];
         // Per thread, the last write that must come before the read: what it overwrites is gone.
         let last: Vec<EventId> =
-            by_thread.iter().filter_map(|writes| writes[..writes.partition_point(before)].last().copied()).collect();
-        let mut found = None;
+            all.iter().filter_map(|writes| writes[..writes.partition_point(before)].last().copied()).collect();
+        let mut earliest = Vec::new();
+        let mut count = 0;
         let mut looked = 0;
-        if initial && last.is_empty() {
-            found = Some(Sources::Initial);
-        }
-        for writes in by_thread {
+        for writes in these {
             let gone = |write: &EventId| last.iter().any(|last| clocks.before(*write, *last));
-            let from = writes.partition_point(gone);
-            let mut here: Option<EventId> = None;
-            for write in &writes[from..] {
-                if *write == read || clocks.before(read, *write) {
+            let mut of_thread = 0;
+            for write in &writes[writes.partition_point(gone)..] {
+                if *write == read || clocks.before(read, *write) || of_thread > 1 {
                     break;
                 }
                 looked += 1;
                 if looked > MOST_WRITES {
-                    // One thread's earliest stands as an edge only if no other thread was left out.
                     return Sources::Many;
                 }
-                if !fits(*write) {
-                    continue;
-                }
-                match (here, found) {
-                    (None, None) => {
-                        here = Some(*write);
-                        found = Some(Sources::From { earliest: *write, only: true });
-                    }
-                    (Some(earliest), _) => found = Some(Sources::From { earliest, only: false }),
-                    (None, Some(_)) => return Sources::Many,
+                if fits(*write) {
+                    earliest.extend((of_thread == 0).then_some(*write));
+                    of_thread += 1;
                 }
             }
+            count += of_thread;
         }
-        found.unwrap_or(Sources::Many)
+        match (initial && last.is_empty(), count) {
+            (true, 0) => Sources::Initial,
+            (true, _) | (false, 0) => Sources::Many,
+            (false, count) => Sources::From { earliest, only: count == 1 },
+        }
     }
+}
+
+fn by_thread(trace: &Trace, writes: impl Iterator<Item = EventId>) -> WritesByThread {
+    let mut by_thread: WritesByThread = Vec::new();
+    let mut row: FxHashMap<u32, usize> = FxHashMap::default();
+    for write in writes {
+        let at = *row.entry(trace.event(write).thread.0).or_insert_with(|| {
+            by_thread.push(Vec::new());
+            by_thread.len() - 1
+        });
+        by_thread[at].push(write);
+    }
+    by_thread
 }
 
 /// `from` before `to` as an edge between threads; all parts of from's step come before what follows in another thread.

@@ -16,6 +16,7 @@ mod segment;
 mod tests;
 
 pub use bundles::{Bundle, Bundles, Part, SCREENS, Screen};
+pub(crate) use early_witness::Span;
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
 pub use locksets::Locksets;
 pub use orders::Orders;
@@ -146,6 +147,22 @@ impl<'a> Filters<'a> {
     /// The same where [`Filters::judge_bundles`] has left the candidate open.
     pub fn judge_left(&self, triple: Triple) -> Option<Judgement> {
         self.judge_by(&Decider::ALL[SCREENS.len()..], triple)
+    }
+
+    /// What one of the filters says of a candidate, if it is switched on.
+    pub(crate) fn judge_only(&self, decider: Decider, triple: Triple) -> Option<Judgement> {
+        self.judge_by(&[decider], triple)
+    }
+
+    /// Schedules that may show the pair `ends` interrupted by many of the accesses in these spans; nothing where the filter is
+    /// switched off, or where most reads stop their thread, so that there are no such schedules.
+    pub(crate) fn sweeps(
+        &self,
+        ends: (EventId, EventId),
+        spans: &[Span],
+    ) -> Option<impl Iterator<Item = Vec<EventId>>> {
+        let (witnesses, _) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
+        witnesses.goes_on().then(|| witnesses.sweeps(&self.locksets, ends, spans))
     }
 
     /// The remote accesses of the trace, for [`Filters::judge_bundles`].

@@ -8,8 +8,10 @@ use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
 use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncKind, Trace};
 use rustc_hash::FxHashSet;
 
-/// Times that the rules are applied to each other's results.
-const ROUNDS: usize = 6;
+/// Times that the rules are applied to each other's results: at least, and at most where the trace is short.
+const ROUNDS: (usize, usize) = (6, 64);
+/// Events looked at in all rounds beyond the least.
+const MOST_EVENTS: usize = 1 << 20;
 /// Pairs of downs and posts of one semaphore beyond which its rule is left out.
 const MOST_SEMAPHORE_PAIRS: usize = 1 << 20;
 
@@ -50,7 +52,7 @@ impl Orders {
         let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
         let mut edges: Vec<(EventId, EventId)> = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
-        for _ in 0..ROUNDS {
+        for _ in 0..(MOST_EVENTS / trace.events.len().max(1)).clamp(ROUNDS.0, ROUNDS.1) {
             let rules = Rules { trace, structure, regions: &regions, clocks: &orders.clocks, feasibility };
             let forced = reads.forced(rule, &orders.clocks);
             let mut new = forced.edges;

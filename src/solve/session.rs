@@ -105,6 +105,24 @@ pub struct Assignment {
     pub order: Vec<EventId>,
 }
 
+/// What a session is asked for.
+#[derive(Clone, Copy)]
+enum Wanted<'q> {
+    /// This candidate, with a pattern under guarded independence.
+    One(Triple, Option<Pattern>),
+    /// A candidate with any of these remote accesses.
+    Any(EventId, &'q [EventId], EventId),
+}
+
+impl Wanted<'_> {
+    fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
+        match self {
+            Wanted::One(triple, guarded) => encoder.query_while(triple, guarded, go_on),
+            Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
+        }
+    }
+}
+
 /// A solver with the constraints of one trace.
 pub struct Session<'a> {
     encoder: Encoder<'a>,
@@ -175,6 +193,16 @@ impl<'a> Session<'a> {
 
     /// Decides a candidate; with a pattern, under guarded independence for that pattern.
     pub fn decide(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::One(triple, guarded), limits)
+    }
+
+    /// Decides whether there is a prefix that shows a candidate with any of these remote accesses, at least one, under conflict
+    /// independence.
+    pub fn decide_any(&mut self, first: EventId, remotes: &[EventId], second: EventId, limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::Any(first, remotes, second), limits)
+    }
+
+    fn decide_wanted(&mut self, wanted: Wanted<'_>, limits: Limits<'_>) -> Answer {
         let began = Instant::now();
         if self.solver.is_worn() {
             self.solver = backend(self.encoder.facts(), self.order, self.seed);
@@ -184,7 +212,7 @@ impl<'a> Session<'a> {
         loop {
             let mut reached = None;
             let most = self.most_terms;
-            let query = self.encoder.query_while(triple, guarded, &mut |terms| {
+            let query = wanted.query(&mut self.encoder, &mut |terms| {
                 reached = if terms > most { Some(Limit::Size) } else { limits.of_encoding(began, terms) };
                 reached.is_none()
             });
@@ -205,7 +233,7 @@ impl<'a> Session<'a> {
             };
             self.solver.end();
             tracing::debug!(
-                %triple,
+                triple = %query.triple,
                 cone = self.encoder.cone_size(),
                 constraints = self.asserted,
                 added,

@@ -9,7 +9,7 @@ use foretrace_trace::{EventId, Func, Pattern, TermId, Triple};
 /// What a query assumes, on top of the constraints so far: Boolean terms.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// The candidate.
+    /// The candidate; one of them where it may be any of several.
     pub triple: Triple,
     /// The pattern in which its accesses must depend on each other by their values, under guarded independence.
     pub pattern: Option<Pattern>,
@@ -36,21 +36,56 @@ impl Encoder<'_> {
             self.reach(event);
         }
         self.settle(go_on)?;
-        let Triple { first, remote, second } = triple;
-        let mut goals = vec![self.included(second), self.included(remote)];
-        goals.push(self.before(first, remote));
-        goals.push(self.before(remote, second));
+        let mut goals = vec![self.included(triple.second)];
+        goals.extend(self.interruption(triple));
         if let Some(pattern) = guarded {
             goals.extend(self.dependence(triple, pattern));
         }
+        self.whole(triple, guarded, goals, go_on)
+    }
+
+    /// The query whether some prefix shows a candidate with any of these remote accesses, at least one, under conflict
+    /// independence.
+    pub fn query_any_while(
+        &mut self,
+        first: EventId,
+        remotes: &[EventId],
+        second: EventId,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Option<Query> {
+        remotes.iter().chain([&second]).for_each(|event| self.reach(*event));
+        self.settle(go_on)?;
+        let mut ways = Vec::new();
+        for remote in remotes {
+            let interruption = self.interruption(Triple { first, remote: *remote, second });
+            ways.push(self.build.and(interruption));
+        }
+        let goals = vec![self.included(second), self.build.or(ways)];
+        self.whole(Triple { first, remote: *remotes.first()?, second }, None, goals, go_on)
+    }
+
+    /// Remote is there, between the other two.
+    fn interruption(&mut self, triple: Triple) -> [TermId; 3] {
+        let Triple { first, remote, second } = triple;
+        [self.included(remote), self.before(first, remote), self.before(remote, second)]
+    }
+
+    /// The query with these goals and whatever they bring in.
+    fn whole(
+        &mut self,
+        triple: Triple,
+        pattern: Option<Pattern>,
+        mut goals: Vec<TermId>,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Option<Query> {
         for goal in goals.clone() {
             self.demand_leaves(goal);
         }
         self.settle(go_on)?;
-        goals.extend(self.ends(second, go_on)?);
+        goals.extend(self.ends(triple.second, go_on)?);
         let pins = self.build.atom(Atom::Pins);
         goals.retain(|goal| *goal != self.build.truth());
-        Some(Query { triple, pattern: guarded, goals, pins })
+        Some(Query { triple, pattern, goals, pins })
     }
 
     /// How the execution ends. Saying so may bring in steps that must be spoken of, too: then it is said again.
