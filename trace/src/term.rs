@@ -4,10 +4,11 @@
 //! trace's terms mention local names, an encoding's mention event orders and read values). Nothing here recurses on
 //! the depth of a term, since traces come from outside and chain terms without bound.
 
+use crate::arguments::Arguments;
 use crate::function::{Func, SortError};
+use crate::interner::{Interner, hash_of};
 use crate::value::{Sort, Value};
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::num::NonZeroU32;
 
@@ -41,13 +42,13 @@ pub enum Node<L> {
     /// A name that the arena's language knows.
     Leaf(L),
     /// A function applied to arguments.
-    App(Func, Box<[TermId]>),
+    App(Func, Arguments),
 }
 
 /// An arena of terms over leaves `L`.
 #[derive(Clone, Debug)]
 pub struct Terms<L> {
-    nodes: IndexSet<Node<L>, FxBuildHasher>,
+    nodes: Interner<Node<L>>,
     info: Vec<Info>,
 }
 
@@ -63,29 +64,29 @@ const SMALL: u32 = 64;
 
 impl<L> Default for Terms<L> {
     fn default() -> Self {
-        Terms { nodes: IndexSet::default(), info: Vec::new() }
+        Terms { nodes: Interner::default(), info: Vec::new() }
     }
 }
 
 impl<L: Leaf> Terms<L> {
     /// The number of distinct terms.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.info.len()
     }
 
     /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.info.is_empty()
     }
 
     /// All terms, arguments before what uses them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = TermId> + use<L> {
-        (0..self.nodes.len()).map(TermId::new)
+        (0..self.info.len()).map(TermId::new)
     }
 
     /// The term's outermost symbol.
     pub fn node(&self, term: TermId) -> &Node<L> {
-        &self.nodes[term.index()]
+        &self.nodes.items()[term.index()]
     }
 
     /// The term's sort.
@@ -111,18 +112,30 @@ impl<L: Leaf> Terms<L> {
 
     /// A literal.
     pub fn constant(&mut self, value: Value) -> TermId {
-        let info = Info { sort: value.sort(), size: 1 };
-        self.insert(Node::Const(value), info)
+        let hash = hash_of(&value);
+        let found = self.nodes.find(hash, |node| matches!(node, Node::Const(other) if *other == value));
+        found.map_or_else(|| self.add_simple(hash, value.sort(), Node::Const(value)), TermId::new)
     }
 
     /// A leaf.
     pub fn leaf(&mut self, leaf: L) -> TermId {
-        let info = Info { sort: leaf.sort(), size: 1 };
-        self.insert(Node::Leaf(leaf), info)
+        let hash = hash_of(&leaf);
+        let found = self.nodes.find(hash, |node| matches!(node, Node::Leaf(other) if *other == leaf));
+        found.map_or_else(|| self.add_simple(hash, leaf.sort(), Node::Leaf(leaf)), TermId::new)
     }
 
     /// A function applied to arguments, exactly as given.
     pub fn app(&mut self, func: Func, args: &[TermId]) -> Result<TermId, SortError> {
+        let hash = hash_of(&(func, args));
+        let is_it = |node: &Node<L>| matches!(node, Node::App(other, of) if *other == func && **of == *args);
+        if let Some(found) = self.nodes.find(hash, is_it) {
+            return Ok(TermId::new(found));
+        }
+        let info = self.info_of_app(func, args)?;
+        Ok(self.add(hash, Node::App(func, args.into()), info))
+    }
+
+    fn info_of_app(&self, func: Func, args: &[TermId]) -> Result<Info, SortError> {
         let mut sorts = [Sort::Bool; 4];
         let sort = if args.len() <= sorts.len() {
             for (sort, arg) in sorts.iter_mut().zip(args) {
@@ -134,15 +147,17 @@ impl<L: Leaf> Terms<L> {
             func.result_sort(&sorts)?
         };
         let size = args.iter().fold(1u32, |n, a| n.saturating_add(self.info[a.index()].size));
-        Ok(self.insert(Node::App(func, args.into()), Info { sort, size }))
+        Ok(Info { sort, size })
     }
 
-    fn insert(&mut self, node: Node<L>, info: Info) -> TermId {
-        let (position, new) = self.nodes.insert_full(node);
-        if new {
-            self.info.push(info);
-        }
-        TermId::new(position)
+    fn add_simple(&mut self, hash: u64, sort: Sort, node: Node<L>) -> TermId {
+        self.add(hash, node, Info { sort, size: 1 })
+    }
+
+    /// A term that is not there yet.
+    fn add(&mut self, hash: u64, node: Node<L>, info: Info) -> TermId {
+        self.info.push(info);
+        TermId::new(self.nodes.push(hash, node))
     }
 
     /// The value of `term` when each leaf has the value that `leaf_value` gives.
