@@ -4,36 +4,20 @@
 //! The walk knows neither which transactions will turn out to touch shared memory nor which terms will be
 //! used again. So it makes a draft, whose expressions refer to events of the draft; here all are numbered anew.
 
+mod terms;
+
+use crate::draft::{Draft, DraftEvent, DraftOp};
 use crate::error::WalkError;
 use crate::expression::Expressions;
 use crate::transactions::Insertions;
 use dashu_int::UBig;
 use foretrace_trace::{
-    Data, Event, EventId, Func, Local, NameId, Node, Op, Problem, Sort, TermId, ThreadId, Trace, TraceAssembler, Value,
-    VarId, Why,
+    Data, Event, EventId, Func, Local, NameId, Op, Problem, Sort, TermId, Trace, TraceAssembler, Value, VarId, Why,
 };
 use rustc_hash::FxHashMap;
+use std::fmt::Write;
 use std::ops::Range;
-
-/// The events of the walk so far, and the trace's header in the making.
-pub(crate) struct Draft {
-    pub assembler: TraceAssembler,
-    pub events: Vec<Event>,
-}
-
-impl Draft {
-    /// The index of the next event.
-    pub fn next(&self) -> EventId {
-        EventId::from_index(self.events.len())
-    }
-
-    /// Adds an event.
-    pub fn push(&mut self, event: Event) -> EventId {
-        let id = self.next();
-        self.events.push(event);
-        id
-    }
-}
+use terms::Terms;
 
 /// What the draft becomes a trace with.
 pub(crate) struct Finishing<'a> {
@@ -47,24 +31,15 @@ pub(crate) struct Finishing<'a> {
     pub names: Vec<u64>,
 }
 
-/// Terms that are a tree of more nodes than this are cut up.
-const LARGE: u32 = 40;
-/// Terms of fewer nodes than this are written out each time that they are used.
-const SMALL: u32 = 5;
-
 /// Makes the trace, and checks it.
 pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, WalkError> {
     let Draft { assembler, events } = draft;
-    let uses = Uses::count(finishing.expressions, &events);
-    let terms = finishing.expressions.terms.len();
     let mut rewrite = Rewrite {
+        terms: Terms::new(finishing.expressions, &events),
+        contents: vec![None; finishing.variables.len()],
+        renumbered: vec![EventId(0); events.len()],
         finishing,
         assembler,
-        uses,
-        done: vec![None; terms],
-        sizes: vec![0; terms],
-        latest: vec![0; terms],
-        renumbered: vec![EventId(0); events.len()],
     };
     let mut at = 0;
     while at < events.len() {
@@ -76,68 +51,24 @@ pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, Wa
     Ok(rewrite.assembler.finish()?)
 }
 
-/// How often each term of the draft is used.
-struct Uses {
-    /// As argument of another one.
-    inner: Vec<u32>,
-    /// By an event, or as argument.
-    all: Vec<u32>,
-}
-
-impl Uses {
-    fn count(expressions: &Expressions, events: &[Event]) -> Uses {
-        let none = vec![0; expressions.terms.len()];
-        let mut uses = Uses { inner: none.clone(), all: none };
-        let mut open = Vec::new();
-        for root in events.iter().flat_map(|event| roots(&event.op)) {
-            open.push(root);
-            while let Some(term) = open.pop() {
-                uses.all[term.index()] += 1;
-                if uses.all[term.index()] > 1 {
-                    continue;
-                }
-                for arg in expressions.terms.args(term) {
-                    uses.inner[arg.index()] += 1;
-                    open.push(*arg);
-                }
-            }
-        }
-        uses
-    }
-}
-
-/// The terms of an event, values among them.
-fn roots(op: &Op) -> impl Iterator<Item = TermId> + use<> {
-    let values = match op {
-        Op::Read { value, .. } | Op::Write { value, .. } => [*value, None],
-        Op::Rmw { value, stored, .. } => [*value, *stored],
-        _ => [None, None],
-    };
-    op.condition().into_iter().chain(op.computed()).chain(values.into_iter().flatten())
-}
-
 struct Rewrite<'a> {
     finishing: Finishing<'a>,
     assembler: TraceAssembler,
-    uses: Uses,
-    /// Per term of the draft, what it is in the trace.
-    done: Vec<Option<TermId>>,
-    /// Its size as a tree there.
-    sizes: Vec<u32>,
-    /// One more than the last event of the draft whose name it mentions, 0 if it mentions none.
-    latest: Vec<u32>,
+    terms: Terms,
+    /// Per cell what the last access found or left there, as bits and as a literal.
+    contents: Vec<Option<(u64, TermId)>>,
     renumbered: Vec<EventId>,
 }
 
 impl Rewrite<'_> {
     /// One event, or several that are one step.
-    fn group(&mut self, events: &[Event], group: Range<usize>) -> Result<(), Problem> {
+    fn group(&mut self, events: &[DraftEvent], group: Range<usize>) -> Result<(), Problem> {
         let first = &events[group.start];
         for label in self.finishing.insertions.before(group.start) {
             self.mark(first, Op::Begin { label })?;
         }
         for event in &events[group.clone()] {
-            for root in roots(&event.op) {
+            for root in event.op.terms() {
                 self.prepare(root, group.start as u32, first)?;
             }
         }
@@ -146,7 +77,8 @@ impl Rewrite<'_> {
             let event = &events[index];
             let op = self.op(&event.op)?;
             let op = self.guarded(op, &event.op, index);
-            self.assembler.push(Event { op, ..event.clone() })?;
+            let DraftEvent { thread, loc, at, part, .. } = *event;
+            self.assembler.push(Event { thread, op, loc, at, part })?;
         }
         for index in group.clone() {
             self.assume_known(&events[index], index)?;
@@ -158,13 +90,16 @@ impl Rewrite<'_> {
     }
 
     /// That the event of the draft did not find what stands for an unknown value; nothing where all is known.
-    fn finds_known(&mut self, op: &Op, index: usize) -> Option<TermId> {
-        let cell = op.var()?;
-        let stands_for = *self.finishing.unlike.get(&cell.0)?;
+    fn finds_known(&mut self, op: &DraftOp, index: usize) -> Option<TermId> {
+        if self.finishing.unlike.is_empty() {
+            return None;
+        }
+        let cell = op.cell()?;
+        let stands_for = *self.finishing.unlike.get(&cell)?;
         if self.assembler.trace().data == Data::Concrete {
             return None; // there every read that matters finds what it found
         }
-        let Sort::BitVec(width) = self.assembler.trace().vars[self.variable(cell).index()].sort? else { return None };
+        let width = self.width(cell);
         let definition = self.renumbered[index];
         let terms = self.assembler.terms();
         let found = terms.leaf(Local { definition, sort: Sort::BitVec(width) });
@@ -173,7 +108,7 @@ impl Rewrite<'_> {
     }
 
     /// An update that finds an unknown value cannot happen: nobody knows what it would write.
-    fn guarded(&mut self, op: Op, of_draft: &Op, index: usize) -> Op {
+    fn guarded(&mut self, op: Op, of_draft: &DraftOp, index: usize) -> Op {
         let Op::Rmw { var, dst, expr, value, stored, guard } = op else { return op };
         let known = self.finds_known(of_draft, index);
         let mut both = |known, guard| self.assembler.terms().app(Func::And, &[known, guard]).ok();
@@ -185,142 +120,72 @@ impl Rewrite<'_> {
     }
 
     /// After a read of an unknown value nothing is known.
-    fn assume_known(&mut self, event: &Event, index: usize) -> Result<(), Problem> {
-        if let (Op::Read { .. }, Some(expr)) = (&event.op, self.finds_known(&event.op, index)) {
+    fn assume_known(&mut self, event: &DraftEvent, index: usize) -> Result<(), Problem> {
+        if let (DraftOp::Read { .. }, Some(expr)) = (&event.op, self.finds_known(&event.op, index)) {
             self.mark(event, Op::Assume { expr, why: Why::Pin })?;
         }
         Ok(())
     }
 
-    fn mark(&mut self, near: &Event, op: Op) -> Result<EventId, Problem> {
+    fn mark(&mut self, near: &DraftEvent, op: Op) -> Result<EventId, Problem> {
         self.assembler.push(Event { thread: near.thread, op, loc: near.loc, at: None, part: None })
     }
 
-    /// Makes all parts of a term that can be made before the step that starts with event `first` of the draft.
-    fn prepare(&mut self, root: TermId, first: u32, event: &Event) -> Result<(), Problem> {
-        for term in self.not_done(root) {
-            if self.mentions(term) <= first {
-                self.make(term, Some(event))?;
+    fn variable(&self, cell: u32) -> VarId {
+        self.finishing.variables[cell as usize].expect("declared at its first use")
+    }
+
+    fn width(&self, cell: u32) -> u32 {
+        match self.assembler.trace().vars[self.variable(cell).index()].sort {
+            Some(Sort::BitVec(width)) => width,
+            _ => unreachable!("cells are declared as words"),
+        }
+    }
+
+    /// What a cell holds, as a literal.
+    fn literal(&mut self, cell: u32, bits: u64) -> TermId {
+        match self.contents[cell as usize] {
+            Some((same, literal)) if same == bits => literal,
+            _ => {
+                let value = Value::word(self.width(cell), UBig::from(bits));
+                let literal = self.assembler.literal(value);
+                self.contents[cell as usize] = Some((bits, literal));
+                literal
             }
         }
-        Ok(())
     }
 
-    /// The term in the trace; the names that it mentions are defined.
-    fn term(&mut self, root: TermId) -> Result<TermId, Problem> {
-        for term in self.not_done(root) {
-            self.make(term, None)?;
-        }
-        Ok(self.done[root.index()].unwrap_or(root))
-    }
-
-    /// The parts of a term that are not in the trace yet, arguments first.
-    fn not_done(&self, root: TermId) -> Vec<TermId> {
-        if self.done[root.index()].is_some() {
-            return Vec::new();
-        }
-        let (mut found, mut next) = (vec![root], 0);
-        let mut seen = rustc_hash::FxHashSet::default();
-        while next < found.len() {
-            for arg in self.finishing.expressions.terms.args(found[next]) {
-                if self.done[arg.index()].is_none() && seen.insert(*arg) {
-                    found.push(*arg);
-                }
-            }
-            next += 1;
-        }
-        found.sort_unstable(); // arguments have lower positions
-        found
-    }
-
-    fn mentions(&mut self, term: TermId) -> u32 {
-        if self.latest[term.index()] == 0 {
-            let terms = &self.finishing.expressions.terms;
-            self.latest[term.index()] = match terms.node(term) {
-                Node::Const(_) => 0,
-                Node::Leaf(local) => local.definition.0 + 1,
-                Node::App(_, args) => args.iter().map(|arg| self.latest[arg.index()]).max().unwrap_or(0),
-            };
-        }
-        self.latest[term.index()]
-    }
-
-    /// Makes a term whose arguments are made; where an event is given, a name for it may be defined before that.
-    fn make(&mut self, term: TermId, before: Option<&Event>) -> Result<(), Problem> {
-        let expressions = self.finishing.expressions;
-        let mut size = 1u32;
-        let made = match expressions.terms.node(term) {
-            Node::Const(value) => self.assembler.terms().constant(value.clone()),
-            Node::Leaf(local) => {
-                let definition = self.renumbered[local.definition.index()];
-                self.assembler.terms().leaf(Local { definition, sort: local.sort })
-            }
-            Node::App(func, args) => {
-                size = args.iter().fold(1, |size, arg| size.saturating_add(self.sizes[arg.index()]));
-                let args: Vec<TermId> = args.iter().filter_map(|arg| self.done[arg.index()]).collect();
-                self.assembler.terms().app(*func, &args).expect("as sorted as in the draft")
-            }
-        };
-        self.done[term.index()] = Some(made);
-        self.sizes[term.index()] = size;
-        match before {
-            Some(event) if self.deserves_a_name(term, size) => self.name(term, made, event),
-            _ => Ok(()),
-        }
-    }
-
-    fn deserves_a_name(&mut self, term: TermId, size: u32) -> bool {
-        let (inner, all) = (self.uses.inner[term.index()], self.uses.all[term.index()]);
-        self.mentions(term) > 0 && inner > 0 && (size > LARGE || all > 1 && size >= SMALL)
-    }
-
-    fn name(&mut self, term: TermId, made: TermId, event: &Event) -> Result<(), Problem> {
-        let ThreadId(thread) = event.thread;
-        let dst = next_name(&mut self.assembler, &mut self.finishing.names[thread as usize], "e");
-        let sort = self.assembler.terms().sort(made);
-        let definition = self.mark(event, Op::Let { dst, expr: made })?;
-        let name = self.assembler.terms().leaf(Local { definition, sort });
-        self.done[term.index()] = Some(name);
-        self.sizes[term.index()] = 1;
-        Ok(())
-    }
-
-    fn optional(&mut self, term: Option<TermId>) -> Result<Option<TermId>, Problem> {
-        term.map(|term| self.term(term)).transpose()
-    }
-
-    fn variable(&self, cell: VarId) -> VarId {
-        self.finishing.variables[cell.index()].expect("declared at its first use")
-    }
-
-    fn op(&mut self, op: &Op) -> Result<Op, Problem> {
+    fn op(&mut self, op: &DraftOp) -> Result<Op, Problem> {
         let op = self.symbolic_op(op)?;
         Ok(if self.assembler.trace().data == Data::Concrete { only_values(op) } else { op })
     }
 
-    fn symbolic_op(&mut self, op: &Op) -> Result<Op, Problem> {
+    fn symbolic_op(&mut self, op: &DraftOp) -> Result<Op, Problem> {
+        Ok(match *op {
+            DraftOp::Read { cell, dst, bits } => {
+                let value = Some(self.literal(cell, bits));
+                Op::Read { var: self.variable(cell), dst: Some(dst), value, guard: None }
+            }
+            DraftOp::Write { cell, expr, bits, external } => {
+                let expr = self.optional(expr)?;
+                let value = self.literal(cell, bits);
+                let expr = Some(expr.unwrap_or(value));
+                Op::Write { var: self.variable(cell), expr, value: Some(value), guard: None, external }
+            }
+            DraftOp::Rmw { cell, dst, expr, found, stored, guard } => {
+                let (expr, guard) = (self.optional(expr)?, self.optional(guard)?);
+                let value = Some(self.literal(cell, found));
+                let stored = self.literal(cell, stored);
+                let expr = Some(expr.unwrap_or(stored));
+                Op::Rmw { var: self.variable(cell), dst: Some(dst), expr, value, stored: Some(stored), guard }
+            }
+            DraftOp::Other(ref op) => self.other(op)?,
+        })
+    }
+
+    /// What is no access.
+    fn other(&mut self, op: &Op) -> Result<Op, Problem> {
         Ok(match op {
-            Op::Read { var, dst, value, guard } => Op::Read {
-                var: self.variable(*var),
-                dst: *dst,
-                value: self.optional(*value)?,
-                guard: self.optional(*guard)?,
-            },
-            Op::Write { var, expr, value, guard, external } => Op::Write {
-                var: self.variable(*var),
-                expr: self.optional(*expr)?,
-                value: self.optional(*value)?,
-                guard: self.optional(*guard)?,
-                external: *external,
-            },
-            Op::Rmw { var, dst, expr, value, stored, guard } => Op::Rmw {
-                var: self.variable(*var),
-                dst: *dst,
-                expr: self.optional(*expr)?,
-                value: self.optional(*value)?,
-                stored: self.optional(*stored)?,
-                guard: self.optional(*guard)?,
-            },
             Op::Assume { expr, why } => Op::Assume { expr: self.term(*expr)?, why: *why },
             Op::Wake { cond, lock, cause, by } => {
                 let by = by.map(|by| self.renumbered[by.index()]);
@@ -348,6 +213,8 @@ fn only_values(op: Op) -> Op {
 /// A local name that its thread has not used before.
 pub(crate) fn next_name(assembler: &mut TraceAssembler, used: &mut u64, base: &str) -> NameId {
     *used += 1;
-    let base: String = base.chars().filter(|c| !matches!(c, '|' | '\\')).collect();
-    assembler.name(&format!("{base}.{used}"))
+    let mut name = String::with_capacity(base.len() + 21); // a dot, and the digits of any number
+    name.extend(base.chars().filter(|c| !matches!(c, '|' | '\\')));
+    let _ = write!(name, ".{used}");
+    assembler.name(&name)
 }

@@ -2,6 +2,7 @@
 
 use super::Walk;
 use super::thread::{State, Step};
+use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::Function;
@@ -9,7 +10,7 @@ use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::record::{piece_of_copy, piece_of_set};
-use foretrace_trace::{Op, TermId, VarId};
+use foretrace_trace::TermId;
 
 /// The pieces of an access: shared cells and what lies between them.
 #[derive(Default)]
@@ -168,13 +169,12 @@ impl Walk<'_, '_> {
             }
         }
         for (offset, size, cell, part) in pieces.parts(0, steps) {
-            let value = self.world.literal(size * 8, found.part(offset, size).bits);
+            let content = found.part(offset, size);
             let dst = self.world.fresh_name(&mut self.thread.names, name);
-            let op = Op::Read { var: VarId(cell), dst: Some(dst), value: Some(value), guard: None };
-            let event = self.world.push_part(source, op, part);
+            let event = self.world.push_part(source, DraftOp::Read { cell, dst, bits: content.bits }, part);
             self.count_access();
             let term = self.world.expressions.local(event, size * 8);
-            bytes.put(offset, &self.named(term, found.part(offset, size)));
+            bytes.put(offset, &self.named(term, content));
         }
         bytes
     }
@@ -221,9 +221,8 @@ impl Walk<'_, '_> {
         if !known.is_known() {
             self.world.starts_as(cell, found.bits);
         } else if known.bits != found.bits {
-            let value = self.world.literal(found.size * 8, found.bits);
-            let op = Op::Write { var: VarId(cell), expr: Some(value), value: Some(value), guard: None, external: true };
-            self.world.push(source, op);
+            let op = DraftOp::Write { cell, expr: None, bits: found.bits, external: true };
+            self.world.push_access(source, op);
             self.world.statistics.external_writes += 1;
         }
         self.world.memory.store(address, found);
@@ -302,10 +301,8 @@ impl Walk<'_, '_> {
         for (offset, size, cell, part) in pieces.parts(step, steps) {
             self.world.starts_unseen(cell);
             let bytes = bytes.part(offset, size);
-            let value = self.world.literal(size * 8, bytes.bits);
-            let written = self.world.expressions.join(&bytes);
-            let expr = self.world.expressions.term(written);
-            let op = Op::Write { var: VarId(cell), expr: Some(expr), value: Some(value), guard: None, external: false };
+            let expr = self.world.expressions.join(&bytes).term;
+            let op = DraftOp::Write { cell, expr, bits: bytes.bits, external: false };
             self.world.push_part(source, op, part);
             self.count_access();
         }
