@@ -6,7 +6,7 @@
 
 use crate::arguments::Arguments;
 use crate::function::{Func, SortError};
-use crate::interner::{Interner, hash_of};
+use crate::interner::{Positions, hash_of};
 use crate::value::{Sort, Value};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -48,8 +48,12 @@ pub enum Node<L> {
 /// An arena of terms over leaves `L`.
 #[derive(Clone, Debug)]
 pub struct Terms<L> {
-    nodes: Interner<Node<L>>,
+    nodes: Vec<Node<L>>,
     info: Vec<Info>,
+    constants: Positions,
+    /// Of all other terms, up to `listed`: those after it were appended.
+    others: Positions,
+    listed: usize,
 }
 
 /// Per term: its sort and its size as a tree (saturating), which picks the way to walk it.
@@ -64,8 +68,18 @@ const SMALL: u32 = 64;
 
 impl<L> Default for Terms<L> {
     fn default() -> Self {
-        Terms { nodes: Interner::default(), info: Vec::new() }
+        Terms {
+            nodes: Vec::new(),
+            info: Vec::new(),
+            constants: Positions::default(),
+            others: Positions::default(),
+            listed: 0,
+        }
     }
+}
+
+fn hash_of_app(func: Func, args: &[TermId]) -> u64 {
+    hash_of(&(func, args))
 }
 
 impl<L: Leaf> Terms<L> {
@@ -86,7 +100,7 @@ impl<L: Leaf> Terms<L> {
 
     /// The term's outermost symbol.
     pub fn node(&self, term: TermId) -> &Node<L> {
-        &self.nodes.items()[term.index()]
+        &self.nodes[term.index()]
     }
 
     /// The term's sort.
@@ -113,26 +127,76 @@ impl<L: Leaf> Terms<L> {
     /// A literal.
     pub fn constant(&mut self, value: Value) -> TermId {
         let hash = hash_of(&value);
-        let found = self.nodes.find(hash, |node| matches!(node, Node::Const(other) if *other == value));
-        found.map_or_else(|| self.add_simple(hash, value.sort(), Node::Const(value)), TermId::new)
+        let is_it = |position: usize| matches!(&self.nodes[position], Node::Const(other) if *other == value);
+        if let Some(found) = self.constants.find(hash, is_it) {
+            return TermId::new(found);
+        }
+        self.constants.insert(hash, self.nodes.len());
+        let info = Info { sort: value.sort(), size: 1 };
+        self.add(Node::Const(value), info)
     }
 
     /// A leaf.
     pub fn leaf(&mut self, leaf: L) -> TermId {
-        let hash = hash_of(&leaf);
-        let found = self.nodes.find(hash, |node| matches!(node, Node::Leaf(other) if *other == leaf));
-        found.map_or_else(|| self.add_simple(hash, leaf.sort(), Node::Leaf(leaf)), TermId::new)
+        self.list();
+        match self.find_leaf(&leaf) {
+            Some(found) => found,
+            None => self.append_leaf(leaf),
+        }
     }
 
     /// A function applied to arguments, exactly as given.
     pub fn app(&mut self, func: Func, args: &[TermId]) -> Result<TermId, SortError> {
-        let hash = hash_of(&(func, args));
-        let is_it = |node: &Node<L>| matches!(node, Node::App(other, of) if *other == func && **of == *args);
-        if let Some(found) = self.nodes.find(hash, is_it) {
-            return Ok(TermId::new(found));
+        self.list();
+        match self.find_app(func, args) {
+            Some(found) => Ok(found),
+            None => self.append_app(func, args.into()),
         }
-        let info = self.info_of_app(func, args)?;
-        Ok(self.add(hash, Node::App(func, args.into()), info))
+    }
+
+    /// A leaf that the arena does not have, as the caller knows: nothing is looked up.
+    pub fn append_leaf(&mut self, leaf: L) -> TermId {
+        debug_assert!(self.has_not(|terms| terms.find_leaf(&leaf)));
+        let info = Info { sort: leaf.sort(), size: 1 };
+        self.add(Node::Leaf(leaf), info)
+    }
+
+    /// An application that the arena does not have, as the caller knows: nothing is looked up.
+    pub fn append_app(&mut self, func: Func, args: Arguments) -> Result<TermId, SortError> {
+        debug_assert!(self.has_not(|terms| terms.find_app(func, &args)));
+        let info = self.info_of_app(func, &args)?;
+        Ok(self.add(Node::App(func, args), info))
+    }
+
+    fn has_not(&mut self, find: impl FnOnce(&Self) -> Option<TermId>) -> bool {
+        self.list();
+        find(self).is_none()
+    }
+
+    fn find_leaf(&self, leaf: &L) -> Option<TermId> {
+        let is_it = |position: usize| matches!(&self.nodes[position], Node::Leaf(other) if other == leaf);
+        self.others.find(hash_of(leaf), is_it).map(TermId::new)
+    }
+
+    fn find_app(&self, func: Func, args: &[TermId]) -> Option<TermId> {
+        let is_it = |position: usize| match &self.nodes[position] {
+            Node::App(other, of) => *other == func && **of == *args,
+            _ => false,
+        };
+        self.others.find(hash_of_app(func, args), is_it).map(TermId::new)
+    }
+
+    /// What was appended can be found from now on.
+    #[inline]
+    fn list(&mut self) {
+        while let Some(node) = self.nodes.get(self.listed) {
+            match node {
+                Node::Const(_) => {}
+                Node::Leaf(leaf) => self.others.insert(hash_of(leaf), self.listed),
+                Node::App(func, args) => self.others.insert(hash_of_app(*func, args), self.listed),
+            }
+            self.listed += 1;
+        }
     }
 
     fn info_of_app(&self, func: Func, args: &[TermId]) -> Result<Info, SortError> {
@@ -150,14 +214,10 @@ impl<L: Leaf> Terms<L> {
         Ok(Info { sort, size })
     }
 
-    fn add_simple(&mut self, hash: u64, sort: Sort, node: Node<L>) -> TermId {
-        self.add(hash, node, Info { sort, size: 1 })
-    }
-
-    /// A term that is not there yet.
-    fn add(&mut self, hash: u64, node: Node<L>, info: Info) -> TermId {
+    fn add(&mut self, node: Node<L>, info: Info) -> TermId {
+        self.nodes.push(node);
         self.info.push(info);
-        TermId::new(self.nodes.push(hash, node))
+        TermId::new(self.nodes.len() - 1)
     }
 
     /// The value of `term` when each leaf has the value that `leaf_value` gives.

@@ -3,7 +3,7 @@
 use super::{Rewrite, next_name};
 use crate::draft::DraftEvent;
 use crate::expression::Expressions;
-use foretrace_trace::{Local, Node, Op, Problem, TermId, ThreadId};
+use foretrace_trace::{Arguments, Func, Local, Node, Op, Problem, TermId, ThreadId};
 
 /// Terms that are a tree of more nodes than this are cut up.
 const LARGE: u32 = 40;
@@ -120,26 +120,49 @@ impl Rewrite<'_> {
 
     /// Makes a term whose arguments are made; where an event is given, a name for it may be defined before that.
     fn make(&mut self, term: TermId, before: Option<&DraftEvent>) -> Result<(), Problem> {
-        let of = &mut self.terms.of;
+        let expressions = self.finishing.expressions;
         let mut size = 1u32;
-        let made = match self.finishing.expressions.terms.node(term) {
-            Node::Const(value) => self.assembler.terms().constant(value.clone()),
+        let made = match expressions.terms.node(term) {
+            Node::Const(value) => self.assembler.literal(value.clone()),
             Node::Leaf(local) => {
                 let definition = self.renumbered[local.definition.index()];
-                self.assembler.terms().leaf(Local { definition, sort: local.sort })
+                self.leaf(Local { definition, sort: local.sort })
             }
             Node::App(func, args) => {
+                let of = &self.terms.of;
                 size = args.iter().fold(1, |size, arg| size.saturating_add(of[arg.index()].size));
                 let args = args.map(|arg| of[arg.index()].done.expect("arguments come first"));
-                self.assembler.terms().app(*func, &args).expect("as sorted as in the draft")
+                self.app(*func, args)
             }
         };
+        let of = &mut self.terms.of;
         let about = &mut of[term.index()];
         (about.done, about.size) = (Some(made), size);
         match before {
             Some(event) if self.deserves_a_name(term, size) => self.name(term, made, event),
             _ => Ok(()),
         }
+    }
+
+    /// Different terms of the draft are different ones in the trace, so that none has to be looked up; but for those that are
+    /// made for unknown values.
+    fn is_new(&self) -> bool {
+        self.finishing.unlike.is_empty()
+    }
+
+    fn leaf(&mut self, local: Local) -> TermId {
+        match self.is_new() {
+            true => self.assembler.terms().append_leaf(local),
+            false => self.assembler.terms().leaf(local),
+        }
+    }
+
+    fn app(&mut self, func: Func, args: Arguments) -> TermId {
+        let made = match self.is_new() {
+            true => self.assembler.terms().append_app(func, args),
+            false => self.assembler.terms().app(func, &args),
+        };
+        made.expect("as sorted as in the draft")
     }
 
     fn deserves_a_name(&mut self, term: TermId, size: u32) -> bool {
@@ -152,7 +175,7 @@ impl Rewrite<'_> {
         let dst = next_name(&mut self.assembler, &mut self.finishing.names[thread as usize], "e");
         let sort = self.assembler.terms().sort(made);
         let definition = self.mark(event, Op::Let { dst, expr: made })?;
-        let name = self.assembler.terms().leaf(Local { definition, sort });
+        let name = self.leaf(Local { definition, sort });
         let about = &mut self.terms.of[term.index()];
         (about.done, about.size) = (Some(name), 1);
         Ok(())

@@ -84,10 +84,9 @@ impl<'a> Walk<'_, 'a> {
         };
         let only_output = OUTPUT.contains(&name) && !function.used[index];
         if !only_output {
-            let by = format!("call of {}", demangle(name));
             for argument in arguments {
                 let argument = self.operand(argument);
-                self.pin_value(&argument, &by);
+                self.pin_value(&argument, CallOf(name));
             }
         }
         let is_setjmp = SETJMP.contains(&name);
@@ -135,6 +134,7 @@ impl<'a> Walk<'_, 'a> {
         let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
         self.thread.frames.push(Frame {
             function: Some(number),
+            site: function.site,
             next: 0,
             block: 0,
             previous: 0,
@@ -438,6 +438,7 @@ impl<'a> Walk<'_, 'a> {
         let registers = self.thread.registers.len();
         self.thread.frames.push(Frame {
             function: None,
+            site: 0,
             next: 0,
             block: 0,
             previous: 0,
@@ -526,6 +527,16 @@ impl<'a> Walk<'_, 'a> {
         }
         names.reverse();
         names.join(">")
+    }
+}
+
+/// The call of a symbol as a reason, put into words only where somebody asks.
+#[derive(Clone, Copy)]
+struct CallOf<'a>(&'a str);
+
+impl std::fmt::Display for CallOf<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "call of {}", demangle(self.0))
     }
 }
 

@@ -26,6 +26,7 @@ use crate::world::{Source, World};
 use foretrace_instrument::sidecar::{BlockId, Instruction, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, Func, TermId, Why};
+use std::fmt::Display;
 use thread::{Frame, State};
 
 /// One thread on its way.
@@ -232,16 +233,16 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Fixes a value that leaves what is tracked; gives it back as a constant.
-    fn pin(&mut self, word: Word, by: &str) -> Word {
+    fn pin(&mut self, word: Word, by: impl Display) -> Word {
         if let Some(condition) = self.world.pin(word)
             && self.assume(condition, Why::Pin)
         {
-            self.world.statistics.pinned_by(by);
+            self.world.statistics.pinned_by(&by.to_string());
         }
         Word { term: None, ..word }
     }
 
-    fn pin_value(&mut self, value: &Value, by: &str) {
+    fn pin_value(&mut self, value: &Value, by: impl Display + Copy) {
         match value {
             Value::Word(word) => drop(self.pin(*word, by)),
             Value::Aggregate(parts) => parts.iter().for_each(|part| self.pin_value(part, by)),
@@ -251,14 +252,9 @@ impl<'a> Walk<'_, 'a> {
 
     /// The value of an operand of the innermost frame.
     fn operand(&self, operand: &Operand) -> Value {
-        let Some(frame) = self.thread.frames.last() else { return Value::Untracked };
         match operand {
-            Operand::Local(site) => {
-                let Some(function) = frame.function else { return Value::Untracked };
-                let index = self.program.functions[function].index(*site);
-                self.thread.registers.get(frame.registers + index).cloned().unwrap_or(Value::Untracked)
-            }
-            Operand::Parameter(index) => frame.parameters.get(*index as usize).cloned().unwrap_or(Value::Untracked),
+            Operand::Local(site) => self.register(*site).cloned().unwrap_or(Value::Untracked),
+            Operand::Parameter(index) => self.parameter(*index).cloned().unwrap_or(Value::Untracked),
             Operand::Constant(width @ 1..=64, bits) | Operand::Float(width @ 1..=64, bits) => {
                 Value::Word(Word::constant(*width, *bits))
             }
@@ -271,10 +267,30 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// What the instruction of this site in the innermost frame's function has given.
+    #[inline]
+    fn register(&self, site: u32) -> Option<&Value> {
+        let frame = self.thread.frames.last()?;
+        self.thread.registers.get(frame.registers + frame.index(site)?)
+    }
+
+    #[inline]
+    fn parameter(&self, index: u32) -> Option<&Value> {
+        self.thread.frames.last()?.parameters.get(index as usize)
+    }
+
     /// The scalar that an operand is.
+    #[inline]
     fn word(&self, operand: &Operand, width: u32) -> Word {
-        let word = self.operand(operand).word(width);
-        if word.width == width { word } else { Word::unknown(width) }
+        let word = match operand {
+            Operand::Local(site) => self.register(*site).map(|value| value.word(width)),
+            Operand::Parameter(index) => self.parameter(*index).map(|value| value.word(width)),
+            Operand::Constant(of @ 1..=64, bits) | Operand::Float(of @ 1..=64, bits) => {
+                Some(Word::constant(*of, *bits))
+            }
+            _ => None,
+        };
+        word.filter(|word| word.width == width).unwrap_or(Word::unknown(width))
     }
 
     /// Gives a register its value and goes on.
@@ -474,6 +490,7 @@ impl<'a> Walk<'_, 'a> {
         let (from, registers) = (frame.previous, frame.registers);
         frame.state = State::Running;
         let start = start as usize;
+        let mut values = std::mem::take(&mut self.thread.incoming);
         let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
         let incoming = |instruction: &Instruction| match &instruction.op {
             Op::Phi(incoming) => {
@@ -481,11 +498,12 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => None,
         };
-        let values: Vec<Value> = phis.map(|phi| incoming(phi).unwrap_or(Value::Untracked)).collect();
+        values.extend(phis.map(|phi| incoming(phi).unwrap_or(Value::Untracked)));
         let next = start + values.len();
-        for (index, value) in (start..).zip(values) {
+        for (index, value) in (start..).zip(values.drain(..)) {
             self.thread.registers[registers + index] = value;
         }
+        self.thread.incoming = values;
         self.frame()?.next = next;
         if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
             self.enter_block(function, to);
