@@ -38,6 +38,7 @@ mod transactions;
 mod value;
 mod violation;
 pub mod wellformed;
+pub mod words;
 
 pub use arguments::Arguments;
 pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate};

@@ -56,11 +56,20 @@ pub struct Terms<L> {
     listed: usize,
 }
 
-/// Per term: its sort and its size as a tree (saturating), which picks the way to walk it.
+/// What is known of a term.
 #[derive(Clone, Copy, Debug)]
 struct Info {
     sort: Sort,
+    /// Its size as a tree (saturating), which picks the way to walk it.
     size: u32,
+    /// Whether it is the argument of some term.
+    is_argument: bool,
+}
+
+impl Info {
+    fn of_simple(sort: Sort) -> Info {
+        Info { sort, size: 1, is_argument: false }
+    }
 }
 
 /// Terms up to this size as a tree are walked by recursion, larger ones with a work list.
@@ -132,7 +141,7 @@ impl<L: Leaf> Terms<L> {
             return TermId::new(found);
         }
         self.constants.insert(hash, self.nodes.len());
-        let info = Info { sort: value.sort(), size: 1 };
+        let info = Info::of_simple(value.sort());
         self.add(Node::Const(value), info)
     }
 
@@ -147,17 +156,21 @@ impl<L: Leaf> Terms<L> {
 
     /// A function applied to arguments, exactly as given.
     pub fn app(&mut self, func: Func, args: &[TermId]) -> Result<TermId, SortError> {
-        self.list();
-        match self.find_app(func, args) {
-            Some(found) => Ok(found),
-            None => self.append_app(func, args.into()),
+        // Nothing is made of a term that is no argument yet: most terms are made soon after their arguments.
+        let is_new = args.iter().any(|arg| !self.info[arg.index()].is_argument);
+        if !is_new {
+            self.list();
+            if let Some(found) = self.find_app(func, args) {
+                return Ok(found);
+            }
         }
+        self.append_app(func, args.into())
     }
 
     /// A leaf that the arena does not have, as the caller knows: nothing is looked up.
     pub fn append_leaf(&mut self, leaf: L) -> TermId {
         debug_assert!(self.has_not(|terms| terms.find_leaf(&leaf)));
-        let info = Info { sort: leaf.sort(), size: 1 };
+        let info = Info::of_simple(leaf.sort());
         self.add(Node::Leaf(leaf), info)
     }
 
@@ -165,6 +178,7 @@ impl<L: Leaf> Terms<L> {
     pub fn append_app(&mut self, func: Func, args: Arguments) -> Result<TermId, SortError> {
         debug_assert!(self.has_not(|terms| terms.find_app(func, &args)));
         let info = self.info_of_app(func, &args)?;
+        args.iter().for_each(|arg| self.info[arg.index()].is_argument = true);
         Ok(self.add(Node::App(func, args), info))
     }
 
@@ -211,7 +225,7 @@ impl<L: Leaf> Terms<L> {
             func.result_sort(&sorts)?
         };
         let size = args.iter().fold(1u32, |n, a| n.saturating_add(self.info[a.index()].size));
-        Ok(Info { sort, size })
+        Ok(Info { sort, size, is_argument: false })
     }
 
     fn add(&mut self, node: Node<L>, info: Info) -> TermId {
@@ -251,9 +265,15 @@ impl<L: Leaf> Terms<L> {
             Node::Const(value) => Some(value.clone()),
             Node::Leaf(leaf) => Some(leaf_value(leaf)),
             Node::App(func, args) => {
-                let values: Option<Vec<Value>> =
-                    args.iter().map(|a| self.evaluate_small(most, *a, leaf_value)).collect();
-                func.apply_within(most, &values?.iter().collect::<Vec<_>>())
+                let mut value = |arg: TermId| self.evaluate_small(most, arg, leaf_value);
+                match **args {
+                    [a] => func.apply_within(most, &[&value(a)?]),
+                    [a, b] => func.apply_within(most, &[&value(a)?, &value(b)?]),
+                    _ => {
+                        let values: Vec<Value> = args.iter().map(|arg| value(*arg)).collect::<Option<_>>()?;
+                        func.apply_within(most, &values.iter().collect::<Vec<_>>())
+                    }
+                }
             }
         }
     }

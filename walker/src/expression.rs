@@ -12,9 +12,9 @@ pub(crate) struct Expressions {
 }
 
 impl Expressions {
-    /// A name that stands for what this event defines.
+    /// The name that stands for what this event defines; asked for once.
     pub fn local(&mut self, definition: EventId, width: u32) -> TermId {
-        self.terms.leaf(Local { definition, sort: Sort::BitVec(width) })
+        self.terms.append_leaf(Local { definition, sort: Sort::BitVec(width) })
     }
 
     /// A word of bits as a literal, also for one bit.

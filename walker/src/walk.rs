@@ -188,7 +188,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
     let finishing =
-        Finishing { expressions: &world.expressions, variables: &variables, unlike, insertions, names: counters };
+        Finishing { expressions: world.expressions, variables: &variables, unlike, insertions, names: counters };
     let trace = emit::finish(world.draft, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })

@@ -21,7 +21,7 @@ use terms::Terms;
 
 /// What the draft becomes a trace with.
 pub(crate) struct Finishing<'a> {
-    pub expressions: &'a Expressions,
+    pub expressions: Expressions,
     /// Per cell, the variable of the trace.
     pub variables: &'a [Option<VarId>],
     /// Per cell whose first value is not known what stands for it, and no read may find.
@@ -35,7 +35,7 @@ pub(crate) struct Finishing<'a> {
 pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, WalkError> {
     let Draft { assembler, events } = draft;
     let mut rewrite = Rewrite {
-        terms: Terms::new(finishing.expressions, &events),
+        terms: Terms::new(&finishing.expressions, &events),
         contents: vec![None; finishing.variables.len()],
         renumbered: vec![EventId(0); events.len()],
         finishing,
@@ -48,7 +48,9 @@ pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, Wa
         rewrite.group(&events, group.clone())?;
         at = group.end;
     }
-    Ok(rewrite.assembler.finish()?)
+    let assembler = rewrite.into_assembler();
+    drop(events); // what the checks need takes its place
+    Ok(assembler.finish()?)
 }
 
 struct Rewrite<'a> {
@@ -61,6 +63,10 @@ struct Rewrite<'a> {
 }
 
 impl Rewrite<'_> {
+    fn into_assembler(self) -> TraceAssembler {
+        self.assembler
+    }
+
     /// One event, or several that are one step.
     fn group(&mut self, events: &[DraftEvent], group: Range<usize>) -> Result<(), Problem> {
         let first = &events[group.start];

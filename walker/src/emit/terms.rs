@@ -120,9 +120,8 @@ impl Rewrite<'_> {
 
     /// Makes a term whose arguments are made; where an event is given, a name for it may be defined before that.
     fn make(&mut self, term: TermId, before: Option<&DraftEvent>) -> Result<(), Problem> {
-        let expressions = self.finishing.expressions;
         let mut size = 1u32;
-        let made = match expressions.terms.node(term) {
+        let made = match self.finishing.expressions.terms.node(term) {
             Node::Const(value) => self.assembler.literal(value.clone()),
             Node::Leaf(local) => {
                 let definition = self.renumbered[local.definition.index()];
