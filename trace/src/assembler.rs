@@ -334,5 +334,5 @@ impl TraceAssembler {
 /// Checks every rule of the format: those of single events, then that the recorded order is an execution.
 pub fn validate(trace: &Trace) -> Result<(), Invalid> {
     crate::wellformed::check(trace)?;
-    crate::observe::observe(trace).map(|_| ()).map_err(|step| step.problem.at(step.event))
+    crate::observe::check(trace).map_err(|step| step.problem.at(step.event))
 }

@@ -35,6 +35,7 @@ mod sync_state;
 mod term;
 mod trace;
 mod transactions;
+mod users;
 mod value;
 mod violation;
 pub mod wellformed;

@@ -63,18 +63,30 @@ pub struct StepError {
 /// must follow, as far as the trace has them.
 pub fn observe(trace: &Trace) -> Result<Observed, StepError> {
     let semantics = Semantics::of_the_run(trace);
-    let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
     let mut observed = Observed::default();
-    observed.accesses.reserve_exact(order.len());
+    observed.accesses.reserve_exact(trace.events.len());
     let mut latest: Vec<Option<EventId>> = vec![None; trace.vars.len()];
-    let run = semantics.try_run(&order, |event, effect| {
-        follows(&semantics, event, effect).map_err(|problem| StepError { event, problem })?;
+    run(&semantics, |event, effect| {
         let access = observe_access(&semantics, &mut observed, &mut latest, event, effect);
         observed.accesses.push(access);
+    })?;
+    Ok(observed)
+}
+
+/// As [`observe`], for those who only want to know whether it succeeds.
+pub(crate) fn check(trace: &Trace) -> Result<(), StepError> {
+    run(&Semantics::of_the_run(trace), |_, _| {})
+}
+
+fn run(semantics: &Semantics<'_>, mut each: impl FnMut(EventId, &Effect)) -> Result<(), StepError> {
+    let order: Vec<EventId> = semantics.trace().iter().map(|(id, _)| id).collect();
+    let run = semantics.try_run(&order, |event, effect| {
+        follows(semantics, event, effect).map_err(|problem| StepError { event, problem })?;
+        each(event, effect);
         Ok(())
     });
     match run {
-        Ok(_) => Ok(observed),
+        Ok(_) => Ok(()),
         Err(RunError::Stop(error)) => Err(error),
         Err(RunError::Step(step)) => Err(StepError { event: step.event, problem: step.problem }),
     }

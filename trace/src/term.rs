@@ -7,6 +7,7 @@
 use crate::arguments::Arguments;
 use crate::function::{Func, SortError};
 use crate::interner::{Positions, hash_of};
+use crate::users::Users;
 use crate::value::{Sort, Value};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -51,25 +52,17 @@ pub struct Terms<L> {
     nodes: Vec<Node<L>>,
     info: Vec<Info>,
     constants: Positions,
-    /// Of all other terms, up to `listed`: those after it were appended.
-    others: Positions,
+    /// Up to `listed`: those after it were appended.
+    leaves: Positions,
     listed: usize,
+    applications: Users,
 }
 
-/// What is known of a term.
+/// Per term: its sort and its size as a tree (saturating), which picks the way to walk it.
 #[derive(Clone, Copy, Debug)]
 struct Info {
     sort: Sort,
-    /// Its size as a tree (saturating), which picks the way to walk it.
     size: u32,
-    /// Whether it is the argument of some term.
-    is_argument: bool,
-}
-
-impl Info {
-    fn of_simple(sort: Sort) -> Info {
-        Info { sort, size: 1, is_argument: false }
-    }
 }
 
 /// Terms up to this size as a tree are walked by recursion, larger ones with a work list.
@@ -81,14 +74,11 @@ impl<L> Default for Terms<L> {
             nodes: Vec::new(),
             info: Vec::new(),
             constants: Positions::default(),
-            others: Positions::default(),
+            leaves: Positions::default(),
             listed: 0,
+            applications: Users::default(),
         }
     }
-}
-
-fn hash_of_app(func: Func, args: &[TermId]) -> u64 {
-    hash_of(&(func, args))
 }
 
 impl<L: Leaf> Terms<L> {
@@ -141,13 +131,12 @@ impl<L: Leaf> Terms<L> {
             return TermId::new(found);
         }
         self.constants.insert(hash, self.nodes.len());
-        let info = Info::of_simple(value.sort());
+        let info = Info { sort: value.sort(), size: 1 };
         self.add(Node::Const(value), info)
     }
 
     /// A leaf.
     pub fn leaf(&mut self, leaf: L) -> TermId {
-        self.list();
         match self.find_leaf(&leaf) {
             Some(found) => found,
             None => self.append_leaf(leaf),
@@ -156,61 +145,49 @@ impl<L: Leaf> Terms<L> {
 
     /// A function applied to arguments, exactly as given.
     pub fn app(&mut self, func: Func, args: &[TermId]) -> Result<TermId, SortError> {
-        // Nothing is made of a term that is no argument yet: most terms are made soon after their arguments.
-        let is_new = args.iter().any(|arg| !self.info[arg.index()].is_argument);
-        if !is_new {
-            self.list();
-            if let Some(found) = self.find_app(func, args) {
-                return Ok(found);
-            }
+        match self.find_app(func, args) {
+            Some(found) => Ok(found),
+            None => self.append_app(func, args.into()),
         }
-        self.append_app(func, args.into())
     }
 
     /// A leaf that the arena does not have, as the caller knows: nothing is looked up.
     pub fn append_leaf(&mut self, leaf: L) -> TermId {
-        debug_assert!(self.has_not(|terms| terms.find_leaf(&leaf)));
-        let info = Info::of_simple(leaf.sort());
+        debug_assert!(self.find_leaf(&leaf).is_none());
+        let info = Info { sort: leaf.sort(), size: 1 };
         self.add(Node::Leaf(leaf), info)
     }
 
     /// An application that the arena does not have, as the caller knows: nothing is looked up.
     pub fn append_app(&mut self, func: Func, args: Arguments) -> Result<TermId, SortError> {
-        debug_assert!(self.has_not(|terms| terms.find_app(func, &args)));
+        debug_assert!(self.find_app(func, &args).is_none());
         let info = self.info_of_app(func, &args)?;
-        args.iter().for_each(|arg| self.info[arg.index()].is_argument = true);
+        if let Some(newest) = args.iter().max() {
+            self.applications.insert(newest.index(), self.nodes.len(), || hash_of(&(func, &*args)));
+        }
         Ok(self.add(Node::App(func, args), info))
     }
 
-    fn has_not(&mut self, find: impl FnOnce(&Self) -> Option<TermId>) -> bool {
-        self.list();
-        find(self).is_none()
-    }
-
-    fn find_leaf(&self, leaf: &L) -> Option<TermId> {
+    fn find_leaf(&mut self, leaf: &L) -> Option<TermId> {
+        while let Some(node) = self.nodes.get(self.listed) {
+            if let Node::Leaf(leaf) = node {
+                self.leaves.insert(hash_of(leaf), self.listed);
+            }
+            self.listed += 1;
+        }
         let is_it = |position: usize| matches!(&self.nodes[position], Node::Leaf(other) if other == leaf);
-        self.others.find(hash_of(leaf), is_it).map(TermId::new)
+        self.leaves.find(hash_of(leaf), is_it).map(TermId::new)
     }
 
+    /// No function has no arguments.
+    #[inline]
     fn find_app(&self, func: Func, args: &[TermId]) -> Option<TermId> {
         let is_it = |position: usize| match &self.nodes[position] {
             Node::App(other, of) => *other == func && **of == *args,
             _ => false,
         };
-        self.others.find(hash_of_app(func, args), is_it).map(TermId::new)
-    }
-
-    /// What was appended can be found from now on.
-    #[inline]
-    fn list(&mut self) {
-        while let Some(node) = self.nodes.get(self.listed) {
-            match node {
-                Node::Const(_) => {}
-                Node::Leaf(leaf) => self.others.insert(hash_of(leaf), self.listed),
-                Node::App(func, args) => self.others.insert(hash_of_app(*func, args), self.listed),
-            }
-            self.listed += 1;
-        }
+        let newest = args.iter().max()?.index();
+        self.applications.find(newest, || hash_of(&(func, args)), is_it).map(TermId::new)
     }
 
     fn info_of_app(&self, func: Func, args: &[TermId]) -> Result<Info, SortError> {
@@ -225,7 +202,7 @@ impl<L: Leaf> Terms<L> {
             func.result_sort(&sorts)?
         };
         let size = args.iter().fold(1u32, |n, a| n.saturating_add(self.info[a.index()].size));
-        Ok(Info { sort, size, is_argument: false })
+        Ok(Info { sort, size })
     }
 
     fn add(&mut self, node: Node<L>, info: Info) -> TermId {
