@@ -51,8 +51,9 @@ pub struct TraceAssembler {
     threads: FxHashMap<u64, ThreadId>,
     /// Which synchronisation objects came into being by use.
     implied: Vec<bool>,
-    /// What each thread's local names stand for at this point.
+    /// What each thread's local names stand for, after so many events; whoever asks brings it up to date.
     scopes: Vec<FxHashMap<NameId, Local>>,
+    bound: usize,
 }
 
 impl TraceAssembler {
@@ -65,6 +66,7 @@ impl TraceAssembler {
             threads: FxHashMap::default(),
             implied: Vec::new(),
             scopes: Vec::new(),
+            bound: 0,
         }
     }
 
@@ -226,13 +228,27 @@ impl TraceAssembler {
     }
 
     pub(crate) fn bind(&mut self, thread: ThreadId, dst: NameId, sort: Sort) -> Local {
+        self.bind_events();
         let local = Local { definition: self.next_event(), sort };
         self.scopes[thread.index()].insert(dst, local.clone());
         local
     }
 
+    /// Lets the names that events define stand for their values.
+    fn bind_events(&mut self) {
+        for index in self.bound..self.trace.events.len() {
+            let event = &self.trace.events[index];
+            if let (Some(dst), Some(sort)) = (event.op.dst(), self.defined_sort(&event.op)) {
+                let local = Local { definition: EventId::from_index(index), sort };
+                self.scopes[event.thread.index()].insert(dst, local);
+            }
+        }
+        self.bound = self.trace.events.len();
+    }
+
     /// A use of the name that this thread has defined.
     pub fn local(&mut self, thread: ThreadId, name: &str) -> Option<TermId> {
+        self.bind_events();
         let name = self.trace.names.find(name)?;
         let local = self.scopes[thread.index()].get(&name)?.clone();
         Some(self.trace.terms.leaf(local))
@@ -240,6 +256,7 @@ impl TraceAssembler {
 
     /// The expression that `text` is, over the names that this thread has defined so far.
     pub fn expression(&mut self, thread: ThreadId, text: &str) -> Result<TermId, TermError> {
+        self.bind_events();
         let (names, scope) = (&self.trace.names, &self.scopes[thread.index()]);
         let mut resolve = |name: &str| scope.get(&names.find(name)?).cloned();
         smtlib::parse(text, &mut self.trace.terms, &mut resolve)
@@ -265,9 +282,6 @@ impl TraceAssembler {
                 }
                 _ => {}
             }
-        }
-        if let (Some(dst), Some(sort)) = (event.op.dst(), self.defined_sort(&event.op)) {
-            self.bind(event.thread, dst, sort);
         }
         self.trace.events.push(event);
         Ok(id)
@@ -320,5 +334,5 @@ impl TraceAssembler {
 /// Checks every rule of the format: those of single events, then that the recorded order is an execution.
 pub fn validate(trace: &Trace) -> Result<(), Invalid> {
     crate::wellformed::check(trace)?;
-    crate::observe::observe(trace).map(|_| ()).map_err(|step| step.problem.at(step.event))
+    crate::observe::check(trace).map_err(|step| step.problem.at(step.event))
 }

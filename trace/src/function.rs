@@ -5,6 +5,7 @@
 //! and every encoding says so explicitly.
 
 use crate::value::{Sort, Value, signed, wrap};
+use crate::words::apply_narrow;
 use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 use rustc_hash::FxHashMap;
@@ -305,6 +306,11 @@ impl Func {
 
     /// The function's value on these arguments, which must be well-sorted for it.
     pub fn apply(self, args: &[&Value]) -> Value {
+        apply_narrow(self, args).unwrap_or_else(|| self.apply_to_any(args))
+    }
+
+    /// The same, whatever the size of words.
+    pub(crate) fn apply_to_any(self, args: &[&Value]) -> Value {
         use Func::*;
         match self {
             Not => Value::Bool(!args[0].is_true()),

@@ -3,6 +3,7 @@
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
 //! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
 
+mod arguments;
 mod assembler;
 pub mod binary;
 mod blocked;
@@ -14,6 +15,7 @@ mod dependence;
 mod error;
 pub mod file;
 mod function;
+mod interner;
 pub mod jsonl;
 mod lines;
 mod locals;
@@ -33,10 +35,13 @@ mod sync_state;
 mod term;
 mod trace;
 mod transactions;
+mod users;
 mod value;
 mod violation;
 pub mod wellformed;
+pub mod words;
 
+pub use arguments::Arguments;
 pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};

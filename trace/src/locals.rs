@@ -4,34 +4,44 @@
 //! that prefixes that differ in nothing that can still matter are the same state.
 
 use crate::trace::{EventId, Trace};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The slot of every definition that is used by a later event of its thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    slot: FxHashMap<EventId, u32>,
-    /// Per event: the slots that no later event uses.
-    last_uses: FxHashMap<EventId, Vec<u32>>,
+    /// Per event the slot of what it defines, [`NONE`] where it has none.
+    slot: Vec<u32>,
+    /// The slots that no later event uses, by the event that is the last.
+    ended: Vec<u32>,
+    /// Per event where its part of `ended` starts, and one more.
+    starts: Vec<u32>,
     count: usize,
 }
+
+const NONE: u32 = u32::MAX;
 
 impl Slots {
     pub fn new(trace: &Trace) -> Slots {
         let last_use = last_uses(trace);
-        let mut slots = Slots::default();
+        let mut filled = starts(&last_use);
+        let mut slots = Slots {
+            slot: vec![NONE; trace.events.len()],
+            ended: vec![NONE; filled[trace.events.len()] as usize],
+            starts: filled.clone(),
+            count: 0,
+        };
         let mut free: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
         for (id, event) in trace.iter() {
             let free = &mut free[event.thread.index()];
-            if let Some(ended) = slots.last_uses.get(&id) {
-                free.extend(ended);
+            free.extend(slots.ended_by(id));
+            let last = last_use[id.index()] as usize;
+            if last == NONE as usize {
+                continue;
             }
-            let Some(last) = last_use.get(&id) else { continue };
-            let slot = free.pop().unwrap_or_else(|| {
-                slots.count += 1;
-                slots.count as u32 - 1
-            });
-            slots.slot.insert(id, slot);
-            slots.last_uses.entry(*last).or_default().push(slot);
+            let slot = free.pop().unwrap_or(slots.count as u32);
+            slots.count = slots.count.max(slot as usize + 1);
+            slots.slot[id.index()] = slot;
+            slots.ended[filled[last] as usize] = slot;
+            filled[last] += 1;
         }
         slots
     }
@@ -42,28 +52,44 @@ impl Slots {
     }
 
     /// Where the value that this event defines is kept; nowhere if no later event uses it.
+    #[inline]
     pub fn of(&self, definition: EventId) -> Option<usize> {
-        self.slot.get(&definition).map(|slot| *slot as usize)
+        self.slot.get(definition.index()).filter(|slot| **slot != NONE).map(|slot| *slot as usize)
     }
 
     /// The slots whose value this event is the last to use.
+    #[inline]
     pub fn ended_by(&self, event: EventId) -> &[u32] {
-        self.last_uses.get(&event).map_or(&[], Vec::as_slice)
+        match self.starts.get(event.index()..event.index() + 2) {
+            Some([start, end]) => &self.ended[*start as usize..*end as usize],
+            _ => &[],
+        }
     }
 }
 
-/// For each definition that a later event uses, the last such event.
-fn last_uses(trace: &Trace) -> FxHashMap<EventId, EventId> {
-    let mut last_use = FxHashMap::default();
-    let mut used = FxHashSet::default();
+/// For each event the last other one that uses what it defines, [`NONE`] if there is none.
+fn last_uses(trace: &Trace) -> Vec<u32> {
+    let mut last_use = vec![NONE; trace.events.len()];
     for (id, event) in trace.iter() {
         for term in event.op.condition().into_iter().chain(event.op.computed()) {
-            used.clear();
             trace.terms.for_each_leaf(term, &mut |local| {
-                used.insert(local.definition);
+                if let Some(last) = last_use.get_mut(local.definition.index()).filter(|_| local.definition != id) {
+                    *last = id.0;
+                }
             });
-            last_use.extend(used.iter().filter(|definition| **definition != id).map(|definition| (*definition, id)));
         }
     }
     last_use
+}
+
+/// Per event how many definitions have their last use before it, and then how many there are in all.
+fn starts(last_use: &[u32]) -> Vec<u32> {
+    let mut starts = vec![0; last_use.len() + 1];
+    for last in last_use.iter().filter(|last| **last != NONE) {
+        starts[*last as usize + 1] += 1;
+    }
+    for event in 1..starts.len() {
+        starts[event] += starts[event - 1];
+    }
+    starts
 }

@@ -1,18 +1,17 @@
 //! The recorded order, run once: does it hold together, and what did every access read and write?
 
 use crate::error::Problem;
+use crate::interner::{Interner, hash_of};
 use crate::schedule::RunError;
 use crate::semantics::{Effect, Semantics};
 use crate::term::TermId;
 use crate::trace::{EventId, Op, Trace};
 use crate::value::Value;
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
 
 /// What every access read and wrote in the recorded order.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    values: IndexSet<Value, FxBuildHasher>,
+    values: Interner<Value>,
     accesses: Vec<Access>,
 }
 
@@ -29,12 +28,12 @@ const NOTHING: u32 = u32::MAX;
 impl Observed {
     /// The value that a read or rmw read; nothing in a trace without data.
     pub fn read(&self, event: EventId) -> Option<&Value> {
-        self.values.get_index(self.accesses[event.index()].read as usize)
+        self.values.items().get(self.accesses[event.index()].read as usize)
     }
 
     /// The value that a write or rmw wrote; nothing in a trace without data.
     pub fn written(&self, event: EventId) -> Option<&Value> {
-        self.values.get_index(self.accesses[event.index()].written as usize)
+        self.values.items().get(self.accesses[event.index()].written as usize)
     }
 
     /// The write or rmw that a read or rmw read from; nothing where it read the initial value.
@@ -45,10 +44,7 @@ impl Observed {
     fn id(&mut self, value: Option<&Value>) -> u32 {
         match value {
             None => NOTHING,
-            Some(value) => match self.values.get_index_of(value) {
-                Some(found) => found as u32,
-                None => self.values.insert_full(value.clone()).0 as u32,
-            },
+            Some(value) => self.values.intern(hash_of(value), |other| other == value, || value.clone()) as u32,
         }
     }
 }
@@ -67,18 +63,30 @@ pub struct StepError {
 /// must follow, as far as the trace has them.
 pub fn observe(trace: &Trace) -> Result<Observed, StepError> {
     let semantics = Semantics::of_the_run(trace);
-    let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
     let mut observed = Observed::default();
-    observed.accesses.reserve_exact(order.len());
+    observed.accesses.reserve_exact(trace.events.len());
     let mut latest: Vec<Option<EventId>> = vec![None; trace.vars.len()];
-    let run = semantics.try_run(&order, |event, effect| {
-        follows(&semantics, event, effect).map_err(|problem| StepError { event, problem })?;
+    run(&semantics, |event, effect| {
         let access = observe_access(&semantics, &mut observed, &mut latest, event, effect);
         observed.accesses.push(access);
+    })?;
+    Ok(observed)
+}
+
+/// As [`observe`], for those who only want to know whether it succeeds.
+pub(crate) fn check(trace: &Trace) -> Result<(), StepError> {
+    run(&Semantics::of_the_run(trace), |_, _| {})
+}
+
+fn run(semantics: &Semantics<'_>, mut each: impl FnMut(EventId, &Effect)) -> Result<(), StepError> {
+    let order: Vec<EventId> = semantics.trace().iter().map(|(id, _)| id).collect();
+    let run = semantics.try_run(&order, |event, effect| {
+        follows(semantics, event, effect).map_err(|problem| StepError { event, problem })?;
+        each(event, effect);
         Ok(())
     });
     match run {
-        Ok(_) => Ok(observed),
+        Ok(_) => Ok(()),
         Err(RunError::Stop(error)) => Err(error),
         Err(RunError::Step(step)) => Err(StepError { event: step.event, problem: step.problem }),
     }

@@ -4,10 +4,12 @@
 //! trace's terms mention local names, an encoding's mention event orders and read values). Nothing here recurses on
 //! the depth of a term, since traces come from outside and chain terms without bound.
 
+use crate::arguments::Arguments;
 use crate::function::{Func, SortError};
+use crate::interner::{Positions, hash_of};
+use crate::users::Users;
 use crate::value::{Sort, Value};
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::num::NonZeroU32;
 
@@ -41,14 +43,19 @@ pub enum Node<L> {
     /// A name that the arena's language knows.
     Leaf(L),
     /// A function applied to arguments.
-    App(Func, Box<[TermId]>),
+    App(Func, Arguments),
 }
 
 /// An arena of terms over leaves `L`.
 #[derive(Clone, Debug)]
 pub struct Terms<L> {
-    nodes: IndexSet<Node<L>, FxBuildHasher>,
+    nodes: Vec<Node<L>>,
     info: Vec<Info>,
+    constants: Positions,
+    /// Up to `listed`: those after it were appended.
+    leaves: Positions,
+    listed: usize,
+    applications: Users,
 }
 
 /// Per term: its sort and its size as a tree (saturating), which picks the way to walk it.
@@ -63,24 +70,31 @@ const SMALL: u32 = 64;
 
 impl<L> Default for Terms<L> {
     fn default() -> Self {
-        Terms { nodes: IndexSet::default(), info: Vec::new() }
+        Terms {
+            nodes: Vec::new(),
+            info: Vec::new(),
+            constants: Positions::default(),
+            leaves: Positions::default(),
+            listed: 0,
+            applications: Users::default(),
+        }
     }
 }
 
 impl<L: Leaf> Terms<L> {
     /// The number of distinct terms.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.info.len()
     }
 
     /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.info.is_empty()
     }
 
     /// All terms, arguments before what uses them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = TermId> + use<L> {
-        (0..self.nodes.len()).map(TermId::new)
+        (0..self.info.len()).map(TermId::new)
     }
 
     /// The term's outermost symbol.
@@ -111,18 +125,72 @@ impl<L: Leaf> Terms<L> {
 
     /// A literal.
     pub fn constant(&mut self, value: Value) -> TermId {
+        let hash = hash_of(&value);
+        let is_it = |position: usize| matches!(&self.nodes[position], Node::Const(other) if *other == value);
+        if let Some(found) = self.constants.find(hash, is_it) {
+            return TermId::new(found);
+        }
+        self.constants.insert(hash, self.nodes.len());
         let info = Info { sort: value.sort(), size: 1 };
-        self.insert(Node::Const(value), info)
+        self.add(Node::Const(value), info)
     }
 
     /// A leaf.
     pub fn leaf(&mut self, leaf: L) -> TermId {
-        let info = Info { sort: leaf.sort(), size: 1 };
-        self.insert(Node::Leaf(leaf), info)
+        match self.find_leaf(&leaf) {
+            Some(found) => found,
+            None => self.append_leaf(leaf),
+        }
     }
 
     /// A function applied to arguments, exactly as given.
     pub fn app(&mut self, func: Func, args: &[TermId]) -> Result<TermId, SortError> {
+        match self.find_app(func, args) {
+            Some(found) => Ok(found),
+            None => self.append_app(func, args.into()),
+        }
+    }
+
+    /// A leaf that the arena does not have, as the caller knows: nothing is looked up.
+    pub fn append_leaf(&mut self, leaf: L) -> TermId {
+        debug_assert!(self.find_leaf(&leaf).is_none());
+        let info = Info { sort: leaf.sort(), size: 1 };
+        self.add(Node::Leaf(leaf), info)
+    }
+
+    /// An application that the arena does not have, as the caller knows: nothing is looked up.
+    pub fn append_app(&mut self, func: Func, args: Arguments) -> Result<TermId, SortError> {
+        debug_assert!(self.find_app(func, &args).is_none());
+        let info = self.info_of_app(func, &args)?;
+        if let Some(newest) = args.iter().max() {
+            self.applications.insert(newest.index(), self.nodes.len(), || hash_of(&(func, &*args)));
+        }
+        Ok(self.add(Node::App(func, args), info))
+    }
+
+    fn find_leaf(&mut self, leaf: &L) -> Option<TermId> {
+        while let Some(node) = self.nodes.get(self.listed) {
+            if let Node::Leaf(leaf) = node {
+                self.leaves.insert(hash_of(leaf), self.listed);
+            }
+            self.listed += 1;
+        }
+        let is_it = |position: usize| matches!(&self.nodes[position], Node::Leaf(other) if other == leaf);
+        self.leaves.find(hash_of(leaf), is_it).map(TermId::new)
+    }
+
+    /// No function has no arguments.
+    #[inline]
+    fn find_app(&self, func: Func, args: &[TermId]) -> Option<TermId> {
+        let is_it = |position: usize| match &self.nodes[position] {
+            Node::App(other, of) => *other == func && **of == *args,
+            _ => false,
+        };
+        let newest = args.iter().max()?.index();
+        self.applications.find(newest, || hash_of(&(func, args)), is_it).map(TermId::new)
+    }
+
+    fn info_of_app(&self, func: Func, args: &[TermId]) -> Result<Info, SortError> {
         let mut sorts = [Sort::Bool; 4];
         let sort = if args.len() <= sorts.len() {
             for (sort, arg) in sorts.iter_mut().zip(args) {
@@ -134,15 +202,13 @@ impl<L: Leaf> Terms<L> {
             func.result_sort(&sorts)?
         };
         let size = args.iter().fold(1u32, |n, a| n.saturating_add(self.info[a.index()].size));
-        Ok(self.insert(Node::App(func, args.into()), Info { sort, size }))
+        Ok(Info { sort, size })
     }
 
-    fn insert(&mut self, node: Node<L>, info: Info) -> TermId {
-        let (position, new) = self.nodes.insert_full(node);
-        if new {
-            self.info.push(info);
-        }
-        TermId::new(position)
+    fn add(&mut self, node: Node<L>, info: Info) -> TermId {
+        self.nodes.push(node);
+        self.info.push(info);
+        TermId::new(self.nodes.len() - 1)
     }
 
     /// The value of `term` when each leaf has the value that `leaf_value` gives.
@@ -176,9 +242,15 @@ impl<L: Leaf> Terms<L> {
             Node::Const(value) => Some(value.clone()),
             Node::Leaf(leaf) => Some(leaf_value(leaf)),
             Node::App(func, args) => {
-                let values: Option<Vec<Value>> =
-                    args.iter().map(|a| self.evaluate_small(most, *a, leaf_value)).collect();
-                func.apply_within(most, &values?.iter().collect::<Vec<_>>())
+                let mut value = |arg: TermId| self.evaluate_small(most, arg, leaf_value);
+                match **args {
+                    [a] => func.apply_within(most, &[&value(a)?]),
+                    [a, b] => func.apply_within(most, &[&value(a)?, &value(b)?]),
+                    _ => {
+                        let values: Vec<Value> = args.iter().map(|arg| value(*arg)).collect::<Option<_>>()?;
+                        func.apply_within(most, &values.iter().collect::<Vec<_>>())
+                    }
+                }
             }
         }
     }

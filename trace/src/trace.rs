@@ -4,10 +4,9 @@
 //! so by its index. A `Trace` that came out of a reader or [`crate::TraceBuilder`] was validated; see
 //! `docs/trace-format.md` for what each field means.
 
+use crate::interner::{Positions, hash_of};
 use crate::term::{Leaf, TermId, Terms};
 use crate::value::{Sort, Value};
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -52,30 +51,53 @@ impl fmt::Display for EventId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct NameId(pub std::num::NonZeroU32);
 
+impl NameId {
+    fn from_index(index: usize) -> NameId {
+        let number = u32::try_from(index + 1).ok().and_then(std::num::NonZeroU32::new);
+        NameId(number.expect("fewer than 2^32 names"))
+    }
+}
+
 /// Interned strings.
 #[derive(Clone, Debug, Default)]
-pub struct Names(IndexSet<Box<str>, FxBuildHasher>);
+pub struct Names {
+    /// All of them, one after the other.
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    positions: Positions,
+}
 
 impl Names {
     /// The id of `text`, now or from before.
     pub fn intern(&mut self, text: &str) -> NameId {
-        let position = match self.0.get_index_of(text) {
-            Some(position) => position,
-            None => self.0.insert_full(text.into()).0,
-        };
-        let number = u32::try_from(position + 1).ok().and_then(std::num::NonZeroU32::new);
-        NameId(number.expect("fewer than 2^32 names"))
+        let hash = hash_of(text);
+        self.find_hashed(hash, text).unwrap_or_else(|| {
+            self.positions.insert(hash, self.ends.len());
+            self.text.push_str(text);
+            self.ends.push(self.text.len());
+            NameId::from_index(self.ends.len() - 1)
+        })
     }
 
     /// The text of an id that this interner gave.
     pub fn text(&self, name: NameId) -> &str {
-        &self.0[name.0.get() as usize - 1]
+        self.at(name.0.get() as usize - 1)
     }
 
     /// The id of `text` if it was interned.
     pub fn find(&self, text: &str) -> Option<NameId> {
-        let position = self.0.get_index_of(text)?;
-        std::num::NonZeroU32::new(position as u32 + 1).map(NameId)
+        self.find_hashed(hash_of(text), text)
+    }
+
+    fn find_hashed(&self, hash: u64, text: &str) -> Option<NameId> {
+        let position = self.positions.find(hash, |position| self.at(position) == text);
+        position.map(NameId::from_index)
+    }
+
+    fn at(&self, position: usize) -> &str {
+        let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[position]]
     }
 }
 

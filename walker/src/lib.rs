@@ -1,6 +1,7 @@
 //! From a recording to a trace: walks each thread's recorded path over the side-car.
 
 mod concrete;
+mod draft;
 mod emit;
 mod error;
 mod expression;

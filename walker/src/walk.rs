@@ -1,6 +1,7 @@
 //! The whole way from a recording to a trace.
 
 use crate::concrete::count_races;
+use crate::draft::DraftEvent;
 use crate::emit::{self, Finishing};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
@@ -17,7 +18,7 @@ use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
-use foretrace_trace::{Event, Op, Sort, Trace, Value, VarId};
+use foretrace_trace::{Op, Sort, Trace, Value, VarId};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -176,9 +177,9 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let unlike = window::choose_initials(&mut world)?;
     let (variables, names) = declare_variables(&mut world)?;
     let focus = world.options.focus.clone();
-    let wanted = |event: &Event| match (&focus, event.op.var()) {
+    let wanted = |event: &DraftEvent| match (&focus, event.op.cell()) {
         _ if event.op.is_external() => false,
-        (Some(pattern), Some(cell)) => names[cell.index()].as_ref().is_some_and(|name| pattern.fits(name)),
+        (Some(pattern), Some(cell)) => names[cell as usize].as_ref().is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
     let insertions = Insertions::new(&world.spans, &world.draft.events, logs.len(), &wanted);
@@ -187,7 +188,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
     let finishing =
-        Finishing { expressions: &world.expressions, variables: &variables, unlike, insertions, names: counters };
+        Finishing { expressions: world.expressions, variables: &variables, unlike, insertions, names: counters };
     let trace = emit::finish(world.draft, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })
@@ -202,23 +203,23 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
     let (mut variables, mut names): Declared = (vec![None; count], vec![None; count]);
     let mut used: FxHashSet<String> = FxHashSet::default();
     let events = std::mem::take(&mut world.draft.events);
-    for cell in events.iter().filter_map(|event| event.op.var()) {
-        if variables[cell.index()].is_some() {
+    for cell in events.iter().filter_map(|event| event.op.cell()) {
+        if variables[cell as usize].is_some() {
             continue;
         }
-        let described = world.cells.all[cell.index()];
+        let described = world.cells.all[cell as usize];
         let address = described.piece.address;
         let mut name = world.names.variable(world.program, described.piece, described.region, described.base);
         if used.contains(&name) {
             name = format!("{name}@{address:x}"); // static variables of two files, say
         }
         let width = described.piece.size * 8;
-        let bits = world.initial.get(cell.index()).copied().flatten().unwrap_or_else(|| world.image(cell.0));
+        let bits = world.initial.get(cell as usize).copied().flatten().unwrap_or_else(|| world.image(cell));
         let init = Value::word(width, UBig::from(bits));
         let variable = world.draft.assembler.declare_var(&name, None, Some(Sort::BitVec(width)), Some(init))?;
-        variables[cell.index()] = Some(variable);
+        variables[cell as usize] = Some(variable);
         used.insert(name.clone());
-        names[cell.index()] = Some(name);
+        names[cell as usize] = Some(name);
     }
     world.draft.events = events;
     Ok((variables, names))

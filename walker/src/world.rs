@@ -1,6 +1,7 @@
 //! What all threads of a walk have in common: memory, variables, objects, and the events made so far.
 
-use crate::emit::{Draft, next_name};
+use crate::draft::{Draft, DraftEvent, DraftOp};
+use crate::emit::next_name;
 use crate::expression::Expressions;
 use crate::memory::{Memory, Mirror};
 use crate::names::{Names, Origin};
@@ -13,7 +14,7 @@ use crate::transactions::Span;
 use crate::value::Word;
 use crate::window::Initials;
 use foretrace_instrument::sidecar::LocationId;
-use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
+use foretrace_trace::{Data, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
 use rustc_hash::FxHashMap;
 
 /// How many mismatches are kept in full.
@@ -87,16 +88,21 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Adds an event.
+    /// Adds an event that is no access.
     pub fn push(&mut self, source: Source, op: Op) -> EventId {
+        self.push_part(source, DraftOp::Other(op), None)
+    }
+
+    /// Adds an access.
+    pub fn push_access(&mut self, source: Source, op: DraftOp) -> EventId {
         self.push_part(source, op, None)
     }
 
-    /// Adds an event that is the k-th of n of one step.
-    pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
+    /// Adds an access that is the k-th of n of one step.
+    pub fn push_part(&mut self, source: Source, op: DraftOp, part: Option<(u32, u32)>) -> EventId {
         let Source { thread, loc, at } = source;
         let at = (!self.begins_later).then_some(at);
-        self.draft.push(Event { thread, op, loc, at, part })
+        self.draft.push(DraftEvent { thread, op, loc, at, part })
     }
 
     /// A source position as the trace has it.
@@ -132,11 +138,6 @@ impl<'a> World<'a> {
 
     fn name_position(&mut self, position: &Position) -> NameId {
         self.draft.assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column))
-    }
-
-    /// The term of a literal.
-    pub fn literal(&mut self, width: u32, bits: u64) -> TermId {
-        self.expressions.literal(width, bits)
     }
 
     /// The value of a cell before the first event is this, unless that is known already.

@@ -2,13 +2,14 @@
 
 use super::Walk;
 use super::thread::Step;
+use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::Function;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Func, Op, VarId, Why};
+use foretrace_trace::{Func, Why};
 
 impl Walk<'_, '_> {
     pub(super) fn update(
@@ -148,15 +149,10 @@ impl Walk<'_, '_> {
         let value = new(self, old);
         let value = self.checked(value, record.words[2], "an updated value");
         let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
-        let op = Op::Rmw {
-            var: VarId(cell),
-            dst: Some(self.world.fresh_name(&mut self.thread.names, name)),
-            expr: Some(self.world.expressions.term(value)),
-            value: Some(self.world.literal(size * 8, record.words[1])),
-            stored: Some(self.world.literal(size * 8, record.words[2])),
-            guard,
-        };
-        self.world.push(source, op);
+        let dst = self.world.fresh_name(&mut self.thread.names, name);
+        let [_, found, stored, _] = record.words;
+        let op = DraftOp::Rmw { cell, dst, expr: value.term, found, stored, guard };
+        self.world.push_access(source, op);
         self.count_access();
         self.world.memory.store(address, &Bytes::constant(size, record.words[2]));
         old

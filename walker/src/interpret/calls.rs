@@ -1,4 +1,4 @@
-//! Calls and returns, exceptions, `longjmp`, signal handlers; what comes from code that was not recorded.
+//! Calls and returns; what comes from code that was not recorded.
 
 use super::Walk;
 use super::library;
@@ -10,7 +10,7 @@ use crate::names::Origin;
 use crate::program::{Function, demangle};
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
-use foretrace_instrument::sidecar::{BlockId, Callee, Op, Operand, Type};
+use foretrace_instrument::sidecar::{Callee, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 
 /// Functions that come back a second time when someone jumps there.
@@ -84,10 +84,9 @@ impl<'a> Walk<'_, 'a> {
         };
         let only_output = OUTPUT.contains(&name) && !function.used[index];
         if !only_output {
-            let by = format!("call of {}", demangle(name));
             for argument in arguments {
                 let argument = self.operand(argument);
-                self.pin_value(&argument, &by);
+                self.pin_value(&argument, CallOf(name));
             }
         }
         let is_setjmp = SETJMP.contains(&name);
@@ -135,6 +134,7 @@ impl<'a> Walk<'_, 'a> {
         let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
         self.thread.frames.push(Frame {
             function: Some(number),
+            site: function.site,
             next: 0,
             block: 0,
             previous: 0,
@@ -246,7 +246,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The innermost frame's function and instruction.
-    fn active(&mut self) -> Step<(&'a Function, usize)> {
+    pub(super) fn active(&mut self) -> Step<(&'a Function, usize)> {
         let frame = self.thread.frames.last().filter(|frame| frame.function.is_some());
         let frame = frame.ok_or_else(|| Pause::Lost("no function is active".into()))?;
         Ok((&self.program.functions[frame.function.unwrap_or_default()], frame.next))
@@ -334,19 +334,6 @@ impl<'a> Walk<'_, 'a> {
         self.complete(function, index, value)
     }
 
-    /// The frames above this one are gone.
-    fn unwind_to(&mut self, position: usize) {
-        self.leave_calls_above(position);
-        while self.thread.frames.len() > position + 1 {
-            if let Some(frame) = self.thread.frames.pop() {
-                self.drop_frame(&frame);
-            }
-        }
-        if let Some(frame) = self.thread.frames.last_mut() {
-            frame.crashed = None;
-        }
-    }
-
     /// An aggregate, of which the log has each scalar.
     pub(super) fn recorded_parts(
         &mut self,
@@ -400,81 +387,6 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// An exception reached a landing pad: that of the innermost active call that has it.
-    fn landing(&mut self, record: Record) -> Step<()> {
-        let Some((position, block)) = self.frame_of_landing(record) else {
-            return Err(self.lost(record, "a landing pad of an active call"));
-        };
-        self.unwind_to(position);
-        let (function, _) = self.active()?;
-        let frame = self.frame()?;
-        (frame.returned, frame.library) = (None, None);
-        self.jump(function, block)
-    }
-
-    /// The frame whose landing pad it is, and the block that it starts.
-    fn frame_of_landing(&self, record: Record) -> Option<(usize, BlockId)> {
-        let pad = self.program.find(record.site());
-        let target = |frame: &Frame| {
-            let number = frame.function?;
-            let function = &self.program.functions[number];
-            let (Op::Call { unwinds: Some((_, block)), .. } | Op::Library { unwinds: Some((_, block)), .. }) =
-                function.instructions.get(frame.next)?.op
-            else {
-                return None;
-            };
-            let start = *function.blocks.get(block as usize)? as usize;
-            let landing = (start..).find(|index| {
-                function.instructions.get(*index).is_none_or(|i| !matches!(i.op, Op::Phi(_) | Op::Nothing))
-            })?;
-            (pad == Some((number, Some(landing)))).then_some(block)
-        };
-        self.thread.frames.iter().enumerate().rev().find_map(|(position, f)| Some((position, target(f)?)))
-    }
-
-    /// A signal handler starts: what it calls comes from outside.
-    pub(super) fn begin_handler(&mut self, record: Record) -> Step<Record> {
-        self.take(record);
-        let registers = self.thread.registers.len();
-        self.thread.frames.push(Frame {
-            function: None,
-            next: 0,
-            block: 0,
-            previous: 0,
-            registers,
-            parameters: Vec::new(),
-            state: State::Outside,
-            held: None,
-            crashed: None,
-            called: false,
-            returned: None,
-            library: None,
-            variadic: Vec::new(),
-            setjmps: Vec::new(),
-            nest: self.thread.nest.depth(),
-            loops: Vec::new(),
-            private: self.thread.private,
-        });
-        Err(Pause::Again)
-    }
-
-    fn end_handler(&mut self, record: Record) -> Step<()> {
-        self.take(record);
-        if let Some(position) = self.thread.frames.iter().rposition(|frame| frame.function.is_none()) {
-            self.unwind_to(position);
-            if let Some(frame) = self.thread.frames.pop() {
-                self.drop_frame(&frame);
-            }
-        }
-        // An access that did not take effect is tried again: the handler repaired what was wrong.
-        if let Some(frame) = self.thread.frames.last_mut()
-            && let Some(state) = frame.crashed.take()
-        {
-            frame.state = state;
-        }
-        Ok(())
-    }
-
     fn begin_function(&mut self, function: &Function, below: bool) {
         let Transactions::Functions { pattern, .. } = &self.world.options.transactions else { return };
         let wanted = match pattern {
@@ -526,6 +438,16 @@ impl<'a> Walk<'_, 'a> {
         }
         names.reverse();
         names.join(">")
+    }
+}
+
+/// The call of a symbol as a reason, put into words only where somebody asks.
+#[derive(Clone, Copy)]
+struct CallOf<'a>(&'a str);
+
+impl std::fmt::Display for CallOf<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "call of {}", demangle(self.0))
     }
 }
 

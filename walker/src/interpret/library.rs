@@ -30,12 +30,12 @@ impl Walk<'_, '_> {
         let function = library::Function::named(name).ok_or_else(|| super::Pause::Lost(format!("unknown {name}")))?;
         let finds = matches!(function.reading(), Reading::Finds | Reading::FindsInString);
         let mut wanted = Word::unknown(8);
-        let by = format!("call of {name}");
+        let by = format_args!("call of {name}");
         for (index, argument) in arguments.iter().enumerate() {
             let value = self.operand(argument);
             match value {
                 Value::Word(word) if finds && index == 1 => wanted = self.world.expressions.truncate(word, 8),
-                _ => self.pin_value(&value, &by),
+                _ => self.pin_value(&value, by),
             }
         }
         let frame = self.frame()?;
@@ -86,7 +86,7 @@ impl Walk<'_, '_> {
             Reading::Depends => {
                 for at in 0..bytes.size {
                     let byte = self.byte(&bytes, at);
-                    self.pin(byte, &format!("call of {name}"));
+                    self.pin(byte, format_args!("call of {name}"));
                 }
             }
             Reading::Ends => self.look_for(&bytes, &[Word::constant(8, 0)]),

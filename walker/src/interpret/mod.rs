@@ -6,12 +6,16 @@
 mod arithmetic;
 mod atomic;
 mod calls;
+mod control;
 mod intrinsics;
 mod library;
 mod loops;
 mod memory;
+mod moves;
+mod registers;
 mod synchronise;
 mod thread;
+mod unwind;
 mod variadic;
 
 pub(crate) use loops::LoopCache;
@@ -23,9 +27,10 @@ use crate::names::Origin;
 use crate::program::{Function, Program};
 use crate::value::{Value, Word};
 use crate::world::{Source, World};
-use foretrace_instrument::sidecar::{BlockId, Instruction, Op, Operand, Type};
+use foretrace_instrument::sidecar::{Instruction, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{self as trace, Func, TermId, Why};
+use foretrace_trace::{self as trace, TermId, Why};
+use std::fmt::Display;
 use thread::{Frame, State};
 
 /// One thread on its way.
@@ -232,65 +237,21 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Fixes a value that leaves what is tracked; gives it back as a constant.
-    fn pin(&mut self, word: Word, by: &str) -> Word {
+    fn pin(&mut self, word: Word, by: impl Display) -> Word {
         if let Some(condition) = self.world.pin(word)
             && self.assume(condition, Why::Pin)
         {
-            self.world.statistics.pinned_by(by);
+            self.world.statistics.pinned_by(&by.to_string());
         }
         Word { term: None, ..word }
     }
 
-    fn pin_value(&mut self, value: &Value, by: &str) {
+    fn pin_value(&mut self, value: &Value, by: impl Display + Copy) {
         match value {
             Value::Word(word) => drop(self.pin(*word, by)),
             Value::Aggregate(parts) => parts.iter().for_each(|part| self.pin_value(part, by)),
             Value::Untracked => {}
         }
-    }
-
-    /// The value of an operand of the innermost frame.
-    fn operand(&self, operand: &Operand) -> Value {
-        let Some(frame) = self.thread.frames.last() else { return Value::Untracked };
-        match operand {
-            Operand::Local(site) => {
-                let Some(function) = frame.function else { return Value::Untracked };
-                let index = self.program.functions[function].index(*site);
-                self.thread.registers.get(frame.registers + index).cloned().unwrap_or(Value::Untracked)
-            }
-            Operand::Parameter(index) => frame.parameters.get(*index as usize).cloned().unwrap_or(Value::Untracked),
-            Operand::Constant(width @ 1..=64, bits) | Operand::Float(width @ 1..=64, bits) => {
-                Value::Word(Word::constant(*width, *bits))
-            }
-            Operand::Aggregate(parts) => Value::Aggregate(parts.iter().map(|part| self.operand(part)).collect()),
-            Operand::Constant(..)
-            | Operand::Float(..)
-            | Operand::Address(..)
-            | Operand::Undefined
-            | Operand::Opaque => Value::Untracked,
-        }
-    }
-
-    /// The scalar that an operand is.
-    fn word(&self, operand: &Operand, width: u32) -> Word {
-        let word = self.operand(operand).word(width);
-        if word.width == width { word } else { Word::unknown(width) }
-    }
-
-    /// Gives a register its value and goes on.
-    fn set(&mut self, index: usize, value: Value) -> Step<()> {
-        let frame = self.frame()?;
-        frame.state = State::Running;
-        frame.next = index + 1;
-        let register = frame.registers + index;
-        if let Some(place) = self.thread.registers.get_mut(register) {
-            *place = value;
-        }
-        Ok(())
-    }
-
-    fn set_word(&mut self, index: usize, word: Word) -> Step<()> {
-        self.set(index, Value::Word(word))
     }
 
     fn execute(&mut self, function: &'a Function, index: usize, instruction: &'a Instruction) -> Step<()> {
@@ -377,119 +338,5 @@ impl<'a> Walk<'_, 'a> {
             self.pin_value(&self.operand(operand), by);
         }
         self.set(index, value)
-    }
-
-    fn branch(
-        &mut self,
-        function: &'a Function,
-        index: usize,
-        condition: &Operand,
-        to: (BlockId, BlockId),
-        recorded: bool,
-    ) -> Step<()> {
-        let condition = self.word(condition, 1);
-        let is_branch = |kind| matches!(kind, Kind::BranchTrue | Kind::BranchFalse);
-        let taken = match recorded {
-            true => self.expect(function, index, "a branch's", is_branch)?.kind == Kind::BranchTrue,
-            false => self.computed(condition)? != 0,
-        };
-        let condition = self.checked(condition, u64::from(taken), "a branch condition");
-        if let Some(holds) = self.world.pin(condition) {
-            self.assume(holds, Why::Branch);
-        }
-        self.jump(function, if taken { to.0 } else { to.1 })
-    }
-
-    fn switch(
-        &mut self,
-        function: &'a Function,
-        index: usize,
-        (value, bits): (&Operand, u32),
-        (cases, otherwise): (&[(u64, BlockId)], BlockId),
-        recorded: bool,
-    ) -> Step<()> {
-        let value = self.word(value, bits);
-        let chosen = match recorded {
-            true => self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?.words[0],
-            false => self.computed(value)?,
-        };
-        let value = self.checked(value, chosen, "a switch's value");
-        let to = cases.iter().find(|(case, _)| *case == value.bits).map_or(otherwise, |(_, to)| *to);
-        if let Some(term) = value.term {
-            let condition = self.switch_condition(Word { term: Some(term), ..value }, cases, to, otherwise);
-            self.assume(condition, Why::Branch);
-        }
-        self.jump(function, to)
-    }
-
-    /// Where control goes without a record.
-    fn computed(&mut self, value: Word) -> Step<u64> {
-        if !self.is_left_out() {
-            match self.thread.records.next_kind() {
-                None | Some(Kind::Stop) => return Err(Pause::End), // the thread came no further, as far as anybody knows
-                Some(Kind::HandlerBegin) => drop(self.record()?),
-                _ => {}
-            }
-        }
-        match value.known {
-            true => Ok(value.bits),
-            false => Err(Pause::Lost("a branch without a record whose condition is not known".into())),
-        }
-    }
-
-    /// The condition under which a switch leads to a block.
-    fn switch_condition(&mut self, value: Word, cases: &[(u64, BlockId)], to: BlockId, otherwise: BlockId) -> TermId {
-        let leads = |case: &&(u64, BlockId)| (case.1 == to) == (to != otherwise);
-        let expressions = &mut self.world.expressions;
-        let mut tests: Vec<TermId> = Vec::new();
-        for (case, _) in cases.iter().filter(leads) {
-            let test = expressions.compare(Func::Eq, value, Word::constant(value.width, *case));
-            tests.push(expressions.term(test));
-        }
-        // Of a default block: none of the cases that lead elsewhere.
-        if to == otherwise {
-            tests = tests.into_iter().map(|test| expressions.not(test)).collect();
-        }
-        let func = if to == otherwise { Func::And } else { Func::Or };
-        match tests[..] {
-            [] => expressions.terms.constant(trace::Value::Bool(true)),
-            [one] => one,
-            _ => expressions.terms.app(func, &tests).expect("truth values"),
-        }
-    }
-
-    fn indirect(&mut self, function: &'a Function, index: usize, address: &Operand, to: &[BlockId]) -> Step<()> {
-        let record = self.expect(function, index, "a computed goto's", |kind| kind == Kind::Switch)?;
-        let address = self.word(address, 64);
-        self.pin(address, "computed goto");
-        let target = to.get(record.words[0] as usize).copied();
-        self.jump(function, target.ok_or_else(|| Pause::Lost("a computed goto to no block".into()))?)
-    }
-
-    /// Goes on at the start of a block.
-    fn jump(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
-        let start = *function.blocks.get(to as usize).ok_or_else(|| Pause::Lost("a jump to no block".into()))?;
-        let frame = self.frame()?;
-        frame.previous = std::mem::replace(&mut frame.block, to);
-        let (from, registers) = (frame.previous, frame.registers);
-        frame.state = State::Running;
-        let start = start as usize;
-        let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
-        let incoming = |instruction: &Instruction| match &instruction.op {
-            Op::Phi(incoming) => {
-                incoming.iter().find(|(block, _)| *block == from).map(|(_, value)| self.operand(value))
-            }
-            _ => None,
-        };
-        let values: Vec<Value> = phis.map(|phi| incoming(phi).unwrap_or(Value::Untracked)).collect();
-        let next = start + values.len();
-        for (index, value) in (start..).zip(values) {
-            self.thread.registers[registers + index] = value;
-        }
-        self.frame()?.next = next;
-        if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
-            self.enter_block(function, to);
-        }
-        Ok(())
     }
 }

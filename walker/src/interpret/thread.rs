@@ -35,6 +35,8 @@ pub(crate) struct Thread<'a> {
     pub calls: Calls,
     /// The registers of all frames.
     pub registers: Vec<Value>,
+    /// Room for what the first instructions of a block take over from the one before.
+    pub incoming: Vec<Value>,
     /// What it has assumed so far; no need to say it again.
     pub assumed: FxHashSet<TermId>,
     /// How many names it has defined.
@@ -64,6 +66,7 @@ impl<'a> Thread<'a> {
             frames: Vec::new(),
             calls: Calls::default(),
             registers: Vec::new(),
+            incoming: Vec::new(),
             assumed: FxHashSet::default(),
             names: 0,
             nest: Nest::default(),
@@ -103,6 +106,8 @@ pub(crate) enum State {
 pub(crate) struct Frame {
     /// Its position among the program's functions; nothing for a signal handler's caller.
     pub function: Option<usize>,
+    /// The lower part of the site of that function's entry.
+    pub site: u32,
     /// The next instruction.
     pub next: usize,
     pub block: u32,
@@ -132,6 +137,14 @@ pub(crate) struct Frame {
     pub loops: Vec<u32>,
     /// Where its private memory starts.
     pub private: u64,
+}
+
+impl Frame {
+    /// Which of the function's registers the instruction of this site has.
+    #[inline]
+    pub fn index(&self, site: u32) -> Option<usize> {
+        self.function.map(|_| site.wrapping_sub(self.site).wrapping_sub(1) as usize)
+    }
 }
 
 /// Why a thread does not go on right now.

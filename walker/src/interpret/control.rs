@@ -1,0 +1,133 @@
+//! Where control goes within a function.
+
+use super::Walk;
+use super::thread::{Pause, State, Step};
+use crate::program::Function;
+use crate::value::{Value, Word};
+use foretrace_instrument::sidecar::{BlockId, Instruction, Op, Operand};
+use foretrace_runtime::record::Kind;
+use foretrace_trace::{self as trace, Func, TermId, Why};
+
+impl<'a> Walk<'_, 'a> {
+    pub(super) fn branch(
+        &mut self,
+        function: &'a Function,
+        index: usize,
+        condition: &Operand,
+        to: (BlockId, BlockId),
+        recorded: bool,
+    ) -> Step<()> {
+        let condition = self.word(condition, 1);
+        let is_branch = |kind| matches!(kind, Kind::BranchTrue | Kind::BranchFalse);
+        let taken = match recorded {
+            true => self.expect(function, index, "a branch's", is_branch)?.kind == Kind::BranchTrue,
+            false => self.computed(condition)? != 0,
+        };
+        let condition = self.checked(condition, u64::from(taken), "a branch condition");
+        if let Some(holds) = self.world.pin(condition) {
+            self.assume(holds, Why::Branch);
+        }
+        self.jump(function, if taken { to.0 } else { to.1 })
+    }
+
+    pub(super) fn switch(
+        &mut self,
+        function: &'a Function,
+        index: usize,
+        (value, bits): (&Operand, u32),
+        (cases, otherwise): (&[(u64, BlockId)], BlockId),
+        recorded: bool,
+    ) -> Step<()> {
+        let value = self.word(value, bits);
+        let chosen = match recorded {
+            true => self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?.words[0],
+            false => self.computed(value)?,
+        };
+        let value = self.checked(value, chosen, "a switch's value");
+        let to = cases.iter().find(|(case, _)| *case == value.bits).map_or(otherwise, |(_, to)| *to);
+        if let Some(term) = value.term {
+            let condition = self.switch_condition(Word { term: Some(term), ..value }, cases, to, otherwise);
+            self.assume(condition, Why::Branch);
+        }
+        self.jump(function, to)
+    }
+
+    /// Where control goes without a record.
+    fn computed(&mut self, value: Word) -> Step<u64> {
+        if !self.is_left_out() {
+            match self.thread.records.next_kind() {
+                None | Some(Kind::Stop) => return Err(Pause::End), // the thread came no further, as far as anybody knows
+                Some(Kind::HandlerBegin) => drop(self.record()?),
+                _ => {}
+            }
+        }
+        match value.known {
+            true => Ok(value.bits),
+            false => Err(Pause::Lost("a branch without a record whose condition is not known".into())),
+        }
+    }
+
+    /// The condition under which a switch leads to a block.
+    fn switch_condition(&mut self, value: Word, cases: &[(u64, BlockId)], to: BlockId, otherwise: BlockId) -> TermId {
+        let leads = |case: &&(u64, BlockId)| (case.1 == to) == (to != otherwise);
+        let expressions = &mut self.world.expressions;
+        let mut tests: Vec<TermId> = Vec::new();
+        for (case, _) in cases.iter().filter(leads) {
+            let test = expressions.compare(Func::Eq, value, Word::constant(value.width, *case));
+            tests.push(expressions.term(test));
+        }
+        // Of a default block: none of the cases that lead elsewhere.
+        if to == otherwise {
+            tests = tests.into_iter().map(|test| expressions.not(test)).collect();
+        }
+        let func = if to == otherwise { Func::And } else { Func::Or };
+        match tests[..] {
+            [] => expressions.terms.constant(trace::Value::Bool(true)),
+            [one] => one,
+            _ => expressions.terms.app(func, &tests).expect("truth values"),
+        }
+    }
+
+    pub(super) fn indirect(
+        &mut self,
+        function: &'a Function,
+        index: usize,
+        address: &Operand,
+        to: &[BlockId],
+    ) -> Step<()> {
+        let record = self.expect(function, index, "a computed goto's", |kind| kind == Kind::Switch)?;
+        let address = self.word(address, 64);
+        self.pin(address, "computed goto");
+        let target = to.get(record.words[0] as usize).copied();
+        self.jump(function, target.ok_or_else(|| Pause::Lost("a computed goto to no block".into()))?)
+    }
+
+    /// Goes on at the start of a block.
+    pub(super) fn jump(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
+        let start = *function.blocks.get(to as usize).ok_or_else(|| Pause::Lost("a jump to no block".into()))?;
+        let frame = self.frame()?;
+        frame.previous = std::mem::replace(&mut frame.block, to);
+        let (from, registers) = (frame.previous, frame.registers);
+        frame.state = State::Running;
+        let start = start as usize;
+        let mut values = std::mem::take(&mut self.thread.incoming);
+        let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
+        let incoming = |instruction: &Instruction| match &instruction.op {
+            Op::Phi(incoming) => {
+                incoming.iter().find(|(block, _)| *block == from).map(|(_, value)| self.operand(value))
+            }
+            _ => None,
+        };
+        values.extend(phis.map(|phi| incoming(phi).unwrap_or(Value::Untracked)));
+        let next = start + values.len();
+        for (index, value) in (start..).zip(values.drain(..)) {
+            self.thread.registers[registers + index] = value;
+        }
+        self.thread.incoming = values;
+        self.frame()?.next = next;
+        if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
+            self.enter_block(function, to);
+        }
+        Ok(())
+    }
+}
