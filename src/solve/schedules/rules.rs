@@ -1,33 +1,51 @@
 //! The two rules: regions of a lock do not overlap, and no write comes between a read and its source.
 
-use super::tables::{self, ReadId, RegionId, WriteId};
+use super::tables::{self, ReadId, RegionId, Write, WriteId};
 use super::{Schedules, Split};
-use crate::solve::partial_order::{Because, Conflict, Learned, NONE};
+use crate::solve::partial_order::{Because, Conflict, Gain, NONE};
 use foretrace_trace::VarId;
 
 impl Schedules {
-    pub(super) fn learn(&mut self, learned: Learned) -> Result<(), Conflict> {
-        let Learned { node, thread, positions } = learned;
-        let roles = self.tables.roles(node);
-        for role in 0..roles {
-            match self.tables.role(node, role) {
-                tables::Role::End(region) if self.holds(self.tables.regions[region as usize].start) => {
-                    self.after_regions_of(region, thread)?;
+    /// Events of a thread came to know more of another one.
+    pub(super) fn learn(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        self.regions_that_learned(gain)?;
+        self.reads_that_learned(gain)?;
+        self.writes_that_learned(gain)
+    }
+
+    /// Of each lock the first region that learned, which those after it follow.
+    fn regions_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        for nth in 0..self.tables.locks_of(gain.knower).len() {
+            let lock = self.tables.locks_of(gain.knower)[nth];
+            for shared in [false, true] {
+                let Some(region) = self.tables.first_ending_at(lock, shared, gain.knower, &gain.positions) else { continue };
+                if self.holds(self.tables.regions[region as usize].start) {
+                    self.after_regions_of(region, gain.known)?;
                 }
-                tables::Role::Read(read) if self.tables.reads[read as usize].source.is_some() => {
-                    self.writes_before(read, thread)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reads_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        let reads = self.tables.sourced_at(gain.knower, &gain.positions);
+        for nth in reads {
+            self.writes_before(self.tables.nth_sourced(gain.knower, nth), gain.known)?;
+        }
+        Ok(())
+    }
+
+    /// Of each variable the first write that learned of a source, which those after it follow.
+    fn writes_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        for nth in self.tables.sources_at(gain.known, &gain.events) {
+            let source = self.tables.nth_source(gain.known, nth);
+            let Write { var, readers, .. } = &self.tables.writes[source as usize];
+            let (var, readers) = (*var, readers.len());
+            let Some(write) = self.tables.first_write_at(var, gain.knower, &gain.positions) else { continue };
+            if self.holds(self.tables.writes[write as usize].at) {
+                for reader in 0..readers {
+                    self.write_and_read(write, self.tables.writes[source as usize].readers[reader])?;
                 }
-                tables::Role::Write(write) if self.holds(self.tables.writes[write as usize].at) => {
-                    let var = self.tables.writes[write as usize].var;
-                    for nth in self.tables.writes_at(var, thread, positions.clone()) {
-                        let source = self.tables.nth_write(var, thread, nth);
-                        for reader in 0..self.tables.writes[source as usize].readers.len() {
-                            let read = self.tables.writes[source as usize].readers[reader];
-                            self.write_and_read(write, read)?;
-                        }
-                    }
-                }
-                _ => {}
             }
         }
         Ok(())
