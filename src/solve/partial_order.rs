@@ -338,6 +338,11 @@ impl PartialOrder {
         self.closure.reaches(self.point(from), self.point(to))
     }
 
+    /// The first position of the thread that the node comes before, or is at.
+    pub(super) fn first_after(&self, node: NodeId, thread: u32) -> u32 {
+        self.closure.first_after(self.point(node), thread).unwrap_or(u32::MAX)
+    }
+
     /// The nodes that come right after this one: by program order, then by edges.
     pub(super) fn followers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let Node { next, out, .. } = &self.nodes[node as usize];

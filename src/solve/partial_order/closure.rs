@@ -108,7 +108,7 @@ impl Closure {
     }
 
     /// The first position of the thread that an event comes before, or is at.
-    fn first_after(&self, event: Point, thread: u32) -> Option<u32> {
+    pub(super) fn first_after(&self, event: Point, thread: u32) -> Option<u32> {
         if event.thread == thread {
             return Some(event.position);
         }

@@ -13,12 +13,13 @@ impl Schedules {
         self.writes_that_learned(gain)
     }
 
-    /// Of each lock the first region that learned, which those after it follow.
+    /// Of each lock the first region that learned, which those after it follow; and the first that is not shared, since it
+    /// excludes more.
     fn regions_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
         for nth in 0..self.tables.locks_of(gain.knower).len() {
             let lock = self.tables.locks_of(gain.knower)[nth];
-            for shared in [false, true] {
-                let Some(region) = self.tables.first_ending_at(lock, shared, gain.knower, &gain.positions) else { continue };
+            let [first, exclusive] = self.tables.first_ending_at(lock, gain.knower, &gain.positions);
+            for region in first.into_iter().chain(exclusive) {
                 if self.holds(self.tables.regions[region as usize].start) {
                     self.after_regions_of(region, gain.known)?;
                 }
@@ -60,8 +61,8 @@ impl Schedules {
         for thread in (0..self.reach.len() as u32).filter(|thread| *thread != at.start.thread) {
             self.after_regions_of(region, thread)?;
             let others = self.tables.excluded_by(region, thread);
-            let over_after =
-                |other: &RegionId| self.end_of(*other).map_or(true, |end| self.order.reaches(at.start.node, end.node));
+            let after = self.order.first_after(at.start.node, thread);
+            let over_after = |other: &RegionId| self.end_of(*other).map_or(true, |end| end.step >= after);
             let first = others.partition_point(|other| !over_after(other));
             if let Some(then) = others.get(first).copied()
                 && self.holds(self.tables.regions[then as usize].start)
@@ -136,13 +137,10 @@ impl Schedules {
         let Some(source) = self.tables.writes.get(source as usize).map(|write| write.at) else {
             return writes.first().copied();
         };
+        let after = self.order.first_after(source.node, thread);
         let comes_after = |write: &WriteId| {
             let write = self.tables.writes[*write as usize].at;
-            if write.thread == source.thread {
-                write.position > source.position
-            } else {
-                self.order.reaches(source.node, write.node)
-            }
+            if thread == source.thread { write.position > source.position } else { write.step >= after }
         };
         let first = writes.partition_point(|write| !comes_after(write));
         writes.get(first).copied()

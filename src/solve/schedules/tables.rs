@@ -225,13 +225,20 @@ impl Tables {
         &self.locks_of[thread as usize]
     }
 
-    /// The thread's first region of the lock, in one mode, that ends in a step that begins at one of these positions.
-    pub(super) fn first_ending_at(&self, lock: u32, shared: bool, thread: u32, at: &Range<u32>) -> Option<RegionId> {
+    /// The thread's first region of the lock, and its first one that is not shared, that end in a step that begins at one of
+    /// these positions.
+    pub(super) fn first_ending_at(&self, lock: u32, thread: u32, at: &Range<u32>) -> [Option<RegionId>; 2] {
         let OfThread { all, exclusive } = &self.locks[lock as usize][thread as usize];
-        let list = if shared { all } else { exclusive };
         let end = |region: &RegionId| self.regions[*region as usize].end.map_or(u32::MAX, |end| end.step);
-        let first = list.partition_point(|region| end(region) < at.start);
-        list.get(first).copied().filter(|region| end(region) < at.end)
+        let first_of = |list: &[RegionId]| {
+            let first = list.partition_point(|region| end(region) < at.start);
+            list.get(first).copied().filter(|region| end(region) < at.end)
+        };
+        let first = first_of(all);
+        match first {
+            Some(region) if self.regions[region as usize].shared => [first, first_of(exclusive)],
+            _ => [first, None],
+        }
     }
 
     /// The thread's writes of the variable.
