@@ -13,6 +13,8 @@
 
 mod closure;
 mod explanation;
+#[cfg(test)]
+mod tests;
 
 use closure::{Closure, Point};
 

@@ -14,6 +14,8 @@
 mod execution;
 mod rules;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, Place};
 use foretrace_trace::{EventId, SyncId, VarId};
