@@ -7,7 +7,8 @@ use foretrace::options::{CandidateSet, Options, Order};
 use foretrace::solve::{Limits, Session};
 use foretrace_encodings::{Encoder, Facts, Rules, constant_reads};
 use foretrace_trace::strategies::Synthetic;
-use foretrace_trace::{Atomic, MustHappenBefore, Structure, Trace, Triple, observe};
+use foretrace_trace::{Atomic, EventId, MustHappenBefore, Structure, Trace, Triple, Value, observe};
+use rustc_hash::FxHashMap;
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -65,40 +66,52 @@ fn filters(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The constraints of a first query.
+/// The constraints of a first query: for difference logic, and what is left where a theory sees to locks and reads.
 fn encode(criterion: &mut Criterion) {
     let trace = Synthetic::dense(500, 1).trace();
     let rules = Rules::of(Options::new(trace.data).question);
     with_facts(&trace, 1, |facts, triples| {
         let constants = constant_reads(facts);
-        criterion.bench_function("encode/dense 500", |bencher| {
+        criterion.bench_function("encode/all", |bencher| {
             bencher.iter(|| Encoder::new(facts, rules.clone(), &constants).query(triples[0], None));
+        });
+        criterion.bench_function("encode/for schedules", |bencher| {
+            bencher.iter(|| Encoder::for_schedules(facts, rules.clone(), &constants).query(triples[0], None));
         });
     });
 }
 
-/// The theory of partial orders in Z3 and in a SAT solver, the constraints' encoding included.
+/// The theory of orders in Z3 and in a SAT solver, the constraints' encoding included.
 fn order(criterion: &mut Criterion) {
-    let trace = Synthetic::dense(200, 1).trace();
-    let rules = Rules::of(Options::new(trace.data).question);
+    for (name, order, events) in [
+        ("order/in Z3, 200 events", Order::Order, 200),
+        ("order/in SAT, 200 events", Order::Sat, 200),
+        ("order/in SAT, 2000 events", Order::Sat, 2_000),
+    ] {
+        let trace = Synthetic::dense(events, 1).trace();
+        with_facts(&trace, 5, |facts, triples| {
+            let constants = constant_reads(facts);
+            criterion.bench_function(name, |bencher| bencher.iter(|| decide(facts, triples, &constants, order)));
+        });
+    }
+}
+
+fn decide(facts: Facts<'_>, triples: &[Triple], constants: &FxHashMap<EventId, Value>, order: Order) {
+    let rules = Rules::of(Options::new(facts.trace.data).question);
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
-    with_facts(&trace, 5, |facts, triples| {
-        let constants = constant_reads(facts);
-        for (name, order) in [("order/in Z3", Order::Order), ("order/in SAT", Order::Sat)] {
-            criterion.bench_function(name, |bencher| {
-                bencher.iter(|| {
-                    let mut session = Session::new(facts, rules.clone(), &constants, order, 0);
-                    triples.iter().for_each(|triple| drop(session.decide(*triple, None, limits)));
-                });
-            });
-        }
-    });
+    let mut session = Session::new(facts, rules, constants, order, 0);
+    for triple in triples {
+        black_box(session.decide(*triple, None, limits));
+    }
 }
 
 criterion_group! {
     name = predictor;
-    config = Criterion::default().sample_size(10).measurement_time(Duration::from_secs(3));
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
     targets = parse, filters, encode, order
 }
 criterion_main!(predictor);

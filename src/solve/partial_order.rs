@@ -1,22 +1,28 @@
 //! A theory of strict partial orders of steps, kept closed as orders are decided.
 //!
-//! Each step has a vector clock: how many events of each thread come before it. Program order is built in: it costs no edge
-//! and is no part of an explanation. Setting an atom adds an edge and carries clocks along the edges; an edge against what
-//! the clocks know already closes a cycle, whose atoms are the conflict; an atom that the clocks come to decide is implied,
-//! by the atoms of a path. Every change of a clock keeps the edge that it came by, so that a path is read off.
+//! Of each step it is known how many events of each thread come before it ([`closure`]). Program order is built in: it costs
+//! no edge and is no part of an explanation. Setting an atom adds an edge; one against what is known already closes a cycle,
+//! whose atoms are the conflict; an atom that comes to be known is implied, by the atoms of a path. Every change of what is
+//! known keeps the edge that it came by, so that a path is read off.
 //!
 //! Besides orders there are *facts*, atoms that say nothing of order themselves, and edges that follow from atoms and paths:
 //! what locks and reads make of them is [`super::schedules`]'s.
 //!
-//! Source: ordering consistency theories (He, Sun and Fan, *Satisfiability modulo ordering consistency theory*), with clocks
-//! in place of a search for cycles.
+//! Source: ordering consistency theories (He, Sun and Fan, *Satisfiability modulo ordering consistency theory*), with
+//! what threads know of each other in place of a search for cycles.
 
+mod closure;
 mod explanation;
+#[cfg(test)]
+mod tests;
 
+use closure::{Closure, Point};
+
+pub(super) use closure::Gain;
 use foretrace_trace::{EventId, Structure, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// An order atom, "the step that is earlier in the observed run comes before the later one", or a fact.
 pub(super) type AtomId = u32;
@@ -65,35 +71,24 @@ impl Place {
 
 struct Node {
     place: Place,
-    previous: NodeId,
     next: NodeId,
     out: Vec<EdgeId>,
-    /// Atoms that this node decides when it comes to know the event at the place, by place.
-    watches: Vec<Watch>,
-    /// Whether what it learns is noted.
-    noted: bool,
 }
 
+/// An atom that is decided when the event at a position of one thread comes to know that at a position of another.
 #[derive(Clone, Copy)]
 struct Watch {
-    thread: u32,
-    position: u32,
+    knower: u32,
+    known: u32,
     atom: AtomId,
     value: bool,
 }
 
+#[derive(Clone, Copy)]
 struct Edge {
     from: NodeId,
     to: NodeId,
     because: Because,
-}
-
-/// A clock's number before it grew, the edge that made it grow (none: program order), and the change before this one.
-struct Change {
-    slot: u32,
-    old: u32,
-    edge: EdgeId,
-    before: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,41 +117,43 @@ struct Level {
     trail: usize,
 }
 
-/// That a step came to know events of a thread: those at these positions.
-pub(super) struct Learned {
-    pub(super) node: NodeId,
-    pub(super) thread: u32,
-    pub(super) positions: std::ops::Range<u32>,
-}
-
 /// The theory's state: what is decided of the order, by levels.
 #[derive(Default)]
 pub(super) struct PartialOrder {
-    threads: usize,
     nodes: Vec<Node>,
     node_of: FxHashMap<EventId, NodeId>,
     chains: Vec<BTreeMap<u32, NodeId>>,
-    /// Node by node, a number for each thread: events at smaller positions are before the node, or are it.
-    clocks: Vec<u32>,
-    /// For each number of a clock its last change.
-    last_change: Vec<u32>,
-    changes: Vec<Change>,
+    closure: Closure,
+    /// By the thread that knows, then the thread that is known, by position.
+    watches: Vec<Vec<Vec<Watch>>>,
     edges: Vec<Edge>,
     atoms: Vec<Atom>,
     implied: Vec<(AtomId, bool)>,
-    learned: Vec<Learned>,
+    /// What the newest edge told, and what all told that was not asked for yet, where that is of use.
+    newest: Vec<Gain>,
+    gains: Option<Vec<Gain>>,
     trail: Vec<AtomId>,
     levels: Vec<Level>,
-    pending: VecDeque<(NodeId, NodeId, EdgeId)>,
-    /// Edges and atoms that an explanation has used.
+    /// What an explanation has used.
     used_edges: FxHashSet<EdgeId>,
+    used_paths: FxHashSet<(Point, Point)>,
     used_atoms: FxHashSet<AtomId>,
 }
 
 impl PartialOrder {
     /// No step yet, of so many threads.
     pub(super) fn new(threads: usize) -> PartialOrder {
-        PartialOrder { threads, chains: vec![BTreeMap::new(); threads], ..PartialOrder::default() }
+        PartialOrder {
+            chains: vec![BTreeMap::new(); threads],
+            closure: Closure::new(threads),
+            watches: vec![Vec::new(); threads],
+            ..PartialOrder::default()
+        }
+    }
+
+    /// The same, with what comes to be known kept for [`PartialOrder::next_gain`].
+    pub(super) fn with_gains(threads: usize) -> PartialOrder {
+        PartialOrder { gains: Some(Vec::new()), ..PartialOrder::new(threads) }
     }
 
     /// Whether nothing is decided that could be taken back: only then steps, atoms and fixed edges may be added.
@@ -211,7 +208,7 @@ impl PartialOrder {
 
     /// Begins a level.
     pub(super) fn push(&mut self) {
-        let (edges, changes, trail) = (self.edges.len(), self.changes.len(), self.trail.len());
+        let (edges, changes, trail) = (self.edges.len(), self.closure.changes(), self.trail.len());
         self.levels.push(Level { edges, changes, trail });
     }
 
@@ -222,15 +219,14 @@ impl PartialOrder {
         for edge in self.edges.drain(edges..).rev() {
             self.nodes[edge.from as usize].out.pop();
         }
-        for Change { slot, old, before, .. } in self.changes.drain(changes..).rev() {
-            self.clocks[slot as usize] = old;
-            self.last_change[slot as usize] = before;
-        }
+        self.closure.take_back(changes);
         for atom in self.trail.drain(trail..) {
             self.atoms[atom as usize].value = None;
         }
         self.implied.clear();
-        self.learned.clear();
+        if let Some(gains) = &mut self.gains {
+            gains.clear();
+        }
     }
 
     /// Decides an atom.
@@ -265,14 +261,9 @@ impl PartialOrder {
         None
     }
 
-    /// What a noted step came to know.
-    pub(super) fn next_learned(&mut self) -> Option<Learned> {
-        self.learned.pop()
-    }
-
-    /// From now on what the step learns is noted.
-    pub(super) fn note(&mut self, node: NodeId) {
-        self.nodes[node as usize].noted = true;
+    /// What came to be known.
+    pub(super) fn next_gain(&mut self) -> Option<Gain> {
+        self.gains.as_mut().and_then(Vec::pop)
     }
 
     /// All steps in an order that keeps to what is decided, as near to the observed one as that allows.
@@ -294,7 +285,7 @@ impl PartialOrder {
         order
     }
 
-    /// The node of a step; a new one knows what the step before it in its thread knows.
+    /// The node of a step.
     pub(super) fn node(&mut self, place: Place) -> NodeId {
         if let Some(node) = self.node_of.get(&place.step) {
             return *node;
@@ -304,35 +295,29 @@ impl PartialOrder {
         let previous = chain.range(..place.position).next_back().map(|(_, node)| *node);
         let next = chain.range(place.position..).next().map_or(NONE, |(_, node)| *node);
         chain.insert(place.position, id);
-        match previous {
-            Some(previous) => {
-                self.nodes[previous as usize].next = id;
-                let row = previous as usize * self.threads;
-                self.clocks.extend_from_within(row..row + self.threads);
-            }
-            None => self.clocks.resize(self.clocks.len() + self.threads, 0),
+        if let Some(previous) = previous {
+            self.nodes[previous as usize].next = id;
         }
-        self.last_change.resize(self.clocks.len(), NONE);
-        let own = self.slot(id, place.thread);
-        self.clocks[own] = place.position + 1;
-        if next != NONE {
-            self.nodes[next as usize].previous = id;
-        }
-        let previous = previous.unwrap_or(NONE);
-        self.nodes.push(Node { place, previous, next, out: Vec::new(), watches: Vec::new(), noted: false });
+        self.nodes.push(Node { place, next, out: Vec::new() });
         self.node_of.insert(place.step, id);
         id
     }
 
+    /// The atom has this value where one node comes after another.
     fn watch(&mut self, node: NodeId, other: NodeId, atom: AtomId, value: bool) {
-        let Place { thread, position, .. } = self.nodes[other as usize].place;
-        let watches = &mut self.nodes[node as usize].watches;
-        let at = watches.partition_point(|watch| (watch.thread, watch.position) < (thread, position));
-        watches.insert(at, Watch { thread, position, atom, value });
+        let (knower, known) = (self.point(node), self.point(other));
+        let row = &mut self.watches[knower.thread as usize];
+        if row.len() <= known.thread as usize {
+            row.resize(known.thread as usize + 1, Vec::new());
+        }
+        let watches = &mut row[known.thread as usize];
+        let at = watches.partition_point(|watch| watch.knower < knower.position);
+        watches.insert(at, Watch { knower: knower.position, known: known.position, atom, value });
     }
 
-    fn slot(&self, node: NodeId, thread: u32) -> usize {
-        node as usize * self.threads + thread as usize
+    fn point(&self, node: NodeId) -> Point {
+        let Place { thread, position, .. } = self.nodes[node as usize].place;
+        Point { thread, position }
     }
 
     /// The event that a node's step begins with.
@@ -347,13 +332,17 @@ impl PartialOrder {
 
     /// How many events of the thread come before the node, or are it.
     pub(super) fn knows(&self, node: NodeId, thread: u32) -> u32 {
-        self.clocks[self.slot(node, thread)]
+        self.closure.events_before(self.point(node), thread)
     }
 
     /// Whether one comes before the other, or is the other.
     pub(super) fn reaches(&self, from: NodeId, to: NodeId) -> bool {
-        let Place { thread, position, .. } = self.nodes[from as usize].place;
-        self.clocks[self.slot(to, thread)] > position
+        self.closure.reaches(self.point(from), self.point(to))
+    }
+
+    /// The first position of the thread that the node comes before, or is at.
+    pub(super) fn first_after(&self, node: NodeId, thread: u32) -> u32 {
+        self.closure.first_after(self.point(node), thread).unwrap_or(u32::MAX)
     }
 
     /// The nodes that come right after this one: by program order, then by edges.
@@ -392,70 +381,31 @@ impl PartialOrder {
     /// One step comes before another, and why. A conflict is what speaks against it.
     pub(super) fn add_edge(&mut self, from: NodeId, to: NodeId, because: Because) -> Result<(), Conflict> {
         if self.reaches(to, from) {
-            let mut cycle = vec![because];
-            self.used_edges.clear();
-            self.path(to, from, &mut cycle);
-            return Err(self.reasons_of(cycle));
+            return Err(self.cycle(from, to, because));
         }
         if !self.reaches(from, to) {
             let edge = self.edges.len() as EdgeId;
             self.edges.push(Edge { from, to, because });
             self.nodes[from as usize].out.push(edge);
-            self.carry(from, to, edge);
+            self.newest.clear();
+            self.closure.add(self.point(from), self.point(to), edge, &mut self.newest);
+            self.decide_watched();
+            if let Some(gains) = &mut self.gains {
+                gains.append(&mut self.newest);
+            }
         }
         Ok(())
     }
 
-    /// Tells `to` and all after it what `from` knows; along few edges first, so that explanations are short.
-    fn carry(&mut self, from: NodeId, to: NodeId, edge: EdgeId) {
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.push_back((from, to, edge));
-        while let Some((from, to, edge)) = pending.pop_front() {
-            if self.join(from, to, edge) {
-                let Node { next, out, .. } = &self.nodes[to as usize];
-                pending.extend(out.iter().map(|edge| (to, self.edges[*edge as usize].to, *edge)));
-                if *next != NONE {
-                    pending.push_front((to, *next, NONE));
+    /// Decides the atoms that the newest edge decides.
+    fn decide_watched(&mut self) {
+        for Gain { knower, positions, known, events } in &self.newest {
+            let Some(watches) = self.watches[*knower as usize].get(*known as usize) else { continue };
+            let begin = watches.partition_point(|watch| watch.knower < positions.start);
+            for watch in watches[begin..].iter().take_while(|watch| watch.knower < positions.end) {
+                if events.contains(&watch.known) && self.atoms[watch.atom as usize].value.is_none() {
+                    self.implied.push((watch.atom, watch.value));
                 }
-            }
-        }
-        self.pending = pending;
-    }
-
-    /// Whether `to` learned anything.
-    fn join(&mut self, from: NodeId, to: NodeId, edge: EdgeId) -> bool {
-        let (from, row) = (from as usize * self.threads, to as usize * self.threads);
-        let (known, old) = (&self.clocks[from..from + self.threads], &self.clocks[row..row + self.threads]);
-        // Most often nothing: this way the look is a few machine instructions.
-        if !known.iter().zip(old).fold(false, |more, (new, old)| more | (new > old)) {
-            return false;
-        }
-        for thread in 0..self.threads {
-            let (new, old) = (self.clocks[from + thread], self.clocks[row + thread]);
-            if new > old {
-                let slot = row + thread;
-                let before = std::mem::replace(&mut self.last_change[slot], self.changes.len() as u32);
-                self.changes.push(Change { slot: slot as u32, old, edge, before });
-                self.clocks[slot] = new;
-                self.decide_watched(to, thread as u32, old..new);
-                if self.nodes[to as usize].noted {
-                    self.learned.push(Learned { node: to, thread: thread as u32, positions: old..new });
-                }
-            }
-        }
-        true
-    }
-
-    /// The node came to know the events of the thread at these positions.
-    fn decide_watched(&mut self, node: NodeId, thread: u32, positions: std::ops::Range<u32>) {
-        let watches = &self.nodes[node as usize].watches;
-        let begin = watches.partition_point(|watch| (watch.thread, watch.position) < (thread, positions.start));
-        for watch in &watches[begin..] {
-            if watch.thread != thread || watch.position >= positions.end {
-                break;
-            }
-            if self.atoms[watch.atom as usize].value.is_none() {
-                self.implied.push((watch.atom, watch.value));
             }
         }
     }

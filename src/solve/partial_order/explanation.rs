@@ -1,6 +1,7 @@
-//! What atoms and orders rest on, read off the changes of the clocks.
+//! What atoms and orders rest on, read off the changes of what threads know.
 
-use super::{Atom, AtomId, Because, Change, Edge, Kind, NONE, NodeId, PartialOrder, Place};
+use super::closure::Point;
+use super::{Atom, AtomId, Because, Edge, Kind, NONE, NodeId, PartialOrder};
 
 impl PartialOrder {
     /// The atoms that, with the values that they have, imply this one.
@@ -16,12 +17,18 @@ impl PartialOrder {
 
     /// All atoms that something rests on.
     pub(in crate::solve) fn reasons(&mut self, because: Because) -> Vec<AtomId> {
-        self.used_edges.clear();
         self.reasons_of(vec![because])
     }
 
-    /// The same for several things, some edges being accounted for.
-    pub(super) fn reasons_of(&mut self, mut pending: Vec<Because>) -> Vec<AtomId> {
+    /// The atoms because of which the first node cannot come before the second, which comes before it.
+    pub(super) fn cycle(&mut self, first: NodeId, second: NodeId, because: Because) -> Vec<AtomId> {
+        let path = Because { paths: [(second, first), (NONE, NONE)], ..Because::ALWAYS };
+        self.reasons_of(vec![because, path])
+    }
+
+    fn reasons_of(&mut self, mut pending: Vec<Because>) -> Vec<AtomId> {
+        self.used_edges.clear();
+        self.used_paths.clear();
         self.used_atoms.clear();
         let mut found = Vec::new();
         while let Some(Because { atoms, paths }) = pending.pop() {
@@ -39,30 +46,19 @@ impl PartialOrder {
 
     /// Adds what the edges rest on by which `to` came to know of `from`: those that were there first, so that no edge of a
     /// path rests on what the path implies.
-    pub(super) fn path(&mut self, from: NodeId, to: NodeId, reasons: &mut Vec<Because>) {
-        let Place { thread, position, .. } = self.nodes[from as usize].place;
-        let mut at = to;
-        while self.nodes[at as usize].place.thread != thread {
-            let mut change = self.last_change[self.slot(at, thread)];
-            let mut edge = NONE;
-            while change != NONE {
-                let Change { old, edge: by, before, .. } = &self.changes[change as usize];
-                if *old <= position {
-                    edge = *by;
-                    break;
-                }
-                change = *before;
+    fn path(&mut self, from: NodeId, to: NodeId, reasons: &mut Vec<Because>) {
+        let mut pending: Vec<(Point, Point)> = vec![(self.point(from), self.point(to))];
+        while let Some((from, to)) = pending.pop() {
+            if from.thread == to.thread || !self.used_paths.insert((from, to)) {
+                continue;
             }
-            at = match edge {
-                NONE => self.nodes[at as usize].previous,
-                edge => {
-                    let Edge { from, because, .. } = &self.edges[edge as usize];
-                    if self.used_edges.insert(edge) {
-                        reasons.push(*because);
-                    }
-                    *from
-                }
-            };
+            let edge = self.closure.first_cause(from, to).expect("only what is known is explained");
+            let Edge { from: before, to: after, because } = self.edges[edge as usize];
+            if self.used_edges.insert(edge) {
+                reasons.push(because);
+            }
+            pending.push((self.point(after), to));
+            pending.push((from, self.point(before)));
         }
     }
 }

@@ -4,11 +4,11 @@ mod clauses;
 mod parts;
 mod sources;
 mod theory;
+mod timed;
 mod values;
 
 use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
-use super::interrupt::watched;
-use batsat::{Callbacks, Lit, SolverInterface, lbool};
+use batsat::{Lit, SolverInterface, lbool};
 use clauses::{Clauses, Literals};
 use foretrace_encodings::{Atom, Duty};
 #[cfg(test)]
@@ -16,32 +16,14 @@ use foretrace_trace::Node;
 use foretrace_trace::{EventId, Structure, TermId, Terms, Trace};
 use parts::Parts;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use timed::Timed;
 use values::{Constraint, Refined};
 
 /// How often the values of one query's assignments are refined before another solver is asked.
 const MOST_ROUNDS: usize = 2_000;
 
-/// How long a search goes on before it is watched for the user's wish to stop.
-const QUICK: Duration = Duration::from_millis(100);
-
 /// After so many conflicts what was learned costs more than making a new solver: it speaks of other choices of sources.
 const WORN: u64 = 20;
-
-/// Ends a search at a point in time, or when it is told to.
-#[derive(Default)]
-struct Alarm {
-    end: Option<Instant>,
-    stopped: Arc<AtomicBool>,
-}
-
-impl Callbacks for Alarm {
-    fn stop(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)
-    }
-}
 
 /// A SAT solver with the theory of schedules.
 pub(super) struct Sat<'a> {
@@ -73,7 +55,6 @@ impl<'a> Sat<'a> {
 impl Parts<'_> {
     /// Looks for an assignment, its values left out.
     fn solve(&mut self, assumptions: &[Lit], until: Until<'_>) -> Outcome {
-        self.solver.cb_mut().stopped.store(false, Ordering::Relaxed);
         self.contradiction |= self.theory.schedules.settle().is_err();
         while let Some(implied) = self.theory.next_implied() {
             self.clause(&[implied]);
@@ -81,16 +62,9 @@ impl Parts<'_> {
         if self.contradiction {
             return Outcome::Unsat;
         }
-        let (solver, theory) = (&mut self.solver, &mut self.theory);
-        solver.cb_mut().end = Some(until.deadline.min(Instant::now() + QUICK));
-        let mut answer = solver.solve_limited_th(theory, assumptions);
-        if answer == lbool::UNDEF {
-            solver.cb_mut().end = Some(until.deadline);
-            let stopped = solver.cb_mut().stopped.clone();
-            let stop = move || stopped.store(true, Ordering::Relaxed);
-            answer = watched(until.stop, stop, || solver.solve_limited_th(theory, assumptions));
-        }
-        match answer {
+        let alarm = self.solver.cb().clone();
+        let mut theory = Timed::new(&mut self.theory, until, alarm);
+        match self.solver.solve_limited_th(&mut theory, assumptions) {
             answer if answer == lbool::FALSE => Outcome::Unsat,
             answer if answer == lbool::TRUE => Outcome::Sat,
             _ => Outcome::Undecided(None),
@@ -175,8 +149,8 @@ impl Backend for Sat<'_> {
         self.goals.clear();
         if let Some(selector) = self.selector.take() {
             self.parts.clause(&[!selector]);
-            for tried in std::mem::take(&mut self.parts.theory.tries) {
-                self.parts.clause(&[tried]);
+            for forgotten in self.parts.theory.end_query() {
+                self.parts.clause(&[forgotten]);
             }
         }
     }

@@ -8,10 +8,10 @@
 //! The clauses that say which sources a read may have are the exception: the theory sees to it that one is chosen
 //! ([`super::sources`]).
 
-use super::Alarm;
 use super::clauses::Clauses;
 use super::sources::{Source, Sources};
 use super::theory::ScheduleTheory;
+use super::timed::Alarm;
 use crate::solve::partial_order::{AtomId, Place};
 use crate::solve::schedules::{Member, Schedules};
 use batsat::{Lit, Solver, SolverInterface, SolverOpts, lbool};

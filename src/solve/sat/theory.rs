@@ -6,7 +6,7 @@ use crate::solve::schedules::{Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
 
@@ -24,9 +24,9 @@ pub(super) struct ScheduleTheory {
     pub(super) sources: FxIndexMap<EventId, Sources>,
     /// The query that is asked, and what was tried for it.
     pub(super) query: Option<Lit>,
-    pub(super) tries: Vec<Lit>,
-    /// Pairs of steps that had to be decided.
-    pairs: FxHashMap<Split, Lit>,
+    tries: Vec<Lit>,
+    /// Pairs of steps that had to be decided for it.
+    pairs: FxIndexMap<Split, Lit>,
     /// The order of the last assignment.
     pub(super) found: Vec<EventId>,
     explanation: Vec<Lit>,
@@ -43,7 +43,7 @@ impl ScheduleTheory {
             sources: FxIndexMap::default(),
             query: None,
             tries: Vec::new(),
-            pairs: FxHashMap::default(),
+            pairs: FxIndexMap::default(),
             found: Vec::new(),
             explanation: Vec::new(),
         }
@@ -68,6 +68,12 @@ impl ScheduleTheory {
     /// The next literal that the order implies.
     pub(super) fn next_implied(&mut self) -> Option<Lit> {
         self.schedules.order.next_implied().map(|(atom, value)| self.literal(atom, value))
+    }
+
+    /// The literals that hold from now on, so that nothing of what was tried for the query is decided for another one.
+    pub(super) fn end_query(&mut self) -> Vec<Lit> {
+        let untold = self.pairs.drain(..).map(|(_, literal)| !literal);
+        self.tries.drain(..).chain(untold).collect()
     }
 
     fn atom_of(&self, var: Var) -> Option<AtomId> {
@@ -148,15 +154,14 @@ impl ScheduleTheory {
         chosen
     }
 
-    /// Has the solver decide pairs: for each that one of the two comes first. Other queries are not concerned, in which
-    /// neither is said.
+    /// Has the solver decide pairs: for each that one of the two comes first.
     fn decide(&mut self, splits: Vec<Split>, solver: &mut TheoryArg) {
         assert!(!splits.is_empty(), "internal error: no step can happen, and no pair is undecided");
         for (a, b) in splits {
             let ways = [self.before(b, a, solver), self.before(a, b, solver)];
             let clause: Vec<Lit> = self.query.iter().map(|query| !*query).chain(ways).collect();
             if ways.iter().all(|way| solver.value(way.var()) != lbool::UNDEF) {
-                return solver.raise_conflict(&clause, true); // an earlier query's pair: neither is said
+                return solver.raise_conflict(&clause, true); // neither is said, so a lemma would come too late
             }
             solver.add_theory_lemma(&clause);
         }

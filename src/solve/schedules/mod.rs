@@ -1,6 +1,6 @@
 //! A theory of schedules: what locks exclude and what reads find, on top of a partial order of steps.
 //!
-//! Two rules add orders as soon as the clocks know enough, so that no constraint speaks of pairs of regions or of two writes
+//! Two rules add orders as soon as enough is known, so that no constraint speaks of pairs of regions or of two writes
 //! and a read:
 //! - A region of a lock that starts before another one of it ends is over before that one starts.
 //! - Where a read takes its value from a write, every other write that comes before the read comes before that write, and
@@ -14,6 +14,8 @@
 mod execution;
 mod rules;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, Place};
 use foretrace_trace::{EventId, SyncId, VarId};
@@ -95,7 +97,7 @@ impl Schedules {
     /// No step yet, of so many threads.
     pub(super) fn new(threads: usize) -> Schedules {
         Schedules {
-            order: PartialOrder::new(threads),
+            order: PartialOrder::with_gains(threads),
             tables: Tables::new(threads),
             reach: vec![Vec::new(); threads],
             bounds: vec![Vec::new(); threads],
@@ -126,9 +128,6 @@ impl Schedules {
         let start = self.at(start);
         let end = end.map(|end| self.at(end));
         let region = self.tables.add_region(lock, shared, start, end);
-        if let Some(end) = end {
-            self.order.note(end.node);
-        }
         if self.holds(start) {
             self.tasks.push(Task::Region(region));
         }
@@ -138,7 +137,6 @@ impl Schedules {
     pub(super) fn add_write(&mut self, event: EventId, var: VarId, write: Member) {
         let at = self.at(write);
         let write = self.tables.add_write(event, var, at);
-        self.order.note(at.node);
         if self.holds(at) {
             self.tasks.push(Task::Write(write));
         }
@@ -148,7 +146,6 @@ impl Schedules {
     pub(super) fn add_read(&mut self, event: EventId, var: VarId, read: Member) {
         let at = self.at(read);
         self.tables.add_read(event, var, at);
-        self.order.note(at.node);
     }
 
     /// A new atom: the read takes its value from the write, or the initial one. Both are told.
@@ -211,8 +208,8 @@ impl Schedules {
                     Task::Write(write) => self.write_is_in(write)?,
                     Task::Source(read) => self.has_source(read)?,
                 }
-            } else if let Some(learned) = self.order.next_learned() {
-                self.learn(learned)?;
+            } else if let Some(gain) = self.order.next_gain() {
+                self.learn(&gain)?;
             } else {
                 return Ok(());
             }

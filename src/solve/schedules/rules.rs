@@ -1,33 +1,52 @@
 //! The two rules: regions of a lock do not overlap, and no write comes between a read and its source.
 
-use super::tables::{self, ReadId, RegionId, WriteId};
+use super::tables::{self, ReadId, RegionId, Write, WriteId};
 use super::{Schedules, Split};
-use crate::solve::partial_order::{Because, Conflict, Learned, NONE};
+use crate::solve::partial_order::{Because, Conflict, Gain, NONE};
 use foretrace_trace::VarId;
 
 impl Schedules {
-    pub(super) fn learn(&mut self, learned: Learned) -> Result<(), Conflict> {
-        let Learned { node, thread, positions } = learned;
-        let roles = self.tables.roles(node);
-        for role in 0..roles {
-            match self.tables.role(node, role) {
-                tables::Role::End(region) if self.holds(self.tables.regions[region as usize].start) => {
-                    self.after_regions_of(region, thread)?;
+    /// Events of a thread came to know more of another one.
+    pub(super) fn learn(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        self.regions_that_learned(gain)?;
+        self.reads_that_learned(gain)?;
+        self.writes_that_learned(gain)
+    }
+
+    /// Of each lock the first region that learned, which those after it follow; and the first that is not shared, since it
+    /// excludes more.
+    fn regions_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        for nth in 0..self.tables.locks_of(gain.knower).len() {
+            let lock = self.tables.locks_of(gain.knower)[nth];
+            let [first, exclusive] = self.tables.first_ending_at(lock, gain.knower, &gain.positions);
+            for region in first.into_iter().chain(exclusive) {
+                if self.holds(self.tables.regions[region as usize].start) {
+                    self.after_regions_of(region, gain.known)?;
                 }
-                tables::Role::Read(read) if self.tables.reads[read as usize].source.is_some() => {
-                    self.writes_before(read, thread)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reads_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        let reads = self.tables.sourced_at(gain.knower, &gain.positions);
+        for nth in reads {
+            self.writes_before(self.tables.nth_sourced(gain.knower, nth), gain.known)?;
+        }
+        Ok(())
+    }
+
+    /// Of each variable the first write that learned of a source, which those after it follow.
+    fn writes_that_learned(&mut self, gain: &Gain) -> Result<(), Conflict> {
+        for nth in self.tables.sources_at(gain.known, &gain.events) {
+            let source = self.tables.nth_source(gain.known, nth);
+            let Write { var, readers, .. } = &self.tables.writes[source as usize];
+            let (var, readers) = (*var, readers.len());
+            let Some(write) = self.tables.first_write_at(var, gain.knower, &gain.positions) else { continue };
+            if self.holds(self.tables.writes[write as usize].at) {
+                for reader in 0..readers {
+                    self.write_and_read(write, self.tables.writes[source as usize].readers[reader])?;
                 }
-                tables::Role::Write(write) if self.holds(self.tables.writes[write as usize].at) => {
-                    let var = self.tables.writes[write as usize].var;
-                    for nth in self.tables.writes_at(var, thread, positions.clone()) {
-                        let source = self.tables.nth_write(var, thread, nth);
-                        for reader in 0..self.tables.writes[source as usize].readers.len() {
-                            let read = self.tables.writes[source as usize].readers[reader];
-                            self.write_and_read(write, read)?;
-                        }
-                    }
-                }
-                _ => {}
             }
         }
         Ok(())
@@ -42,8 +61,8 @@ impl Schedules {
         for thread in (0..self.reach.len() as u32).filter(|thread| *thread != at.start.thread) {
             self.after_regions_of(region, thread)?;
             let others = self.tables.excluded_by(region, thread);
-            let over_after =
-                |other: &RegionId| self.end_of(*other).map_or(true, |end| self.order.reaches(at.start.node, end.node));
+            let after = self.order.first_after(at.start.node, thread);
+            let over_after = |other: &RegionId| self.end_of(*other).map_or(true, |end| end.step >= after);
             let first = others.partition_point(|other| !over_after(other));
             if let Some(then) = others.get(first).copied()
                 && self.holds(self.tables.regions[then as usize].start)
@@ -118,13 +137,10 @@ impl Schedules {
         let Some(source) = self.tables.writes.get(source as usize).map(|write| write.at) else {
             return writes.first().copied();
         };
+        let after = self.order.first_after(source.node, thread);
         let comes_after = |write: &WriteId| {
             let write = self.tables.writes[*write as usize].at;
-            if write.thread == source.thread {
-                write.position > source.position
-            } else {
-                self.order.reaches(source.node, write.node)
-            }
+            if thread == source.thread { write.position > source.position } else { write.step >= after }
         };
         let first = writes.partition_point(|write| !comes_after(write));
         writes.get(first).copied()

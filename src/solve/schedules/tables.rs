@@ -1,6 +1,6 @@
 //! Regions, writes and reads, each in the order of its thread.
 
-use crate::solve::partial_order::{AtomId, NONE, NodeId};
+use crate::solve::partial_order::{AtomId, NodeId};
 use foretrace_trace::{EventId, SyncId, VarId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -87,6 +87,11 @@ pub(super) struct Tables {
     pub(super) reads: Vec<Read>,
     lock_of: FxHashMap<SyncId, u32>,
     locks: Vec<Vec<OfThread>>,
+    /// Per thread: the locks that it has regions of.
+    locks_of: Vec<Vec<u32>>,
+    /// Per thread, by where their steps begin: the reads that have a source, and the writes that are one.
+    sourced_in: Vec<Vec<(u32, ReadId)>>,
+    sources_in: Vec<Vec<(u32, WriteId)>>,
     vars: FxHashMap<VarId, Variable>,
     write_of: FxHashMap<EventId, WriteId>,
     read_of: FxHashMap<EventId, ReadId>,
@@ -98,7 +103,14 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn new(threads: usize) -> Tables {
-        Tables { threads, things: vec![Vec::new(); threads], ..Tables::default() }
+        Tables {
+            threads,
+            locks_of: vec![Vec::new(); threads],
+            sourced_in: vec![Vec::new(); threads],
+            sources_in: vec![Vec::new(); threads],
+            things: vec![Vec::new(); threads],
+            ..Tables::default()
+        }
     }
 
     pub(super) fn add_region(&mut self, lock: SyncId, shared: bool, start: At, end: Option<At>) -> RegionId {
@@ -109,6 +121,9 @@ impl Tables {
             self.locks.push(vec![OfThread::default(); self.threads]);
         }
         let own = &mut self.locks[lock as usize][start.thread as usize];
+        if own.all.is_empty() {
+            self.locks_of[start.thread as usize].push(lock);
+        }
         let regions = &self.regions;
         let by_start = |region: &RegionId| regions[*region as usize].start.position;
         for list in [Some(&mut own.all), (!shared).then_some(&mut own.exclusive)].into_iter().flatten() {
@@ -205,20 +220,56 @@ impl Tables {
         if shared { exclusive } else { all }
     }
 
+    /// The locks that the thread has regions of.
+    pub(super) fn locks_of(&self, thread: u32) -> &[u32] {
+        &self.locks_of[thread as usize]
+    }
+
+    /// The thread's first region of the lock, and its first one that is not shared, that end in a step that begins at one of
+    /// these positions.
+    pub(super) fn first_ending_at(&self, lock: u32, thread: u32, at: &Range<u32>) -> [Option<RegionId>; 2] {
+        let OfThread { all, exclusive } = &self.locks[lock as usize][thread as usize];
+        let end = |region: &RegionId| self.regions[*region as usize].end.map_or(u32::MAX, |end| end.step);
+        let first_of = |list: &[RegionId]| {
+            let first = list.partition_point(|region| end(region) < at.start);
+            list.get(first).copied().filter(|region| end(region) < at.end)
+        };
+        let first = first_of(all);
+        match first {
+            Some(region) if self.regions[region as usize].shared => [first, first_of(exclusive)],
+            _ => [first, None],
+        }
+    }
+
     /// The thread's writes of the variable.
     pub(super) fn writes_of(&self, var: VarId, thread: u32) -> &[WriteId] {
         &self.vars[&var].writes[thread as usize]
     }
 
-    /// Which of them belong to steps that begin at these positions.
-    pub(super) fn writes_at(&self, var: VarId, thread: u32, positions: Range<u32>) -> Range<usize> {
+    /// The thread's first write of the variable in a step that begins at one of these positions.
+    pub(super) fn first_write_at(&self, var: VarId, thread: u32, at: &Range<u32>) -> Option<WriteId> {
         let writes = self.writes_of(var, thread);
-        let below = |position: u32| writes.partition_point(|write| self.writes[*write as usize].at.step < position);
-        below(positions.start)..below(positions.end)
+        let step = |write: &WriteId| self.writes[*write as usize].at.step;
+        let first = writes.partition_point(|write| step(write) < at.start);
+        writes.get(first).copied().filter(|write| step(write) < at.end)
     }
 
-    pub(super) fn nth_write(&self, var: VarId, thread: u32, nth: usize) -> WriteId {
-        self.writes_of(var, thread)[nth]
+    /// Which of the thread's reads with a source are in steps that begin at these positions.
+    pub(super) fn sourced_at(&self, thread: u32, at: &Range<u32>) -> Range<usize> {
+        places(&self.sourced_in[thread as usize], at)
+    }
+
+    pub(super) fn nth_sourced(&self, thread: u32, nth: usize) -> ReadId {
+        self.sourced_in[thread as usize][nth].1
+    }
+
+    /// Which of the thread's writes that are sources are in steps that begin at these positions.
+    pub(super) fn sources_at(&self, thread: u32, at: &Range<u32>) -> Range<usize> {
+        places(&self.sources_in[thread as usize], at)
+    }
+
+    pub(super) fn nth_source(&self, thread: u32, nth: usize) -> WriteId {
+        self.sources_in[thread as usize][nth].1
     }
 
     /// The reads of the variable that have a source.
@@ -228,22 +279,46 @@ impl Tables {
 
     /// A read has a source.
     pub(super) fn set_source(&mut self, read: ReadId, write: WriteId, atom: AtomId) {
-        let Read { var, source, .. } = &mut self.reads[read as usize];
+        let Read { var, at, source } = &mut self.reads[read as usize];
         *source = Some((write, atom));
+        insert(&mut self.sourced_in[at.thread as usize], (at.step, read));
         self.vars.entry(*var).or_default().sourced.push(read);
-        if write != NONE {
-            self.writes[write as usize].readers.push(read);
+        if let Some(Write { at, readers, .. }) = self.writes.get_mut(write as usize) {
+            if readers.is_empty() {
+                insert(&mut self.sources_in[at.thread as usize], (at.step, write));
+            }
+            readers.push(read);
         }
     }
 
     /// The read that got a source last no longer has it.
     pub(super) fn forget_source(&mut self, read: ReadId) {
-        let Read { var, source, .. } = &mut self.reads[read as usize];
+        let Read { var, at, source } = &mut self.reads[read as usize];
         self.vars.entry(*var).or_default().sourced.pop();
-        if let Some((write, _)) = source.take()
-            && write != NONE
-        {
-            self.writes[write as usize].readers.pop();
+        remove(&mut self.sourced_in[at.thread as usize], (at.step, read));
+        let Some((write, _)) = source.take() else { return };
+        if let Some(Write { at, readers, .. }) = self.writes.get_mut(write as usize) {
+            readers.pop();
+            if readers.is_empty() {
+                remove(&mut self.sources_in[at.thread as usize], (at.step, write));
+            }
         }
+    }
+}
+
+/// Where the list has these positions.
+fn places(list: &[(u32, u32)], at: &Range<u32>) -> Range<usize> {
+    let below = |position: u32| list.partition_point(|(other, _)| *other < position);
+    below(at.start)..below(at.end)
+}
+
+fn insert(list: &mut Vec<(u32, u32)>, entry: (u32, u32)) {
+    let place = list.partition_point(|other| *other < entry);
+    list.insert(place, entry);
+}
+
+fn remove(list: &mut Vec<(u32, u32)>, entry: (u32, u32)) {
+    if let Ok(place) = list.binary_search(&entry) {
+        list.remove(place);
     }
 }
