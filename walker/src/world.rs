@@ -30,6 +30,8 @@ pub(crate) struct World<'a> {
     /// In a first walk, what it finds out about which memory is shared; all that it is for.
     pub survey: Option<Analysis>,
     pub cells: Cells,
+    /// Per cell that was accessed, whether all that was by the library's code that threads meet in.
+    meeting: Vec<Option<bool>>,
     /// Per cell, its value before the first event, where that is known.
     pub initial: Vec<Option<u64>>,
     pub objects: Objects,
@@ -71,6 +73,7 @@ impl<'a> World<'a> {
             mirror: None,
             survey: None,
             cells: Cells::new(sharing),
+            meeting: Vec::new(),
             initial: Vec::new(),
             objects: Objects::default(),
             names,
@@ -137,6 +140,21 @@ impl<'a> World<'a> {
     /// The term of a literal.
     pub fn literal(&mut self, width: u32, bits: u64) -> TermId {
         self.expressions.literal(width, bits)
+    }
+
+    /// A cell is accessed, by the library's code that threads meet in or by other code.
+    pub fn note_use(&mut self, cell: u32, is_meeting: bool) {
+        let cell = cell as usize;
+        if self.meeting.len() <= cell {
+            self.meeting.resize(self.cells.all.len().max(cell + 1), None);
+        }
+        let so_far = self.meeting[cell].unwrap_or(true);
+        self.meeting[cell] = Some(so_far && is_meeting);
+    }
+
+    /// Whether only the library's code that threads meet in accesses a cell.
+    pub fn is_of_library(&self, cell: u32) -> bool {
+        self.meeting.get(cell as usize).copied().flatten() == Some(true)
     }
 
     /// The value of a cell before the first event is this, unless that is known already.

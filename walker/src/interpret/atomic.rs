@@ -157,7 +157,7 @@ impl Walk<'_, '_> {
             guard,
         };
         self.world.push(source, op);
-        self.count_access();
+        self.count_access(cell);
         self.world.memory.store(address, &Bytes::constant(size, record.words[2]));
         old
     }

@@ -4,7 +4,7 @@ use super::Walk;
 use super::thread::{State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
-use crate::program::Function;
+use crate::program::{Code, Function};
 use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
@@ -172,7 +172,7 @@ impl Walk<'_, '_> {
             let dst = self.world.fresh_name(&mut self.thread.names, name);
             let op = Op::Read { var: VarId(cell), dst: Some(dst), value: Some(value), guard: None };
             let event = self.world.push_part(source, op, part);
-            self.count_access();
+            self.count_access(cell);
             let term = self.world.expressions.local(event, size * 8);
             bytes.put(offset, &self.named(term, found.part(offset, size)));
         }
@@ -184,9 +184,24 @@ impl Walk<'_, '_> {
         self.world.expressions.split(word, bytes.size)
     }
 
-    pub(super) fn count_access(&mut self) {
-        self.thread.nest.accesses += 1;
+    pub(super) fn count_access(&mut self, cell: u32) {
+        let is_meeting = self.is_meeting();
+        self.thread.nest.accesses += u64::from(!is_meeting);
         self.world.statistics.shared_accesses += 1;
+        self.world.note_use(cell, is_meeting);
+    }
+
+    /// Whether the library's code that threads meet in does this, for itself.
+    fn is_meeting(&self) -> bool {
+        if self.is_concrete() || self.is_unknown() {
+            return false;
+        }
+        let frames = self.thread.frames.iter().rev();
+        let codes = frames.map(|frame| {
+            let function = frame.function.map(|function| &self.program.functions[function]);
+            function.map_or(Code::Own, |function| self.program.code_of(function, frame.next))
+        });
+        codes.skip_while(|code| *code == Code::Library).next() == Some(Code::Meeting)
     }
 
     /// Bytes that no other thread can have written: what is known of them, if they are still that.
@@ -307,7 +322,7 @@ impl Walk<'_, '_> {
             let expr = self.world.expressions.term(written);
             let op = Op::Write { var: VarId(cell), expr: Some(expr), value: Some(value), guard: None, external: false };
             self.world.push_part(source, op, part);
-            self.count_access();
+            self.count_access(cell);
         }
     }
 
