@@ -197,11 +197,11 @@ impl Walk<'_, '_> {
             return false;
         }
         let frames = self.thread.frames.iter().rev();
-        let codes = frames.map(|frame| {
+        let mut codes = frames.map(|frame| {
             let function = frame.function.map(|function| &self.program.functions[function]);
             function.map_or(Code::Own, |function| self.program.code_of(function, frame.next))
         });
-        codes.skip_while(|code| *code == Code::Library).next() == Some(Code::Meeting)
+        codes.find(|code| *code != Code::Library) == Some(Code::Meeting)
     }
 
     /// Bytes that no other thread can have written: what is known of them, if they are still that.
