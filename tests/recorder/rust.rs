@@ -190,3 +190,14 @@ fn names_are_paths() {
     let mangled: Vec<&String> = vars.filter(|name| name.contains("_R") || name.contains("_ZN")).collect();
     assert_eq!(mangled, Vec::<&String>::new());
 }
+
+/// The library's growing vectors are not instrumented: what they write shows at the next read, which alone is in the log.
+#[test]
+fn writes_that_nobody_recorded_have_no_position() {
+    let workshop = Workshop::of_crate("std-sync");
+    workshop.record("run", &["--seed", "1"]);
+    let trace = workshop.trace("run");
+    let external: Vec<&Value> = trace.iter().filter(|event| event["external"] == true).collect();
+    assert!(!external.is_empty());
+    assert!(external.iter().all(|event| event.get("at").is_none()), "{external:?}");
+}

@@ -95,6 +95,12 @@ impl<'a> World<'a> {
         self.push_part(source, op, None)
     }
 
+    /// Adds an event that the thread's log shows the result of, but which has no position there.
+    pub fn push_unlogged(&mut self, source: Source, op: Op) -> EventId {
+        let Source { thread, loc, .. } = source;
+        self.draft.push(Event { thread, op, loc, at: None, part: None })
+    }
+
     /// Adds an event that is the k-th of n of one step.
     pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
         let Source { thread, loc, at } = source;

@@ -238,7 +238,7 @@ impl Walk<'_, '_> {
         } else if known.bits != found.bits {
             let value = self.world.literal(found.size * 8, found.bits);
             let op = Op::Write { var: VarId(cell), expr: Some(value), value: Some(value), guard: None, external: true };
-            self.world.push(source, op);
+            self.world.push_unlogged(source, op);
             self.world.statistics.external_writes += 1;
         }
         self.world.memory.store(address, found);
