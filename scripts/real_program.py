@@ -57,10 +57,10 @@ class Experiment:
     `given` are files that it finds, by name. `prepare` is called with the folder before each run of the program, `drive` while it runs.
     """
 
-    def __init__(self, options, name, command, given=None, prepare=None, drive=None, atomic="functions"):
+    def __init__(self, options, name, command, given=None, prepare=None, drive=None, parallel=False):
         self.options = options
         self.name = name
-        self.atomic = atomic
+        self.mode = ["--parallel"] if parallel else ["--serial", "--seed", options.seed]
         self.prepare = prepare or (lambda folder: None)
         self.drive = drive or (lambda: None)
         self.folder = options.work / name
@@ -81,9 +81,8 @@ class Experiment:
 
     def record(self):
         say(f"{self.name}: recording")
-        serial = ["--serial", "--seed", self.options.seed, "--atomic", self.atomic]
         before = time.monotonic()
-        self.run_program("record", "-o", self.recording, *serial)
+        self.run_program("record", "-o", self.recording, *self.mode, "--atomic", "functions")
         self.foretrace("check", self.trace())
         print(f"\n{self.name}: {NAME} {' '.join(self.command[2:])}")
         print(f"recorded and walked in {time.monotonic() - before:.1f} s: {size(self.recording):,} bytes of logs")
@@ -104,6 +103,11 @@ class Experiment:
         for line in report.splitlines():
             if line.startswith(about) or any(total in line for total in totals):
                 print(line)
+
+    def repeat(self):
+        """Replays the recording's own schedule."""
+        verdict = json.loads(self.run_program("replay", self.recording, "--format", "json", allowed=(0, 1), capture=True))
+        print(f"its own schedule: {outcome(verdict)}", flush=True)
 
     def replay(self):
         classes = classes_of(self.witnesses)

@@ -141,7 +141,7 @@ impl<'a> Candidates<'a> {
         let mut totals = vec![Kinds::default(); trace.vars.len()];
         let mut by_thread: FxHashMap<(VarId, ThreadId), Kinds> = FxHashMap::default();
         for event in &trace.events {
-            if let Some(var) = own_access(&event.op) {
+            if let Some(var) = own_access(trace, &event.op) {
                 totals[var.index()].add(&event.op);
                 by_thread.entry((var, event.thread)).or_default().add(&event.op);
             }
@@ -154,7 +154,7 @@ impl<'a> Candidates<'a> {
         let mut groups: Vec<Group> = Vec::new();
         let mut position: FxHashMap<VarId, usize> = FxHashMap::default();
         for event in events_of(self.structure, transaction) {
-            let Some(var) = own_access(&self.trace.event(*event).op) else { continue };
+            let Some(var) = own_access(self.trace, &self.trace.event(*event).op) else { continue };
             let at = *position.entry(var).or_insert_with(|| {
                 groups.push(Group { thread: transaction.thread, var, accesses: Vec::new() });
                 groups.len() - 1
@@ -258,8 +258,8 @@ impl Kinds {
 }
 
 /// The variable of an access that can be part of a candidate.
-fn own_access(op: &Op) -> Option<VarId> {
-    if op.is_external() { None } else { op.var() }
+fn own_access(trace: &Trace, op: &Op) -> Option<VarId> {
+    op.var().filter(|var| !op.is_external() && !trace.vars[var.index()].is_of_library())
 }
 
 /// The events of a transaction, its ends included.

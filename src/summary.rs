@@ -21,6 +21,8 @@ pub struct Summary {
     pub variables: usize,
     /// How many of them more than one thread accesses and one writes.
     pub contended_variables: usize,
+    /// How many of them a library keeps for itself: their accesses are no candidates.
+    pub library_variables: usize,
     /// How many synchronisation objects there are.
     pub sync_objects: usize,
     /// How many events there are.
@@ -74,6 +76,7 @@ impl Summary {
             threads: trace.threads.len(),
             variables: trace.vars.len(),
             contended_variables: contended(trace, &structure),
+            library_variables: trace.vars.iter().filter(|variable| variable.is_of_library()).count(),
             sync_objects: trace.syncs.len(),
             events: trace.events.len(),
             events_by_kind: by_kind(trace),

@@ -7,6 +7,7 @@ use crate::escape::Private;
 use crate::intrinsics;
 use crate::llvm::{Block, Context, Layout, Opcode, Type, Value, ValueKind};
 use crate::operand::{Operands, symbol_name};
+use crate::rust::rust_name;
 use crate::shape::{self, Address, is_hook_size, is_plain_gep, scalar_bits};
 use crate::sidecar::{self, BinaryOp, BlockId, CastOp, Function, Instruction, Op, Parameter, Predicate, UpdateOp};
 use crate::source::{Sources, names_of_values};
@@ -51,7 +52,7 @@ impl Describer<'_> {
         }
         Function {
             site,
-            name: if name.is_empty() { symbol.clone() } else { name },
+            name: if name.is_empty() { rust_name(&symbol).unwrap_or_else(|| symbol.clone()) } else { name },
             symbol,
             location,
             parameters: self.parameters(function, &names),

@@ -2,7 +2,7 @@
 
 use super::{Candidates, Class, Place};
 use crate::options::CandidateSet::{Adjacent, All};
-use foretrace_trace::{Atomic, Data, EventId, Structure, Trace, TraceBuilder, Triple};
+use foretrace_trace::{Atomic, Data, EventId, OF_LIBRARY, Structure, Trace, TraceBuilder, Triple};
 
 /// R or W in thread 2 or 3, on x; U is an rmw, E an external write, Y a write of y.
 fn trace(accesses: &[(u64, char)]) -> Trace {
@@ -56,6 +56,18 @@ fn an_rmw_reads_and_writes() {
 fn external_writes_and_other_variables_take_no_part() {
     let trace = trace(&[(2, 'R'), (2, 'E'), (2, 'Y'), (2, 'R'), (3, 'W'), (3, 'E'), (3, 'Y')]);
     assert_eq!(triples(&trace, Adjacent), [[0, 4, 3]]);
+}
+
+#[test]
+fn variables_of_a_library_take_no_part() {
+    let mut builder = TraceBuilder::new(Data::None);
+    let librarys = format!("{OF_LIBRARY}x");
+    for thread in [2, 2, 3] {
+        builder.swapped(thread, &librarys, None);
+        builder.swapped(thread, "x", None);
+    }
+    let trace = builder.build().expect("a valid trace");
+    assert_eq!(triples(&trace, All), [[1, 5, 3]]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use anyhow::{Context, bail};
 use foretrace_instrument::driver::rust;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -105,11 +106,13 @@ fn target_folder(words: &[OsString], at: usize) -> anyhow::Result<PathBuf> {
 fn tools(folder: &Path) -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("where foretrace is")?;
     let tools = folder.join(".foretrace");
-    let (stamp, version) = (tools.join("version"), rust::version().to_string());
-    let made_by_another = std::fs::read_to_string(&stamp).is_ok_and(|found| found != version);
     let failed = || format!("cannot write {}", tools.display());
-    if made_by_another {
-        std::fs::remove_dir_all(folder).with_context(failed)?;
+    std::fs::create_dir_all(folder).with_context(failed)?;
+    let alone = File::create(folder.join(LOCK)).with_context(failed)?;
+    alone.lock().with_context(failed)?; // until this returns
+    let (stamp, version) = (tools.join("version"), rust::version().to_string());
+    if std::fs::read_to_string(&stamp).is_ok_and(|found| found != version) {
+        clear(folder).with_context(failed)?;
     }
     std::fs::create_dir_all(&tools).with_context(failed)?;
     for name in [COMPILER, LINKER] {
@@ -117,6 +120,22 @@ fn tools(folder: &Path) -> anyhow::Result<PathBuf> {
     }
     std::fs::write(stamp, version).with_context(failed)?;
     Ok(tools)
+}
+
+/// Held while the folder is made ours.
+const LOCK: &str = ".foretrace-lock";
+
+/// Removes all but the lock.
+fn clear(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => std::fs::remove_dir_all(entry.path())?,
+            false if entry.file_name() == LOCK => {}
+            false => std::fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
 }
 
 fn link(own: &Path, name: &Path) -> io::Result<()> {
@@ -152,6 +171,22 @@ pub fn run_by_name(mut words: impl Iterator<Item = OsString>) -> Option<anyhow::
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_another_build_has_made_goes_whoever_comes_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (stamp, old) = (folder.path().join(".foretrace/version"), folder.path().join("debug/deps"));
+        std::fs::create_dir_all(&old).expect("made");
+        std::fs::create_dir_all(stamp.parent().expect("a folder")).expect("made");
+        (0..200).for_each(|number| std::fs::write(old.join(number.to_string()), "").expect("written"));
+        std::fs::write(&stamp, "another").expect("written");
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(|| tools(folder.path()).map(|_| ()))).collect();
+            all.into_iter().for_each(|one| one.join().expect("no panic").expect("made ours"));
+        });
+        assert!(!old.exists());
+        assert_eq!(std::fs::read_to_string(stamp).expect("read"), rust::version().to_string());
+    }
 
     #[test]
     fn values_stand_beside_their_options_or_in_them() {

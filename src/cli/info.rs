@@ -47,11 +47,11 @@ fn write_text(file: &str, summary: &Summary, out: &mut dyn Write) -> io::Result<
     }
     writeln!(out, "{:<24}{data}", "data")?;
     writeln!(out, "{:<24}{}", "threads", summary.threads)?;
-    writeln!(
-        out,
-        "{:<24}{}, {} of them accessed by several threads and written",
-        "variables", summary.variables, summary.contended_variables
-    )?;
+    let (all, contended) = (summary.variables, summary.contended_variables);
+    writeln!(out, "{:<24}{all}, {contended} of them accessed by several threads and written", "variables")?;
+    if summary.library_variables > 0 {
+        writeln!(out, "{:<24}{} of them, no candidates", "  the library's own", summary.library_variables)?;
+    }
     writeln!(out, "{:<24}{}", "synchronisation objects", summary.sync_objects)?;
     writeln!(out, "{:<24}{}", "events", summary.events)?;
     for (kind, count) in &summary.events_by_kind {

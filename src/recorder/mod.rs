@@ -8,6 +8,7 @@ mod launch;
 mod program;
 mod replay;
 mod schedule;
+mod unlogged;
 mod verify;
 
 pub use folder::{Folder, FolderError, Recording};

@@ -4,11 +4,12 @@ use super::folder::Folder;
 use super::launch::{Ending, Mode, Part, RecordError, Run};
 use super::program::Program;
 use super::schedule::{Turn, as_file};
+use super::unlogged::Traced;
 use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
 use crate::report::{SavedWitness, write_whole};
-use foretrace_trace::EventId;
+use foretrace_trace::{EventId, ReadError};
 use foretrace_walker::WalkError;
-use foretrace_walker::log::{Record, open_logs};
+use foretrace_walker::log::{Log, Record, open_logs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,6 +58,9 @@ pub enum ReplayError {
     /// Logs cannot be read.
     #[error(transparent)]
     Logs(#[from] WalkError),
+    /// The recording's trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] ReadError),
 }
 
 impl Plan {
@@ -70,16 +74,24 @@ impl Plan {
         let triple = witness.triple();
         let places = [place(triple.first), place(triple.remote), place(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
-        Ok(Plan { turns: turns(&expected), expected, triple: Some([first, remote, second]) })
+        let turns = turns(expected.iter().map(|step| (&step.path, step.at)));
+        Ok(Plan { turns, expected, triple: Some([first, remote, second]) })
     }
 
     /// The plan to do again what a recording shows.
     pub fn of_recording(folder: &Path) -> Result<Plan, ReplayError> {
-        if open_logs(folder)?.iter().any(|log| log.cut().is_some()) {
+        let logs = open_logs(folder)?;
+        if logs.iter().any(|log| log.cut().is_some()) {
             return Err(ReplayError::BeginsLater);
         }
+        let traced = match logs.iter().any(Log::leaves_out) {
+            true => Traced::read(&Folder::trace_of(folder))?,
+            false => Traced::default(),
+        };
         let expected = Events::read(folder)?.as_expected();
-        Ok(Plan { turns: turns(&expected), expected, triple: None })
+        let ends = traced.ends(&expected);
+        let turns = turns(expected.iter().map(|step| &step.path).zip(ends));
+        Ok(Plan { turns, expected, triple: None })
     }
 
     /// Writes the schedule for the runtime.
@@ -92,13 +104,13 @@ impl Plan {
     }
 }
 
-/// The turns in which threads take these steps.
-fn turns(steps: &[Expected]) -> Vec<Turn> {
+/// The turns in which threads take these steps, each up to a position in the thread's log.
+fn turns<'a>(steps: impl Iterator<Item = (&'a String, u64)>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    for step in steps {
-        match turns.last_mut().filter(|turn| turn.path == step.path) {
-            Some(turn) => turn.until = turn.until.max(step.at),
-            None => turns.push(Turn { path: step.path.clone(), until: step.at }),
+    for (path, end) in steps {
+        match turns.last_mut().filter(|turn| turn.path == *path) {
+            Some(turn) => turn.until = turn.until.max(end),
+            None => turns.push(Turn { path: path.clone(), until: end }),
         }
     }
     turns

@@ -75,10 +75,9 @@ struct Node {
     out: Vec<EdgeId>,
 }
 
-/// An atom that is decided when the event at a position of one thread comes to know that at a position of another.
+/// An atom that is decided when an event comes to know that at a position of another thread.
 #[derive(Clone, Copy)]
 struct Watch {
-    knower: u32,
     known: u32,
     atom: AtomId,
     value: bool,
@@ -124,8 +123,8 @@ pub(super) struct PartialOrder {
     node_of: FxHashMap<EventId, NodeId>,
     chains: Vec<BTreeMap<u32, NodeId>>,
     closure: Closure,
-    /// By the thread that knows, then the thread that is known, by position.
-    watches: Vec<Vec<Vec<Watch>>>,
+    /// By the thread that knows, the thread that is known, and the position that knows.
+    watches: Vec<Vec<BTreeMap<u32, Vec<Watch>>>>,
     edges: Vec<Edge>,
     atoms: Vec<Atom>,
     implied: Vec<(AtomId, bool)>,
@@ -308,11 +307,10 @@ impl PartialOrder {
         let (knower, known) = (self.point(node), self.point(other));
         let row = &mut self.watches[knower.thread as usize];
         if row.len() <= known.thread as usize {
-            row.resize(known.thread as usize + 1, Vec::new());
+            row.resize_with(known.thread as usize + 1, BTreeMap::new);
         }
-        let watches = &mut row[known.thread as usize];
-        let at = watches.partition_point(|watch| watch.knower < knower.position);
-        watches.insert(at, Watch { knower: knower.position, known: known.position, atom, value });
+        let watches = row[known.thread as usize].entry(knower.position).or_default();
+        watches.push(Watch { known: known.position, atom, value });
     }
 
     fn point(&self, node: NodeId) -> Point {
@@ -401,8 +399,7 @@ impl PartialOrder {
     fn decide_watched(&mut self) {
         for Gain { knower, positions, known, events } in &self.newest {
             let Some(watches) = self.watches[*knower as usize].get(*known as usize) else { continue };
-            let begin = watches.partition_point(|watch| watch.knower < positions.start);
-            for watch in watches[begin..].iter().take_while(|watch| watch.knower < positions.end) {
+            for watch in watches.range(positions.clone()).flat_map(|(_, watches)| watches) {
                 if events.contains(&watch.known) && self.atoms[watch.atom as usize].value.is_none() {
                     self.implied.push((watch.atom, watch.value));
                 }

@@ -1,7 +1,9 @@
 //! Rust programs: what cargo does with them it does through `foretrace cargo`, and all of the standard library that threads meet in.
 
 use crate::support::{Ran, Workshop, expect, foretrace, ran, source};
+use foretrace_trace::OF_LIBRARY;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// `foretrace cargo` on the workspace among the programs, with a target folder that the tests share.
@@ -122,4 +124,80 @@ fn runs_of_the_standard_library_are_replayed() {
         let report = workshop.replay(&workshop.path("run"), 3, 0);
         assert_eq!(report["endings"], json!([{"code": 0, "times": 3}]));
     }
+}
+
+/// What `own-counters` says of its counters: their names, the program's and that of the library for the same memory.
+fn counters() -> [String; 2] {
+    let text = std::fs::read_to_string(source("own-counters/src/main.rs")).expect("read");
+    let line = text.lines().position(|line| line.contains("@allocated")).expect("a mark") + 1;
+    // Two counts of references come first.
+    [format!("heap@src/main.rs:{line}+16"), format!("{OF_LIBRARY}heap@src/main.rs:{line}")]
+}
+
+/// All candidates of a recording: variable, pattern, verdict.
+fn candidates(workshop: &Workshop, options: &str) -> Vec<[String; 3]> {
+    let report = ran(&mut workshop.shell(&format!("foretrace predict --candidates all --format json {options} run")));
+    let report: Value = serde_json::from_str(&report.out).unwrap_or_else(|_| panic!("{}", report.err));
+    let trace = workshop.trace("run");
+    let text = |value: &Value| value.as_str().expect("text").to_string();
+    let described = |one: &Value| {
+        let first = one["first"].as_u64().expect("an index") as usize;
+        [text(&trace[1 + first]["var"]), text(&one["pattern"]), text(&one["verdict"])]
+    };
+    report["candidates"].as_array().expect("a list").iter().map(described).collect()
+}
+
+/// They order the rest, so they are in the trace; a lost update of theirs would be the library's business.
+#[test]
+fn what_the_library_keeps_for_itself_is_no_candidate() {
+    let workshop = Workshop::of_crate("own-counters");
+    let [own, references] = counters();
+    for seed in ["0", "1", "2"] {
+        workshop.record("run", &["--seed", seed]);
+        let trace = workshop.trace("run");
+        let is_update =
+            |event: &Value, thread: u64| event["op"] == "rmw" && event["var"] == *references && event["t"] == thread;
+        let updates = |thread| trace.iter().filter(|event| is_update(event, thread)).count();
+        assert!(updates(2) > 1 && updates(3) > 1, "seed {seed}");
+        let found = candidates(&workshop, "--atomic threads");
+        assert!(found.contains(&[own.clone(), "R-W-W".into(), "feasible".into()]), "seed {seed}: {found:?}");
+        let vars: BTreeSet<&str> = found.iter().map(|[var, ..]| var.as_str()).collect();
+        assert_eq!(vars, BTreeSet::from([own.as_str(), "own_counters::UPDATED"]), "seed {seed}");
+    }
+}
+
+/// A function whose only accesses are the library's own does not stand in for the one around it.
+#[test]
+fn inner_functions_are_those_that_access_something_of_the_program() {
+    let workshop = Workshop::of_crate("own-counters");
+    let [own, _] = counters();
+    workshop.record("run", &["--atomic", "inner-functions"]);
+    let labels = workshop.trace("run").into_iter().filter(|event| event["op"] == "begin");
+    let labels: Vec<Value> = labels.map(|mut event| event["label"].take()).collect();
+    assert_eq!(labels, ["own_counters::count", "own_counters::count"]);
+    assert!(candidates(&workshop, "").contains(&[own, "R-W-W".into(), "feasible".into()]));
+}
+
+#[test]
+fn names_are_paths() {
+    let workshop = Workshop::of_crate("own-counters");
+    workshop.record("run", &[]);
+    let header = workshop.trace("run").swap_remove(0);
+    let threads = header["threads"].as_object().expect("a table").values();
+    let mut names: Vec<&str> = threads.map(|thread| thread["name"].as_str().expect("a name")).collect();
+    assert_eq!(names.split_off(1), ["own_counters::main::{{closure}}::{{closure}}"; 2]);
+    let vars = header["vars"].as_object().expect("a table").keys();
+    let mangled: Vec<&String> = vars.filter(|name| name.contains("_R") || name.contains("_ZN")).collect();
+    assert_eq!(mangled, Vec::<&String>::new());
+}
+
+/// The library's growing vectors are not instrumented: what they write shows at the next read, which alone is in the log.
+#[test]
+fn writes_that_nobody_recorded_have_no_position() {
+    let workshop = Workshop::of_crate("std-sync");
+    workshop.record("run", &["--seed", "1"]);
+    let trace = workshop.trace("run");
+    let external: Vec<&Value> = trace.iter().filter(|event| event["external"] == true).collect();
+    assert!(!external.is_empty());
+    assert!(external.iter().all(|event| event.get("at").is_none()), "{external:?}");
 }

@@ -58,8 +58,8 @@ pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
 pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
-    Data, Event, EventId, Local, NameId, Names, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,
-    Variable, WakeCause, Why,
+    Data, Event, EventId, Local, NameId, Names, OF_LIBRARY, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace,
+    VarId, Variable, WakeCause, Why,
 };
 pub use transactions::{Atomic, NoCandidate, Transaction};
 pub use value::{Sort, Value};

@@ -137,10 +137,19 @@ pub struct Variable {
     pub init: Option<Value>,
 }
 
+/// What the names of a library's own variables start with, in recorded traces.
+pub const OF_LIBRARY: &str = "(std) ";
+
 impl Variable {
     /// The name for people.
     pub fn shown(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key)
+    }
+
+    /// Whether it is a library's own, which keeps in it what lets threads meet: its accesses order others, and are no
+    /// candidates.
+    pub fn is_of_library(&self) -> bool {
+        self.key.starts_with(OF_LIBRARY)
     }
 }
 

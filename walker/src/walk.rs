@@ -18,7 +18,7 @@ use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
-use foretrace_trace::{Op, Sort, Trace, Value, VarId};
+use foretrace_trace::{OF_LIBRARY, Op, Sort, Trace, Value, VarId};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -130,12 +130,16 @@ fn declare_threads<'a>(
     Ok(threads)
 }
 
+/// The function in which threads of Rust's library start.
+const STD_START: &str = "std::sys::thread::";
+
 /// The thread's start function, else the first function of the program's own that it entered.
 fn start_name(program: &Program, log: &Log) -> Option<String> {
     if let Some(function) = program.function_at(log.header().start) {
         return Some(function.name.clone());
     }
-    if let Some((name, 0)) = program.symbol_at(log.header().start) {
+    let symbol = program.symbol_at(log.header().start);
+    if let Some((name, _)) = symbol.filter(|(name, offset)| *offset == 0 && !name.contains(STD_START)) {
         return Some(name);
     }
     let is_enter = |kind| matches!(kind, Kind::Enter0 | Kind::Enter1 | Kind::Enter2 | Kind::Enter3 | Kind::Enter4);
@@ -179,6 +183,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let focus = world.options.focus.clone();
     let wanted = |event: &DraftEvent| match (&focus, event.op.cell()) {
         _ if event.op.is_external() => false,
+        (_, Some(cell)) if world.is_of_library(cell) => false,
         (Some(pattern), Some(cell)) => names[cell as usize].as_ref().is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
@@ -210,6 +215,9 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
         let described = world.cells.all[cell as usize];
         let address = described.piece.address;
         let mut name = world.names.variable(world.program, described.piece, described.region, described.base);
+        if world.is_of_library(cell) {
+            name.insert_str(0, OF_LIBRARY);
+        }
         if used.contains(&name) {
             name = format!("{name}@{address:x}"); // static variables of two files, say
         }

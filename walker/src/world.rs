@@ -31,6 +31,8 @@ pub(crate) struct World<'a> {
     /// In a first walk, what it finds out about which memory is shared; all that it is for.
     pub survey: Option<Analysis>,
     pub cells: Cells,
+    /// Per cell that was accessed, whether all that was by the library's code that threads meet in.
+    meeting: Vec<Option<bool>>,
     /// Per cell, its value before the first event, where that is known.
     pub initial: Vec<Option<u64>>,
     pub objects: Objects,
@@ -72,6 +74,7 @@ impl<'a> World<'a> {
             mirror: None,
             survey: None,
             cells: Cells::new(sharing),
+            meeting: Vec::new(),
             initial: Vec::new(),
             objects: Objects::default(),
             names,
@@ -96,6 +99,12 @@ impl<'a> World<'a> {
     /// Adds an access.
     pub fn push_access(&mut self, source: Source, op: DraftOp) -> EventId {
         self.push_part(source, op, None)
+    }
+
+    /// Adds an event that the thread's log shows the result of, but which has no position there.
+    pub fn push_unlogged(&mut self, source: Source, op: DraftOp) -> EventId {
+        let Source { thread, loc, .. } = source;
+        self.draft.push(DraftEvent { thread, op, loc, at: None, part: None })
     }
 
     /// Adds an access that is the k-th of n of one step.
@@ -138,6 +147,21 @@ impl<'a> World<'a> {
 
     fn name_position(&mut self, position: &Position) -> NameId {
         self.draft.assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column))
+    }
+
+    /// A cell is accessed, by the library's code that threads meet in or by other code.
+    pub fn note_use(&mut self, cell: u32, is_meeting: bool) {
+        let cell = cell as usize;
+        if self.meeting.len() <= cell {
+            self.meeting.resize(self.cells.all.len().max(cell + 1), None);
+        }
+        let so_far = self.meeting[cell].unwrap_or(true);
+        self.meeting[cell] = Some(so_far && is_meeting);
+    }
+
+    /// Whether only the library's code that threads meet in accesses a cell.
+    pub fn is_of_library(&self, cell: u32) -> bool {
+        self.meeting.get(cell as usize).copied().flatten() == Some(true)
     }
 
     /// The value of a cell before the first event is this, unless that is known already.

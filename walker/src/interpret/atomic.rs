@@ -153,7 +153,7 @@ impl Walk<'_, '_> {
         let [_, found, stored, _] = record.words;
         let op = DraftOp::Rmw { cell, dst, expr: value.term, found, stored, guard };
         self.world.push_access(source, op);
-        self.count_access();
+        self.count_access(cell);
         self.world.memory.store(address, &Bytes::constant(size, record.words[2]));
         old
     }

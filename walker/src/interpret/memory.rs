@@ -5,7 +5,7 @@ use super::thread::Step;
 use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
-use crate::program::Function;
+use crate::program::{Code, Function};
 use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
@@ -171,7 +171,7 @@ impl Walk<'_, '_> {
             let content = found.part(offset, size);
             let dst = self.world.fresh_name(&mut self.thread.names, name);
             let event = self.world.push_part(source, DraftOp::Read { cell, dst, bits: content.bits }, part);
-            self.count_access();
+            self.count_access(cell);
             let term = self.world.expressions.local(event, size * 8);
             bytes.put(offset, &self.named(term, content));
         }
@@ -183,9 +183,24 @@ impl Walk<'_, '_> {
         self.world.expressions.split(word, bytes.size)
     }
 
-    pub(super) fn count_access(&mut self) {
-        self.thread.nest.accesses += 1;
+    pub(super) fn count_access(&mut self, cell: u32) {
+        let is_meeting = self.is_meeting();
+        self.thread.nest.accesses += u64::from(!is_meeting);
         self.world.statistics.shared_accesses += 1;
+        self.world.note_use(cell, is_meeting);
+    }
+
+    /// Whether the library's code that threads meet in does this, for itself.
+    fn is_meeting(&self) -> bool {
+        if self.is_concrete() || self.is_unknown() {
+            return false;
+        }
+        let frames = self.thread.frames.iter().rev();
+        let mut codes = frames.map(|frame| {
+            let function = frame.function.map(|function| &self.program.functions[function]);
+            function.map_or(Code::Own, |function| self.program.code_of(function, frame.next))
+        });
+        codes.find(|code| *code != Code::Library) == Some(Code::Meeting)
     }
 
     /// Bytes that no other thread can have written: what is known of them, if they are still that.
@@ -221,7 +236,7 @@ impl Walk<'_, '_> {
             self.world.starts_as(cell, found.bits);
         } else if known.bits != found.bits {
             let op = DraftOp::Write { cell, expr: None, bits: found.bits, external: true };
-            self.world.push_access(source, op);
+            self.world.push_unlogged(source, op);
             self.world.statistics.external_writes += 1;
         }
         self.world.memory.store(address, found);
@@ -303,7 +318,7 @@ impl Walk<'_, '_> {
             let expr = self.world.expressions.join(&bytes).term;
             let op = DraftOp::Write { cell, expr, bits: bytes.bits, external: false };
             self.world.push_part(source, op, part);
-            self.count_access();
+            self.count_access(cell);
         }
     }
 

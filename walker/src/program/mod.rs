@@ -1,14 +1,18 @@
 //! The recorded program: its modules, what their side-cars say of its functions, its symbols.
 
+mod code;
 mod module;
 mod symbols;
+mod unit;
 
+pub(crate) use code::Code;
 pub(crate) use module::Module;
+use unit::UnitInfo;
 
 use crate::concrete::Lines;
 use crate::error::WalkError;
 use foretrace_instrument::rust::rust_name;
-use foretrace_instrument::sidecar::{self, Callee, Instruction, Location, LocationId, Op, Operand, Parameter, Unit};
+use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::{ATOMIC_PLACE, Site};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -31,18 +35,6 @@ pub(crate) struct Copied {
     pub scalar: usize,
     /// In bytes.
     pub size: u64,
-}
-
-/// What is left of a unit when its functions are taken out.
-pub(crate) struct UnitInfo {
-    pub id: u32,
-    pub source: String,
-    pub directory: String,
-    pub files: Vec<String>,
-    pub locations: Vec<Location>,
-    /// Its functions among those of the program, ordered by site.
-    functions: std::ops::Range<usize>,
-    module: usize,
 }
 
 /// An instrumented function.
@@ -88,7 +80,7 @@ pub struct Position {
 impl Position {
     /// Whether it lies in a file of the system.
     pub(crate) fn is_library(&self) -> bool {
-        is_library_file(&self.file)
+        Code::of("", &self.file) != Code::Own
     }
 }
 
@@ -141,16 +133,8 @@ impl Program {
         unit.functions.sort_by_key(|function| function.site);
         let first = self.functions.len();
         let index = self.units.len();
-        self.functions.extend(unit.functions.into_iter().map(|function| flatten(function, index)));
-        self.units.push(UnitInfo {
-            id: unit.id,
-            source: unit.source,
-            directory: unit.directory,
-            files: unit.files,
-            locations: unit.locations,
-            functions: first..self.functions.len(),
-            module,
-        });
+        self.functions.extend(std::mem::take(&mut unit.functions).into_iter().map(|function| flatten(function, index)));
+        self.units.push(UnitInfo::new(unit, first..self.functions.len(), module));
         Ok(())
     }
 
@@ -168,9 +152,9 @@ impl Program {
                 self.by_value.insert(site, copied);
             }
             let unit = function.unit;
-            let position = self.location(unit, function.location);
-            let made_by_rustc = function.name.starts_with("__rustc::"); // the way to the allocator
-            function.is_library = made_by_rustc || position.is_some_and(|position| position.is_library());
+            let made_by_rustc = function.name.starts_with("__rust"); // the ways to the allocator, and to panics
+            let code = self.units[unit].code(function.location);
+            function.is_library = made_by_rustc || code.is_some_and(|code| code != Code::Own);
             for instruction in &mut function.instructions {
                 for_each_operand(&mut instruction.op, &mut |operand| self.resolve_operand(operand, unit));
             }
@@ -274,16 +258,19 @@ impl Program {
     /// is not known.
     pub(crate) fn location(&self, unit: usize, location: LocationId) -> Option<Position> {
         let unit = &self.units[unit];
-        let known = |id: LocationId| {
-            let location = unit.locations.get(id as usize).filter(|location| location.line > 0)?;
-            Some((location, unit.files.get(location.file as usize)?))
-        };
-        let outwards = std::iter::successors(known(location), |(location, _)| known(location.inlined_at));
-        let own = outwards.take(64).find(|(_, file)| !is_library_file(file));
-        let (location, file) = own.or_else(|| known(location))?;
+        let own = unit.outwards(location).find(|(_, _, code)| *code == Code::Own);
+        let (location, file, _) = own.or_else(|| unit.outwards(location).next())?;
         let below = file.strip_prefix(unit.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
         let file = below.unwrap_or(file).to_string();
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
+    }
+
+    /// Whose code an instruction of a function is.
+    pub(crate) fn code_of(&self, function: &Function, instruction: usize) -> Code {
+        let location = function.instructions.get(instruction).map_or(function.location, |one| one.location);
+        let unit = &self.units[function.unit];
+        let code = unit.code(location).or_else(|| unit.code(function.location));
+        code.unwrap_or(if function.is_library { Code::Library } else { Code::Own })
     }
 
     /// Whether a function is of a library whose templates or inline functions the program has compiled.
@@ -324,12 +311,6 @@ impl Program {
         let end = bytes.iter().position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
-}
-
-/// Whether a source file belongs to a library: C's and C++'s lie below `/usr`, of Rust's it is said where it was built, or
-/// where the toolchain keeps its sources.
-fn is_library_file(file: &str) -> bool {
-    file.starts_with("/usr/") || file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/")
 }
 
 /// A name of Rust's or C++'s as in the source, without its parameters; any other as it is.

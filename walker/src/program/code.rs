@@ -1,0 +1,68 @@
+//! Whose code a source file holds.
+
+/// Whose code it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Code {
+    /// The program's.
+    Own,
+    /// A library's that the program has compiled. It acts for its caller.
+    Library,
+    /// That of Rust's standard library which threads meet in. It acts for itself: of what it keeps to do so users know nothing.
+    Meeting,
+}
+
+/// Where Rust's standard library has what threads meet in, and threads. Atomics are not there: they are their users'.
+const MEETING: [&str; 5] =
+    ["alloc/src/sync.rs", "std/src/sync/", "std/src/sys/sync/", "std/src/sys/thread/", "std/src/thread/"];
+/// Cells of one thread, in which its program keeps what it likes.
+const THREAD_LOCAL: &str = "std/src/thread/local.rs";
+
+impl Code {
+    /// Of a file as a unit knows it that was compiled in this folder.
+    pub fn of(directory: &str, file: &str) -> Code {
+        let relative = !file.starts_with('/');
+        let in_rust = match relative {
+            true => of_rust(&format!("{directory}/{file}")).map(str::to_owned),
+            false => of_rust(file).map(str::to_owned),
+        };
+        match in_rust {
+            Some(file) if file != THREAD_LOCAL && MEETING.iter().any(|part| file.starts_with(part)) => Code::Meeting,
+            Some(_) => Code::Library,
+            None if file.starts_with("/usr/") => Code::Library,
+            None => Code::Own,
+        }
+    }
+}
+
+/// The file in Rust's library that a path leads to: one says where the library was built, or where the toolchain keeps its sources.
+fn of_rust(path: &str) -> Option<&str> {
+    let built = path.strip_prefix("/rustc/").and_then(|rest| rest.split_once('/')).map(|(_, file)| file);
+    let kept = || path.split_once("/lib/rustlib/src/rust/").map(|(_, file)| file);
+    let file = built.or_else(kept)?;
+    Some(file.strip_prefix("library/").unwrap_or(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code::{self, Library, Meeting, Own};
+
+    #[test]
+    fn files_say_whose_code_they_hold() {
+        for (directory, file, code) in [
+            ("/home/me/bank", "src/main.rs", Own),
+            ("/home/me/bank", "src/std/src/sync/mod.rs", Own),
+            ("/usr/src/bank", "bank.c", Own),
+            ("/home/me/bank", "/usr/include/c++/12/bits/stl_vector.h", Library),
+            ("/home/me/bank", "/rustc/0123abcd/library/alloc/src/vec/mod.rs", Library),
+            ("/home/me/bank", "/rustc/0123abcd/library/core/src/sync/atomic.rs", Library),
+            ("/home/me/bank", "/rustc/0123abcd/library/std/src/thread/local.rs", Library),
+            ("/home/me/bank", "/rustc/0123abcd/library/alloc/src/sync.rs", Meeting),
+            ("/rustc/0123abcd", "library/std/src/sync/barrier.rs", Meeting),
+            ("/rustc/0123abcd", "library/std/src/io/stdio.rs", Library),
+            ("/", "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/std/src/thread/scoped.rs", Meeting),
+            ("/", "/usr/lib/rustlib/src/rust/library/std/src/sys/sync/once/futex.rs", Meeting),
+        ] {
+            assert_eq!(Code::of(directory, file), code, "{file} in {directory}");
+        }
+    }
+}

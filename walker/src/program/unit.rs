@@ -1,0 +1,52 @@
+//! What a unit's side-car says of all its functions.
+
+use super::Code;
+use foretrace_instrument::sidecar::{Location, LocationId, Unit};
+use std::ops::Range;
+
+/// What is left of a unit when its functions are taken out.
+pub(crate) struct UnitInfo {
+    pub id: u32,
+    pub source: String,
+    pub directory: String,
+    pub files: Vec<String>,
+    /// Per file, whose code it holds.
+    code: Vec<Code>,
+    pub locations: Vec<Location>,
+    /// Its functions among those of the program, ordered by site.
+    pub functions: Range<usize>,
+    pub module: usize,
+}
+
+impl UnitInfo {
+    /// Of a unit whose functions are these of the program.
+    pub fn new(unit: Unit, functions: Range<usize>, module: usize) -> UnitInfo {
+        let code = unit.files.iter().map(|file| Code::of(&unit.directory, file)).collect();
+        UnitInfo {
+            id: unit.id,
+            source: unit.source,
+            directory: unit.directory,
+            files: unit.files,
+            code,
+            locations: unit.locations,
+            functions,
+            module,
+        }
+    }
+
+    /// Whose code a location is, by the innermost of the functions inlined there that acts for itself; nothing where it is not known.
+    pub fn code(&self, location: LocationId) -> Option<Code> {
+        let codes = || self.outwards(location).map(|(_, _, code)| code);
+        codes().find(|code| *code != Code::Library).or_else(|| codes().next())
+    }
+
+    /// A location, and those that it was inlined at, with their files; none where it is not known.
+    pub fn outwards(&self, location: LocationId) -> impl Iterator<Item = (&Location, &String, Code)> {
+        let known = |id: LocationId| {
+            let location = self.locations.get(id as usize).filter(|location| location.line > 0)?;
+            let file = location.file as usize;
+            Some((location, self.files.get(file)?, *self.code.get(file)?))
+        };
+        std::iter::successors(known(location), move |(location, ..)| known(location.inlined_at)).take(64)
+    }
+}
