@@ -61,9 +61,9 @@ fn external_writes_and_other_variables_take_no_part() {
 #[test]
 fn variables_of_a_library_take_no_part() {
     let mut builder = TraceBuilder::new(Data::None);
-    let librarys = format!("{OF_LIBRARY}x");
+    let internal = format!("{OF_LIBRARY}x");
     for thread in [2, 2, 3] {
-        builder.swapped(thread, &librarys, None);
+        builder.swapped(thread, &internal, None);
         builder.swapped(thread, "x", None);
     }
     let trace = builder.build().expect("a valid trace");

@@ -210,7 +210,7 @@ impl<'a> EarlyWitness<'a> {
         walk.limits[local.index()] = self.structure.position[second.index()] + 1;
         held.iter().for_each(|held| walk.limits[held.thread.index()] = own[held.thread.index()].len() as u32);
         walk.until(second, local)?;
-        if self.complete { walk.to_the_end() } else { Some(walk.schedule) }
+        if self.complete { walk.finish() } else { Some(walk.schedule) }
     }
 
     /// The recorded run before its event `index`, unless it was cut off before.
@@ -271,7 +271,7 @@ impl Walk<'_, '_> {
     }
 
     /// Goes on to the last event of all threads.
-    fn to_the_end(mut self) -> Option<Vec<EventId>> {
+    fn finish(mut self) -> Option<Vec<EventId>> {
         self.limits = self.by.structure.threads.iter().map(|own| own.len() as u32).collect();
         while self.schedule.len() < self.by.trace.events.len() {
             self.advance(None)?;

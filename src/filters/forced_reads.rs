@@ -4,6 +4,7 @@
 //! thread for a plain read (the last read of a thread may return anything in `avp` and `mcm`), the read itself where
 //! it has a guard or is an `rmw`, the guard or assume that tests the value in `ctp`.
 
+use super::suppliers::{Edges, before_enough};
 use foretrace_trace::{EventId, Model, MustHappenBefore, Observed, Op, Structure, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -26,7 +27,7 @@ pub struct Forced {
     pub reads: Vec<ForcedRead>,
     /// Pairs (earlier, later) of different threads: the earlier comes first in every prefix with the later. Before a read from one
     /// of several writes comes what comes before, or is, each of them.
-    pub edges: Vec<(EventId, EventId)>,
+    pub edges: Edges,
 }
 
 /// What a read that the thread goes on from must have returned.
@@ -187,28 +188,7 @@ impl<'a> Reads<'a> {
             Sources::From { earliest, only } => {
                 let source = earliest.first().copied().filter(|_| *only);
                 forced.reads.extend(source.map(|source| ForcedRead { read, source: Some(source), by }));
-                self.before_each(clocks, earliest, by, &mut forced.edges);
-            }
-        }
-    }
-
-    /// Edges to `by`, which one of these writes comes before: from what comes before, or is, each of them, of each thread the last
-    /// such event.
-    fn before_each(
-        &self,
-        clocks: &MustHappenBefore,
-        writes: &[EventId],
-        by: EventId,
-        edges: &mut Vec<(EventId, EventId)>,
-    ) {
-        for (thread, own) in self.structure.threads.iter().enumerate() {
-            let up_to = |write: &EventId| match self.trace.event(*write).thread.index() == thread {
-                true => self.structure.position[write.index()] + 1,
-                false => clocks.seen(*write, thread),
-            };
-            let common = writes.iter().map(up_to).min().unwrap_or(0);
-            if common > clocks.seen(by, thread) {
-                edges.extend(edge(self.trace, self.structure, own[common as usize - 1], by));
+                before_enough((self.trace, self.structure, clocks), earliest, 1, by, &mut forced.edges);
             }
         }
     }

@@ -12,6 +12,7 @@ mod must_happen_before;
 mod orders;
 mod report;
 mod segment;
+mod suppliers;
 #[cfg(test)]
 mod tests;
 

@@ -5,15 +5,17 @@
 //! results until nothing is new; stopping early loses orders, never soundness.
 
 use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
-use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncKind, Trace};
-use rustc_hash::FxHashSet;
+use super::suppliers::{Edges, before_enough};
+use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncId, SyncKind, ThreadId, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Times that the rules are applied to each other's results: at least, and at most where the trace is short.
 const ROUNDS: (usize, usize) = (6, 64);
 /// Events looked at in all rounds beyond the least.
 const MOST_EVENTS: usize = 1 << 20;
-/// Pairs of downs and posts of one semaphore beyond which its rule is left out.
-const MOST_SEMAPHORE_PAIRS: usize = 1 << 20;
+/// Pairs of downs and posts of one semaphore, or of wakes and signals of one condition variable, beyond which its rule is left
+/// out.
+const MOST_PAIRS: usize = 1 << 20;
 
 /// Orders that hold in every prefix of a model.
 #[derive(Debug)]
@@ -50,7 +52,7 @@ impl Orders {
     ) -> Orders {
         let regions = regions_by_thread(trace, structure);
         let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
-        let mut edges: Vec<(EventId, EventId)> = Vec::new();
+        let mut edges: Edges = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
         for _ in 0..(MOST_EVENTS / trace.events.len().max(1)).clamp(ROUNDS.0, ROUNDS.1) {
             let rules = Rules { trace, structure, regions: &regions, clocks: &orders.clocks, feasibility };
@@ -58,6 +60,7 @@ impl Orders {
             let mut new = forced.edges;
             rules.locks(&mut new);
             rules.semaphores(&mut new);
+            rules.wakes(&mut new);
             if feasibility == Feasibility::Complete {
                 rules.reads_of_complete_runs(&forced.reads, &mut new);
             }
@@ -86,7 +89,7 @@ struct Rules<'a> {
 impl Rules<'_> {
     /// Where region A is open before an event b inside of region B of the same lock, A ends before b: the two do not overlap,
     /// and B's end does not come before A's start, since b does not come after B's end.
-    fn locks(&self, edges: &mut Vec<(EventId, EventId)>) {
+    fn locks(&self, edges: &mut Edges) {
         for (thread, own) in self.structure.threads.iter().enumerate() {
             for by_thread in self.regions.iter().filter(|by_thread| !by_thread.is_empty()) {
                 for region in &by_thread[thread] {
@@ -96,7 +99,7 @@ impl Rules<'_> {
         }
     }
 
-    fn region(&self, own: &[EventId], region: Region, by_thread: &[Vec<Region>], edges: &mut Vec<(EventId, EventId)>) {
+    fn region(&self, own: &[EventId], region: Region, by_thread: &[Vec<Region>], edges: &mut Edges) {
         let start = self.structure.position(region.start);
         let end = region.end.map_or(own.len() - 1, |end| self.structure.position(end));
         for (other, regions) in by_thread.iter().enumerate() {
@@ -126,7 +129,7 @@ impl Rules<'_> {
         other: usize,
         event: EventId,
         target: EventId,
-        edges: &mut Vec<(EventId, EventId)>,
+        edges: &mut Edges,
     ) {
         let seen = self.clocks.seen(event, other) as usize;
         let open = regions.partition_point(|r| self.structure.position(r.start) < seen);
@@ -138,31 +141,51 @@ impl Rules<'_> {
         }
     }
 
-    /// A down needs one post more than there are downs before it, less the first count. Where no more posts than
-    /// that can come before it, all of them do.
-    fn semaphores(&self, edges: &mut Vec<(EventId, EventId)>) {
+    /// A down needs one post more than there are downs before it, less the first count.
+    fn semaphores(&self, edges: &mut Edges) {
         for (sync, object) in self.trace.syncs.iter().enumerate() {
             let SyncKind::Semaphore { init } = object.kind else { continue };
             let (posts, downs) = (&self.structure.posts[sync], &self.structure.downs[sync]);
-            if posts.len().saturating_mul(downs.len()) > MOST_SEMAPHORE_PAIRS
-                || downs.len().saturating_mul(downs.len()) > MOST_SEMAPHORE_PAIRS
-            {
+            let most = downs.len().max(posts.len());
+            if downs.len().saturating_mul(most) > MOST_PAIRS {
                 continue;
             }
             for down in downs {
                 let earlier = downs.iter().filter(|other| self.clocks.before(**other, *down)).count() as u64;
                 let possible: Vec<EventId> =
                     posts.iter().copied().filter(|post| !self.clocks.before(*down, *post)).collect();
-                if (earlier + 1).checked_sub(init) == Some(possible.len() as u64) {
-                    edges.extend(possible.iter().filter_map(|post| edge(self.trace, self.structure, *post, *down)));
-                }
+                let needed = (earlier + 1).saturating_sub(init) as usize;
+                before_enough((self.trace, self.structure, self.clocks), &possible, needed, *down, edges);
             }
         }
     }
 
+    /// A wake needs a signal, or broadcast, of another thread since its wait; and so did each wake of its thread before.
+    fn wakes(&self, edges: &mut Edges) {
+        let mut finished: FxHashMap<(ThreadId, SyncId), usize> = FxHashMap::default();
+        let mut pairs: FxHashMap<SyncId, usize> = FxHashMap::default();
+        let facts = (self.trace, self.structure, self.clocks);
+        for waiting in self.structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
+            let thread = self.trace.event(waiting.wake).thread;
+            let signals = &self.structure.signals[waiting.cond.index()];
+            let looked = pairs.entry(waiting.cond).or_default();
+            *looked += signals.len();
+            if *looked > MOST_PAIRS {
+                continue;
+            }
+            let finished = finished.entry((thread, waiting.cond)).or_default();
+            *finished += 1;
+            let others = signals.iter().copied().filter(|signal| self.trace.event(*signal).thread != thread);
+            let mut possible: Vec<EventId> = others.filter(|one| !self.clocks.before(waiting.wake, *one)).collect();
+            before_enough(facts, &possible, *finished, waiting.wake, edges);
+            possible.retain(|signal| !self.clocks.before(*signal, waiting.wait));
+            before_enough(facts, &possible, 1, waiting.wake, edges);
+        }
+    }
+
     /// In a run of all events every other write comes before a read's only source or after the read.
-    fn reads_of_complete_runs(&self, reads: &[ForcedRead], edges: &mut Vec<(EventId, EventId)>) {
-        let mut writes: rustc_hash::FxHashMap<(u32, u32), Vec<EventId>> = rustc_hash::FxHashMap::default();
+    fn reads_of_complete_runs(&self, reads: &[ForcedRead], edges: &mut Edges) {
+        let mut writes: FxHashMap<(u32, u32), Vec<EventId>> = FxHashMap::default();
         for (var, all) in self.structure.writes.iter().enumerate() {
             for write in all {
                 writes.entry((var as u32, self.trace.event(*write).thread.0)).or_default().push(*write);
@@ -178,7 +201,7 @@ impl Rules<'_> {
     }
 
     /// The same for the writes of one thread.
-    fn around(&self, forced: &ForcedRead, writes: &[EventId], edges: &mut Vec<(EventId, EventId)>) {
+    fn around(&self, forced: &ForcedRead, writes: &[EventId], edges: &mut Edges) {
         let after_source = match forced.source {
             None => 0,
             Some(source) => writes.partition_point(|write| !self.clocks.before(source, *write)),

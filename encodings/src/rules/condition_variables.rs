@@ -37,7 +37,8 @@ impl Encoder<'_> {
         let others = self.cone.wakes.entry(cond).or_default();
         let competing: Vec<EventId> = others.clone();
         others.push(id);
-        for other in competing {
+        // Waits of one thread do not overlap, so what lies in one of them does not in another.
+        for other in competing.into_iter().filter(|other| self.facts.trace.event(*other).thread != thread) {
             self.different_tokens(Origin::OwnSignal { one: other, other: id }, id, other);
         }
     }

@@ -1,0 +1,38 @@
+//! What must come before an event that needs some of several others before it, whichever they are.
+//!
+//! A read needs one of the writes that it can have its value from, a wake one signal for each wait that its thread has finished,
+//! a down as many posts as downs have come before. Of each thread so many events come before the one in need as come
+//! before, or are, any choice of suppliers at the least.
+
+use super::forced_reads::edge;
+use foretrace_trace::{EventId, MustHappenBefore, Structure, Trace};
+
+/// Edges between threads, each from an earlier event to a later one.
+pub type Edges = Vec<(EventId, EventId)>;
+
+/// Adds the orders that follow where `count` of the suppliers, at least one, come before `to`: of each thread the last event that
+/// comes before, or is, the `count`-th supplier in the order of how many of the thread's events they need.
+pub fn before_enough(
+    (trace, structure, clocks): (&Trace, &Structure, &MustHappenBefore),
+    suppliers: &[EventId],
+    count: usize,
+    to: EventId,
+    edges: &mut Edges,
+) {
+    if count == 0 || count > suppliers.len() {
+        return;
+    }
+    let mut needed = Vec::with_capacity(suppliers.len());
+    for (thread, own) in structure.threads.iter().enumerate() {
+        let up_to = |supplier: &EventId| match trace.event(*supplier).thread.index() == thread {
+            true => structure.position[supplier.index()] + 1,
+            false => clocks.seen(*supplier, thread),
+        };
+        needed.clear();
+        needed.extend(suppliers.iter().map(up_to));
+        let (_, least, _) = needed.select_nth_unstable(count - 1);
+        if *least > clocks.seen(to, thread) {
+            edges.extend(edge(trace, structure, own[*least as usize - 1], to));
+        }
+    }
+}
