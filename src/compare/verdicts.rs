@@ -176,9 +176,10 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     fn decide(&mut self, group: &Group) -> anyhow::Result<()> {
         self.refute(Decider::Segment, group);
-        self.sweep(group);
-        self.guess(group);
+        while self.sweep(group, 0) {}
         self.refute(Decider::EarlyRefutation, group);
+        self.sweep_past(group);
+        self.guess(group);
         self.solve(group)
     }
 
@@ -191,26 +192,25 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         }
     }
 
-    /// Settles what schedules show in which the other threads go as far as they can. A candidate that stands in the way of all
-    /// of them is passed over, and more of them at once each time that this does not help.
-    fn sweep(&mut self, group: &Group) {
-        let mut passed = 0;
-        let mut step = 1;
-        while self.limits().reached().is_none() {
-            let open: Vec<usize> = self.block.open(group).collect();
-            let Some(rest) = open.get(passed..).filter(|rest| !rest.is_empty()) else { break };
-            let spans = self.spans(rest);
-            let alone = spans.iter().map(std::slice::from_ref).filter(|_| spans.len() > 1);
-            let ways: Vec<&[Span]> = std::iter::once(&spans[..]).chain(alone).collect();
-            if ways.into_iter().any(|spans| self.try_sweep(group, spans)) {
+    /// Settles what a schedule shows in which the other threads go as far as they can, from the first open candidate on but so
+    /// many. Whether there was anything.
+    fn sweep(&mut self, group: &Group, passed: usize) -> bool {
+        let rest: Vec<usize> = self.block.open(group).skip(passed).collect();
+        if rest.is_empty() || self.limits().reached().is_some() {
+            return false;
+        }
+        let spans = self.spans(&rest);
+        let alone = spans.iter().map(std::slice::from_ref).filter(|_| spans.len() > 1);
+        let ways: Vec<&[Span]> = std::iter::once(&spans[..]).chain(alone).collect();
+        ways.into_iter().any(|spans| self.try_sweep(group, spans))
+    }
+
+    /// The same where some candidates stand in the way: they are passed over, more at once each time that this does not help.
+    fn sweep_past(&mut self, group: &Group) {
+        let (mut passed, mut step) = (0, 1);
+        while passed < group.open.load(Ordering::Relaxed) {
+            if self.sweep(group, passed) {
                 step = 1;
-            } else if passed == 0 && step == 1 {
-                let before = open.len();
-                self.refute(Decider::EarlyRefutation, group);
-                if self.block.open(group).count() == before {
-                    passed = 1;
-                }
-                step = 2;
             } else {
                 passed += step;
                 step *= 2;
