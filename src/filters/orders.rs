@@ -6,7 +6,9 @@
 
 use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
 use super::suppliers::{Edges, before_enough};
-use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncId, SyncKind, ThreadId, Trace};
+use foretrace_trace::{
+    EventId, Feasibility, MustHappenBefore, Op, Region, Structure, SyncId, SyncKind, ThreadId, Trace,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Times that the rules are applied to each other's results: at least, and at most where the trace is short.
@@ -61,6 +63,7 @@ impl Orders {
             rules.locks(&mut new);
             rules.semaphores(&mut new);
             rules.wakes(&mut new);
+            rules.signals(&mut new);
             if feasibility == Feasibility::Complete {
                 rules.reads_of_complete_runs(&forced.reads, &mut new);
             }
@@ -155,7 +158,7 @@ impl Rules<'_> {
                 let possible: Vec<EventId> =
                     posts.iter().copied().filter(|post| !self.clocks.before(*down, *post)).collect();
                 let needed = (earlier + 1).saturating_sub(init) as usize;
-                before_enough((self.trace, self.structure, self.clocks), &possible, needed, *down, edges);
+                before_enough(self.facts(), &possible, needed, *down, edges);
             }
         }
     }
@@ -164,7 +167,6 @@ impl Rules<'_> {
     fn wakes(&self, edges: &mut Edges) {
         let mut finished: FxHashMap<(ThreadId, SyncId), usize> = FxHashMap::default();
         let mut pairs: FxHashMap<SyncId, usize> = FxHashMap::default();
-        let facts = (self.trace, self.structure, self.clocks);
         for waiting in self.structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
             let thread = self.trace.event(waiting.wake).thread;
             let signals = &self.structure.signals[waiting.cond.index()];
@@ -177,10 +179,38 @@ impl Rules<'_> {
             *finished += 1;
             let others = signals.iter().copied().filter(|signal| self.trace.event(*signal).thread != thread);
             let mut possible: Vec<EventId> = others.filter(|one| !self.clocks.before(waiting.wake, *one)).collect();
-            before_enough(facts, &possible, *finished, waiting.wake, edges);
+            before_enough(self.facts(), &possible, *finished, waiting.wake, edges);
             possible.retain(|signal| !self.clocks.before(*signal, waiting.wait));
-            before_enough(facts, &possible, 1, waiting.wake, edges);
+            before_enough(self.facts(), &possible, 1, waiting.wake, edges);
         }
+    }
+
+    /// However many wakes come before one, there are as many signals before it, where a broadcast counts for each thread that
+    /// could wait for it.
+    fn signals(&self, edges: &mut Edges) {
+        let needing = || self.structure.waitings.iter().filter(|waiting| waiting.needs_signal);
+        for (cond, signals) in self.structure.signals.iter().enumerate() {
+            let wakes: Vec<EventId> = needing().filter(|w| w.cond.index() == cond).map(|w| w.wake).collect();
+            let threads: FxHashSet<ThreadId> = wakes.iter().map(|wake| self.trace.event(*wake).thread).collect();
+            let worth = |signal: &EventId| match self.trace.event(*signal).op {
+                Op::Broadcast { .. } => threads.len(),
+                _ => 1,
+            };
+            let tokens: Vec<EventId> = signals.iter().flat_map(|one| std::iter::repeat_n(*one, worth(one))).collect();
+            if needing().count().saturating_mul(wakes.len() + tokens.len()) > MOST_PAIRS || wakes.is_empty() {
+                continue;
+            }
+            for wake in needing().map(|waiting| waiting.wake) {
+                let count = wakes.iter().filter(|one| **one == wake || self.clocks.before(**one, wake)).count();
+                let possible: Vec<EventId> =
+                    tokens.iter().copied().filter(|signal| !self.clocks.before(wake, *signal)).collect();
+                before_enough(self.facts(), &possible, count, wake, edges);
+            }
+        }
+    }
+
+    fn facts(&self) -> (&Trace, &Structure, &MustHappenBefore) {
+        (self.trace, self.structure, self.clocks)
     }
 
     /// In a run of all events every other write comes before a read's only source or after the read.
