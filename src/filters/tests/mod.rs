@@ -5,6 +5,7 @@ mod bundles;
 mod cuts;
 mod forced;
 mod refutations;
+mod suppliers;
 mod witnesses;
 
 use super::{Filters, Judgement};
