@@ -162,6 +162,10 @@ fn functions() {
 #[test]
 fn programs_without_a_start() {
     check("shared x: int«;»", "a program without a thread", "expected `thread` and a name after this");
+    check("// all that is missing «…»", "a program without a thread", "expected `thread` and a name after this");
+    let missing = "// all that is missing …";
+    let shown = mistakes(missing).render("empty.lit", missing, false);
+    assert!(shown.contains("empty.lit:1:24"), "{shown}");
     check(
         "thread T { spawn T; «}»",
         "no thread starts: each waits for a `spawn`",

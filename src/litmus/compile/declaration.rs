@@ -138,8 +138,9 @@ impl<'s> Compiler<'s> {
     }
 
     fn check_start(&mut self) {
-        let end = self.source.trim_end().len() as u32;
-        let span = super::Span { start: end.saturating_sub(1), end };
+        let text = self.source.trim_end();
+        let last = text.char_indices().next_back().map_or(0, |(at, _)| at);
+        let span = super::Span { start: last as u32, end: text.len() as u32 };
         if self.threads.is_empty() {
             self.errors.push(Diagnostic::new(
                 span,
