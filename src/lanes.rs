@@ -202,7 +202,7 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn limits(&self, timeout: Duration) -> Limits<'b> {
-        Limits { timeout, deadline: self.case.deadline, stop: self.case.stop }
+        Limits { timeout, ..self.case.limits() }
     }
 
     /// Has the session decide something; one that has grown too large for that is given up.

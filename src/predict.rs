@@ -57,6 +57,11 @@ impl<'a> Case<'a> {
         Ok(Case { facts, checker, options, constants, deadline, stop })
     }
 
+    /// What bounds a query.
+    pub(crate) fn limits(&self) -> Limits<'a> {
+        Limits { timeout: self.options.timeout, deadline: self.deadline, stop: self.stop }
+    }
+
     /// The same witness with fewer context switches; one that was found for a pattern still shows it.
     pub(crate) fn simplify(&self, witness: Witness, pattern: Option<Pattern>) -> Witness {
         if self.options.verdicts_only {
@@ -259,9 +264,9 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> anyhow::Result<()> {
         let size = self.chunk_size();
         let mut chunk = Chunk::default();
-        while self.limits().reached().is_none() {
+        while self.case.limits().reached().is_none() {
             for triple in (&mut triples).take(size) {
-                if chunk.slots.len() % LOOK == LOOK - 1 && self.limits().reached().is_some() {
+                if chunk.slots.len() % LOOK == LOOK - 1 && self.case.limits().reached().is_some() {
                     break;
                 }
                 let slot = self.filter(triple, Filters::judge);
@@ -315,11 +320,6 @@ impl<'r, 'a> Run<'r, 'a> {
         let feasible = matches!(slot, Slot::Decided(decision) if matches!(decision.verdict, Verdict::Feasible(_)));
         let entry = self.around.entry((transaction.first, triple.remote)).or_insert((triple, false));
         entry.1 |= feasible;
-    }
-
-    fn limits(&self) -> Limits<'r> {
-        let case = self.case;
-        Limits { timeout: case.options.timeout, deadline: case.deadline, stop: case.stop }
     }
 
     /// The cheap stages.

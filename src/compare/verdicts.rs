@@ -8,12 +8,13 @@ use super::Said;
 use crate::filters::{Filters, Judgement, Span};
 use crate::lanes::{Any, Lane};
 use crate::predict::Case;
-use crate::solve::{Limits, interruptible};
+use crate::solve::interruptible;
 use crate::verdict::Decider;
 use foretrace_trace::{EventId, Triple};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 /// Decides candidates; those of a pair stand together. `done` hears of how many more are through.
@@ -43,7 +44,7 @@ pub(super) fn verdicts(
             worker.join().map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))?
         })
     })?;
-    Ok(block.said.iter().map(|said| Block::decode(said.load(Ordering::Relaxed))).collect())
+    Ok(block.said.into_iter().map(|said| said.into_inner().unwrap_or(Said::Unknown)).collect())
 }
 
 /// The candidates of one pair, by their places in the block.
@@ -60,13 +61,11 @@ struct Block<'b, 'a> {
     case: &'b Case<'a>,
     filters: &'b Filters<'b>,
     triples: &'b [Triple],
-    said: Vec<AtomicU8>,
+    said: Vec<OnceLock<Said>>,
     groups: Vec<Group>,
     /// The groups with this first access.
     by_first: FxHashMap<EventId, Vec<usize>>,
 }
-
-const OPEN: u8 = 0;
 
 impl<'b, 'a> Block<'b, 'a> {
     fn new(case: &'b Case<'a>, filters: &'b Filters<'b>, triples: &'b [Triple]) -> Block<'b, 'a> {
@@ -83,31 +82,18 @@ impl<'b, 'a> Block<'b, 'a> {
             }
         }
         groups.iter_mut().for_each(|group| *group.open.get_mut() = group.members.len());
-        let said = triples.iter().map(|_| AtomicU8::new(OPEN)).collect();
+        let said = triples.iter().map(|_| OnceLock::new()).collect();
         Block { case, filters, triples, said, groups, by_first }
     }
 
-    fn decode(said: u8) -> Said {
-        match said {
-            1 => Said::Feasible,
-            2 => Said::Infeasible,
-            _ => Said::Unknown,
-        }
-    }
-
     fn say(&self, group: &Group, place: usize, said: Said) {
-        let code = match said {
-            Said::Feasible => 1,
-            Said::Infeasible => 2,
-            Said::Unknown => 3,
-        };
-        if self.said[place].compare_exchange(OPEN, code, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if self.said[place].set(said).is_ok() {
             group.open.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     fn is_open(&self, place: usize) -> bool {
-        self.said[place].load(Ordering::Relaxed) == OPEN
+        self.said[place].get().is_none()
     }
 
     fn open(&self, group: &Group) -> impl Iterator<Item = usize> {
@@ -160,18 +146,13 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     fn every(&mut self, jobs: usize, nth: usize, done: &Sender<usize>) -> anyhow::Result<()> {
         let block = self.block;
         for group in block.groups.iter().skip(nth).step_by(jobs) {
-            if self.limits().reached().is_none() {
+            if self.block.case.limits().reached().is_none() {
                 self.decide(group)?;
             }
             block.open(group).for_each(|member| block.say(group, member, Said::Unknown));
             let _ = done.send(group.members.len()); // nobody listens after a failure elsewhere
         }
         Ok(())
-    }
-
-    fn limits(&self) -> Limits<'b> {
-        let case = self.block.case;
-        Limits { timeout: case.options.timeout, deadline: case.deadline, stop: case.stop }
     }
 
     fn decide(&mut self, group: &Group) -> anyhow::Result<()> {
@@ -196,7 +177,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     /// many. Whether there was anything.
     fn sweep(&mut self, group: &Group, passed: usize) -> bool {
         let rest: Vec<usize> = self.block.open(group).skip(passed).collect();
-        if rest.is_empty() || self.limits().reached().is_some() {
+        if rest.is_empty() || self.block.case.limits().reached().is_some() {
             return false;
         }
         let spans = self.spans(&rest);
@@ -307,7 +288,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
                     agenda.push(members);
                 }
                 Any::None => open.iter().for_each(|place| self.block.say(group, *place, Said::Infeasible)),
-                Any::Unknown if open.len() == 1 || self.limits().reached().is_some() => {
+                Any::Unknown if open.len() == 1 || self.block.case.limits().reached().is_some() => {
                     open.iter().for_each(|place| self.block.say(group, *place, Said::Unknown));
                 }
                 Any::Unknown => {

@@ -23,7 +23,7 @@ impl Run<'_, '_> {
         let size = self.chunk_size();
         let (mut chunk, mut scratch) = (Chunk::default(), Scratch::default());
         let mut pairs = candidates.all_pairs(self.case.options.candidates);
-        while self.limits().reached().is_none() {
+        while self.case.limits().reached().is_none() {
             let Some(pair) = pairs.next() else { break };
             self.pair(pair, &bundles, &mut scratch, &mut chunk);
             if chunk.slots.len() >= size {
@@ -54,7 +54,7 @@ impl Run<'_, '_> {
         }
         self.pieces(parts, pieces);
         for piece in pieces {
-            if chunk.slots.len() % LOOK == LOOK - 1 && self.limits().reached().is_some() {
+            if chunk.slots.len() % LOOK == LOOK - 1 && self.case.limits().reached().is_some() {
                 return;
             }
             self.piece(pair, piece, chunk);
