@@ -48,13 +48,18 @@ impl<'a> Case<'a> {
         facts: Facts<'a>,
         transactions: &'a [Transaction],
         options: &'a Options,
+        constants: FxHashMap<EventId, Value>,
         deadline: Option<Instant>,
         stop: &'a AtomicBool,
     ) -> Result<Case<'a>, CheckError> {
-        let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
-        let constants = if values { constant_reads(facts) } else { FxHashMap::default() };
         let checker = Checker::new(facts.trace, facts.observed, transactions, options.question)?;
         Ok(Case { facts, checker, options, constants, deadline, stop })
+    }
+
+    /// The reads that return one value in every prefix, where the model looks at values.
+    pub(crate) fn constants(facts: Facts<'_>, options: &Options) -> FxHashMap<EventId, Value> {
+        let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
+        if values { constant_reads(facts) } else { FxHashMap::default() }
     }
 
     /// What bounds a query.
@@ -137,9 +142,10 @@ pub fn decide(
     let clocks = MustHappenBefore::new(trace, &structure);
     let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
     let deadline = options.budget.map(|budget| start + budget);
-    let case = Case::new(facts, transactions, options, deadline, stop)?;
+    let constants = Case::constants(facts, options);
+    let case = Case::new(facts, transactions, options, constants, deadline, stop)?;
     let candidates = Candidates::new(trace, &structure, transactions);
-    let filters = Filters::new(facts, transactions, options);
+    let filters = Filters::new(facts, transactions, options, &case.constants);
     let count = match asked {
         Asked::All | Asked::Named => candidates.count(options.candidates),
         Asked::These(triples) => triples.len() as u64,

@@ -6,7 +6,7 @@ use foretrace::candidates::Candidates;
 use foretrace::filters::{Filters, Judgement};
 use foretrace::options::{CandidateSet, Options};
 use foretrace::verdict::Decider;
-use foretrace_encodings::Facts;
+use foretrace_encodings::{Facts, constant_reads};
 use foretrace_trace::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
@@ -49,7 +49,8 @@ fn against_oracle(seed: u64, trace: &Trace, observed: &Observed, transactions: &
                     options.without.extend(Decider::ALL.into_iter().filter(without));
                     options
                 };
-                let filters = |options| Filters::new(facts, transactions, &options);
+                let constants = constant_reads(facts);
+                let filters = |options| Filters::new(facts, transactions, &options, &constants);
                 let alone = Decider::ALL.map(|decider| (decider, filters(options(&|other| *other != decider))));
                 let together = filters(options(&|_| false));
                 for triple in candidates.triples(CandidateSet::All) {

@@ -1,12 +1,12 @@
 //! What a solver that knows schedules is told in place of constraints: which regions of locks, reads and writes take part.
 //!
 //! What it must see to is what the constraints say that are left out (`NotBetween`, the order in `WrittenBefore`,
-//! `Exclusion`): regions of one lock that are part of the prefix do not overlap, unless both only share it; and a
+//! `Exclusion`, `Signalled`, `OwnSignal`): regions of one lock that are part of the prefix do not overlap, unless both only share it; and a
 //! `ReadsFrom` atom that is true puts its write before the access, and every other write of the prefix before that write or
-//! after the access.
+//! after the access; and each wake of the prefix has its signal.
 
 use crate::encoder::Encoder;
-use foretrace_trace::{EventId, Region, VarId};
+use foretrace_trace::{EventId, Op, Region, SyncId, VarId, Waiting};
 
 /// An event that takes part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +30,17 @@ pub enum Duty {
         start: Part,
         /// Its end, where the run got there.
         end: Option<Part>,
+    },
+    /// A wake needs one of these signals for itself, between its wait and itself, or one of these broadcasts.
+    Wake {
+        /// The condition variable.
+        cond: SyncId,
+        /// Where the wait begins.
+        wait: Part,
+        /// The wake.
+        wake: Part,
+        /// The likeliest first, and whether it is a broadcast.
+        signals: Vec<(Part, bool)>,
     },
     /// A write stands in no access's way to its source.
     Write {
@@ -70,6 +81,16 @@ impl Encoder<'_> {
         let start = self.part(region.start);
         let end = region.end.map(|end| self.part(end));
         self.tell(Duty::Region { region, start, end });
+    }
+
+    /// Tells of a wake with the signals that it may need.
+    pub(crate) fn tell_wake(&mut self, waiting: Waiting, mut signals: Vec<EventId>) {
+        signals.sort_by_key(|signal| nearness(waiting.wake, Some(*signal)));
+        let (wait, wake) = (self.part(waiting.wait), self.part(waiting.wake));
+        let is_broadcast = |signal: EventId| matches!(self.facts.trace.event(signal).op, Op::Broadcast { .. });
+        let kinds: Vec<bool> = signals.iter().map(|signal| is_broadcast(*signal)).collect();
+        let signals = signals.into_iter().map(|signal| self.part(signal)).zip(kinds).collect();
+        self.tell(Duty::Wake { cond: waiting.cond, wait, wake, signals });
     }
 
     /// Tells of an access with its sources, once.

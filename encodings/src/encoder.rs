@@ -292,8 +292,19 @@ impl<'a> Encoder<'a> {
             }
             _ => {}
         }
+        if self.sections.is_some() {
+            self.learned_orders(id);
+        }
         self.conditions(id);
         self.recorded_read(id);
+    }
+
+    /// The orders that are known beforehand, whatever they rest on.
+    fn learned_orders(&mut self, id: EventId) {
+        let Facts { structure, clocks, .. } = self.facts;
+        for (thread, events) in clocks.learned(id) {
+            self.after(structure.threads[thread][events as usize - 1], id);
+        }
     }
 
     /// The event that stands for the step of `event` in order atoms.

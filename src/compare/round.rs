@@ -149,8 +149,10 @@ impl<'r, 'a> Round<'r, 'a> {
     fn together(&mut self, options: &Options, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
         let Limits { deadline, stop, .. } = self.limits;
         let facts = Facts { clocks: self.clocks, ..self.facts };
-        let case = Case::new(facts, self.asked.transactions, options, deadline, stop)?;
-        let filters = Filters::new(facts, self.asked.transactions, options);
+        let constants = Case::constants(facts, options);
+        let filters = Filters::new(facts, self.asked.transactions, options, &constants);
+        let stronger = Facts { clocks: filters.clocks(), ..facts };
+        let case = Case::new(stronger, self.asked.transactions, options, constants, deadline, stop)?;
         let mut progress = self.progress;
         verdicts(&case, &filters, triples, |more| {
             progress.done += more as u64;

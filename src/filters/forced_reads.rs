@@ -65,7 +65,7 @@ const MOST_CONDITIONS: usize = 8;
 /// Definitions that a condition may go through.
 const MOST_LETS: usize = 32;
 
-/// A condition over a single read and constants.
+/// A condition over a single read, and what is constant.
 #[derive(Clone, Debug)]
 struct Condition {
     by: EventId,
@@ -81,6 +81,7 @@ pub struct Reads<'a> {
     trace: &'a Trace,
     structure: &'a Structure,
     observed: &'a Observed,
+    constants: &'a FxHashMap<EventId, Value>,
     /// Per variable: its writes by thread.
     writes: Vec<WritesByThread>,
     /// The same by the value that the run wrote.
@@ -114,11 +115,16 @@ impl Sources {
 }
 
 impl<'a> Reads<'a> {
-    /// Prepares a valid trace.
-    pub fn new(trace: &'a Trace, structure: &'a Structure, observed: &'a Observed) -> Reads<'a> {
+    /// Prepares a valid trace. `constants` are reads that return one value in every prefix.
+    pub fn new(
+        trace: &'a Trace,
+        structure: &'a Structure,
+        observed: &'a Observed,
+        constants: &'a FxHashMap<EventId, Value>,
+    ) -> Reads<'a> {
         let writes = structure.writes.iter().map(|all| by_thread(trace, all.iter().copied())).collect();
-        let same_value = OnceCell::new();
-        Reads { trace, structure, observed, writes, same_value, conditions: conditions(trace, structure) }
+        let conditions = conditions(trace, structure, constants);
+        Reads { trace, structure, observed, constants, writes, same_value: OnceCell::new(), conditions }
     }
 
     /// The writes of a value to a variable.
@@ -227,7 +233,8 @@ impl<'a> Reads<'a> {
         names.insert(read, value.clone());
         let evaluate = |term, names: &FxHashMap<EventId, Value>| {
             self.trace.terms.evaluate(term, &mut |local| {
-                names.get(&local.definition).cloned().unwrap_or_else(|| Value::zero(local.sort))
+                let known = names.get(&local.definition).or_else(|| self.constants.get(&local.definition));
+                known.cloned().unwrap_or_else(|| Value::zero(local.sort))
             })
         };
         for definition in &condition.lets {
@@ -309,19 +316,23 @@ enum Support {
     Many,
 }
 
-/// The conditions over each read that no other read takes part in.
-fn conditions(trace: &Trace, structure: &Structure) -> FxHashMap<EventId, Vec<Condition>> {
+/// The conditions over each read that no other one takes part in, but for constant ones.
+fn conditions(
+    trace: &Trace,
+    structure: &Structure,
+    constants: &FxHashMap<EventId, Value>,
+) -> FxHashMap<EventId, Vec<Condition>> {
     let mut conditions: FxHashMap<EventId, Vec<Condition>> = FxHashMap::default();
     for own in &structure.threads {
         let mut lets: FxHashMap<EventId, Support> = FxHashMap::default();
         for id in own {
             let op = &trace.event(*id).op;
             if let Op::Let { expr, .. } = op {
-                let support = support(trace, *expr, &lets).through(*id);
+                let support = support(trace, *expr, &lets, constants).through(*id);
                 lets.insert(*id, support);
             }
             let Some(term) = op.condition() else { continue };
-            if let Support::One(read, through) = support(trace, term, &lets) {
+            if let Support::One(read, through) = support(trace, term, &lets, constants) {
                 let pin = matches!(op, Op::Assume { why: Why::Pin, .. });
                 let all = conditions.entry(read).or_default();
                 if all.iter().filter(|other| other.pin == pin).count() < MOST_CONDITIONS {
@@ -333,9 +344,14 @@ fn conditions(trace: &Trace, structure: &Structure) -> FxHashMap<EventId, Vec<Co
     conditions
 }
 
-fn support(trace: &Trace, term: TermId, lets: &FxHashMap<EventId, Support>) -> Support {
+fn support(
+    trace: &Trace,
+    term: TermId,
+    lets: &FxHashMap<EventId, Support>,
+    constants: &FxHashMap<EventId, Value>,
+) -> Support {
     let mut found = Support::None;
-    for local in trace.terms.leaves(term) {
+    for local in trace.terms.leaves(term).into_iter().filter(|local| !constants.contains_key(&local.definition)) {
         let one = match lets.get(&local.definition) {
             Some(known) => known.clone(),
             None => Support::One(local.definition, Vec::new()),

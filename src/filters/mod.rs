@@ -12,6 +12,7 @@ mod must_happen_before;
 mod orders;
 mod report;
 mod segment;
+mod signals;
 mod suppliers;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,9 @@ use crate::verdict::Decider;
 use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
 use foretrace_encodings::Facts;
-use foretrace_trace::{Checker, EventId, Question, Structure, Trace, Transaction, Triple, Witness};
+use foretrace_trace::{
+    Checker, EventId, MustHappenBefore, Question, Structure, Trace, Transaction, Triple, Value, Witness,
+};
 use report::Counters;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -117,11 +120,16 @@ pub struct Filters<'a> {
 }
 
 impl<'a> Filters<'a> {
-    /// Prepares the filters for a question.
-    pub fn new(facts: Facts<'a>, transactions: &'a [Transaction], options: &Options) -> Filters<'a> {
+    /// Prepares the filters for a question. `constants` are reads that return one value in every prefix of its model.
+    pub fn new(
+        facts: Facts<'a>,
+        transactions: &'a [Transaction],
+        options: &Options,
+        constants: &FxHashMap<EventId, Value>,
+    ) -> Filters<'a> {
         let Facts { trace, structure, observed, .. } = facts;
         let question = options.question;
-        let reads = Reads::new(trace, structure, observed);
+        let reads = Reads::new(trace, structure, observed, constants);
         let (rule, rule_with_pins) = ReadRule::of(question.model);
         let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question);
         let witness = EarlyWitness::new(trace, structure, observed, question).ok();
@@ -138,6 +146,11 @@ impl<'a> Filters<'a> {
             efforts: Mutex::default(),
             counters: Counters::default(),
         }
+    }
+
+    /// The orders that hold in every prefix of the model, by pins or without.
+    pub fn clocks(&self) -> &MustHappenBefore {
+        &self.with_pins.as_ref().unwrap_or(&self.forcing).orders.clocks
     }
 
     /// Decides a candidate, if one of the filters that are switched on can.

@@ -5,18 +5,16 @@
 //! results until nothing is new; stopping early loses orders, never soundness.
 
 use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
+use super::signals::Signals;
 use super::suppliers::{Edges, before_enough};
-use foretrace_trace::{
-    EventId, Feasibility, MustHappenBefore, Op, Region, Structure, SyncId, SyncKind, ThreadId, Trace,
-};
+use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncKind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Times that the rules are applied to each other's results: at least, and at most where the trace is short.
 const ROUNDS: (usize, usize) = (6, 64);
 /// Events looked at in all rounds beyond the least.
 const MOST_EVENTS: usize = 1 << 20;
-/// Pairs of downs and posts of one semaphore, or of wakes and signals of one condition variable, beyond which its rule is left
-/// out.
+/// Pairs of downs and posts of one semaphore beyond which its rule is left out.
 const MOST_PAIRS: usize = 1 << 20;
 
 /// Orders that hold in every prefix of a model.
@@ -53,6 +51,7 @@ impl Orders {
         feasibility: Feasibility,
     ) -> Orders {
         let regions = regions_by_thread(trace, structure);
+        let signals = Signals::new(trace, structure);
         let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
         let mut edges: Edges = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
@@ -62,8 +61,7 @@ impl Orders {
             let mut new = forced.edges;
             rules.locks(&mut new);
             rules.semaphores(&mut new);
-            rules.wakes(&mut new);
-            rules.signals(&mut new);
+            signals.orders(&orders.clocks, &mut new);
             if feasibility == Feasibility::Complete {
                 rules.reads_of_complete_runs(&forced.reads, &mut new);
             }
@@ -159,52 +157,6 @@ impl Rules<'_> {
                     posts.iter().copied().filter(|post| !self.clocks.before(*down, *post)).collect();
                 let needed = (earlier + 1).saturating_sub(init) as usize;
                 before_enough(self.facts(), &possible, needed, *down, edges);
-            }
-        }
-    }
-
-    /// A wake needs a signal, or broadcast, of another thread since its wait; and so did each wake of its thread before.
-    fn wakes(&self, edges: &mut Edges) {
-        let mut finished: FxHashMap<(ThreadId, SyncId), usize> = FxHashMap::default();
-        let mut pairs: FxHashMap<SyncId, usize> = FxHashMap::default();
-        for waiting in self.structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
-            let thread = self.trace.event(waiting.wake).thread;
-            let signals = &self.structure.signals[waiting.cond.index()];
-            let looked = pairs.entry(waiting.cond).or_default();
-            *looked += signals.len();
-            if *looked > MOST_PAIRS {
-                continue;
-            }
-            let finished = finished.entry((thread, waiting.cond)).or_default();
-            *finished += 1;
-            let others = signals.iter().copied().filter(|signal| self.trace.event(*signal).thread != thread);
-            let mut possible: Vec<EventId> = others.filter(|one| !self.clocks.before(waiting.wake, *one)).collect();
-            before_enough(self.facts(), &possible, *finished, waiting.wake, edges);
-            possible.retain(|signal| !self.clocks.before(*signal, waiting.wait));
-            before_enough(self.facts(), &possible, 1, waiting.wake, edges);
-        }
-    }
-
-    /// However many wakes come before one, there are as many signals before it, where a broadcast counts for each thread that
-    /// could wait for it.
-    fn signals(&self, edges: &mut Edges) {
-        let needing = || self.structure.waitings.iter().filter(|waiting| waiting.needs_signal);
-        for (cond, signals) in self.structure.signals.iter().enumerate() {
-            let wakes: Vec<EventId> = needing().filter(|w| w.cond.index() == cond).map(|w| w.wake).collect();
-            let threads: FxHashSet<ThreadId> = wakes.iter().map(|wake| self.trace.event(*wake).thread).collect();
-            let worth = |signal: &EventId| match self.trace.event(*signal).op {
-                Op::Broadcast { .. } => threads.len(),
-                _ => 1,
-            };
-            let tokens: Vec<EventId> = signals.iter().flat_map(|one| std::iter::repeat_n(*one, worth(one))).collect();
-            if needing().count().saturating_mul(wakes.len() + tokens.len()) > MOST_PAIRS || wakes.is_empty() {
-                continue;
-            }
-            for wake in needing().map(|waiting| waiting.wake) {
-                let count = wakes.iter().filter(|one| **one == wake || self.clocks.before(**one, wake)).count();
-                let possible: Vec<EventId> =
-                    tokens.iter().copied().filter(|signal| !self.clocks.before(wake, *signal)).collect();
-                before_enough(self.facts(), &possible, count, wake, edges);
             }
         }
     }

@@ -115,6 +115,11 @@ enum Wanted<'q> {
 }
 
 impl Wanted<'_> {
+    /// Whether it is of interest that a verdict rests on pins.
+    fn tells_pins(self) -> bool {
+        matches!(self, Wanted::One(..))
+    }
+
     fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
         match self {
             Wanted::One(triple, guarded) => encoder.query_while(triple, guarded, go_on),
@@ -197,7 +202,7 @@ impl<'a> Session<'a> {
     }
 
     /// Decides whether there is a prefix that shows a candidate with any of these remote accesses, at least one, under conflict
-    /// independence.
+    /// independence; not whether that rests on pins.
     pub fn decide_any(&mut self, first: EventId, remotes: &[EventId], second: EventId, limits: Limits<'_>) -> Answer {
         self.decide_wanted(Wanted::Any(first, remotes, second), limits)
     }
@@ -227,7 +232,7 @@ impl<'a> Session<'a> {
             let added = self.encoder.constraints().len() - self.asserted;
             let begun = self.begin(&query);
             let asserted = began.elapsed() - encoded;
-            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, limits)) else {
+            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, wanted.tells_pins(), limits)) else {
                 self.give_up_schedules();
                 continue;
             };
@@ -248,12 +253,12 @@ impl<'a> Session<'a> {
     }
 
     /// Decides the query begun; nothing where another solver is to be asked.
-    fn answer(&mut self, query: &Query, limits: Limits<'_>) -> Option<Answer> {
+    fn answer(&mut self, query: &Query, tells_pins: bool, limits: Limits<'_>) -> Option<Answer> {
         let rests_on_pin = match self.ask(Some(query.pins), limits) {
             Outcome::Sat => return Some(self.assignment()),
             Outcome::Undecided(reason) => return Some(Answer::Unknown(limits.of_undecided(reason))),
             Outcome::Beyond => return None,
-            Outcome::Unsat if !self.has_pins || !self.solver.may_need_assumed() => false,
+            Outcome::Unsat if !self.has_pins || !tells_pins || !self.solver.may_need_assumed() => false,
             Outcome::Unsat => match self.ask(None, limits) {
                 Outcome::Beyond => return None,
                 outcome => outcome != Outcome::Unsat,

@@ -78,6 +78,19 @@ impl MustHappenBefore {
         changes.get(after).map_or(self.lengths[thread], |(from, _)| *from)
     }
 
+    /// What an event's thread learns of others right before it: of each that it learns more of, how many events come before.
+    pub fn learned(&self, event: EventId) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let (own, position) = (self.thread_of[event.index()] as usize, self.position[event.index()]);
+        let changes = &self.changes[own];
+        let at = changes.binary_search_by_key(&position, |(from, _)| *from).ok();
+        let rows = at.map(|at| (at.checked_sub(1).map_or(0, |before| changes[before].1), changes[at].1));
+        rows.into_iter().flat_map(move |(before, after)| {
+            let (before, after) = (&self.rows[before as usize], &self.rows[after as usize]);
+            let more = before.iter().zip(after).enumerate().filter(|(_, (before, after))| before < after);
+            more.map(|(thread, (_, events))| (thread, *events)).filter(move |(thread, _)| *thread != own)
+        })
+    }
+
     fn from_edges(trace: &Trace, structure: &Structure, incoming: &Incoming) -> MustHappenBefore {
         let threads = trace.threads.len();
         let mut clocks = MustHappenBefore {

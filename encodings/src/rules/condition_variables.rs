@@ -3,7 +3,8 @@
 //! That a signal releases *exactly one* waiter, any, comes to the same: whoever else a spare signal releases is only
 //! helped by it. So a prefix is possible exactly when its wakes can be matched to different signals.
 
-use crate::encoder::Encoder;
+use super::Rule;
+use crate::encoder::{Encoder, Facts};
 use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_trace::{EventId, Func, Op, SyncId, TermId, Value, Waiting};
@@ -17,21 +18,26 @@ impl Encoder<'_> {
         if !waiting.needs_signal {
             return;
         }
-        let thread = self.facts.trace.event(id).thread;
+        let Facts { trace, structure, clocks, .. } = self.facts;
+        let thread = trace.event(id).thread;
+        let is_possible = |signal: &EventId| {
+            trace.event(*signal).thread != thread
+                && !clocks.before(*signal, waiting.wait)
+                && !clocks.before(id, *signal)
+        };
+        let possible: Vec<EventId> = structure.signals[cond.index()].iter().copied().filter(is_possible).collect();
+        for signal in possible.iter().filter(|signal| clocks.before(**signal, id)) {
+            self.after(*signal, id);
+        }
+        if self.duties.is_some() {
+            if !self.is_left_out(Rule::ConditionVariables) {
+                self.tell_wake(waiting, possible);
+            }
+            return;
+        }
         let included = self.included(id);
         let mut ways = vec![self.build.not(included)];
-        for signal in &self.facts.structure.signals[cond.index()] {
-            let clocks = self.facts.clocks;
-            let possible = self.facts.trace.event(*signal).thread != thread
-                && !clocks.before(*signal, waiting.wait)
-                && !clocks.before(id, *signal);
-            if possible {
-                if clocks.before(*signal, id) {
-                    self.after(*signal, id);
-                }
-                ways.push(self.released_by(&waiting, *signal));
-            }
-        }
+        ways.extend(possible.into_iter().map(|signal| self.released_by(&waiting, signal)));
         let term = self.build.or(ways);
         self.assert(Origin::Signalled(id), id, term);
         let others = self.cone.wakes.entry(cond).or_default();

@@ -5,7 +5,7 @@ use crate::filters::Filters;
 use crate::filters::{Judgement, Part, SCREENS};
 use crate::options::{CandidateSet, Options};
 use crate::verdict::Decider;
-use foretrace_encodings::Facts;
+use foretrace_encodings::{Facts, constant_reads};
 use foretrace_trace::strategies::{Shape, Synthetic, random_trace};
 use foretrace_trace::{Atomic, MustHappenBefore, Observed, Structure, Trace, Transaction, Triple, observe};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ fn compare(
     let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
     let mut options = only(asks);
     options.question.model = foretrace_trace::Model::Avp;
-    let filters = Filters::new(facts, transactions, &options);
+    let filters = Filters::new(facts, transactions, &options, &constant_reads(facts));
     let candidates = Candidates::new(trace, &structure, transactions);
     let bundles = filters.bundles();
     let (mut answers, mut most) = (BTreeMap::new(), 0);

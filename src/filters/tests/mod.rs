@@ -11,7 +11,7 @@ mod witnesses;
 use super::{Filters, Judgement};
 use crate::options::Options;
 use crate::verdict::Decider;
-use foretrace_encodings::Facts;
+use foretrace_encodings::{Facts, constant_reads};
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Model, MustHappenBefore, Observed, Structure, SyncKind, Trace, TraceBuilder,
     Triple,
@@ -68,7 +68,7 @@ impl Case {
         options.question.feasibility = self.feasibility;
         options.without.extend(Decider::ALL.into_iter().filter(|decider| *decider != only));
         let transactions = Atomic::Threads.transactions(&self.trace);
-        Filters::new(facts, &transactions, &options).judge(triple_of(triple))
+        Filters::new(facts, &transactions, &options, &constant_reads(facts)).judge(triple_of(triple))
     }
 
     fn refutes(&self, only: Decider, triple: [u32; 3]) -> bool {

@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 pub(super) trait Clauses {
     /// A new variable, as a literal that is tried false first.
     fn fresh(&mut self) -> Lit;
+    /// A new variable that is never decided: what nothing forces is false.
+    fn forced(&mut self) -> Lit;
     /// The literal of a Boolean leaf that is no order.
     fn leaf(&mut self, atom: &Atom) -> Lit;
     /// Whether the solver sees to it by itself that exactly one source of the access is the one that it finds.
@@ -191,9 +193,9 @@ impl Literals {
                 {
                     self.values.equals(*at, value.clone(), to)
                 }
-                _ => to.fresh(),
+                _ => to.forced(),
             },
-            _ => to.fresh(),
+            _ => to.forced(),
         };
         self.values.add_condition(term, literal);
         Ok(literal)

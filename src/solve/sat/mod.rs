@@ -53,6 +53,11 @@ impl<'a> Sat<'a> {
 }
 
 impl Parts<'_> {
+    /// Whether the last assignment makes the literal true, or a read found what it says.
+    fn is_true(&self, literal: Lit) -> bool {
+        self.solver.value_lit(literal) == lbool::TRUE || self.theory.sources_found.contains_key(&literal)
+    }
+
     /// Looks for an assignment, its values left out.
     fn solve(&mut self, assumptions: &[Lit], until: Until<'_>) -> Outcome {
         self.contradiction |= self.theory.schedules.settle().is_err();
@@ -120,16 +125,15 @@ impl Backend for Sat<'_> {
             if outcome != Outcome::Sat {
                 return outcome;
             }
-            let solver = &self.parts.solver;
-            let is_true = |literal| solver.value_lit(literal) == lbool::TRUE;
-            match self.literals.refine(terms, &self.goals, &is_true) {
+            match self.literals.refine(terms, &self.goals, &|literal| self.parts.is_true(literal)) {
                 Refined::Holds => {
                     self.places = self.parts.theory.found.drain(..).zip(0..).collect();
                     return Outcome::Sat;
                 }
                 Refined::TooLarge => break,
-                Refined::RuledOut(rows) => {
+                Refined::RuledOut { rows, sources } => {
                     tracing::trace!(round, rows = rows.len(), "refined");
+                    self.parts.theory.choose_for_all(&sources); // a row is of use where the source was decided
                     let added = rows.into_iter().try_for_each(|row| self.literals.add_row(terms, row, &mut self.parts));
                     if added.is_err() {
                         break;
@@ -146,6 +150,9 @@ impl Backend for Sat<'_> {
     }
 
     fn end(&mut self) {
+        let (solver, theory) = (&self.parts.solver, &self.parts.theory);
+        let (conflicts, decisions) = (solver.num_conflicts(), solver.num_decisions());
+        tracing::trace!(conflicts, decisions, chosen = theory.chosen_for(), "searched");
         self.goals.clear();
         if let Some(selector) = self.selector.take() {
             self.parts.clause(&[!selector]);
@@ -160,7 +167,7 @@ impl Backend for Sat<'_> {
             return constant.is_true();
         }
         let literal = self.literals.of(terms, term, &mut self.parts); // one that is new has no value: false will do
-        literal.is_ok_and(|literal| self.parts.solver.value_lit(literal) == lbool::TRUE)
+        literal.is_ok_and(|literal| self.parts.is_true(literal))
     }
 
     fn place(&self, step: EventId) -> i64 {
@@ -170,9 +177,7 @@ impl Backend for Sat<'_> {
     #[cfg(test)]
     fn value(&mut self, terms: &Terms<Atom>, term: TermId) -> foretrace_trace::Value {
         let Node::Leaf(Atom::Value { at, sort }) = terms.node(term) else { return self.is_true(terms, term).into() };
-        let solver = &self.parts.solver;
-        let is_true = |literal| solver.value_lit(literal) == lbool::TRUE;
-        let found = self.literals.found(terms, *at, &is_true);
+        let found = self.literals.found(terms, *at, &|literal| self.parts.is_true(literal));
         found.unwrap_or(foretrace_trace::Value::zero(*sort)) // one that is no part of the prefix
     }
 }

@@ -13,10 +13,10 @@ use super::sources::{Source, Sources};
 use super::theory::ScheduleTheory;
 use super::timed::Alarm;
 use crate::solve::partial_order::{AtomId, Place};
-use crate::solve::schedules::{Member, Schedules};
+use crate::solve::schedules::{Member, Schedules, WakeId};
 use batsat::{Lit, Solver, SolverInterface, SolverOpts, lbool};
 use foretrace_encodings::{Atom, Duty, Part};
-use foretrace_trace::{EventId, Structure, Trace};
+use foretrace_trace::{EventId, Structure, SyncId, Trace};
 use rustc_hash::FxHashMap;
 
 /// The solver, its theory, and the literals of leaves.
@@ -62,6 +62,7 @@ impl<'a> Parts<'a> {
                 let (start, end) = (self.member(start), end.map(|end| self.member(&end)));
                 self.theory.schedules.add_region(region.lock, region.shared, start, end);
             }
+            Duty::Wake { cond, wait, wake, signals } => self.wake(*cond, wait, wake, signals),
             Duty::Write { var, write } => {
                 let member = self.member(write);
                 self.theory.schedules.add_write(write.event, *var, member);
@@ -73,6 +74,42 @@ impl<'a> Parts<'a> {
                 self.theory.sources.insert(*at, Sources::new(sources));
             }
         }
+    }
+
+    fn wake(&mut self, cond: SyncId, wait: &Part, wake: &Part, signals: &[(Part, bool)]) {
+        let (waiting, woken) = (self.member(wait), self.member(wake));
+        let id = self.theory.schedules.add_wake(wake.event, cond, waiting, woken);
+        let sources: Vec<Source> =
+            signals.iter().map(|(signal, serves_all)| self.signal(id, signal, *serves_all)).collect();
+        let literals: Vec<Lit> = sources.iter().map(|source| source.literal).collect();
+        self.theory.sources.insert(wake.event, Sources::new(sources));
+        let unless: Vec<Lit> = wake.included.map(|event| !self.included(event).0).into_iter().collect();
+        self.some_of(&unless, wake.event, literals);
+    }
+
+    /// That a wake has this signal.
+    fn signal(&mut self, wake: WakeId, signal: &Part, serves_all: bool) -> Source {
+        let (literal, since) = (self.forced(), self.forced());
+        let member = self.member(signal);
+        let [atom, since_wait] = self.theory.schedules.add_release(wake, signal.event, member, serves_all);
+        self.theory.named(atom, literal);
+        self.theory.named(since_wait, since);
+        self.clause(&[!literal, since]);
+        if let Some(included) = signal.included {
+            let included = self.included(included).0;
+            self.clause(&[!literal, included]);
+        }
+        Source { write: Some(signal.event), literal, atom }
+    }
+
+    /// Unless one of these literals holds, the event has one of these sources.
+    fn some_of(&mut self, unless: &[Lit], at: EventId, sources: Vec<Lit>) {
+        self.add_clause(unless.iter().chain(&sources).copied());
+        if sources.len() > 1 {
+            let needed = self.needed(at);
+            self.add_clause(unless.iter().copied().chain([needed]));
+        }
+        self.theory.sources[&at].demand(unless.to_vec(), sources);
     }
 
     fn member(&mut self, part: &Part) -> Member {
@@ -104,15 +141,6 @@ impl<'a> Parts<'a> {
         self.theory.named(atom, literal);
         self.included.insert(event, (literal, atom));
         (literal, atom)
-    }
-
-    /// A new variable that is never decided.
-    fn forced(&mut self) -> Lit {
-        let var = self.solver.new_var(lbool::UNDEF, false);
-        let number = var.idx() as usize;
-        self.forced.resize(self.forced.len().max(number + 1), false);
-        self.forced[number] = true;
-        Lit::new(var, true)
     }
 
     /// Whether nothing but a clause makes the literal true.
@@ -155,6 +183,14 @@ impl Clauses for Parts<'_> {
         Lit::new(self.solver.new_var(lbool::UNDEF, true), true)
     }
 
+    fn forced(&mut self) -> Lit {
+        let var = self.solver.new_var(lbool::UNDEF, false);
+        let number = var.idx() as usize;
+        self.forced.resize(self.forced.len().max(number + 1), false);
+        self.forced[number] = true;
+        Lit::new(var, true)
+    }
+
     fn leaf(&mut self, atom: &Atom) -> Lit {
         match atom {
             Atom::Included(event) => self.included(*event).0,
@@ -173,12 +209,7 @@ impl Clauses for Parts<'_> {
     fn some_source(&mut self, unless: &[Lit], at: EventId, sources: &[Option<EventId>]) {
         let literals: Vec<Lit> =
             sources.iter().map(|write| self.leaf(&Atom::ReadsFrom { at, write: *write })).collect();
-        self.add_clause(unless.iter().chain(&literals).copied());
-        if literals.len() > 1 {
-            let needed = self.needed(at);
-            self.add_clause(unless.iter().copied().chain([needed]));
-        }
-        self.theory.sources[&at].demand(unless.to_vec(), literals);
+        self.some_of(unless, at, literals);
     }
 
     fn before(&mut self, a: EventId, b: EventId) -> Lit {

@@ -1,4 +1,5 @@
-//! Where reads take their values from: tried out one source after the other, only for reads that need one.
+//! Where reads take their values from, and wakes their signals: what they find where the steps are executed with what is
+//! decided, if that will do. For those that it will not do for, sources are tried out one after the other.
 //!
 //! "None of the first n that were tried" is a variable for each n, which the solver tries to have false first. So a source
 //! that was chosen once is what the solver begins with the next time that the read needs one.
@@ -15,16 +16,28 @@ pub(super) struct Source {
     pub(super) atom: AtomId,
 }
 
-/// A read that may need a source.
+/// Unless one of the literals in front holds, the read needs one of those behind.
+type Demand = (Vec<Lit>, Vec<Lit>);
+
+/// A read that may need a source, or a wake, whose sources are signals.
 pub(super) struct Sources {
     /// The likeliest first.
     pub(super) all: Vec<Source>,
     /// "The read needs a source", where that was ever said.
     pub(super) needed: Option<Lit>,
-    /// Unless one of the literals in front holds, it needs one of those behind.
-    demands: Vec<(Vec<Lit>, Vec<Lit>)>,
+    demands: Vec<Demand>,
     /// "None of those tried so far."
     none_yet: Option<(Lit, Lit)>,
+}
+
+/// What an assignment makes of a read that has no source yet.
+pub(super) enum Found {
+    /// It needs none.
+    Unneeded,
+    /// It may have the source that it found.
+    Fits(Lit),
+    /// It needs another one.
+    Misfits,
 }
 
 /// What is to be done about a read.
@@ -52,16 +65,33 @@ impl Sources {
         self.demands.push((unless, sources));
     }
 
+    /// Whether the write that a read found where the steps were executed will do.
+    pub(super) fn fits(&self, write: Option<EventId>, solver: &TheoryArg) -> Found {
+        let value = |literal: Lit| value(solver, literal);
+        if self.needed.and_then(value) != Some(true) {
+            return Found::Unneeded;
+        }
+        match self.literal(write) {
+            Some(literal)
+                if value(literal) != Some(false) && self.in_force(solver).all(|(_, all)| all.contains(&literal)) =>
+            {
+                Found::Fits(literal)
+            }
+            _ => Found::Misfits,
+        }
+    }
+
+    fn in_force(&self, solver: &TheoryArg) -> impl Iterator<Item = &Demand> {
+        let is_false = |literal: &Lit| value(solver, *literal) == Some(false);
+        self.demands.iter().filter(move |(unless, _)| unless.iter().all(is_false))
+    }
+
     /// Sees to it that the read has a source, if it needs one. `is_hidden` tells of those that some write is known to come
     /// after, before the read.
     pub(super) fn choose(&mut self, query: Lit, solver: &mut TheoryArg, is_hidden: impl Fn(AtomId) -> bool) -> Step {
-        let value = |literal: Lit| {
-            let value = solver.value(literal.var());
-            (value != lbool::UNDEF).then(|| value == lbool::new(literal.sign()))
-        };
+        let value = |literal: Lit| value(solver, literal);
         let Some(needed) = self.needed.filter(|needed| value(*needed) == Some(true)) else { return Step::Done };
-        let in_force = |unless: &[Lit]| unless.iter().all(|literal| value(*literal) == Some(false));
-        let demands: Vec<&(Vec<Lit>, Vec<Lit>)> = self.demands.iter().filter(|(unless, _)| in_force(unless)).collect();
+        let demands: Vec<&Demand> = self.in_force(solver).collect();
         if let Some(chosen) = self.all.iter().find(|source| value(source.literal) == Some(true)) {
             return match demands.iter().find(|(_, sources)| !sources.contains(&chosen.literal)) {
                 Some((unless, _)) => Step::Refuse(unless.iter().copied().chain([!chosen.literal]).collect()),
@@ -82,4 +112,9 @@ impl Sources {
         self.none_yet = Some((query, none));
         Step::Try(none)
     }
+}
+
+fn value(solver: &TheoryArg, literal: Lit) -> Option<bool> {
+    let value = solver.value(literal.var());
+    (value != lbool::UNDEF).then(|| value == lbool::new(literal.sign()))
 }

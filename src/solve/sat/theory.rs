@@ -1,14 +1,15 @@
 //! The theory of schedules as the SAT solver sees it.
 
-use super::sources::{Sources, Step};
+use super::sources::{Found, Sources, Step};
 use crate::solve::partial_order::{AtomId, Conflict, NodeId, Place};
-use crate::solve::schedules::{Schedules, Split};
+use crate::solve::schedules::{Executed, Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
+type FxIndexSet<K> = IndexSet<K, FxBuildHasher>;
 
 /// The theory of schedules, with a literal for each of its atoms.
 pub(super) struct ScheduleTheory {
@@ -20,15 +21,18 @@ pub(super) struct ScheduleTheory {
     /// How much of the trail the theory has seen, now and when each level began.
     seen: usize,
     seen_before: Vec<usize>,
-    /// Per read.
+    /// Per read, and per wake: its signals.
     pub(super) sources: FxIndexMap<EventId, Sources>,
     /// The query that is asked, and what was tried for it.
     pub(super) query: Option<Lit>,
     tries: Vec<Lit>,
     /// Pairs of steps that had to be decided for it.
     pairs: FxIndexMap<Split, Lit>,
-    /// The order of the last assignment.
+    /// Reads, and wakes, that the solver has to choose a source for: what they find by themselves did not do.
+    chosen_for: FxIndexSet<EventId>,
+    /// The order of the last assignment, and what the other reads found in it.
     pub(super) found: Vec<EventId>,
+    pub(super) sources_found: FxHashMap<Lit, EventId>,
     explanation: Vec<Lit>,
 }
 
@@ -44,7 +48,9 @@ impl ScheduleTheory {
             query: None,
             tries: Vec::new(),
             pairs: FxIndexMap::default(),
+            chosen_for: FxIndexSet::default(),
             found: Vec::new(),
+            sources_found: FxHashMap::default(),
             explanation: Vec::new(),
         }
     }
@@ -72,6 +78,7 @@ impl ScheduleTheory {
 
     /// The literals that hold from now on, so that nothing of what was tried for the query is decided for another one.
     pub(super) fn end_query(&mut self) -> Vec<Lit> {
+        self.chosen_for.clear();
         let untold = self.pairs.drain(..).map(|(_, literal)| !literal);
         self.tries.drain(..).chain(untold).collect()
     }
@@ -134,11 +141,24 @@ impl ScheduleTheory {
         self.literal(atom, self.schedules.order.value(atom).unwrap_or(true))
     }
 
-    /// Whether every read that needs a source has one. For those that have none the solver tries one next.
+    /// For how many reads and wakes the solver had to choose a source.
+    pub(super) fn chosen_for(&self) -> usize {
+        self.chosen_for.len()
+    }
+
+    /// Has the solver choose a source from now on where one of these was only found.
+    pub(super) fn choose_for_all(&mut self, sources: &[Lit]) {
+        let found = sources.iter().filter_map(|source| self.sources_found.get(source));
+        self.chosen_for.extend(found.copied());
+    }
+
+    /// Whether every read that a source is to be chosen for, and that needs one, has one. For those that have none the solver
+    /// tries one next.
     fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
         let mut chosen = true;
         let Some(query) = self.query else { return true };
-        for sources in self.sources.values_mut() {
+        for read in &self.chosen_for {
+            let Some(sources) = self.sources.get_mut(read) else { continue };
             match sources.choose(query, solver, |source| self.schedules.is_hidden(source)) {
                 Step::Done => {}
                 Step::Try(none) => {
@@ -152,6 +172,25 @@ impl ScheduleTheory {
             }
         }
         chosen
+    }
+
+    /// Whether the other reads can have what they find in this execution.
+    fn take_found(&mut self, Executed { order, found }: Executed, solver: &mut TheoryArg) -> bool {
+        self.sources_found.clear();
+        let before = self.chosen_for.len();
+        for (read, write) in found {
+            match self.sources[&read].fits(write, solver) {
+                Found::Unneeded => {}
+                Found::Fits(literal) => {
+                    self.sources_found.insert(literal, read);
+                }
+                Found::Misfits => {
+                    self.chosen_for.insert(read);
+                }
+            }
+        }
+        self.found = order;
+        self.chosen_for.len() == before || self.choose_sources(solver)
     }
 
     /// Has the solver decide pairs: for each that one of the two comes first.
@@ -184,7 +223,9 @@ impl Theory for ScheduleTheory {
     fn final_check(&mut self, solver: &mut TheoryArg) {
         if self.take_in(solver) && self.choose_sources(solver) {
             match self.schedules.execute() {
-                Ok(order) => self.found = order,
+                Ok(executed) => {
+                    self.take_found(executed, solver);
+                }
                 Err(splits) => self.decide(splits, solver),
             }
         }

@@ -58,8 +58,13 @@ pub(super) enum Then {
 pub(super) enum Refined {
     /// With its values all constraints hold.
     Holds,
-    /// These rows rule it out.
-    RuledOut(Vec<Row>),
+    /// These rows rule it out, and those that there are already, where these sources are chosen.
+    RuledOut {
+        /// The new rows.
+        rows: Vec<Row>,
+        /// Where the reads in them take their values from.
+        sources: Vec<Lit>,
+    },
     /// A value is too large to work with.
     TooLarge,
 }
@@ -90,7 +95,7 @@ impl Values {
 
     /// The literal of "the read returns this value".
     pub(super) fn equals(&mut self, at: EventId, value: Value, to: &mut impl Clauses) -> Lit {
-        *self.equal.entry((at, value)).or_insert_with(|| to.fresh())
+        *self.equal.entry((at, value)).or_insert_with(|| to.forced())
     }
 
     /// Notes that a read returns what is given where the literal is true.
@@ -132,7 +137,7 @@ impl Values {
             constraints.iter().chain(goals).map(|constraint| assignment.wrong(constraint)).collect();
         let refined = match wrong.map(|wrong| wrong.concat()) {
             Ok(wrong) if wrong.is_empty() => Refined::Holds,
-            Ok(wrong) => Refined::RuledOut(assignment.rows_of(wrong)),
+            Ok(wrong) => assignment.ruled_out(wrong),
             Err(TooLarge) => Refined::TooLarge,
         };
         self.constraints = constraints;
@@ -262,8 +267,8 @@ impl Assignment<'_> {
     }
 
     /// The new rows by which the conditions are what they are under the assignment.
-    fn rows_of(&mut self, conditions: Vec<TermId>) -> Vec<Row> {
-        let mut rows = Vec::new();
+    fn ruled_out(&mut self, conditions: Vec<TermId>) -> Refined {
+        let (mut rows, mut sources) = (Vec::new(), Vec::new());
         let mut pending: Vec<Read> = Vec::new();
         let mut seen: FxHashSet<EventId> = FxHashSet::default();
         for condition in conditions {
@@ -279,9 +284,10 @@ impl Assignment<'_> {
             if let (Some(source), Some(value)) = (self.chosen(read.at), self.found[&read.at].clone()) {
                 let then = Then::Returns(read, value);
                 pending.extend(self.add_row(source.given, Some(source.chosen), then, &mut rows).iter());
+                sources.push(source.chosen);
             }
         }
-        rows
+        Refined::RuledOut { rows, sources }
     }
 
     /// Adds the row if it is new; returns what it reads.

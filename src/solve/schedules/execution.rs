@@ -1,6 +1,6 @@
 //! Whether what is decided will do: steps one by one, as near to the observed order as orders, locks and reads allow.
 
-use super::tables::{ReadId, RegionId, Role};
+use super::tables::{ReadId, RegionId, Role, WriteId};
 use super::{NONE, Schedules, Split};
 use crate::solve::partial_order::NodeId;
 use foretrace_trace::{EventId, VarId};
@@ -15,6 +15,15 @@ enum Awaited {
     Var(VarId),
 }
 
+/// An execution of all steps.
+pub(in crate::solve) struct Executed {
+    /// The steps in order.
+    pub(in crate::solve) order: Vec<EventId>,
+    /// What reads without a source found: the last write of the prefix before them, if there is one; and wakes without a signal
+    /// a signal, if there is one for each.
+    pub(in crate::solve) found: Vec<(EventId, Option<EventId>)>,
+}
+
 /// An execution in progress.
 struct Execution<'s> {
     schedules: &'s Schedules,
@@ -26,11 +35,16 @@ struct Execution<'s> {
     /// Per variable: the reads that its value is for and that did not happen yet.
     pending: FxHashMap<VarId, Vec<ReadId>>,
     waiting: FxHashMap<Awaited, Vec<NodeId>>,
+    /// Per variable: its last write of the prefix.
+    last: FxHashMap<VarId, WriteId>,
+    /// Waits, signals and wakes as they happened.
+    moments: Vec<Role>,
+    done: Executed,
 }
 
 impl Schedules {
     /// The steps in an order in which they can happen; where none was found, pairs of which one must be decided otherwise.
-    pub(in crate::solve) fn execute(&self) -> Result<Vec<EventId>, Vec<Split>> {
+    pub(in crate::solve) fn execute(&self) -> Result<Executed, Vec<Split>> {
         Execution::new(self).run()
     }
 }
@@ -46,21 +60,25 @@ impl<'s> Execution<'s> {
                 pending.entry(read.var).or_default().push(id);
             }
         }
-        let (held, waiting) = (FxHashMap::default(), FxHashMap::default());
-        Execution { schedules, waits_for, ready, held, pending, waiting }
+        let done = Executed { order: Vec::with_capacity(waits_for.len()), found: Vec::new() };
+        let (held, waiting, last) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        Execution { schedules, waits_for, ready, held, pending, waiting, last, moments: Vec::new(), done }
     }
 
-    fn run(mut self) -> Result<Vec<EventId>, Vec<Split>> {
-        let mut order = Vec::with_capacity(self.waits_for.len());
+    fn run(mut self) -> Result<Executed, Vec<Split>> {
         while let Some(Reverse((step, node))) = self.ready.pop() {
             if let Some(awaited) = self.obstacle(node) {
                 self.waiting.entry(awaited).or_default().push(node);
                 continue;
             }
-            order.push(step);
+            self.done.order.push(step);
             self.happen(node);
         }
-        if order.len() == self.waits_for.len() { Ok(order) } else { Err(self.splits()) }
+        if self.done.order.len() < self.waits_for.len() {
+            return Err(self.splits());
+        }
+        self.done.found.extend(self.schedules.matched(&self.moments));
+        Ok(self.done)
     }
 
     fn roles(&self, node: NodeId) -> impl Iterator<Item = Role> + 's {
@@ -79,7 +97,7 @@ impl<'s> Execution<'s> {
                 let var = self.schedules.tables.writes[write as usize].var;
                 self.reader_against(write).map(|_| Awaited::Var(var))
             }
-            Role::End(_) | Role::Read(_) => None,
+            _ => None,
         })
     }
 
@@ -136,6 +154,9 @@ impl<'s> Execution<'s> {
                 if at.source.is_some() {
                     self.pending.entry(at.var).or_default().retain(|other| *other != read);
                     self.wake(Awaited::Var(at.var));
+                } else {
+                    let last = self.last.get(&at.var).map(|last| tables.writes[*last as usize].event);
+                    self.done.found.push((at.event, last));
                 }
             }
             Role::Write(write) => {
@@ -143,7 +164,11 @@ impl<'s> Execution<'s> {
                 if !at.readers.is_empty() {
                     self.pending.entry(at.var).or_default().extend(&at.readers);
                 }
+                if self.schedules.holds(at.at) {
+                    self.last.insert(at.var, write);
+                }
             }
+            Role::Wait(_) | Role::Wake(_) | Role::Signal(_) => self.moments.push(role),
         }
     }
 
@@ -173,7 +198,7 @@ impl<'s> Execution<'s> {
                         splits.push((tables.writes[write as usize].at.node, tables.reads[read as usize].at.node));
                     }
                 }
-                Role::End(_) | Role::Read(_) => {}
+                _ => {}
             }
         }
         splits.sort_unstable();

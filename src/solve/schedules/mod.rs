@@ -12,15 +12,18 @@
 //! Sources: the from-read and lock rules of ordering consistency theories (He, Sun and Fan; Deagle), with lazily made atoms.
 
 mod execution;
+mod releases;
 mod rules;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, Place};
+pub(super) use execution::Executed;
 use foretrace_trace::{EventId, SyncId, VarId};
 use rules::Order;
-use tables::{ReadId, RegionId, Tables, Thing, WriteId};
+pub(super) use tables::WakeId;
+use tables::{ReadId, RegionId, SignalId, Tables, Thing, WriteId};
 
 /// An event of a step, and whether the prefix holds it.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,11 @@ enum Meaning {
         read: ReadId,
         write: WriteId,
     },
+    /// The wake has the signal.
+    Release {
+        wake: WakeId,
+        signal: SignalId,
+    },
 }
 
 /// How much of a thread the prefix holds, and by which atom.
@@ -68,6 +76,7 @@ struct Level {
     reached: usize,
     bounded: usize,
     sourced: usize,
+    released: usize,
 }
 
 /// The theory's state.
@@ -86,6 +95,8 @@ pub(super) struct Schedules {
     /// The threads of which more is in the prefix, and the reads with a source, in the order in which that was decided.
     reached: Vec<u32>,
     sourced: Vec<ReadId>,
+    /// The wakes that have a signal, with it, in the order in which that was decided.
+    released: Vec<(WakeId, SignalId)>,
     tasks: Vec<Task>,
     levels: Vec<Level>,
 }
@@ -160,18 +171,37 @@ impl Schedules {
         }
     }
 
+    /// A wake, told once.
+    pub(super) fn add_wake(&mut self, event: EventId, cond: SyncId, wait: Member, wake: Member) -> WakeId {
+        let (wait, wake) = (self.at(wait), self.at(wake));
+        self.tables.add_wake(event, cond, wait, wake)
+    }
+
+    /// Two new atoms: the wake has this signal, which then comes before it; and the signal comes after the wait, which the first
+    /// one is to imply.
+    pub(super) fn add_release(&mut self, wake: WakeId, signal: EventId, at: Member, serves_all: bool) -> [AtomId; 2] {
+        let at = self.at(at);
+        let tables::Wake { cond, wait, at: woken, .. } = self.tables.wakes[wake as usize];
+        let signal = self.tables.signal(signal, cond, at, serves_all);
+        self.meanings.push(Meaning::Release { wake, signal });
+        let released = self.order.add_implying(at.node, woken.node);
+        self.meanings.push(Meaning::Order);
+        [released, self.order.add_implying(wait.node, at.node)]
+    }
+
     /// Begins a level.
     pub(super) fn push(&mut self) {
         self.order.push();
-        let (reached, bounded, sourced) = (self.reached.len(), self.bounded.len(), self.sourced.len());
-        self.levels.push(Level { reached, bounded, sourced });
+        let (reached, bounded) = (self.reached.len(), self.bounded.len());
+        let (sourced, released) = (self.sourced.len(), self.released.len());
+        self.levels.push(Level { reached, bounded, sourced, released });
     }
 
     /// Takes back the last levels.
     pub(super) fn pop(&mut self, levels: usize) {
         self.order.pop(levels);
         let Some(kept) = self.levels.len().checked_sub(levels).filter(|_| levels > 0) else { return };
-        let Level { reached, bounded, sourced } = self.levels.drain(kept..).next().expect("one or more");
+        let Level { reached, bounded, sourced, released } = self.levels.drain(kept..).next().expect("one or more");
         for thread in self.reached.drain(reached..) {
             self.reach[thread as usize].pop();
         }
@@ -180,6 +210,10 @@ impl Schedules {
         }
         for read in self.sourced.drain(sourced..).rev() {
             self.tables.forget_source(read);
+        }
+        for (wake, signal) in self.released.drain(released..).rev() {
+            self.tables.wakes[wake as usize].released -= 1;
+            self.tables.signals[signal as usize].taken = None;
         }
         self.tasks.clear();
     }
@@ -194,6 +228,7 @@ impl Schedules {
             Meaning::Included { thread, position } if value => self.include(thread, position, atom),
             Meaning::Included { thread, position } => self.exclude(thread, position, atom),
             Meaning::Source { read, write } if value => self.take_source(read, write, atom)?,
+            Meaning::Release { wake, signal } if value => self.take_signal(wake, signal, atom)?,
             _ => {}
         }
         self.settle()
@@ -236,9 +271,13 @@ impl Schedules {
         atoms
     }
 
-    /// Whether some write is known to come between a source and its read.
+    /// Whether some write is known to come between a source and its read, or another wake has the signal.
     pub(super) fn is_hidden(&self, source: AtomId) -> bool {
-        let Meaning::Source { read, write } = self.meanings[source as usize] else { return false };
+        let (read, write) = match self.meanings[source as usize] {
+            Meaning::Source { read, write } => (read, write),
+            Meaning::Release { signal, .. } => return self.tables.signals[signal as usize].taken.is_some(),
+            _ => return false,
+        };
         let from = self.tables.writes.get(write as usize).map(|write| write.at);
         (0..self.reach.len() as u32).any(|thread| {
             self.last_before(read, thread).filter(|last| *last != write).is_some_and(|last| match from {
@@ -327,6 +366,22 @@ impl Schedules {
             self.sourced.push(read);
         }
         self.tasks.push(Task::Source(read));
+        Ok(())
+    }
+
+    fn take_signal(&mut self, wake: WakeId, signal: SignalId, atom: AtomId) -> Result<(), Conflict> {
+        let taken = &mut self.tables.signals[signal as usize];
+        if taken.serves_all {
+            return Ok(());
+        }
+        if let Some((_, other)) = taken.taken {
+            return self.contradiction(Because { atoms: [atom, other, NONE], ..Because::ALWAYS });
+        }
+        taken.taken = Some((wake, atom));
+        self.tables.wakes[wake as usize].released += 1;
+        if !self.levels.is_empty() {
+            self.released.push((wake, signal));
+        }
         Ok(())
     }
 

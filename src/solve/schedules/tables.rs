@@ -8,6 +8,8 @@ use std::ops::Range;
 pub(super) type RegionId = u32;
 pub(super) type WriteId = u32;
 pub(super) type ReadId = u32;
+pub(in crate::solve) type WakeId = u32;
+pub(super) type SignalId = u32;
 
 /// An event: its step, its place, and by what it is known to be part of the prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,7 @@ pub(super) struct Region {
 
 /// A write.
 pub(super) struct Write {
+    pub(super) event: EventId,
     pub(super) var: VarId,
     pub(super) at: At,
     /// The reads that take their values from it, as far as is decided.
@@ -42,10 +45,31 @@ pub(super) struct Write {
 /// A read.
 #[derive(Clone, Copy)]
 pub(super) struct Read {
+    pub(super) event: EventId,
     pub(super) var: VarId,
     pub(super) at: At,
     /// Where its value comes from, and the atom that says so.
     pub(super) source: Option<(WriteId, AtomId)>,
+}
+
+/// A wake that needs a signal.
+pub(super) struct Wake {
+    pub(super) event: EventId,
+    pub(super) cond: SyncId,
+    pub(super) wait: At,
+    pub(super) at: At,
+    /// How many signals were decided to be its own.
+    pub(super) released: u32,
+}
+
+/// A signal or a broadcast.
+pub(super) struct Signal {
+    pub(super) event: EventId,
+    pub(super) cond: SyncId,
+    pub(super) at: At,
+    pub(super) serves_all: bool,
+    /// The wake that was decided to have it, and the atom that says so.
+    pub(super) taken: Option<(WakeId, AtomId)>,
 }
 
 /// What begins to count with an event of the prefix.
@@ -62,6 +86,9 @@ pub(super) enum Role {
     End(RegionId),
     Read(ReadId),
     Write(WriteId),
+    Wait(WakeId),
+    Wake(WakeId),
+    Signal(SignalId),
 }
 
 /// Regions of a lock in one thread, and those of them that do not share it.
@@ -85,6 +112,9 @@ pub(super) struct Tables {
     pub(super) regions: Vec<Region>,
     pub(super) writes: Vec<Write>,
     pub(super) reads: Vec<Read>,
+    pub(super) wakes: Vec<Wake>,
+    pub(super) signals: Vec<Signal>,
+    signal_of: FxHashMap<EventId, SignalId>,
     lock_of: FxHashMap<SyncId, u32>,
     locks: Vec<Vec<OfThread>>,
     /// Per thread: the locks that it has regions of.
@@ -147,7 +177,7 @@ impl Tables {
         let own = &mut variable.writes[at.thread as usize];
         let place = own.partition_point(|write| self.writes[*write as usize].at.position < at.position);
         own.insert(place, id);
-        self.writes.push(Write { var, at, readers: Vec::new() });
+        self.writes.push(Write { event, var, at, readers: Vec::new() });
         self.write_of.insert(event, id);
         self.add_thing(at, Thing::Write(id));
         self.add_role(at, Role::Write(id));
@@ -156,10 +186,30 @@ impl Tables {
 
     pub(super) fn add_read(&mut self, event: EventId, var: VarId, at: At) -> ReadId {
         let id = self.reads.len() as ReadId;
-        self.reads.push(Read { var, at, source: None });
+        self.reads.push(Read { event, var, at, source: None });
         self.read_of.insert(event, id);
         self.vars.entry(var).or_default().writes.resize(self.threads, Vec::new());
         self.add_role(at, Role::Read(id));
+        id
+    }
+
+    pub(super) fn add_wake(&mut self, event: EventId, cond: SyncId, wait: At, at: At) -> WakeId {
+        let id = self.wakes.len() as WakeId;
+        self.wakes.push(Wake { event, cond, wait, at, released: 0 });
+        self.add_role(wait, Role::Wait(id));
+        self.add_role(at, Role::Wake(id));
+        id
+    }
+
+    /// The number of a signal, which may be told already.
+    pub(super) fn signal(&mut self, event: EventId, cond: SyncId, at: At, serves_all: bool) -> SignalId {
+        if let Some(known) = self.signal_of.get(&event) {
+            return *known;
+        }
+        let id = self.signals.len() as SignalId;
+        self.signals.push(Signal { event, cond, at, serves_all, taken: None });
+        self.signal_of.insert(event, id);
+        self.add_role(at, Role::Signal(id));
         id
     }
 
@@ -279,7 +329,7 @@ impl Tables {
 
     /// A read has a source.
     pub(super) fn set_source(&mut self, read: ReadId, write: WriteId, atom: AtomId) {
-        let Read { var, at, source } = &mut self.reads[read as usize];
+        let Read { var, at, source, .. } = &mut self.reads[read as usize];
         *source = Some((write, atom));
         insert(&mut self.sourced_in[at.thread as usize], (at.step, read));
         self.vars.entry(*var).or_default().sourced.push(read);
@@ -293,7 +343,7 @@ impl Tables {
 
     /// The read that got a source last no longer has it.
     pub(super) fn forget_source(&mut self, read: ReadId) {
-        let Read { var, at, source } = &mut self.reads[read as usize];
+        let Read { var, at, source, .. } = &mut self.reads[read as usize];
         self.vars.entry(*var).or_default().sourced.pop();
         remove(&mut self.sourced_in[at.thread as usize], (at.step, read));
         let Some((write, _)) = source.take() else { return };
