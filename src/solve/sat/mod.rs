@@ -95,6 +95,7 @@ impl Backend for Sat<'_> {
     }
 
     fn begin(&mut self, terms: &Terms<Atom>, goals: &[TermId]) -> Result<(), Unsupported> {
+        self.parts.theory.sources.sort_unstable_keys(); // tried in the order of the run
         let selector = self.parts.fresh();
         self.selector = Some(selector);
         self.parts.theory.query = Some(selector);

@@ -9,7 +9,7 @@
 //! ([`super::sources`]).
 
 use super::clauses::Clauses;
-use super::sources::{Source, Sources};
+use super::sources::Sources;
 use super::theory::ScheduleTheory;
 use super::timed::Alarm;
 use crate::solve::partial_order::{AtomId, Place};
@@ -69,7 +69,6 @@ impl<'a> Parts<'a> {
             Duty::Read { var, at, step, sources } => {
                 let member = self.member(&Part { event: *at, step: *step, included: None });
                 self.theory.schedules.add_read(*at, *var, member);
-                let sources = sources.iter().map(|source| self.source(*at, source.as_ref())).collect();
                 self.theory.sources.insert(*at, Sources::new(sources));
             }
         }
@@ -81,16 +80,21 @@ impl<'a> Parts<'a> {
         Member { place: self.place(part.step), position, included }
     }
 
-    fn source(&mut self, at: EventId, write: Option<&Part>) -> Source {
+    /// The literal of "the read takes its value from there", if that source was told.
+    fn source(&mut self, at: EventId, write: Option<EventId>) -> Option<Lit> {
+        let (part, known) = self.theory.sources.get(&at)?.find(write)?;
+        if known.is_some() {
+            return known;
+        }
         let literal = self.forced();
-        let event = write.map(|write| write.event);
-        let atom = self.theory.schedules.add_source(at, event);
+        let atom = self.theory.schedules.add_source(at, write);
         self.theory.named(atom, literal);
-        if let Some(included) = write.and_then(|write| write.included) {
+        self.theory.sources[&at].name(write, literal, atom);
+        if let Some(included) = part.and_then(|part| part.included) {
             let included = self.included(included).0;
             self.clause(&[!literal, included]);
         }
-        Source { write: event, literal, atom }
+        Some(literal)
     }
 
     /// The literal and the atom of "the prefix holds this event".
@@ -158,10 +162,7 @@ impl Clauses for Parts<'_> {
     fn leaf(&mut self, atom: &Atom) -> Lit {
         match atom {
             Atom::Included(event) => self.included(*event).0,
-            Atom::ReadsFrom { at, write } => {
-                let known = self.theory.sources.get(at).and_then(|sources| sources.literal(*write));
-                known.unwrap_or_else(|| self.fresh())
-            }
+            Atom::ReadsFrom { at, write } => self.source(*at, *write).unwrap_or_else(|| self.fresh()),
             _ => self.fresh(),
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct ScheduleTheory {
     seen_before: Vec<usize>,
     /// Per read.
     pub(super) sources: FxIndexMap<EventId, Sources>,
+    /// How many of them had what they need at the last look.
+    settled: usize,
     /// The query that is asked, and what was tried for it.
     pub(super) query: Option<Lit>,
     tries: Vec<Lit>,
@@ -41,6 +43,7 @@ impl ScheduleTheory {
             seen: 0,
             seen_before: Vec::new(),
             sources: FxIndexMap::default(),
+            settled: 0,
             query: None,
             tries: Vec::new(),
             pairs: FxIndexMap::default(),
@@ -134,24 +137,23 @@ impl ScheduleTheory {
         self.literal(atom, self.schedules.order.value(atom).unwrap_or(true))
     }
 
-    /// Whether every read that needs a source has one. For those that have none the solver tries one next.
+    /// Whether every read that needs a source has one. For the first that has none the solver tries one next: what that
+    /// rules out, reads after it need not find out by conflicts that undo all that was tried for them.
     fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
-        let mut chosen = true;
         let Some(query) = self.query else { return true };
-        for sources in self.sources.values_mut() {
-            match sources.choose(query, solver, |source| self.schedules.is_hidden(source)) {
-                Step::Done => {}
-                Step::Try(none) => {
-                    chosen = false;
-                    self.tries.push(none);
-                }
-                Step::Refuse(clause) => {
-                    solver.raise_conflict(&clause, true);
-                    return false;
-                }
+        let settled = std::mem::take(&mut self.settled);
+        // What was tried since may have made those before need one.
+        for nth in (settled..self.sources.len()).chain(0..settled) {
+            match self.sources[nth].choose(query, solver, &self.schedules) {
+                Step::Done => continue,
+                Step::Implied => {}
+                Step::Try(none) => self.tries.push(none),
+                Step::Refuse(clause) => solver.raise_conflict(&clause, true),
             }
+            self.settled = nth;
+            return false;
         }
-        chosen
+        true
     }
 
     /// Has the solver decide pairs: for each that one of the two comes first.
@@ -196,6 +198,7 @@ impl Theory for ScheduleTheory {
     }
 
     fn pop_levels(&mut self, levels: usize) {
+        self.settled = 0;
         let kept = self.seen_before.len().saturating_sub(levels);
         if let Some(seen) = self.seen_before.drain(kept..).next() {
             self.seen = seen;
