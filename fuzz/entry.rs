@@ -8,21 +8,21 @@ use foretrace_trace::{Leaf, std_format, write_to};
 
 /// JSON Lines.
 pub fn jsonl(bytes: &[u8]) {
-    if let Ok(trace) = json_lines::read(bytes) {
+    if let Ok((trace, _)) = json_lines::read(bytes) {
         survives(&trace);
     }
 }
 
 /// The binary form, but for its checksum, which is made to fit.
 pub fn binary(bytes: &[u8]) {
-    if let Ok(trace) = binary_form::read(binary_form::with_checksum(bytes).as_slice()) {
+    if let Ok((trace, _)) = binary_form::read(binary_form::with_checksum(bytes).as_slice()) {
         survives(&trace);
     }
 }
 
 /// STD.
 pub fn std(bytes: &[u8]) {
-    if let Ok(trace) = std_format::read(bytes) {
+    if let Ok((trace, _)) = std_format::read(bytes) {
         survives(&trace);
     }
 }
@@ -62,9 +62,9 @@ impl Name {
 
 fn survives(trace: &Trace) {
     let json = written(trace, Layout::Jsonl);
-    let from_json = json_lines::read(json.as_slice()).unwrap_or_else(|error| panic!("{error}"));
+    let (from_json, _) = json_lines::read(json.as_slice()).unwrap_or_else(|error| panic!("{error}"));
     let binary = written(&from_json, Layout::Binary);
-    let from_binary = binary_form::read(binary.as_slice()).unwrap_or_else(|error| panic!("{error}"));
+    let (from_binary, _) = binary_form::read(binary.as_slice()).unwrap_or_else(|error| panic!("{error}"));
     let again = written(&from_binary, Layout::Jsonl);
     assert!(again == json, "{}\nbecame\n{}", String::from_utf8_lossy(&json), String::from_utf8_lossy(&again));
     std_format::read(written(trace, Layout::Std).as_slice()).ok();

@@ -10,6 +10,9 @@ use foretrace_trace::{EventId, Local, Node, Op, Sort, TermId, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
+/// How many times as many writes are looked at as are to be left by critical sections.
+const MOST_HIDDEN: usize = 8;
+
 /// π(v₁ … vₙ): the definitions that the value just before an access may come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pi {
@@ -24,22 +27,10 @@ pub struct Pi {
 impl Pi {
     /// The π-function of an access.
     pub fn new(facts: Facts<'_>, at: EventId) -> Pi {
-        let var = facts.trace.event(at).op.var().expect("only accesses have a π-function");
-        let mut writes = Vec::new();
-        let mut latest: Vec<EventId> = Vec::new(); // of those that must come before, one a thread
-        for write in &facts.structure.writes[var.index()] {
-            if *write == at || facts.clocks.before(at, *write) {
-                continue;
-            }
-            if !facts.clocks.before(*write, at) {
-                writes.push(*write);
-                continue;
-            }
-            let thread = facts.trace.event(*write).thread;
-            match latest.iter_mut().find(|other| facts.trace.event(**other).thread == thread) {
-                Some(other) => *other = *write,
-                None => latest.push(*write),
-            }
+        let (mut writes, mut latest) = (Vec::new(), Vec::new());
+        for Window { before, concurrent } in windows(facts, at) {
+            latest.extend(before);
+            writes.extend_from_slice(concurrent);
         }
         let initial = latest.is_empty();
         let last = |w: &&EventId| !latest.iter().any(|other| facts.clocks.before(**w, *other));
@@ -48,10 +39,33 @@ impl Pi {
         Pi { at, initial, writes }
     }
 
+    /// How many writes it has before those are left out that critical sections hide, about.
+    pub(crate) fn size(facts: Facts<'_>, at: EventId) -> usize {
+        windows(facts, at).map(|window| window.concurrent.len()).sum()
+    }
+
     /// All sources, the initial value first, as [`Atom::ReadsFrom`] names them.
     pub fn sources(&self) -> impl Iterator<Item = Option<EventId>> + '_ {
         self.initial.then_some(None).into_iter().chain(self.writes.iter().copied().map(Some))
     }
+}
+
+/// A thread's writes of a variable, as an access of it sees them.
+struct Window<'a> {
+    /// The last one that must come before the access.
+    before: Option<EventId>,
+    /// Those after that one which need not come after the access.
+    concurrent: &'a [EventId],
+}
+
+/// The writes that the value just before an access may come from, as far as each thread by itself tells.
+fn windows<'a>(facts: Facts<'a>, at: EventId) -> impl Iterator<Item = Window<'a>> {
+    let var = facts.trace.event(at).op.var().expect("only accesses have a π-function");
+    facts.structure.writes_by_thread(facts.trace, var).map(move |own| {
+        let concurrent = own.partition_point(|write| facts.clocks.before(*write, at));
+        let after = own.partition_point(|write| *write != at && !facts.clocks.before(at, *write));
+        Window { before: own[..concurrent].last().copied(), concurrent: &own[concurrent..after] }
+    })
 }
 
 /// The reads that return one and the same value in every prefix, with that value.
@@ -88,10 +102,7 @@ fn constant_value(facts: Facts<'_>, read: EventId, constants: &FxHashMap<EventId
     };
     // Cheap look first: the π-function is only built where no two constants differ.
     let mut some_differ = false;
-    let concurrent = facts.structure.writes[var.index()]
-        .iter()
-        .filter(|w| **w != read && !facts.clocks.before(read, **w) && !facts.clocks.before(**w, read));
-    for write in concurrent {
+    for write in windows(facts, read).flat_map(|window| window.concurrent) {
         if !agree(constant_written(facts, *write, constants)) {
             some_differ = true;
             break;
@@ -136,13 +147,30 @@ impl Encoder<'_> {
         if let Some(pi) = self.sources.get(&at) {
             return pi.clone();
         }
-        let mut pi = Pi::new(self.facts, at);
-        if let Some(sections) = &self.sections {
-            sections.narrow(self.facts, &mut pi);
-        }
-        let pi = Rc::new(pi);
+        let pi = Rc::new(self.narrowed_pi(at, usize::MAX).expect("so many are not there"));
         self.sources.insert(at, pi.clone());
         pi
+    }
+
+    /// The same where it has at most so many writes, and is not much larger before critical sections are looked at.
+    pub(crate) fn pi_of_at_most(&mut self, writes: usize, at: EventId) -> Option<Rc<Pi>> {
+        if let Some(pi) = self.sources.get(&at) {
+            return Some(pi.clone()).filter(|pi| pi.writes.len() <= writes);
+        }
+        if Pi::size(self.facts, at) > MOST_HIDDEN * writes {
+            return None;
+        }
+        let pi = Rc::new(self.narrowed_pi(at, writes)?);
+        self.sources.insert(at, pi.clone());
+        Some(pi)
+    }
+
+    fn narrowed_pi(&self, at: EventId, most: usize) -> Option<Pi> {
+        let pi = Pi::new(self.facts, at);
+        match &self.sections {
+            Some(sections) => sections.narrow(self.facts, pi, most),
+            None => Some(pi).filter(|pi| pi.writes.len() <= most),
+        }
     }
 
     /// The value of the access's variable just before it.

@@ -240,18 +240,16 @@ impl<'a> Encoder<'a> {
     pub(crate) fn settle(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
         while let Some(task) = self.agenda.pop() {
             match task {
-                Task::Reach(event) => self.extend(event),
+                Task::Reach(event) => self.extend(event, go_on)?,
                 Task::Value(access) => self.define_value(access),
                 Task::Source(access, source) => self.define_source(access, source),
             }
-            if !go_on(self.build.terms.len()) {
-                return None;
-            }
+            go_on(self.build.terms.len()).then_some(())?;
         }
         Some(())
     }
 
-    fn extend(&mut self, event: EventId) {
+    fn extend(&mut self, event: EventId, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
         let thread = self.facts.trace.event(event).thread.index();
         let own = &self.facts.structure.threads[thread];
         let until = self.facts.structure.position(event) + 1;
@@ -264,7 +262,9 @@ impl<'a> Encoder<'a> {
         self.cone.frontier[thread] = from.max(until);
         for id in own.iter().take(until).skip(from) {
             self.encode_event(*id);
+            go_on(self.build.terms.len()).then_some(())?;
         }
+        Some(())
     }
 
     /// The obligations of one event that takes part.

@@ -7,7 +7,6 @@
 use crate::cssa::Pi;
 use crate::encoder::Facts;
 use foretrace_trace::{EventId, Region};
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// From an event on, a thread holds the locks of these regions.
@@ -16,8 +15,6 @@ type Epoch = (EventId, Rc<[Region]>);
 /// The regions around every access.
 pub(crate) struct Sections {
     epochs: Vec<Vec<Epoch>>,
-    /// The next write of the same thread to the same variable.
-    next_write: FxHashMap<EventId, EventId>,
 }
 
 impl Sections {
@@ -29,32 +26,27 @@ impl Sections {
             own.push((region.start, true, *region));
             own.extend(region.end.map(|end| (end, false, *region)));
         }
-        let mut next_write = FxHashMap::default();
-        for writes in &facts.structure.writes {
-            let mut next: Vec<Option<EventId>> = vec![None; threads];
-            for write in writes.iter().rev() {
-                let next = &mut next[facts.trace.event(*write).thread.index()];
-                next_write.extend(next.replace(*write).map(|next| (*write, next)));
-            }
-        }
-        Sections { epochs: changes.into_iter().map(epochs).collect(), next_write }
+        Sections { epochs: changes.into_iter().map(epochs).collect() }
     }
 
-    /// Leaves out the writes that critical sections hide from the access.
-    pub(crate) fn narrow(&self, facts: Facts<'_>, pi: &mut Pi) {
+    /// The π-function without the writes that critical sections hide from the access, unless more than `most` are left.
+    pub(crate) fn narrow(&self, facts: Facts<'_>, pi: Pi, most: usize) -> Option<Pi> {
         let thread = facts.trace.event(pi.at).thread;
         let around = self.around(facts, pi.at);
         let is_own = |write: &EventId| facts.trace.event(*write).thread == thread;
         let own = pi.writes.iter().copied().find(|write| is_own(write) && *write < pi.at);
         let hides = |mine: &Region, theirs: &Region, write: EventId| {
-            let overwritten = |next: &EventId| theirs.end.is_none_or(|end| *next < end);
-            mine.excludes(theirs)
-                && (own.is_some_and(|own| mine.start < own) || self.next_write.get(&write).is_some_and(overwritten))
+            let overwritten = |next| theirs.end.is_none_or(|end| next < end);
+            let next = || facts.structure.next_write(facts.trace, write);
+            mine.excludes(theirs) && (own.is_some_and(|own| mine.start < own) || next().is_some_and(overwritten))
         };
-        pi.writes.retain(|write| {
-            let theirs = self.around(facts, *write);
-            is_own(write) || !around.iter().any(|mine| theirs.iter().any(|theirs| hides(mine, theirs, *write)))
-        });
+        let is_hidden = |write: &EventId| {
+            let theirs = if around.is_empty() { &[] } else { self.around(facts, *write) };
+            !is_own(write) && around.iter().any(|mine| theirs.iter().any(|theirs| hides(mine, theirs, *write)))
+        };
+        let mut left = pi.writes.iter().copied().filter(|write| !is_hidden(write));
+        let writes: Vec<EventId> = left.by_ref().take(most).collect();
+        left.next().is_none().then_some(Pi { writes, ..pi })
     }
 
     fn around(&self, facts: Facts<'_>, event: EventId) -> &[Region] {

@@ -3,15 +3,12 @@
 use anyhow::Context;
 use foretrace::recorder::Folder;
 use foretrace::report::SavedSchedule;
-use foretrace_trace::{Format, Observed, Trace, observe};
+use foretrace_trace::{Format, Observed, Trace};
 use std::path::Path;
 
 /// Reads a trace of any format, or that of a recording's folder, and runs its recorded order.
 pub fn read_trace(path: &Path) -> anyhow::Result<(Trace, Observed)> {
-    let path = &Folder::trace_of(path);
-    let trace = foretrace_trace::read(path)?;
-    let observed = observe(&trace).with_context(|| path.display().to_string())?;
-    Ok((trace, observed))
+    Ok(foretrace_trace::read_observed(&Folder::trace_of(path))?)
 }
 
 /// Writes a trace in the format that is asked for, else that of the file's name, else as JSON Lines; to stdout where no

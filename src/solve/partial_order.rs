@@ -123,7 +123,7 @@ pub(super) struct PartialOrder {
     node_of: FxHashMap<EventId, NodeId>,
     chains: Vec<BTreeMap<u32, NodeId>>,
     closure: Closure,
-    /// By the thread that knows, the thread that is known, and the position that knows.
+    /// By the thread that knows, the thread that is known, and the position that knows; then by the position that is known.
     watches: Vec<Vec<BTreeMap<u32, Vec<Watch>>>>,
     edges: Vec<Edge>,
     atoms: Vec<Atom>,
@@ -181,6 +181,16 @@ impl PartialOrder {
         debug_assert!(self.is_at_base() || !self.reaches(after, before));
         let atom = self.new_atom(Kind::Implies, before, after);
         self.watch(before, after, atom, false);
+        if self.reaches(after, before) {
+            self.imply(atom, false);
+        }
+        atom
+    }
+
+    /// The same, but that it comes to be false is not implied.
+    pub(super) fn add_silent(&mut self, before: NodeId, after: NodeId) -> AtomId {
+        debug_assert!(self.is_at_base());
+        let atom = self.new_atom(Kind::Implies, before, after);
         if self.reaches(after, before) {
             self.imply(atom, false);
         }
@@ -310,7 +320,8 @@ impl PartialOrder {
             row.resize_with(known.thread as usize + 1, BTreeMap::new);
         }
         let watches = row[known.thread as usize].entry(knower.position).or_default();
-        watches.push(Watch { known: known.position, atom, value });
+        let place = watches.partition_point(|other| other.known <= known.position);
+        watches.insert(place, Watch { known: known.position, atom, value });
     }
 
     fn point(&self, node: NodeId) -> Point {
@@ -399,9 +410,12 @@ impl PartialOrder {
     fn decide_watched(&mut self) {
         for Gain { knower, positions, known, events } in &self.newest {
             let Some(watches) = self.watches[*knower as usize].get(*known as usize) else { continue };
-            for watch in watches.range(positions.clone()).flat_map(|(_, watches)| watches) {
-                if events.contains(&watch.known) && self.atoms[watch.atom as usize].value.is_none() {
-                    self.implied.push((watch.atom, watch.value));
+            for (_, watches) in watches.range(positions.clone()) {
+                let begin = watches.partition_point(|watch| watch.known < events.start);
+                for watch in watches[begin..].iter().take_while(|watch| watch.known < events.end) {
+                    if self.atoms[watch.atom as usize].value.is_none() {
+                        self.implied.push((watch.atom, watch.value));
+                    }
                 }
             }
         }

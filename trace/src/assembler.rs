@@ -1,6 +1,7 @@
 //! Makes a trace event by event: what every reader and every producer of traces goes through.
 
 use crate::error::{Invalid, Problem, quoted};
+use crate::observe::{Observed, observe};
 use crate::smtlib::{self, TermError};
 use crate::term::{TermId, Terms};
 use crate::trace::{
@@ -304,6 +305,14 @@ impl TraceAssembler {
         self.give_semaphores_their_least_init();
         validate(&self.trace)?;
         Ok(self.trace)
+    }
+
+    /// The same, and what its recorded order shows, which has to be run to know.
+    pub fn finish_observed(mut self) -> Result<(Trace, Observed), Invalid> {
+        self.give_semaphores_their_least_init();
+        crate::wellformed::check(&self.trace)?;
+        let observed = observe(&self.trace).map_err(|step| step.problem.at(step.event))?;
+        Ok((self.trace, observed))
     }
 
     /// A semaphore that came into being by use starts with as much as the recorded order needs.

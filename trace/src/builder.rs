@@ -5,7 +5,7 @@
 
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Invalid, Problem};
-use crate::observe::{Observed, observe};
+use crate::observe::Observed;
 use crate::smtlib::TermError;
 use crate::term::TermId;
 use crate::trace::{Data, Event, EventId, NameId, Op, SyncId, SyncKind, ThreadId, Trace, VarId, WakeCause, Why};
@@ -357,9 +357,7 @@ impl TraceBuilder {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let trace = self.assembler.finish()?;
-        let observed = observe(&trace).map_err(|step| step.problem.at(step.event))?;
-        Ok((trace, observed))
+        Ok(self.assembler.finish_observed()?)
     }
 }
 

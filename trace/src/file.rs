@@ -1,6 +1,7 @@
 //! Trace files: which format a file has, reading it, and writing it whole or not at all.
 
 use crate::error::{Damaged, Problem, ReadError};
+use crate::observe::Observed;
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};
 use std::fs::{self, File};
@@ -52,22 +53,25 @@ const BUFFER: usize = 1 << 18;
 
 /// Reads the trace in a file, or from standard input where `path` is `-`, whatever its format: its content tells.
 pub fn read(path: &Path) -> Result<Trace, ReadError> {
+    Ok(read_observed(path)?.0)
+}
+
+/// The same, and what its recorded order shows.
+pub fn read_observed(path: &Path) -> Result<(Trace, Observed), ReadError> {
     if path == Path::new("-") {
-        return read_from(io::stdin().lock(), "<stdin>");
+        return read_any(io::stdin().lock()).map_err(|error| error.in_file("<stdin>"));
     }
-    let name = path.display().to_string();
-    match File::open(path) {
-        Ok(file) => read_from(file, &name),
-        Err(error) => Err(ReadError::io(None, error).in_file(&name)),
-    }
+    let read = File::open(path).map_err(|error| ReadError::io(None, error)).and_then(read_any);
+    read.map_err(|error| error.in_file(&path.display().to_string()))
 }
 
 /// Reads a trace from bytes; `name` stands for the file in messages.
 pub fn read_from(input: impl Read, name: &str) -> Result<Trace, ReadError> {
-    read_any(input).map_err(|error| error.in_file(name))
+    let (trace, _) = read_any(input).map_err(|error| error.in_file(name))?;
+    Ok(trace)
 }
 
-fn read_any(input: impl Read) -> Result<Trace, ReadError> {
+fn read_any(input: impl Read) -> Result<(Trace, Observed), ReadError> {
     let mut input = Peeked::new(input).map_err(|error| ReadError::io(None, error))?;
     if !input.start().starts_with(&ZSTD_MAGIC) {
         return read_plain(&mut input);
@@ -81,7 +85,7 @@ fn read_any(input: impl Read) -> Result<Trace, ReadError> {
     read_plain(&mut inside)
 }
 
-fn read_plain<R: Read>(input: &mut Peeked<R>) -> Result<Trace, ReadError> {
+fn read_plain<R: Read>(input: &mut Peeked<R>) -> Result<(Trace, Observed), ReadError> {
     let start = input.start();
     if start.starts_with(&binary::MAGIC[..1]) {
         return binary::read(input);

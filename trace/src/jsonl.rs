@@ -10,14 +10,15 @@ pub use write::write;
 
 use crate::error::{Problem, ReadError};
 use crate::lines::Lines;
+use crate::observe::Observed;
 use crate::trace::Trace;
 use std::io::BufRead;
 
 /// The version of the format.
 pub const VERSION: u64 = 1;
 
-/// Reads a trace, line by line; every rule of the format is checked.
-pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
+/// Reads a trace, line by line, and runs its recorded order; every rule of the format is checked.
+pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
     let mut lines = Lines::new(input);
     let Some(line) = lines.next(None)? else {
         let problem = Problem::new("an empty file", "a trace's header");
@@ -32,7 +33,7 @@ pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
         read.map_err(|problem| ReadError::invalid(Some(lines.number()), problem.at(id)))?;
     }
     // Lines and events run in step: the header is line 1.
-    assembler.finish().map_err(|invalid| {
+    assembler.finish_observed().map_err(|invalid| {
         let line = invalid.event.map_or(1, |event| u64::from(event.0) + 2);
         ReadError::invalid(Some(line), invalid)
     })

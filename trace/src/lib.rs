@@ -48,7 +48,7 @@ pub use builder::{Added, BuildError, TraceBuilder};
 pub use checker::{CheckError, Checker, Run, Step, Witness, check, run_schedule};
 pub use clocks::MustHappenBefore;
 pub use error::{Invalid, Place, Problem, ReadError};
-pub use file::{Format, Layout, read, read_from, write, write_to};
+pub use file::{Format, Layout, read, read_from, read_observed, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};

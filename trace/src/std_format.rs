@@ -7,14 +7,15 @@
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Problem, ReadError, quoted};
 use crate::lines::Lines;
+use crate::observe::Observed;
 use crate::trace::{Data, Event, NameId, Op, SyncId, ThreadId, Trace, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
-/// Reads a trace; every rule that its events are under is checked.
-pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
+/// Reads a trace and runs its recorded order; every rule that its events are under is checked.
+pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
     let mut lines = Lines::new(input);
     let mut import = Import::new();
     loop {
@@ -22,7 +23,7 @@ pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
         let Some(line) = lines.next(Some(id))? else { break };
         import.line(line).map_err(|problem| ReadError::invalid(Some(lines.number()), problem.at(id)))?;
     }
-    import.assembler.finish().map_err(|invalid| {
+    import.assembler.finish_observed().map_err(|invalid| {
         let line = invalid.event.map(|event| u64::from(event.0) + 1);
         ReadError::invalid(line, invalid)
     })

@@ -3,7 +3,7 @@
 //! Everything here is read off the program order of each thread. The filters and the encoder build on it; the
 //! checker and the oracle do not, so that they cannot share a mistake made here.
 
-use crate::trace::{EventId, Op, SyncId, SyncKind, ThreadId, Trace};
+use crate::trace::{EventId, Op, SyncId, SyncKind, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
 /// A stretch in which one thread holds a lock.
@@ -25,6 +25,33 @@ impl Region {
     /// Whether the two cannot be held at once.
     pub fn excludes(&self, other: &Region) -> bool {
         self.lock == other.lock && self.thread != other.thread && !(self.shared && other.shared)
+    }
+}
+
+/// The threads that hold a lock at some time.
+#[derive(Clone, Copy, Default, Debug)]
+enum Holders {
+    #[default]
+    None,
+    One(ThreadId),
+    Several,
+}
+
+impl Holders {
+    fn add(&mut self, thread: ThreadId) {
+        *self = match self {
+            Holders::None => Holders::One(thread),
+            Holders::One(other) if *other == thread => return,
+            _ => Holders::Several,
+        }
+    }
+
+    fn any_but(self, thread: ThreadId) -> bool {
+        match self {
+            Holders::None => false,
+            Holders::One(other) => other != thread,
+            Holders::Several => true,
+        }
     }
 }
 
@@ -61,6 +88,8 @@ pub struct Structure {
     pub fork: Vec<Option<EventId>>,
     /// Per synchronisation object: the regions in which it is held, by start.
     pub regions: Vec<Vec<Region>>,
+    /// Per synchronisation object: who holds it, and who does not only share it.
+    holders: Vec<[Holders; 2]>,
     /// All finished waits, by wake.
     pub waitings: Vec<Waiting>,
     /// Per synchronisation object: its signals and broadcasts.
@@ -79,6 +108,8 @@ pub struct Structure {
     pub accesses: Vec<Vec<EventId>>,
     /// Per variable: those that write.
     pub writes: Vec<Vec<EventId>>,
+    /// The same, thread by thread.
+    writes_by_thread: Vec<Vec<EventId>>,
 }
 
 impl Structure {
@@ -90,6 +121,7 @@ impl Structure {
             position: Vec::with_capacity(trace.events.len()),
             fork: vec![None; trace.threads.len()],
             regions: vec![Vec::new(); syncs],
+            holders: vec![<[Holders; 2]>::default(); syncs],
             waitings: Vec::new(),
             signals: vec![Vec::new(); syncs],
             posts: vec![Vec::new(); syncs],
@@ -99,6 +131,7 @@ impl Structure {
             round_of: FxHashMap::default(),
             accesses: vec![Vec::new(); trace.vars.len()],
             writes: vec![Vec::new(); trace.vars.len()],
+            writes_by_thread: Vec::new(),
         };
         let mut scan = Scan::default();
         for (id, event) in trace.iter() {
@@ -106,6 +139,10 @@ impl Structure {
             structure.position.push(own.len() as u32);
             own.push(id);
             scan.event(trace, id, &mut structure);
+        }
+        structure.writes_by_thread = structure.writes.clone();
+        for writes in &mut structure.writes_by_thread {
+            writes.sort_by_key(|write| trace.event(*write).thread);
         }
         structure
     }
@@ -134,6 +171,12 @@ impl Structure {
         })
     }
 
+    /// Whether there is a region that cannot be held together with this one.
+    pub fn is_contended(&self, region: &Region) -> bool {
+        let [all, exclusive] = self.holders[region.lock.index()];
+        if region.shared { exclusive } else { all }.any_but(region.thread)
+    }
+
     /// The wait that a wake ends.
     pub fn waiting_until(&self, wake: EventId) -> Option<Waiting> {
         let at = self.waitings.binary_search_by_key(&wake, |waiting| waiting.wake).ok()?;
@@ -143,6 +186,25 @@ impl Structure {
     /// The arrives of a depart's round.
     pub fn arrives(&self, depart: EventId) -> &[EventId] {
         self.round_of.get(&depart).map_or(&[], |round| &self.rounds[*round].arrives)
+    }
+
+    /// The writes of a variable: those of each thread that has any, in program order.
+    pub fn writes_by_thread<'s>(&'s self, trace: &'s Trace, var: VarId) -> impl Iterator<Item = &'s [EventId]> {
+        let mut rest = &self.writes_by_thread[var.index()][..];
+        std::iter::from_fn(move || {
+            let thread = trace.event(*rest.first()?).thread;
+            let (own, others) = rest.split_at(rest.partition_point(|write| trace.event(*write).thread == thread));
+            rest = others;
+            Some(own)
+        })
+    }
+
+    /// The next write of the same thread to the same variable.
+    pub fn next_write(&self, trace: &Trace, write: EventId) -> Option<EventId> {
+        let (thread, var) = (trace.event(write).thread, trace.event(write).op.var()?);
+        let writes = &self.writes_by_thread[var.index()];
+        let next = writes.partition_point(|other| (trace.event(*other).thread, *other) <= (thread, write));
+        writes.get(next).copied().filter(|next| trace.event(*next).thread == thread)
     }
 
     /// First and last event of the step that `event` is part of; the event itself where it stands alone.
@@ -231,6 +293,11 @@ impl Scan {
         if nests && let Some(held) = self.held.get_mut(&(thread, lock, shared)) {
             held.depth += 1;
             return;
+        }
+        let [all, exclusive] = &mut to.holders[lock.index()];
+        all.add(thread);
+        if !shared {
+            exclusive.add(thread);
         }
         let regions = &mut to.regions[lock.index()];
         self.held.insert((thread, lock, shared), Held { region: regions.len(), depth });

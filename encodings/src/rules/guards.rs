@@ -101,10 +101,7 @@ impl Encoder<'_> {
         let leaves = self.build.terms.leaves(condition);
         let [Atom::Value { at, .. }] = leaves[..] else { return condition };
         let at = *at;
-        let pi = self.pi(at);
-        if pi.writes.len() > MOST_CASES {
-            return condition;
-        }
+        let Some(pi) = self.pi_of_at_most(MOST_CASES, at) else { return condition };
         let mut fulfilling = Vec::new();
         let mut all = true;
         for source in pi.sources() {

@@ -18,7 +18,7 @@ impl Encoder<'_> {
             return; // an inner level of a recursive lock
         };
         let region = regions[found];
-        if !regions.iter().any(|other| region.excludes(other)) {
+        if !self.facts.structure.is_contended(&region) {
             return;
         }
         if let Some(end) = region.end {

@@ -9,7 +9,7 @@
 //! ([`super::sources`]).
 
 use super::clauses::Clauses;
-use super::sources::{Source, Sources};
+use super::sources::Sources;
 use super::theory::ScheduleTheory;
 use super::timed::Alarm;
 use crate::solve::partial_order::{AtomId, Place};
@@ -70,7 +70,6 @@ impl<'a> Parts<'a> {
             Duty::Read { var, at, step, sources } => {
                 let member = self.member(&Part { event: *at, step: *step, included: None });
                 self.theory.schedules.add_read(*at, *var, member);
-                let sources = sources.iter().map(|source| self.source(*at, source.as_ref())).collect();
                 self.theory.sources.insert(*at, Sources::new(sources));
             }
         }
@@ -79,19 +78,19 @@ impl<'a> Parts<'a> {
     fn wake(&mut self, cond: SyncId, wait: &Part, wake: &Part, signals: &[(Part, bool)]) {
         let (waiting, woken) = (self.member(wait), self.member(wake));
         let id = self.theory.schedules.add_wake(wake.event, cond, waiting, woken);
-        let sources: Vec<Source> =
-            signals.iter().map(|(signal, serves_all)| self.signal(id, signal, *serves_all)).collect();
-        let literals: Vec<Lit> = sources.iter().map(|source| source.literal).collect();
-        self.theory.sources.insert(wake.event, Sources::new(sources));
+        let parts: Vec<Option<Part>> = signals.iter().map(|(signal, _)| Some(*signal)).collect();
+        self.theory.sources.insert(wake.event, Sources::new(&parts));
+        let literals: Vec<Lit> =
+            signals.iter().map(|(signal, serves_all)| self.signal((wake.event, id), signal, *serves_all)).collect();
         let unless: Vec<Lit> = wake.included.map(|event| !self.included(event).0).into_iter().collect();
         self.some_of(&unless, wake.event, literals);
     }
 
     /// That a wake has this signal.
-    fn signal(&mut self, wake: WakeId, signal: &Part, serves_all: bool) -> Source {
+    fn signal(&mut self, (wake, id): (EventId, WakeId), signal: &Part, serves_all: bool) -> Lit {
         let (literal, since) = (self.forced(), self.forced());
         let member = self.member(signal);
-        let [atom, since_wait] = self.theory.schedules.add_release(wake, signal.event, member, serves_all);
+        let [atom, since_wait] = self.theory.schedules.add_release(id, signal.event, member, serves_all);
         self.theory.named(atom, literal);
         self.theory.named(since_wait, since);
         self.clause(&[!literal, since]);
@@ -99,7 +98,8 @@ impl<'a> Parts<'a> {
             let included = self.included(included).0;
             self.clause(&[!literal, included]);
         }
-        Source { write: Some(signal.event), literal, atom }
+        self.theory.sources[&wake].name(Some(signal.event), literal, atom);
+        literal
     }
 
     /// Unless one of these literals holds, the event has one of these sources.
@@ -118,16 +118,21 @@ impl<'a> Parts<'a> {
         Member { place: self.place(part.step), position, included }
     }
 
-    fn source(&mut self, at: EventId, write: Option<&Part>) -> Source {
+    /// The literal of "the read takes its value from there", if that source was told.
+    fn source(&mut self, at: EventId, write: Option<EventId>) -> Option<Lit> {
+        let (part, known) = self.theory.sources.get(&at)?.find(write)?;
+        if known.is_some() {
+            return known;
+        }
         let literal = self.forced();
-        let event = write.map(|write| write.event);
-        let atom = self.theory.schedules.add_source(at, event);
+        let atom = self.theory.schedules.add_source(at, write);
         self.theory.named(atom, literal);
-        if let Some(included) = write.and_then(|write| write.included) {
+        self.theory.sources[&at].name(write, literal, atom);
+        if let Some(included) = part.and_then(|part| part.included) {
             let included = self.included(included).0;
             self.clause(&[!literal, included]);
         }
-        Source { write: event, literal, atom }
+        Some(literal)
     }
 
     /// The literal and the atom of "the prefix holds this event".
@@ -194,10 +199,7 @@ impl Clauses for Parts<'_> {
     fn leaf(&mut self, atom: &Atom) -> Lit {
         match atom {
             Atom::Included(event) => self.included(*event).0,
-            Atom::ReadsFrom { at, write } => {
-                let known = self.theory.sources.get(at).and_then(|sources| sources.literal(*write));
-                known.unwrap_or_else(|| self.fresh())
-            }
+            Atom::ReadsFrom { at, write } => self.source(*at, *write).unwrap_or_else(|| self.fresh()),
             _ => self.fresh(),
         }
     }

@@ -5,11 +5,11 @@ use crate::solve::partial_order::{AtomId, Conflict, NodeId, Place};
 use crate::solve::schedules::{Executed, Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeSet;
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
-type FxIndexSet<K> = IndexSet<K, FxBuildHasher>;
 
 /// The theory of schedules, with a literal for each of its atoms.
 pub(super) struct ScheduleTheory {
@@ -29,7 +29,7 @@ pub(super) struct ScheduleTheory {
     /// Pairs of steps that had to be decided for it.
     pairs: FxIndexMap<Split, Lit>,
     /// Reads, and wakes, that the solver has to choose a source for: what they find by themselves did not do.
-    chosen_for: FxIndexSet<EventId>,
+    chosen_for: BTreeSet<EventId>,
     /// The order of the last assignment, and what the other reads found in it.
     pub(super) found: Vec<EventId>,
     pub(super) sources_found: FxHashMap<Lit, EventId>,
@@ -48,7 +48,7 @@ impl ScheduleTheory {
             query: None,
             tries: Vec::new(),
             pairs: FxIndexMap::default(),
-            chosen_for: FxIndexSet::default(),
+            chosen_for: BTreeSet::new(),
             found: Vec::new(),
             sources_found: FxHashMap::default(),
             explanation: Vec::new(),
@@ -152,24 +152,23 @@ impl ScheduleTheory {
         self.chosen_for.extend(found.copied());
     }
 
-    /// Whether every read that a source is to be chosen for, and that needs one, has one. For those that have none the solver
-    /// tries one next.
+    /// Whether every read that a source is to be chosen for, and that needs one, has one. For the first that has none the
+    /// solver tries one next: what that rules out, reads after it need not find out by conflicts that undo all that was
+    /// tried for them.
     fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
         let mut chosen = true;
         let Some(query) = self.query else { return true };
         for read in &self.chosen_for {
-            let Some(sources) = self.sources.get_mut(read) else { continue };
-            match sources.choose(query, solver, |source| self.schedules.is_hidden(source)) {
-                Step::Done => {}
-                Step::Try(none) => {
-                    chosen = false;
-                    self.tries.push(none);
-                }
+            match self.sources[read].choose(query, solver, &self.schedules) {
+                Step::Done => continue,
+                Step::Implied => return false,
+                Step::Try(none) => self.tries.push(none),
                 Step::Refuse(clause) => {
                     solver.raise_conflict(&clause, true);
                     return false;
                 }
             }
+            chosen = false;
         }
         chosen
     }

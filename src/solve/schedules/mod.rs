@@ -159,14 +159,15 @@ impl Schedules {
         self.tables.add_read(event, var, at);
     }
 
-    /// A new atom: the read takes its value from the write, or the initial one. Both are told.
+    /// A new atom: the read takes its value from the write, or the initial one. Both are told. That it is false is only implied
+    /// where that is known already: [`Schedules::is_too_late`] tells of it later.
     pub(super) fn add_source(&mut self, read: EventId, write: Option<EventId>) -> AtomId {
         let read = self.tables.read_of(read);
         let write = write.map_or(NONE, |write| self.tables.write_of(write));
         self.meanings.push(Meaning::Source { read, write });
         let reader = self.tables.reads[read as usize].at;
         match self.tables.writes.get(write as usize).map(|write| write.at) {
-            Some(writer) if writer.thread != reader.thread => self.order.add_implying(writer.node, reader.node),
+            Some(writer) if writer.thread != reader.thread => self.order.add_silent(writer.node, reader.node),
             _ => self.order.add_fact(),
         }
     }
@@ -269,6 +270,15 @@ impl Schedules {
                 .is_none_or(|(thread, position)| all.iter().all(|(other, most)| *other != thread || *most <= position))
         });
         atoms
+    }
+
+    /// Whether a source is known to come after its read.
+    pub(super) fn is_too_late(&self, source: AtomId) -> bool {
+        let Meaning::Source { read, write } = self.meanings[source as usize] else { return false };
+        let (Some(write), read) = (self.tables.writes.get(write as usize), self.tables.reads[read as usize].at) else {
+            return false;
+        };
+        write.at.thread != read.thread && self.order.reaches(read.node, write.at.node)
     }
 
     /// Whether some write is known to come between a source and its read, or another wake has the signal.

@@ -5,6 +5,7 @@ use super::{KINDS, MAGIC, VERSION, flag, tag};
 use crate::assembler::TraceAssembler;
 use crate::error::{Problem, ReadError};
 use crate::function::Func;
+use crate::observe::Observed;
 use crate::smtlib::function;
 use crate::term::TermId;
 use crate::trace::Trace;
@@ -13,8 +14,8 @@ use crate::value::{Sort, Value};
 use dashu_int::{IBig, UBig};
 use std::io::BufRead;
 
-/// Reads a trace; every rule of the format is checked.
-pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
+/// Reads a trace and runs its recorded order; every rule of the format is checked.
+pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
     let mut reader = Reader::start(Input::new(input)).map_err(|failure| failure.at(None))?;
     let events = reader.input.number_up_to(u64::from(u32::MAX) - 1, "a number of events");
     for _ in 0..events.map_err(|failure| failure.at(None))? {
@@ -24,7 +25,7 @@ pub fn read(input: impl BufRead) -> Result<Trace, ReadError> {
     }
     let Reader { input, assembler, .. } = reader;
     input.end().map_err(|failure| failure.at(None))?;
-    assembler.finish().map_err(|invalid| ReadError::invalid(None, invalid))
+    assembler.finish_observed().map_err(|invalid| ReadError::invalid(None, invalid))
 }
 
 /// The tables that events refer to.

@@ -3,8 +3,8 @@
 use crate::oracle::{Oracle, candidates};
 use crate::strategies::{Shape, Topic, random_trace, traces};
 use crate::{
-    Atomic, Checker, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics, Trace,
-    Transaction, Triple, check, run_schedule, validate,
+    Atomic, Checker, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics,
+    Structure, Trace, Transaction, Triple, VarId, check, run_schedule, validate,
 };
 use Feasibility::{Complete, Prefix};
 use Independence::{Conflict, Guarded};
@@ -267,4 +267,39 @@ fn random_traces_cover_the_format_and_ask_real_questions() {
         let share = 100 * yes / all;
         assert!((20..=95).contains(&share), "{model}: {yes} of {all} feasible");
     }
+}
+
+/// What is looked up of writes and regions is what a look at all of them says.
+#[test]
+fn structure_of_random_traces_is_what_a_look_at_all_events_says() {
+    let (mut next_writes, mut contended, mut alone) = (0, 0, 0);
+    for seed in 0..300 {
+        let (trace, _) = random_trace(seed, &Shape { events: 60, ..Shape::default() });
+        let structure = Structure::new(&trace);
+        for (var, writes) in structure.writes.iter().enumerate() {
+            let by_thread: Vec<&[EventId]> = structure.writes_by_thread(&trace, VarId::from_index(var)).collect();
+            let mut all = by_thread.concat();
+            all.sort_unstable();
+            assert_eq!(all, *writes, "seed {seed}");
+            for own in by_thread {
+                let of_thread = |write: &EventId| trace.event(*write).thread == trace.event(own[0]).thread;
+                assert!(own.is_sorted() && own.iter().all(of_thread), "seed {seed}: {own:?}");
+                assert_eq!(writes.iter().filter(|write| of_thread(write)).count(), own.len(), "seed {seed}: {own:?}");
+            }
+            for (nth, write) in writes.iter().enumerate() {
+                let same_thread = |other: &&EventId| trace.event(**other).thread == trace.event(*write).thread;
+                let next = writes[nth + 1..].iter().find(same_thread).copied();
+                next_writes += usize::from(next.is_some());
+                assert_eq!(structure.next_write(&trace, *write), next, "seed {seed}, event {write}");
+            }
+        }
+        for regions in &structure.regions {
+            for region in regions {
+                let expected = regions.iter().any(|other| region.excludes(other));
+                *if expected { &mut contended } else { &mut alone } += 1;
+                assert_eq!(structure.is_contended(region), expected, "seed {seed}, {region:?}");
+            }
+        }
+    }
+    assert!(next_writes > 100 && contended > 100 && alone > 100, "{next_writes}, {contended}, {alone}");
 }
