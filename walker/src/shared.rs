@@ -110,14 +110,15 @@ const WRITTEN: u32 = 1 << 30;
 const EDGE: u32 = 1 << 31;
 
 impl Use {
+    #[inline]
     fn touch(&mut self, thread: u32, written: u32) {
         let before = self.0 & THREAD;
-        if before == 0 {
-            self.0 |= thread;
-        } else if before != thread {
-            self.0 |= SEVERAL;
-        }
-        self.0 |= written;
+        let by = match before {
+            0 => thread,
+            _ if before == thread => 0,
+            _ => SEVERAL,
+        };
+        self.0 |= by | written;
     }
 
     fn is_touched(self) -> bool {
@@ -191,12 +192,14 @@ impl Analysis {
     }
 
     fn access(&mut self, thread: u32, address: u64, size: u64, written: u32) {
-        let end = address.wrapping_add(size);
-        self.uses.entry(address).0 |= EDGE;
-        self.uses.entry(end).0 |= EDGE;
-        for byte in 0..size {
-            self.uses.entry(address.wrapping_add(byte)).touch(thread, written);
+        let mut done = 0;
+        while done < size {
+            let uses = self.uses.entries(address.wrapping_add(done), size - done);
+            uses.iter_mut().for_each(|byte| byte.touch(thread, written));
+            done += uses.len() as u64;
         }
+        self.uses.entry(address).0 |= EDGE;
+        self.uses.entry(address.wrapping_add(size)).0 |= EDGE;
     }
 
     /// Memory is allocated.
@@ -336,6 +339,19 @@ impl Cells {
     #[inline]
     pub fn at(&mut self, address: u64) -> Option<u32> {
         self.here.get(address)?.checked_sub(1)
+    }
+
+    /// Whether none of these bytes is shared; not always seen.
+    #[inline]
+    pub fn are_none(&mut self, address: u64, size: u32) -> bool {
+        self.here.are_unset(address, u64::from(size))
+    }
+
+    /// The cell that is all of these bytes.
+    #[inline]
+    pub fn whole(&mut self, address: u64, size: u32) -> Option<u32> {
+        let cell = self.at(address)?;
+        (self.all[cell as usize].piece == Piece { address, size }).then_some(cell)
     }
 
     /// The cells of a region that has come into being.

@@ -42,12 +42,16 @@ pub(crate) struct Function {
     pub unit: usize,
     /// Of its entry; lower part. That of an instruction is this plus one plus its index.
     pub site: u32,
+    /// The upper part of these.
+    pub unit_id: u32,
     pub symbol: String,
     pub name: String,
     pub location: LocationId,
     pub parameters: Vec<Parameter>,
-    /// The instructions of all blocks, one after the other.
+    /// The instructions of all blocks, one after the other. In their operands `Local` is an index among them, no site.
     pub instructions: Vec<Instruction>,
+    /// Per instruction, whose code it is.
+    codes: Vec<Code>,
     /// Where each block starts among them.
     pub blocks: Vec<u32>,
     pub address: Option<u64>,
@@ -58,9 +62,16 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// The register that the instruction of this site has.
-    pub fn index(&self, local: u32) -> usize {
-        local.wrapping_sub(self.site).wrapping_sub(1) as usize
+    /// The whole site of an instruction.
+    #[inline]
+    pub fn site_of(&self, instruction: usize) -> Site {
+        Site::new(self.unit_id, self.site + 1 + instruction as u32)
+    }
+
+    /// Whose code an instruction is.
+    #[inline]
+    pub fn code(&self, instruction: usize) -> Code {
+        self.codes.get(instruction).copied().unwrap_or(Code::Own)
     }
 }
 
@@ -132,9 +143,11 @@ impl Program {
         }
         unit.functions.sort_by_key(|function| function.site);
         let first = self.functions.len();
-        let index = self.units.len();
-        self.functions.extend(std::mem::take(&mut unit.functions).into_iter().map(|function| flatten(function, index)));
-        self.units.push(UnitInfo::new(unit, first..self.functions.len(), module));
+        let (index, id) = (self.units.len(), unit.id);
+        let functions = std::mem::take(&mut unit.functions).into_iter();
+        self.functions.extend(functions.map(|function| flatten(function, index, id)));
+        let entries = self.functions[first..].iter().map(|function| function.site).collect();
+        self.units.push(UnitInfo::new(unit, first..self.functions.len(), entries, module));
         Ok(())
     }
 
@@ -148,13 +161,16 @@ impl Program {
             }
             let copied = copied(&function.parameters);
             if !copied.is_empty() {
-                let site = Site::new(self.units[function.unit].id, function.site);
+                let site = Site::new(function.unit_id, function.site);
                 self.by_value.insert(site, copied);
             }
             let unit = function.unit;
             let made_by_rustc = function.name.starts_with("__rust"); // the ways to the allocator, and to panics
             let code = self.units[unit].code(function.location);
             function.is_library = made_by_rustc || code.is_some_and(|code| code != Code::Own);
+            let unknown = code.unwrap_or(if function.is_library { Code::Library } else { Code::Own });
+            let code_of = |one: &Instruction| self.units[unit].code(one.location).unwrap_or(unknown);
+            function.codes = function.instructions.iter().map(code_of).collect();
             for instruction in &mut function.instructions {
                 for_each_operand(&mut instruction.op, &mut |operand| self.resolve_operand(operand, unit));
             }
@@ -188,11 +204,9 @@ impl Program {
     /// The function that a site lies in, and which of its instructions it is (`None` for its entry).
     pub(crate) fn find(&self, site: Site) -> Option<(usize, Option<usize>)> {
         let unit = &self.units[*self.by_id.get(&site.unit())?];
-        let functions = &self.functions[unit.functions.clone()];
-        let at = functions.partition_point(|function| function.site <= site.local()).checked_sub(1)?;
-        let into = (site.local() - functions[at].site) as usize;
-        let inside = into <= functions[at].instructions.len();
-        inside.then(|| (unit.functions.start + at, into.checked_sub(1)))
+        let (function, into) = unit.around(site.local())?;
+        let inside = into <= self.functions[function].instructions.len();
+        inside.then(|| (function, into.checked_sub(1)))
     }
 
     /// Of the function whose entry this is: parameters of which it has copies.
@@ -206,11 +220,6 @@ impl Program {
     /// The function that starts at this address.
     pub(crate) fn function_at(&self, address: u64) -> Option<&Function> {
         self.by_address.get(&address).map(|index| &self.functions[*index])
-    }
-
-    /// The whole site of an instruction of a function.
-    pub(crate) fn site(&self, function: &Function, instruction: usize) -> Site {
-        Site::new(self.units[function.unit].id, function.site + 1 + instruction as u32)
     }
 
     /// Whether no part of the program has a side-car: then there are values, but no expressions.
@@ -263,14 +272,6 @@ impl Program {
         let below = file.strip_prefix(unit.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
         let file = below.unwrap_or(file).to_string();
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
-    }
-
-    /// Whose code an instruction of a function is.
-    pub(crate) fn code_of(&self, function: &Function, instruction: usize) -> Code {
-        let location = function.instructions.get(instruction).map_or(function.location, |one| one.location);
-        let unit = &self.units[function.unit];
-        let code = unit.code(location).or_else(|| unit.code(function.location));
-        code.unwrap_or(if function.is_library { Code::Library } else { Code::Own })
     }
 
     /// Whether a function is of a library whose templates or inline functions the program has compiled.
@@ -330,7 +331,7 @@ fn copied(parameters: &[Parameter]) -> Vec<Copied> {
     recorded.enumerate().filter_map(copy).collect()
 }
 
-fn flatten(function: sidecar::Function, unit: usize) -> Function {
+fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) -> Function {
     let mut instructions = Vec::new();
     let mut blocks = Vec::new();
     for block in function.blocks {
@@ -339,6 +340,7 @@ fn flatten(function: sidecar::Function, unit: usize) -> Function {
     }
     let mut flat = Function {
         unit,
+        unit_id,
         site: function.site,
         symbol: function.symbol,
         name: function.name,
@@ -346,26 +348,29 @@ fn flatten(function: sidecar::Function, unit: usize) -> Function {
         parameters: function.parameters,
         used: vec![false; instructions.len()],
         instructions,
+        codes: Vec::new(),
         blocks,
         address: None,
         is_library: false,
     };
     let mut used = std::mem::take(&mut flat.used);
     for instruction in &mut flat.instructions {
-        for_each_operand(&mut instruction.op, &mut |operand| note_use(operand, flat.site, &mut used));
+        for_each_operand(&mut instruction.op, &mut |operand| place(operand, flat.site, &mut used));
     }
     flat.used = used;
     flat
 }
 
-fn note_use(operand: &Operand, entry: u32, used: &mut [bool]) {
+/// Replaces sites by indices, and notes which instructions' values are used.
+fn place(operand: &mut Operand, entry: u32, used: &mut [bool]) {
     match operand {
-        Operand::Local(site) => {
-            if let Some(used) = used.get_mut(site.wrapping_sub(entry).wrapping_sub(1) as usize) {
+        Operand::Local(local) => {
+            *local = local.wrapping_sub(entry).wrapping_sub(1);
+            if let Some(used) = used.get_mut(*local as usize) {
                 *used = true;
             }
         }
-        Operand::Aggregate(parts) => parts.iter().for_each(|part| note_use(part, entry, used)),
+        Operand::Aggregate(parts) => parts.iter_mut().for_each(|part| place(part, entry, used)),
         _ => {}
     }
 }
