@@ -8,7 +8,8 @@ use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
 use crate::options::Options;
 use crate::program::{Position, Program};
-use crate::shared::{Analysis, Cells, RegionId, Sharing};
+use crate::regions::{OUTSIDE, RegionId};
+use crate::shared::{Analysis, Cells, Sharing};
 use crate::statistics::{Mismatch, Statistics};
 use crate::transactions::Span;
 use crate::value::Word;
@@ -199,7 +200,7 @@ impl<'a> World<'a> {
     /// The value of a cell in the program's file, 0 where it has none.
     pub fn image(&self, cell: u32) -> u64 {
         let cell = self.cells.all[cell as usize];
-        if cell.region != crate::shared::OUTSIDE {
+        if cell.region != OUTSIDE {
             return 0;
         }
         let bytes = self.program.image(cell.piece.address).unwrap_or(&[]);
