@@ -90,12 +90,14 @@ pub const fn stamp(order: u64, count: u64) -> u64 {
 }
 
 /// The order in a stamp.
+#[inline]
 pub const fn order_of(stamp: u64) -> u64 {
     stamp & ((1 << ORDER_BITS) - 1)
 }
 
 /// The count in a stamp, of a thread that has done `least` counted things at least, and not many more. Nothing where the
 /// stamp was never written.
+#[inline]
 pub const fn count_of(stamp: u64, least: u64) -> Option<u64> {
     if stamp == 0 {
         return None;
@@ -172,11 +174,13 @@ macro_rules! kinds {
 
         impl Kind {
             /// The kind of a header word; `None` where it is no header.
+            #[inline]
             pub const fn of(header: u64) -> Option<Kind> {
                 match (header >> PLACE_BITS) as u8 { $($code => Some(Kind::$name),)* _ => None }
             }
 
             /// Words of a record of this kind, its header included.
+            #[inline]
             pub const fn words(self) -> usize {
                 match self { $(Kind::$name => $words,)* }
             }
@@ -373,11 +377,13 @@ pub mod stop {
 
 impl Kind {
     /// Whether records of this kind carry their order as last word; these are also the counted ones.
+    #[inline]
     pub const fn ordered(self) -> bool {
         matches!(self as u8, 32..=91)
     }
 
     /// Bytes that an access touches; 0 for any other kind.
+    #[inline]
     pub const fn size(self) -> usize {
         match self as u8 {
             code @ 32..=51 => 1 << (code & 3),
@@ -406,11 +412,13 @@ impl Kind {
     }
 
     /// Whether it is a `Load`.
+    #[inline]
     pub const fn is_load(self) -> bool {
         matches!(self as u8, 32..=35)
     }
 
     /// Whether it is a `Store` or a `Replace`.
+    #[inline]
     pub const fn is_store(self) -> bool {
         matches!(self as u8, 36..=39 | 48..=51)
     }

@@ -215,6 +215,11 @@ impl TraceAssembler {
         self.trace.names.intern(text)
     }
 
+    /// The interned form of a base and a number with a dot between them.
+    pub fn numbered_name(&mut self, base: &str, number: u64) -> NameId {
+        self.trace.names.intern_numbered(base, number)
+    }
+
     /// A value as a term.
     pub fn literal(&mut self, value: Value) -> TermId {
         self.trace.terms.constant(value)
@@ -315,6 +320,13 @@ impl TraceAssembler {
         Ok((self.trace, observed))
     }
 
+    /// As [`TraceAssembler::finish`], checked by [`validate_side_by_side`].
+    pub fn finish_side_by_side(mut self) -> Result<Trace, Invalid> {
+        self.give_semaphores_their_least_init();
+        validate_side_by_side(&self.trace)?;
+        Ok(self.trace)
+    }
+
     /// A semaphore that came into being by use starts with as much as the recorded order needs.
     fn give_semaphores_their_least_init(&mut self) {
         if !self.implied.contains(&true) {
@@ -343,5 +355,22 @@ impl TraceAssembler {
 /// Checks every rule of the format: those of single events, then that the recorded order is an execution.
 pub fn validate(trace: &Trace) -> Result<(), Invalid> {
     crate::wellformed::check(trace)?;
+    run_as_recorded(trace)
+}
+
+/// As [`validate`], with its two halves at the same time. For traces that keep the rules of single events by construction: one
+/// that breaks them may not be fit to be run, so that this may panic where `validate` says what is wrong.
+pub fn validate_side_by_side(trace: &Trace) -> Result<(), Invalid> {
+    std::thread::scope(|scope| {
+        let run = std::thread::Builder::new().spawn_scoped(scope, || run_as_recorded(trace));
+        crate::wellformed::check(trace)?;
+        match run {
+            Ok(run) => run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => run_as_recorded(trace), // no thread is to be had
+        }
+    })
+}
+
+fn run_as_recorded(trace: &Trace) -> Result<(), Invalid> {
     crate::observe::check(trace).map_err(|step| step.problem.at(step.event))
 }

@@ -42,7 +42,7 @@ pub mod wellformed;
 pub mod words;
 
 pub use arguments::Arguments;
-pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate};
+pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_side_by_side};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use checker::{CheckError, Checker, Run, Step, Witness, check, run_schedule};

@@ -80,6 +80,22 @@ impl Names {
         })
     }
 
+    /// The id of a base and a number with a dot between them: `total.17`.
+    pub fn intern_numbered(&mut self, base: &str, number: u64) -> NameId {
+        let start = self.text.len();
+        self.text.push_str(base);
+        self.text.push('.');
+        push_number(&mut self.text, number);
+        let hash = hash_of(&self.text[start..]);
+        if let Some(found) = self.find_hashed(hash, &self.text[start..]) {
+            self.text.truncate(start);
+            return found;
+        }
+        self.positions.insert(hash, self.ends.len());
+        self.ends.push(self.text.len());
+        NameId::from_index(self.ends.len() - 1)
+    }
+
     /// The text of an id that this interner gave.
     pub fn text(&self, name: NameId) -> &str {
         self.at(name.0.get() as usize - 1)
@@ -98,6 +114,18 @@ impl Names {
     fn at(&self, position: usize) -> &str {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[position]]
+    }
+}
+
+/// Formatting by the library takes several times as long, and each read of a recorded program has a name with a number.
+fn push_number(text: &mut String, number: u64) {
+    let mut unit = 1;
+    while number / unit >= 10 {
+        unit *= 10;
+    }
+    while unit > 0 {
+        text.push(char::from(b'0' + (number / unit % 10) as u8));
+        unit /= 10;
     }
 }
 

@@ -18,6 +18,7 @@ pub fn signed(width: u32, bits: u64) -> i64 {
 }
 
 /// The value of a function of two words of `width` bits; of comparisons 0 or 1. `None` for functions that are not here.
+#[inline]
 pub fn apply(func: Func, width: u32, a: u64, b: u64) -> Option<u64> {
     let (sa, sb) = (signed(width, a), signed(width, b));
     let shift = (b < u64::from(width)).then_some(b as u32);

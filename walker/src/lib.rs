@@ -14,6 +14,7 @@ mod options;
 mod order;
 mod paged;
 pub mod program;
+mod regions;
 mod shared;
 mod statistics;
 mod transactions;

@@ -201,6 +201,25 @@ impl Memory {
         self.store_within(address.wrapping_add(u64::from(first)), &bytes.part(first, bytes.size - first));
     }
 
+    /// Writes known bytes that are of no term; gives back those that were there, if all of them were known.
+    pub fn replace(&mut self, address: u64, size: u32, bits: u64) -> Option<u64> {
+        let (at, mask, whole) = ((address % 8) as u32, crate::value::mask(size * 8), all(size));
+        if at + size > 8 {
+            let before = self.load(address, size);
+            self.store(address, &Bytes::constant(size, bits & mask));
+            return before.is_known().then_some(before.bits);
+        }
+        let granule = self.granules.entry(address / 8);
+        let before = (granule.known >> at & whole == whole).then_some(granule.bits >> (at * 8) & mask);
+        if granule.slices != 0 {
+            self.store_within(address, &Bytes::constant(size, bits & mask));
+            return before;
+        }
+        granule.bits = granule.bits & !(mask << (at * 8)) | (bits & mask) << (at * 8);
+        granule.known |= whole << at;
+        before
+    }
+
     fn store_within(&mut self, address: u64, bytes: &Bytes) {
         let granule = self.granules.entry(address / 8);
         let at = (address % 8) as u32;
@@ -313,6 +332,24 @@ mod tests {
         memory.store(0x1006, &Bytes::constant(4, 0));
         assert!(!memory.load(0x1006, 4).symbolic);
         assert_eq!(memory.unused.len(), 2);
+    }
+
+    #[test]
+    fn replacing_is_a_read_and_a_write() {
+        let (mut e, mut memory, mut expected) = (Expressions::default(), Memory::default(), Memory::default());
+        let term = e.local(EventId(0), 32);
+        let word = Word { term: Some(term), ..Word::constant(32, 0x0403_0201) };
+        for memory in [&mut memory, &mut expected] {
+            memory.store(0x1008, &e.split(word, 4));
+        }
+        for (number, (at, size)) in [(0, 4), (2, 4), (6, 8), (9, 1), (8, 8), (0, 8)].into_iter().enumerate() {
+            let bits = 0x0123_4567_89ab_cdef_u64.rotate_left(number as u32 * 12);
+            let before = expected.load(0x1000 + at, size);
+            expected.store(0x1000 + at, &Bytes::constant(size, bits & crate::value::mask(size * 8)));
+            assert_eq!(memory.replace(0x1000 + at, size, bits), before.is_known().then_some(before.bits));
+            let all = |memory: &mut Memory| [0, 8, 16].map(|at| memory.load(0x1000 + at, 8));
+            assert_eq!(all(&mut memory), all(&mut expected));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The state is kept so that no event enters the trace that its semantics would refuse: a program may give back a mutex that it
 //! does not hold, and a try-lock may fail for other reasons than that another thread has the lock.
 
-use crate::shared::RegionId;
+use crate::regions::RegionId;
 use foretrace_trace::{EventId, SyncId};
 use rustc_hash::FxHashMap;
 

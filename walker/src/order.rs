@@ -4,7 +4,7 @@
 //! is all that happened before it.
 
 use crate::error::WalkError;
-use crate::log::Log;
+use crate::log::{Disorder, Log};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -35,15 +35,6 @@ impl Turns {
 
 /// Checks that the order numbers of every thread grow.
 pub(crate) fn check(log: &Log) -> Result<(), WalkError> {
-    let mut before = 0;
-    let mut records = log.records();
-    loop {
-        let byte = records.byte();
-        let Some(record) = records.next() else { return Ok(()) };
-        let Some(order) = record.order().filter(|order| *order != 0) else { continue };
-        if order <= before {
-            return Err(WalkError::Order { path: log.path().to_path_buf(), byte, found: order, before });
-        }
-        before = order;
-    }
+    let Some(Disorder { byte, found, before }) = log.disorder() else { return Ok(()) };
+    Err(WalkError::Order { path: log.path().to_path_buf(), byte, found, before })
 }

@@ -35,16 +35,36 @@ impl<T: Copy + Default> Paged<T> {
         Some(&mut self.pages[page][(index % PAGE) as usize])
     }
 
-    /// The entry, made if need be.
+    /// Whether the entries from `index` on are as at first; if they lie in several pages, that is not looked at.
     #[inline]
-    pub fn entry(&mut self, index: u64) -> &mut T {
+    pub fn are_unset(&mut self, index: u64, count: u64) -> bool
+    where
+        T: PartialEq,
+    {
+        let first = index % PAGE;
+        let Some(page) = self.page(index / PAGE) else { return first + count <= PAGE };
+        let entries = self.pages[page].get(first as usize..(first + count) as usize);
+        entries.is_some_and(|entries| entries.iter().all(|entry| *entry == T::default()))
+    }
+
+    /// The entries from `index` on, made if need be, up to `count` or to the end of their page.
+    #[inline]
+    pub fn entries(&mut self, index: u64, count: u64) -> &mut [T] {
         let page = match self.page(index / PAGE) {
             Some(page) => page,
             None => self.make_page(index / PAGE),
         };
-        &mut self.pages[page][(index % PAGE) as usize]
+        let first = index % PAGE;
+        &mut self.pages[page][first as usize..(first + count).min(PAGE) as usize]
     }
 
+    /// The entry, made if need be.
+    #[inline]
+    pub fn entry(&mut self, index: u64) -> &mut T {
+        &mut self.entries(index, 1)[0]
+    }
+
+    #[cold]
     fn make_page(&mut self, number: u64) -> usize {
         let page = self.pages.len() as u32;
         self.pages.push(vec![T::default(); PAGE as usize].into());
@@ -78,5 +98,19 @@ impl<T: Copy + Default> Paged<T> {
         for (number, page) in pages {
             visit(number * PAGE, &mut self.pages[page as usize]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_unset_until_one_is_set() {
+        let mut list: Paged<u32> = Paged::default();
+        assert!(list.are_unset(5, 8));
+        *list.entry(9) = 1;
+        assert_eq!([list.are_unset(0, 8), list.are_unset(2, 8), list.are_unset(10, 8)], [true, false, true]);
+        assert!(!list.are_unset(PAGE - 4, 8), "two pages, not looked at");
     }
 }

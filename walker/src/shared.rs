@@ -9,76 +9,9 @@ use crate::log::{Log, Record, Records};
 use crate::order::Turns;
 use crate::paged::Paged;
 use crate::program::{Copied, Program};
+use crate::regions::{Extent, OUTSIDE, RegionId, Regions};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-
-/// A piece of memory between its allocation and the next one in its place.
-pub(crate) type RegionId = u32;
-
-/// Memory that was never allocated.
-pub(crate) const OUTSIDE: RegionId = 0;
-
-/// A stretch of memory that is a region.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Extent {
-    pub start: u64,
-    pub end: u64,
-    pub region: RegionId,
-}
-
-/// The regions at a point of the run.
-#[derive(Default)]
-pub(crate) struct Regions {
-    live: BTreeMap<u64, (u64, RegionId)>,
-    last: RegionId,
-}
-
-impl Regions {
-    /// Memory is allocated: its region, and those that end since it takes their place.
-    ///
-    /// What is left of one that ends is not what it was either: such rests become regions, too.
-    pub fn born(&mut self, start: u64, size: u64) -> (RegionId, Vec<Extent>) {
-        let end = start.saturating_add(size.max(1));
-        let overlapping = self.live.range(..end).rev().take_while(|(_, (other_end, _))| *other_end > start);
-        let gone: Vec<Extent> =
-            overlapping.map(|(start, (end, region))| Extent { start: *start, end: *end, region: *region }).collect();
-        for old in &gone {
-            self.live.remove(&old.start);
-            if old.start < start {
-                self.insert(old.start, start);
-            }
-            if old.end > end {
-                self.insert(end, old.end);
-            }
-        }
-        (self.insert(start, end), gone)
-    }
-
-    fn insert(&mut self, start: u64, end: u64) -> RegionId {
-        self.last += 1;
-        self.live.insert(start, (end, self.last));
-        self.last
-    }
-
-    /// The region that an address lies in, and where it starts.
-    pub fn at(&self, address: u64) -> (RegionId, u64) {
-        let before = self.live.range(..=address).next_back();
-        match before.filter(|(_, (end, _))| *end > address) {
-            Some((start, (_, region))) => (*region, *start),
-            None => (OUTSIDE, 0),
-        }
-    }
-
-    /// The extent of the live region that starts here.
-    pub fn starting_at(&self, start: u64) -> Option<Extent> {
-        self.live.get(&start).map(|(end, region)| Extent { start, end: *end, region: *region })
-    }
-
-    fn all(&self) -> Vec<Extent> {
-        self.live.iter().map(|(start, (end, region))| Extent { start: *start, end: *end, region: *region }).collect()
-    }
-}
 
 /// A piece of shared memory that no access cuts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,14 +43,15 @@ const WRITTEN: u32 = 1 << 30;
 const EDGE: u32 = 1 << 31;
 
 impl Use {
+    #[inline]
     fn touch(&mut self, thread: u32, written: u32) {
         let before = self.0 & THREAD;
-        if before == 0 {
-            self.0 |= thread;
-        } else if before != thread {
-            self.0 |= SEVERAL;
-        }
-        self.0 |= written;
+        let by = match before {
+            0 => thread,
+            _ if before == thread => 0,
+            _ => SEVERAL,
+        };
+        self.0 |= by | written;
     }
 
     fn is_touched(self) -> bool {
@@ -191,12 +125,14 @@ impl Analysis {
     }
 
     fn access(&mut self, thread: u32, address: u64, size: u64, written: u32) {
-        let end = address.wrapping_add(size);
-        self.uses.entry(address).0 |= EDGE;
-        self.uses.entry(end).0 |= EDGE;
-        for byte in 0..size {
-            self.uses.entry(address.wrapping_add(byte)).touch(thread, written);
+        let mut done = 0;
+        while done < size {
+            let uses = self.uses.entries(address.wrapping_add(done), size - done);
+            uses.iter_mut().for_each(|byte| byte.touch(thread, written));
+            done += uses.len() as u64;
         }
+        self.uses.entry(address).0 |= EDGE;
+        self.uses.entry(address.wrapping_add(size)).0 |= EDGE;
     }
 
     /// Memory is allocated.
@@ -338,6 +274,19 @@ impl Cells {
         self.here.get(address)?.checked_sub(1)
     }
 
+    /// Whether none of these bytes is shared; not always seen.
+    #[inline]
+    pub fn are_none(&mut self, address: u64, size: u32) -> bool {
+        self.here.are_unset(address, u64::from(size))
+    }
+
+    /// The cell that is all of these bytes.
+    #[inline]
+    pub fn whole(&mut self, address: u64, size: u32) -> Option<u32> {
+        let cell = self.at(address)?;
+        (self.all[cell as usize].piece == Piece { address, size }).then_some(cell)
+    }
+
     /// The cells of a region that has come into being.
     pub fn of(&self, region: RegionId) -> std::ops::Range<u32> {
         self.of_region.get(&region).cloned().unwrap_or(0..0)
@@ -383,18 +332,5 @@ mod tests {
         analysis.access(1, 0x1000, 4, 0);
         let second = 2;
         assert_eq!(pieces(analysis, second), [(0x1000, 4)]);
-    }
-
-    #[test]
-    fn what_is_left_of_a_region_is_a_region() {
-        let mut regions = Regions::default();
-        regions.born(0x1000, 0x100);
-        let (_, gone) = regions.born(0x1040, 0x10);
-        assert_eq!(gone, [Extent { start: 0x1000, end: 0x1100, region: 1 }]);
-        assert_eq!(
-            (regions.at(0x1000), regions.at(0x1045), regions.at(0x1050)),
-            ((2, 0x1000), (4, 0x1040), (3, 0x1050))
-        );
-        assert_eq!(regions.at(0x1100), (OUTSIDE, 0));
     }
 }

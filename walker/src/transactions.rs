@@ -2,7 +2,6 @@
 
 use crate::draft::DraftEvent;
 use foretrace_trace::NameId;
-use rustc_hash::FxHashMap;
 
 /// What is taken for a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,8 +116,8 @@ impl Nest {
 /// Where begins and ends go: before and after which events of the draft.
 #[derive(Default)]
 pub(crate) struct Insertions {
-    begins: FxHashMap<usize, Vec<Option<NameId>>>,
-    ends: FxHashMap<usize, Vec<Option<NameId>>>,
+    begins: Marks,
+    ends: Marks,
     /// How many transactions there are.
     pub count: u64,
 }
@@ -144,22 +143,46 @@ impl Insertions {
             let accesses = inside.iter().any(|index| events[*index].op.cell().is_some() && wanted(&events[*index]));
             let (Some(first), Some(last), true) = (inside.first(), inside.last(), accesses) else { continue };
             insertions.count += 1;
-            insertions.begins.entry(*first).or_default().push(span.label);
+            insertions.begins.marks.push((*first, span.label));
             if span.end.is_some() {
-                insertions.ends.entry(*last).or_default().push(span.label);
+                insertions.ends.marks.push((*last, span.label));
             }
         }
+        insertions.begins.marks.sort_by_key(|(event, _)| *event);
+        insertions.ends.marks.sort_by_key(|(event, _)| *event);
         insertions
     }
 
-    /// The labels of those that begin before an event.
-    pub fn before(&mut self, event: usize) -> Vec<Option<NameId>> {
-        self.begins.remove(&event).unwrap_or_default()
+    /// The label of the next one that begins before an event; of events that come in order.
+    #[inline]
+    pub fn before(&mut self, event: usize) -> Option<Option<NameId>> {
+        self.begins.next(event)
     }
 
-    /// The labels of those that end after an event.
-    pub fn after(&mut self, event: usize) -> Vec<Option<NameId>> {
-        self.ends.remove(&event).unwrap_or_default()
+    /// The label of the next one that ends after an event; of events that come in order.
+    #[inline]
+    pub fn after(&mut self, event: usize) -> Option<Option<NameId>> {
+        self.ends.next(event)
+    }
+}
+
+/// Labels by event, in order.
+#[derive(Default)]
+struct Marks {
+    marks: Vec<(usize, Option<NameId>)>,
+    done: usize,
+}
+
+impl Marks {
+    #[inline]
+    fn next(&mut self, event: usize) -> Option<Option<NameId>> {
+        while let Some((at, label)) = self.marks.get(self.done).filter(|(at, _)| *at <= event) {
+            self.done += 1;
+            if *at == event {
+                return Some(*label);
+            }
+        }
+        None
     }
 }
 

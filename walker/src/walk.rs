@@ -6,7 +6,7 @@ use crate::emit::{self, Finishing};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
 use crate::log::{Log, open_logs, thread_paths};
-use crate::memory::Mirror;
+use crate::memory::{Memory, Mirror};
 use crate::names::Names;
 use crate::options::Options;
 use crate::order::{self, Turns};
@@ -188,6 +188,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         _ => true,
     };
     let insertions = Insertions::new(&world.spans, &world.draft.events, logs.len(), &wanted);
+    (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];

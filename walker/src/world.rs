@@ -8,7 +8,8 @@ use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
 use crate::options::Options;
 use crate::program::{Position, Program};
-use crate::shared::{Analysis, Cells, RegionId, Sharing};
+use crate::regions::{OUTSIDE, RegionId};
+use crate::shared::{Analysis, Cells, Sharing};
 use crate::statistics::{Mismatch, Statistics};
 use crate::transactions::Span;
 use crate::value::Word;
@@ -48,7 +49,8 @@ pub(crate) struct World<'a> {
     pub initials: Initials,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
-    locations: FxHashMap<(usize, LocationId), Option<NameId>>,
+    /// By unit and location, of those that were asked for.
+    locations: Vec<Vec<Option<NameId>>>,
     /// The same by where a call in code without side-car returns to; only positions of the program's own code.
     places: FxHashMap<u64, Option<NameId>>,
     object_names: FxHashMap<String, u32>,
@@ -85,7 +87,7 @@ impl<'a> World<'a> {
             begins_later: false,
             initials: Initials::default(),
             failed: false,
-            locations: FxHashMap::default(),
+            locations: Vec::new(),
             places: FxHashMap::default(),
             object_names: FxHashMap::default(),
         }
@@ -116,11 +118,22 @@ impl<'a> World<'a> {
 
     /// A source position as the trace has it.
     pub fn location(&mut self, unit: usize, location: LocationId) -> Option<NameId> {
-        let (program, assembler) = (self.program, &mut self.draft.assembler);
-        *self.locations.entry((unit, location)).or_insert_with(|| {
-            let position = program.location(unit, location)?;
-            Some(assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column)))
-        })
+        let known = self.locations.get(unit).and_then(|unit| unit.get(location as usize));
+        known.copied().flatten().or_else(|| self.name_location(unit, location))
+    }
+
+    fn name_location(&mut self, unit: usize, location: LocationId) -> Option<NameId> {
+        let position = self.program.location(unit, location)?;
+        let name = self.name_position(&position);
+        if self.locations.len() <= unit {
+            self.locations.resize(unit + 1, Vec::new());
+        }
+        let of_unit = &mut self.locations[unit];
+        if of_unit.len() <= location as usize {
+            of_unit.resize(location as usize + 1, None);
+        }
+        of_unit[location as usize] = Some(name);
+        Some(name)
     }
 
     /// The first position of the program's own code among these places; of library code, if there is no other.
@@ -175,8 +188,10 @@ impl<'a> World<'a> {
 
     /// The first that is known of a cell is a write: before it memory was as at the start, unless the trace begins later.
     pub fn starts_unseen(&mut self, cell: u32) {
-        let known = self.initial.get(cell as usize).copied().flatten();
-        if self.begins_later && known.is_none() {
+        if self.initial.get(cell as usize).copied().flatten().is_some() {
+            return;
+        }
+        if self.begins_later {
             self.initials.unknown(cell);
         }
         self.starts_as(cell, self.image(cell));
@@ -185,7 +200,7 @@ impl<'a> World<'a> {
     /// The value of a cell in the program's file, 0 where it has none.
     pub fn image(&self, cell: u32) -> u64 {
         let cell = self.cells.all[cell as usize];
-        if cell.region != crate::shared::OUTSIDE {
+        if cell.region != OUTSIDE {
             return 0;
         }
         let bytes = self.program.image(cell.piece.address).unwrap_or(&[]);

@@ -16,6 +16,7 @@ enum Awaited {
 }
 
 /// An execution of all steps.
+#[derive(Debug)]
 pub(in crate::solve) struct Executed {
     /// The steps in order.
     pub(in crate::solve) order: Vec<EventId>,

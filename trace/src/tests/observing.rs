@@ -1,6 +1,6 @@
 //! What the recorded order shows of values and their sources, in every data mode.
 
-use crate::{Data, EventId, TraceBuilder, Value, observe};
+use crate::{Data, EventId, TraceBuilder, Value, observe, validate, validate_side_by_side};
 
 #[test]
 fn symbolic_values_follow_from_expressions() {
@@ -66,4 +66,19 @@ fn without_data_only_sources_are_known() {
     assert!((0..5).all(|event| observed.read(EventId(event)).is_none() && observed.written(EventId(event)).is_none()));
     let sources: Vec<_> = (0..5).map(|event| observed.source(EventId(event))).collect();
     assert_eq!(sources, [None, None, Some(EventId(1)), Some(EventId(1)), Some(EventId(3))]);
+}
+
+#[test]
+fn checked_side_by_side_as_one_after_the_other() {
+    let check = |fill: fn(&mut TraceBuilder)| {
+        let mut b = TraceBuilder::new(Data::Symbolic);
+        b.int_var("x", 3);
+        b.read(1, "x", "r");
+        fill(&mut b);
+        assert_eq!(validate_side_by_side(b.trace()), validate(b.trace()));
+        validate(b.trace()).map_err(|invalid| invalid.to_string())
+    };
+    assert_eq!(check(|b| _ = b.write(1, "x", "(+ r 1)")), Ok(()));
+    assert!(check(|b| _ = b.assume(1, "(= r 4)")).unwrap_err().contains("event 1"));
+    assert!(check(|b| _ = b.end(1)).unwrap_err().contains("`end`"));
 }

@@ -15,7 +15,6 @@ use foretrace_trace::{
     Data, Event, EventId, Func, Local, NameId, Op, Problem, Sort, TermId, Trace, TraceAssembler, Value, VarId, Why,
 };
 use rustc_hash::FxHashMap;
-use std::fmt::Write;
 use std::ops::Range;
 use terms::Terms;
 
@@ -50,7 +49,7 @@ pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, Wa
     }
     let assembler = rewrite.into_assembler();
     drop(events); // what the checks need takes its place
-    Ok(assembler.finish()?)
+    Ok(assembler.finish_side_by_side()?)
 }
 
 struct Rewrite<'a> {
@@ -70,7 +69,7 @@ impl Rewrite<'_> {
     /// One event, or several that are one step.
     fn group(&mut self, events: &[DraftEvent], group: Range<usize>) -> Result<(), Problem> {
         let first = &events[group.start];
-        for label in self.finishing.insertions.before(group.start) {
+        while let Some(label) = self.finishing.insertions.before(group.start) {
             self.mark(first, Op::Begin { label })?;
         }
         for event in &events[group.clone()] {
@@ -81,25 +80,32 @@ impl Rewrite<'_> {
         for index in group.clone() {
             self.renumbered[index] = self.assembler.next_event();
             let event = &events[index];
-            let op = self.op(&event.op)?;
-            let op = self.guarded(op, &event.op, index);
+            let mut op = self.op(&event.op)?;
+            if self.has_unknown() {
+                op = self.guarded(op, &event.op, index);
+            }
             let DraftEvent { thread, loc, at, part, .. } = *event;
             self.assembler.push(Event { thread, op, loc, at, part })?;
         }
-        for index in group.clone() {
-            self.assume_known(&events[index], index)?;
+        if self.has_unknown() {
+            for index in group.clone() {
+                self.assume_known(&events[index], index)?;
+            }
         }
-        for label in self.finishing.insertions.after(group.end - 1) {
+        while let Some(label) = self.finishing.insertions.after(group.end - 1) {
             self.mark(&events[group.end - 1], Op::End { label })?;
         }
         Ok(())
     }
 
+    /// Whether some cell's first value is not known.
+    #[inline]
+    fn has_unknown(&self) -> bool {
+        !self.finishing.unlike.is_empty()
+    }
+
     /// That the event of the draft did not find what stands for an unknown value; nothing where all is known.
     fn finds_known(&mut self, op: &DraftOp, index: usize) -> Option<TermId> {
-        if self.finishing.unlike.is_empty() {
-            return None;
-        }
         let cell = op.cell()?;
         let stands_for = *self.finishing.unlike.get(&cell)?;
         if self.assembler.trace().data == Data::Concrete {
@@ -219,8 +225,9 @@ fn only_values(op: Op) -> Op {
 /// A local name that its thread has not used before.
 pub(crate) fn next_name(assembler: &mut TraceAssembler, used: &mut u64, base: &str) -> NameId {
     *used += 1;
-    let mut name = String::with_capacity(base.len() + 21); // a dot, and the digits of any number
-    name.extend(base.chars().filter(|c| !matches!(c, '|' | '\\')));
-    let _ = write!(name, ".{used}");
-    assembler.name(&name)
+    if !base.bytes().any(|byte| matches!(byte, b'|' | b'\\')) {
+        return assembler.numbered_name(base, *used);
+    }
+    let allowed: String = base.chars().filter(|c| !matches!(c, '|' | '\\')).collect();
+    assembler.numbered_name(&allowed, *used)
 }

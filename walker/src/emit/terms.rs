@@ -146,7 +146,7 @@ impl Rewrite<'_> {
     /// Different terms of the draft are different ones in the trace, so that none has to be looked up; but for those that are
     /// made for unknown values.
     fn is_new(&self) -> bool {
-        self.finishing.unlike.is_empty()
+        !self.has_unknown()
     }
 
     fn leaf(&mut self, local: Local) -> TermId {

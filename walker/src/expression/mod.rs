@@ -65,6 +65,7 @@ impl Expressions {
     }
 
     /// A function of two words of equal width, to a word of that width.
+    #[inline]
     pub fn binary(&mut self, func: Func, a: Word, b: Word) -> Word {
         if !(a.known && b.known) {
             return Word::unknown(a.width);
@@ -78,6 +79,10 @@ impl Expressions {
         if a.term.is_none() && b.term.is_none() {
             return result;
         }
+        self.binary_of_terms(func, a, b, result)
+    }
+
+    fn binary_of_terms(&mut self, func: Func, a: Word, b: Word, result: Word) -> Word {
         let term = if a.width == 1 { self.binary_of_bits(func, a, b) } else { self.binary_term(func, a, b) };
         Word { term: self.unless_literal(term), ..result }
     }
@@ -210,9 +215,13 @@ impl Expressions {
     }
 
     /// The low bits of a word.
+    #[inline]
     pub fn truncate(&mut self, word: Word, width: u32) -> Word {
         if !word.known || width > word.width {
             return Word::unknown(width);
+        }
+        if width == word.width {
+            return word;
         }
         let term = word.term.map(|term| if word.width == 1 { term } else { self.extract_to(term, 0, width) });
         Word { term: term.and_then(|term| self.unless_literal(term)), ..Word::constant(width, word.bits) }
@@ -290,15 +299,18 @@ impl Expressions {
     }
 
     /// A wider word with the same unsigned value.
+    #[inline]
     pub fn zero_extend(&mut self, word: Word, width: u32) -> Word {
         self.extend(word, width, Func::ZeroExtend)
     }
 
     /// A wider word with the same signed value.
+    #[inline]
     pub fn sign_extend(&mut self, word: Word, width: u32) -> Word {
         self.extend(word, width, Func::SignExtend)
     }
 
+    #[inline]
     fn extend(&mut self, word: Word, width: u32, by: fn(u32) -> Func) -> Word {
         if width <= word.width {
             return self.truncate(word, width);
@@ -309,12 +321,20 @@ impl Expressions {
         let keeps_sign = by(1) == Func::SignExtend(1);
         let bits = if keeps_sign { signed(word.width, word.bits) as u64 } else { word.bits };
         let result = Word::constant(width, bits);
-        let Some(term) = word.term else { return result };
-        if word.width == 1 {
+        match word.term {
+            Some(term) => self.extend_term(term, word.width, result, by),
+            None => result,
+        }
+    }
+
+    /// The term of `from` bits, made wider, stands for `result`.
+    fn extend_term(&mut self, term: TermId, from: u32, result: Word, by: fn(u32) -> Func) -> Word {
+        let (width, keeps_sign) = (result.width, by(1) == Func::SignExtend(1));
+        if from == 1 {
             let (set, clear) = (self.literal(width, if keeps_sign { u64::MAX } else { 1 }), self.literal(width, 0));
             return Word { term: Some(self.app(Func::Ite, &[term, set, clear])), ..result };
         }
-        let mut inner = (term, width - word.width);
+        let mut inner = (term, width - from);
         if let Node::App(func, args) = self.terms.node(term)
             && let Func::ZeroExtend(before) | Func::SignExtend(before) = *func
             && *func == by(before)

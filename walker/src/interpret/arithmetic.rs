@@ -1,7 +1,7 @@
 //! Instructions that only compute.
 
 use super::Walk;
-use crate::value::{Value, Word};
+use crate::value::{Value, Word, signed};
 use foretrace_instrument::sidecar::{BinaryOp, CastOp, Op, Operand, Predicate, Type};
 use foretrace_trace::Func;
 
@@ -99,10 +99,17 @@ impl Walk<'_, '_> {
         let mut sum = self.word(base, 64);
         for (index, bits, scale) in indices {
             let index = self.word(index, *bits);
+            if sum.is_constant() && index.is_constant() {
+                sum.bits = sum.bits.wrapping_add(signed(*bits, index.bits).wrapping_mul(*scale) as u64);
+                continue;
+            }
             let expressions = &mut self.world.expressions;
             let wide = expressions.sign_extend(index, 64);
             let scaled = expressions.binary(Func::BvMul, wide, Word::constant(64, *scale as u64));
             sum = expressions.binary(Func::BvAdd, sum, scaled);
+        }
+        if sum.is_constant() {
+            return Word::constant(64, sum.bits.wrapping_add(offset as u64));
         }
         self.world.expressions.binary(Func::BvAdd, sum, Word::constant(64, offset as u64))
     }

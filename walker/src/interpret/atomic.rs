@@ -6,7 +6,7 @@ use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::Function;
-use crate::value::{Value, Word};
+use crate::value::{Value, Word, mask};
 use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Func, Why};
@@ -142,7 +142,8 @@ impl Walk<'_, '_> {
     ) -> Word {
         let (address, size) = (record.words[0], record.kind.size() as u32);
         let source = self.source(record.at);
-        self.expect_content(source, cell, address, &Bytes::constant(size, record.words[1]));
+        let found_bits = record.words[1] & mask(size * 8);
+        self.expect_content(source, cell, address, (size, found_bits));
         let event = self.world.draft.next();
         let term = self.world.expressions.local(event, size * 8);
         let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
@@ -154,7 +155,7 @@ impl Walk<'_, '_> {
         let op = DraftOp::Rmw { cell, dst, expr: value.term, found, stored, guard };
         self.world.push_access(source, op);
         self.count_access(cell);
-        self.world.memory.store(address, &Bytes::constant(size, record.words[2]));
+        self.world.memory.replace(address, size, record.words[2]);
         old
     }
 }

@@ -10,7 +10,7 @@ use crate::names::Origin;
 use crate::program::{Function, demangle};
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
-use foretrace_instrument::sidecar::{Callee, Op, Operand, Type};
+use foretrace_instrument::sidecar::{Callee, Op, Operand};
 use foretrace_runtime::record::Kind;
 
 /// Functions that come back a second time when someone jumps there.
@@ -134,7 +134,6 @@ impl<'a> Walk<'_, 'a> {
         let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
         self.thread.frames.push(Frame {
             function: Some(number),
-            site: function.site,
             next: 0,
             block: 0,
             previous: 0,
@@ -248,7 +247,7 @@ impl<'a> Walk<'_, 'a> {
     /// The innermost frame's function and instruction.
     pub(super) fn active(&mut self) -> Step<(&'a Function, usize)> {
         let frame = self.thread.frames.last().filter(|frame| frame.function.is_some());
-        let frame = frame.ok_or_else(|| Pause::Lost("no function is active".into()))?;
+        let frame = frame.ok_or_else(Pause::no_frame)?;
         Ok((&self.program.functions[frame.function.unwrap_or_default()], frame.next))
     }
 
@@ -264,7 +263,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A call is over.
-    fn complete(&mut self, function: &'a Function, index: usize, value: Value) -> Step<()> {
+    pub(super) fn complete(&mut self, function: &'a Function, index: usize, value: Value) -> Step<()> {
         self.set(index, value)?;
         match &function.instructions[index].op {
             Op::Call { unwinds: Some((normal, _)), .. } | Op::Library { unwinds: Some((normal, _)), .. } => {
@@ -310,134 +309,6 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => Err(self.lost(record, "what code does that was not recorded")),
         }
-    }
-
-    /// A call came back: the innermost that fits, if need be over frames that it left behind.
-    fn result(&mut self, record: Record) -> Step<()> {
-        let Some((number, Some(index))) = self.program.find(record.site()) else {
-            return Err(self.lost(record, "a call of the program"));
-        };
-        let Some(position) = self.frame_of_result(number, index) else {
-            return Err(self.lost(record, "the result of an active call"));
-        };
-        self.take(record);
-        let function = &self.program.functions[number];
-        self.unwind_to(position);
-        let frame = self.frame()?;
-        let returned = frame.returned.take().filter(|_| frame.next == index);
-        let ty = &function.instructions[index].ty;
-        let returned = self.library_result(function, index).or(returned).unwrap_or(Value::Untracked);
-        let value = match ty {
-            Type::Aggregate(_) => self.recorded_parts(function, index, ty, returned)?,
-            _ => self.recorded_value(ty, returned, record.words[0]),
-        };
-        self.complete(function, index, value)
-    }
-
-    /// An aggregate, of which the log has each scalar.
-    pub(super) fn recorded_parts(
-        &mut self,
-        function: &Function,
-        index: usize,
-        ty: &Type,
-        computed: Value,
-    ) -> Step<Value> {
-        match ty {
-            Type::Aggregate(parts) => {
-                let mut values = Vec::with_capacity(parts.len());
-                for (part, ty) in parts.iter().enumerate() {
-                    values.push(self.recorded_parts(function, index, ty, computed.part(&[part as u32]))?);
-                }
-                Ok(Value::Aggregate(values.into()))
-            }
-            ty if ty.bits() > 0 => {
-                let record = self.expect(function, index, "a value's", |kind| kind == Kind::Value)?;
-                Ok(self.recorded_value(ty, computed, record.words[0]))
-            }
-            _ => Ok(Value::Untracked),
-        }
-    }
-
-    /// A value that is in the log, and perhaps known.
-    fn recorded_value(&mut self, ty: &Type, computed: Value, recorded: u64) -> Value {
-        let width = ty.bits();
-        if width == 0 {
-            return Value::Untracked;
-        }
-        let computed = computed.word(width);
-        let computed = if computed.width == width { computed } else { Word::unknown(width) };
-        Value::Word(self.checked(computed, recorded, "a returned value"))
-    }
-
-    /// The frame of the innermost call that a result can be of.
-    fn frame_of_result(&self, number: usize, index: usize) -> Option<usize> {
-        let fits = |frame: &Frame| {
-            let waits = frame.state == State::Outside && frame.next == index;
-            frame.function == Some(number) && (waits || frame.setjmps.contains(&index))
-        };
-        self.thread.frames.iter().rposition(fits)
-    }
-
-    /// Whether some frame waits for what this record says: that a call came back, or that an exception arrived.
-    pub(crate) fn belongs_to_a_frame(&self, record: Record) -> bool {
-        match (record.kind, self.program.find(record.site())) {
-            (Kind::Result, Some((number, Some(index)))) => self.frame_of_result(number, index).is_some(),
-            (Kind::Landing, _) => self.frame_of_landing(record).is_some(),
-            _ => false,
-        }
-    }
-
-    fn begin_function(&mut self, function: &Function, below: bool) {
-        let Transactions::Functions { pattern, .. } = &self.world.options.transactions else { return };
-        let wanted = match pattern {
-            Some(pattern) => pattern.fits(&function.name) || pattern.fits(&function.symbol),
-            None => !self.program.is_library(function),
-        };
-        if wanted && below {
-            let label = self.world.draft.assembler.name(&function.name);
-            let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Some(label));
-        }
-    }
-
-    /// The innermost stretch of the thread ends before event `end`, or with the thread.
-    pub(crate) fn end_stretch(&mut self, end: Option<u32>) {
-        let innermost = match self.world.options.transactions {
-            Transactions::Functions { outermost, .. } => !outermost,
-            Transactions::LoopBodies => true,
-            _ => false,
-        };
-        let span = self.thread.nest.end(self.thread.id.0, end, innermost);
-        self.world.spans.extend(span);
-    }
-
-    /// The innermost function of the program's own, and how far it is; of a library's, if there is no other.
-    pub(super) fn place(&self) -> Option<(usize, usize)> {
-        let own = |frame: &&Frame| {
-            let function = frame.function.map(|function| &self.program.functions[function]);
-            function.is_some_and(|function| !self.program.is_library(function))
-        };
-        let frames = || self.thread.frames.iter().rev();
-        let frame = frames().find(own).or_else(|| frames().find(|frame| frame.function.is_some()))?;
-        Some((frame.function?, frame.next))
-    }
-
-    /// The names of the two innermost functions of the program's own, `outer>inner`.
-    pub(super) fn two_innermost(&self) -> String {
-        if self.is_concrete() {
-            let mut names = self.concrete_names();
-            names.reverse();
-            return names.join(">");
-        }
-        let mut names: Vec<&str> = Vec::new();
-        for frame in self.thread.frames.iter().rev() {
-            let Some(function) = frame.function.map(|function| &self.program.functions[function]) else { continue };
-            if !self.program.is_library(function) && names.len() < 2 {
-                names.push(&function.name);
-            }
-        }
-        names.reverse();
-        names.join(">")
     }
 }
 

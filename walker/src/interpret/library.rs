@@ -46,9 +46,9 @@ impl Walk<'_, '_> {
 
     /// Whether a record is of the call of a library function that the innermost frame makes.
     pub(super) fn is_of_library(&self, record: Record) -> bool {
-        self.thread.frames.last().is_some_and(|frame| {
-            frame.library.is_some() && self.program.find(record.site()) == frame.function.map(|f| (f, Some(frame.next)))
-        })
+        let calls = self.thread.frames.last().filter(|frame| frame.library.is_some());
+        let site = calls.and_then(|frame| Some(self.program.functions[frame.function?].site_of(frame.next)));
+        site == Some(record.site())
     }
 
     /// An access by such a function.

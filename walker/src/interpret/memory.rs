@@ -38,6 +38,11 @@ impl Pieces {
 impl Walk<'_, '_> {
     pub(super) fn pieces(&mut self, address: u64, size: u32) -> Pieces {
         let mut pieces = Pieces::default();
+        if self.world.cells.are_none(address, size) {
+            pieces.list[0] = (0, size, None);
+            pieces.count = 1;
+            return pieces;
+        }
         let mut at = 0;
         while at < size {
             let cell = self.world.cells.at(address.wrapping_add(u64::from(at)));
@@ -81,8 +86,8 @@ impl Walk<'_, '_> {
         let address = self.word(address, 64);
         let record = self.load_record(function, index, "a load's", address, size)?;
         self.accessed(address, record.words[0]);
-        let bytes = self.read(record, record.words[1], &instruction.name);
-        let word = self.narrow(&bytes, width);
+        let word = self.read_word(record, &instruction.name);
+        let word = self.world.expressions.truncate(word, width);
         self.set_word(index, word)
     }
 
@@ -132,9 +137,34 @@ impl Walk<'_, '_> {
         if let Some(mirror) = &mut self.world.mirror {
             mirror.store(record.words[0], record.kind.size() as u32, record.left_behind());
         }
+        self.survey(record);
+    }
+
+    /// An access, for the walk that finds out who accesses what.
+    #[inline]
+    pub(super) fn survey(&mut self, record: &Record) {
         if let Some(survey) = &mut self.world.survey {
             survey.record(self.thread.index as u32 + 1, record);
         }
+    }
+
+    /// Reads memory, as one word.
+    fn read_word(&mut self, record: Record, name: &str) -> Word {
+        let (address, size) = (record.words[0], record.kind.size() as u32);
+        let found = Word::constant(size * 8, record.words[1]);
+        if self.is_survey() {
+            return found;
+        }
+        let Some(cell) = self.world.cells.whole(address, size) else {
+            let bytes = self.read(record, found.bits, name);
+            return self.world.expressions.join(&bytes);
+        };
+        let source = self.source(record.at);
+        self.expect_content(source, cell, address, (size, found.bits));
+        let dst = self.world.fresh_name(&mut self.thread.names, name);
+        let event = self.world.push_access(source, DraftOp::Read { cell, dst, bits: found.bits });
+        self.count_access(cell);
+        Word { term: Some(self.world.expressions.local(event, found.width)), ..found }
     }
 
     /// Reads memory that holds `bits`: an event for each shared cell.
@@ -163,7 +193,7 @@ impl Walk<'_, '_> {
         for (offset, size, cell) in pieces.iter() {
             let (address, part) = (address.wrapping_add(u64::from(offset)), found.part(offset, size));
             match cell {
-                Some(cell) => self.expect_content(source, cell, address, &part),
+                Some(cell) => self.expect_content(source, cell, address, (size, part.bits)),
                 None => bytes.put(offset, &self.read_own(address, part)),
             }
         }
@@ -198,7 +228,7 @@ impl Walk<'_, '_> {
         let frames = self.thread.frames.iter().rev();
         let mut codes = frames.map(|frame| {
             let function = frame.function.map(|function| &self.program.functions[function]);
-            function.map_or(Code::Own, |function| self.program.code_of(function, frame.next))
+            function.map_or(Code::Own, |function| function.code(frame.next))
         });
         codes.find(|code| *code != Code::Library) == Some(Code::Meeting)
     }
@@ -227,19 +257,19 @@ impl Walk<'_, '_> {
     }
 
     /// A shared cell holds these bytes: if it did not when last seen, code that was not recorded has written it.
-    pub(super) fn expect_content(&mut self, source: Source, cell: u32, address: u64, found: &Bytes) {
-        let known = self.world.memory.load(address, found.size);
+    pub(super) fn expect_content(&mut self, source: Source, cell: u32, address: u64, (size, bits): (u32, u64)) {
         if self.world.begins_later {
-            self.world.initials.found(cell, found.bits);
+            self.world.initials.found(cell, bits);
         }
-        if !known.is_known() {
-            self.world.starts_as(cell, found.bits);
-        } else if known.bits != found.bits {
-            let op = DraftOp::Write { cell, expr: None, bits: found.bits, external: true };
-            self.world.push_unlogged(source, op);
-            self.world.statistics.external_writes += 1;
+        match self.world.memory.replace(address, size, bits) {
+            None => self.world.starts_as(cell, bits),
+            Some(known) if known != bits => {
+                let op = DraftOp::Write { cell, expr: None, bits, external: true };
+                self.world.push_unlogged(source, op);
+                self.world.statistics.external_writes += 1;
+            }
+            Some(_) => {}
         }
-        self.world.memory.store(address, found);
     }
 
     pub(super) fn store(
@@ -268,9 +298,26 @@ impl Walk<'_, '_> {
         let record = self.store_record(function, index, "a store's", (address, value), u64::from(size))?;
         self.accessed(address, record.words[0]);
         let value = self.checked(value, record.words[1], "a stored value");
-        let bytes = self.world.expressions.split(value, size);
-        self.write(record, bytes);
+        self.write_word(record, value);
         self.set(index, Value::Untracked)
+    }
+
+    /// Writes a word to memory.
+    fn write_word(&mut self, record: Record, word: Word) {
+        if self.is_survey() {
+            return;
+        }
+        let (address, size) = (record.words[0], word.width / 8);
+        let whole = self.world.cells.whole(address, size).filter(|_| !record.kind.is_replace());
+        let Some(cell) = whole else {
+            let bytes = self.world.expressions.split(word, size);
+            return self.write(record, bytes);
+        };
+        let source = self.source(record.at);
+        self.world.memory.replace(address, size, word.bits);
+        self.world.starts_unseen(cell);
+        self.world.push_access(source, DraftOp::Write { cell, expr: word.term, bits: word.bits, external: false });
+        self.count_access(cell);
     }
 
     /// Writes memory: an event for each shared cell.

@@ -13,6 +13,8 @@ mod loops;
 mod memory;
 mod moves;
 mod registers;
+mod results;
+mod stretches;
 mod synchronise;
 mod thread;
 mod unwind;
@@ -64,12 +66,13 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    #[inline]
     fn step(&mut self) -> Step<()> {
         match self.thread.frames.last() {
             Some(Frame { function: Some(function), state, next, .. }) if *state != State::Outside => {
                 let (function, next) = (&self.program.functions[*function], *next);
                 let instruction = function.instructions.get(next);
-                let instruction = instruction.ok_or_else(|| Pause::Lost("a block without an end".into()))?;
+                let instruction = instruction.ok_or_else(Pause::no_end)?;
                 self.execute(function, next, instruction)
             }
             _ => self.outside(),
@@ -124,6 +127,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The record that an access would have which was left out.
+    #[inline]
     fn leave_out(&mut self, function: &Function, index: usize, kind: Kind, address: Word, value: u64) -> Step<Record> {
         if !address.known {
             return Err(Pause::Lost("an access without a record whose address is not known".into()));
@@ -131,10 +135,8 @@ impl<'a> Walk<'_, 'a> {
         let at = self.thread.done;
         self.thread.now = at;
         self.thread.done = at + 1;
-        let place = self.program.site(function, index).0;
-        let record = Record { kind, place, words: [address.bits, value, 0, 0], at };
-        self.reflect(&record);
-        Ok(record)
+        let place = function.site_of(index).0;
+        Ok(Record { kind, place, words: [address.bits, value, 0, 0], at })
     }
 
     /// The record of a read.
@@ -144,7 +146,9 @@ impl<'a> Walk<'_, 'a> {
         }
         let mirror = self.world.mirror.as_mut();
         let value = mirror.map_or(0, |mirror| mirror.load(address.bits, size as u32));
-        self.leave_out(function, index, Kind::load(size), address, value)
+        let record = self.leave_out(function, index, Kind::load(size), address, value)?;
+        self.survey(&record);
+        Ok(record)
     }
 
     /// The record of a write.
@@ -162,13 +166,15 @@ impl<'a> Walk<'_, 'a> {
         if !value.known {
             return Err(Pause::Lost("a write without a record of a value that is not known".into()));
         }
-        self.leave_out(function, index, Kind::store(size), address, value.bits)
+        let record = self.leave_out(function, index, Kind::store(size), address, value.bits)?;
+        self.reflect(&record);
+        Ok(record)
     }
 
     /// The next record, which is of this instruction and of one of these kinds; it is taken.
     fn expect(&mut self, function: &Function, index: usize, what: &str, fits: impl Fn(Kind) -> bool) -> Step<Record> {
         let record = self.record()?;
-        if !fits(record.kind) || record.site() != self.program.site(function, index) {
+        if !fits(record.kind) || record.site() != function.site_of(index) {
             return Err(self.lost(record, what));
         }
         self.take(record);
@@ -183,8 +189,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The frame that executes.
+    #[inline]
     fn frame(&mut self) -> Step<&mut Frame> {
-        self.thread.frames.last_mut().ok_or_else(|| Pause::Lost("no function is active".into()))
+        self.thread.frames.last_mut().ok_or_else(Pause::no_frame)
     }
 
     fn source(&mut self, at: u64) -> Source {

@@ -88,7 +88,7 @@ impl Walk<'_, '_> {
         };
         let is_over = match length.known {
             true => done >= length.bits,
-            false => self.frame()?.held.is_none() && self.record()?.site() != self.program.site(function, index),
+            false => self.frame()?.held.is_none() && self.record()?.site() != function.site_of(index),
         };
         Ok((!is_over).then_some(done))
     }

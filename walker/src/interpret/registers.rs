@@ -1,7 +1,7 @@
 //! What the registers of the innermost frame hold.
 
 use super::Walk;
-use super::thread::{State, Step};
+use super::thread::{Pause, State, Step};
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::Operand;
 
@@ -9,7 +9,7 @@ impl Walk<'_, '_> {
     /// The value of an operand of the innermost frame.
     pub(super) fn operand(&self, operand: &Operand) -> Value {
         match operand {
-            Operand::Local(site) => self.register(*site).cloned().unwrap_or(Value::Untracked),
+            Operand::Local(index) => self.register(*index).cloned().unwrap_or(Value::Untracked),
             Operand::Parameter(index) => self.parameter(*index).cloned().unwrap_or(Value::Untracked),
             Operand::Constant(width @ 1..=64, bits) | Operand::Float(width @ 1..=64, bits) => {
                 Value::Word(Word::constant(*width, *bits))
@@ -23,11 +23,11 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What the instruction of this site in the innermost frame's function has given.
+    /// What this instruction of the innermost frame's function has given.
     #[inline]
-    fn register(&self, site: u32) -> Option<&Value> {
+    fn register(&self, index: u32) -> Option<&Value> {
         let frame = self.thread.frames.last()?;
-        self.thread.registers.get(frame.registers + frame.index(site)?)
+        self.thread.registers.get(frame.registers + index as usize)
     }
 
     #[inline]
@@ -38,20 +38,24 @@ impl Walk<'_, '_> {
     /// The scalar that an operand is.
     #[inline]
     pub(super) fn word(&self, operand: &Operand, width: u32) -> Word {
-        let word = match operand {
-            Operand::Local(site) => self.register(*site).map(|value| value.word(width)),
-            Operand::Parameter(index) => self.parameter(*index).map(|value| value.word(width)),
-            Operand::Constant(of @ 1..=64, bits) | Operand::Float(of @ 1..=64, bits) => {
-                Some(Word::constant(*of, *bits))
+        let value = match operand {
+            Operand::Local(index) => self.register(*index),
+            Operand::Parameter(index) => self.parameter(*index),
+            Operand::Constant(of, bits) | Operand::Float(of, bits) if *of == width && (1..=64).contains(of) => {
+                return Word::constant(width, *bits);
             }
             _ => None,
         };
-        word.filter(|word| word.width == width).unwrap_or(Word::unknown(width))
+        match value {
+            Some(Value::Word(word)) if word.width == width => *word,
+            _ => Word::unknown(width),
+        }
     }
 
     /// Gives a register its value and goes on.
+    #[inline]
     pub(super) fn set(&mut self, index: usize, value: Value) -> Step<()> {
-        let frame = self.frame()?;
+        let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
         frame.state = State::Running;
         frame.next = index + 1;
         let register = frame.registers + index;

@@ -106,8 +106,6 @@ pub(crate) enum State {
 pub(crate) struct Frame {
     /// Its position among the program's functions; nothing for a signal handler's caller.
     pub function: Option<usize>,
-    /// The lower part of the site of that function's entry.
-    pub site: u32,
     /// The next instruction.
     pub next: usize,
     pub block: u32,
@@ -139,14 +137,6 @@ pub(crate) struct Frame {
     pub private: u64,
 }
 
-impl Frame {
-    /// Which of the function's registers the instruction of this site has.
-    #[inline]
-    pub fn index(&self, site: u32) -> Option<usize> {
-        self.function.map(|_| site.wrapping_sub(self.site).wrapping_sub(1) as usize)
-    }
-}
-
 /// Why a thread does not go on right now.
 pub(crate) enum Pause {
     /// It is another thread's turn until this order.
@@ -159,6 +149,18 @@ pub(crate) enum Pause {
     Lost(String),
     /// The trace cannot hold what happened.
     Problem(foretrace_trace::Problem),
+}
+
+impl Pause {
+    #[cold]
+    pub fn no_frame() -> Pause {
+        Pause::Lost("no function is active".into())
+    }
+
+    #[cold]
+    pub fn no_end() -> Pause {
+        Pause::Lost("a block without an end".into())
+    }
 }
 
 impl From<foretrace_trace::Problem> for Pause {

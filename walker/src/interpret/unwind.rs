@@ -57,7 +57,6 @@ impl Walk<'_, '_> {
         let registers = self.thread.registers.len();
         self.thread.frames.push(Frame {
             function: None,
-            site: 0,
             next: 0,
             block: 0,
             previous: 0,

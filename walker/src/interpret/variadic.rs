@@ -40,7 +40,7 @@ impl Walk<'_, '_> {
     /// What a call of this function's gives.
     pub(super) fn given(&self, caller: &Function, operands: &[Operand]) -> Vec<Argument> {
         let of = |operand: &Operand| match operand {
-            Operand::Local(site) => caller.instructions.get(caller.index(*site)).map_or(Class::Other, |i| class(&i.ty)),
+            Operand::Local(index) => caller.instructions.get(*index as usize).map_or(Class::Other, |i| class(&i.ty)),
             Operand::Parameter(index) => caller.parameters.get(*index as usize).map_or(Class::Other, |p| class(&p.ty)),
             Operand::Constant(..) | Operand::Address(..) | Operand::Opaque => Class::General,
             Operand::Float(..) => Class::Vector,

@@ -3,7 +3,7 @@
 use super::types::{Types, Wanted};
 use super::with_offset;
 use crate::program::Program;
-use crate::shared::RegionId;
+use crate::regions::RegionId;
 use rustc_hash::FxHashMap;
 
 /// Who allocated a region.

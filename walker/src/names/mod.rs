@@ -8,7 +8,8 @@ pub(crate) use heap::Origin;
 
 use crate::error::WalkError;
 use crate::program::Program;
-use crate::shared::{OUTSIDE, Piece, RegionId};
+use crate::regions::{OUTSIDE, RegionId};
+use crate::shared::Piece;
 use foretrace_runtime::record::CHANNELS;
 use heap::Origins;
 use std::collections::BTreeMap;

@@ -1,18 +1,21 @@
 //! The recorded program: its modules, what their side-cars say of its functions, its symbols.
 
 mod code;
+mod function;
 mod module;
 mod symbols;
 mod unit;
 
 pub(crate) use code::Code;
+pub(crate) use function::Function;
+use function::{flatten, for_each_operand};
 pub(crate) use module::Module;
 use unit::UnitInfo;
 
 use crate::concrete::Lines;
 use crate::error::WalkError;
 use foretrace_instrument::rust::rust_name;
-use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter, Unit};
+use foretrace_instrument::sidecar::{self, Instruction, LocationId, Operand, Parameter, Unit};
 use foretrace_runtime::record::{ATOMIC_PLACE, Site};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -35,33 +38,6 @@ pub(crate) struct Copied {
     pub scalar: usize,
     /// In bytes.
     pub size: u64,
-}
-
-/// An instrumented function.
-pub(crate) struct Function {
-    pub unit: usize,
-    /// Of its entry; lower part. That of an instruction is this plus one plus its index.
-    pub site: u32,
-    pub symbol: String,
-    pub name: String,
-    pub location: LocationId,
-    pub parameters: Vec<Parameter>,
-    /// The instructions of all blocks, one after the other.
-    pub instructions: Vec<Instruction>,
-    /// Where each block starts among them.
-    pub blocks: Vec<u32>,
-    pub address: Option<u64>,
-    /// Whether it comes from a file of the system.
-    pub is_library: bool,
-    /// Whether some instruction uses the value of the one of this index.
-    pub used: Vec<bool>,
-}
-
-impl Function {
-    /// The register that the instruction of this site has.
-    pub fn index(&self, local: u32) -> usize {
-        local.wrapping_sub(self.site).wrapping_sub(1) as usize
-    }
 }
 
 /// A place in the source.
@@ -132,9 +108,11 @@ impl Program {
         }
         unit.functions.sort_by_key(|function| function.site);
         let first = self.functions.len();
-        let index = self.units.len();
-        self.functions.extend(std::mem::take(&mut unit.functions).into_iter().map(|function| flatten(function, index)));
-        self.units.push(UnitInfo::new(unit, first..self.functions.len(), module));
+        let (index, id) = (self.units.len(), unit.id);
+        let functions = std::mem::take(&mut unit.functions).into_iter();
+        self.functions.extend(functions.map(|function| flatten(function, index, id)));
+        let entries = self.functions[first..].iter().map(|function| function.site).collect();
+        self.units.push(UnitInfo::new(unit, first..self.functions.len(), entries, module));
         Ok(())
     }
 
@@ -148,13 +126,16 @@ impl Program {
             }
             let copied = copied(&function.parameters);
             if !copied.is_empty() {
-                let site = Site::new(self.units[function.unit].id, function.site);
+                let site = Site::new(function.unit_id, function.site);
                 self.by_value.insert(site, copied);
             }
             let unit = function.unit;
             let made_by_rustc = function.name.starts_with("__rust"); // the ways to the allocator, and to panics
             let code = self.units[unit].code(function.location);
             function.is_library = made_by_rustc || code.is_some_and(|code| code != Code::Own);
+            let unknown = code.unwrap_or(if function.is_library { Code::Library } else { Code::Own });
+            let code_of = |one: &Instruction| self.units[unit].code(one.location).unwrap_or(unknown);
+            function.codes = function.instructions.iter().map(code_of).collect();
             for instruction in &mut function.instructions {
                 for_each_operand(&mut instruction.op, &mut |operand| self.resolve_operand(operand, unit));
             }
@@ -188,11 +169,9 @@ impl Program {
     /// The function that a site lies in, and which of its instructions it is (`None` for its entry).
     pub(crate) fn find(&self, site: Site) -> Option<(usize, Option<usize>)> {
         let unit = &self.units[*self.by_id.get(&site.unit())?];
-        let functions = &self.functions[unit.functions.clone()];
-        let at = functions.partition_point(|function| function.site <= site.local()).checked_sub(1)?;
-        let into = (site.local() - functions[at].site) as usize;
-        let inside = into <= functions[at].instructions.len();
-        inside.then(|| (unit.functions.start + at, into.checked_sub(1)))
+        let (function, into) = unit.around(site.local())?;
+        let inside = into <= self.functions[function].instructions.len();
+        inside.then(|| (function, into.checked_sub(1)))
     }
 
     /// Of the function whose entry this is: parameters of which it has copies.
@@ -206,11 +185,6 @@ impl Program {
     /// The function that starts at this address.
     pub(crate) fn function_at(&self, address: u64) -> Option<&Function> {
         self.by_address.get(&address).map(|index| &self.functions[*index])
-    }
-
-    /// The whole site of an instruction of a function.
-    pub(crate) fn site(&self, function: &Function, instruction: usize) -> Site {
-        Site::new(self.units[function.unit].id, function.site + 1 + instruction as u32)
     }
 
     /// Whether no part of the program has a side-car: then there are values, but no expressions.
@@ -263,14 +237,6 @@ impl Program {
         let below = file.strip_prefix(unit.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
         let file = below.unwrap_or(file).to_string();
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
-    }
-
-    /// Whose code an instruction of a function is.
-    pub(crate) fn code_of(&self, function: &Function, instruction: usize) -> Code {
-        let location = function.instructions.get(instruction).map_or(function.location, |one| one.location);
-        let unit = &self.units[function.unit];
-        let code = unit.code(location).or_else(|| unit.code(function.location));
-        code.unwrap_or(if function.is_library { Code::Library } else { Code::Own })
     }
 
     /// Whether a function is of a library whose templates or inline functions the program has compiled.
@@ -328,82 +294,4 @@ fn copied(parameters: &[Parameter]) -> Vec<Copied> {
     let recorded = parameters.iter().filter(|parameter| parameter.ty.bits() > 0);
     let copy = |(scalar, parameter): (usize, &Parameter)| Some(Copied { scalar, size: parameter.by_value? });
     recorded.enumerate().filter_map(copy).collect()
-}
-
-fn flatten(function: sidecar::Function, unit: usize) -> Function {
-    let mut instructions = Vec::new();
-    let mut blocks = Vec::new();
-    for block in function.blocks {
-        blocks.push(instructions.len() as u32);
-        instructions.extend(block.instructions);
-    }
-    let mut flat = Function {
-        unit,
-        site: function.site,
-        symbol: function.symbol,
-        name: function.name,
-        location: function.location,
-        parameters: function.parameters,
-        used: vec![false; instructions.len()],
-        instructions,
-        blocks,
-        address: None,
-        is_library: false,
-    };
-    let mut used = std::mem::take(&mut flat.used);
-    for instruction in &mut flat.instructions {
-        for_each_operand(&mut instruction.op, &mut |operand| note_use(operand, flat.site, &mut used));
-    }
-    flat.used = used;
-    flat
-}
-
-fn note_use(operand: &Operand, entry: u32, used: &mut [bool]) {
-    match operand {
-        Operand::Local(site) => {
-            if let Some(used) = used.get_mut(site.wrapping_sub(entry).wrapping_sub(1) as usize) {
-                *used = true;
-            }
-        }
-        Operand::Aggregate(parts) => parts.iter().for_each(|part| note_use(part, entry, used)),
-        _ => {}
-    }
-}
-
-/// All operands of an instruction.
-pub(crate) fn for_each_operand(op: &mut Op, visit: &mut dyn FnMut(&mut Operand)) {
-    match op {
-        Op::Alloca { count: one, .. }
-        | Op::Load { address: one, .. }
-        | Op::Cast { value: one, .. }
-        | Op::Extract { from: one, .. }
-        | Op::Branch { condition: one, .. }
-        | Op::Switch { value: one, .. }
-        | Op::Indirect { address: one, .. } => visit(one),
-        Op::Store { address: a, value: b, .. }
-        | Op::Update { address: a, operand: b, .. }
-        | Op::Binary { left: a, right: b, .. }
-        | Op::Compare { left: a, right: b, .. }
-        | Op::Insert { into: a, value: b, .. } => [a, b].into_iter().for_each(visit),
-        Op::CompareAndSwap { address: a, expected: b, desired: c, .. }
-        | Op::Copy { to: a, from: b, length: c, .. }
-        | Op::Set { to: a, byte: b, length: c, .. }
-        | Op::Select { condition: a, yes: b, no: c } => [a, b, c].into_iter().for_each(visit),
-        Op::Wide { address, value, .. } => std::iter::once(address).chain(value).for_each(visit),
-        Op::Offset { base, indices, .. } => {
-            visit(base);
-            indices.iter_mut().for_each(|(index, _, _)| visit(index));
-        }
-        Op::Phi(incoming) => incoming.iter_mut().for_each(|(_, value)| visit(value)),
-        Op::Call { callee, arguments, .. } => {
-            if let Callee::Pointer(pointer) = callee {
-                visit(pointer);
-            }
-            arguments.iter_mut().for_each(visit);
-        }
-        Op::Intrinsic { arguments, .. } | Op::Library { arguments, .. } => arguments.iter_mut().for_each(visit),
-        Op::Opaque { operands, .. } => operands.iter_mut().for_each(visit),
-        Op::Return(value) => value.iter_mut().for_each(visit),
-        Op::Jump(_) | Op::Landing | Op::Resume | Op::Unreachable | Op::Nothing => {}
-    }
 }

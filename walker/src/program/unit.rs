@@ -6,7 +6,6 @@ use std::ops::Range;
 
 /// What is left of a unit when its functions are taken out.
 pub(crate) struct UnitInfo {
-    pub id: u32,
     pub source: String,
     pub directory: String,
     pub files: Vec<String>,
@@ -15,23 +14,32 @@ pub(crate) struct UnitInfo {
     pub locations: Vec<Location>,
     /// Its functions among those of the program, ordered by site.
     pub functions: Range<usize>,
+    /// Their sites, lower part.
+    entries: Vec<u32>,
     pub module: usize,
 }
 
 impl UnitInfo {
-    /// Of a unit whose functions are these of the program.
-    pub fn new(unit: Unit, functions: Range<usize>, module: usize) -> UnitInfo {
+    /// Of a unit whose functions are these of the program, and have these sites.
+    pub fn new(unit: Unit, functions: Range<usize>, entries: Vec<u32>, module: usize) -> UnitInfo {
         let code = unit.files.iter().map(|file| Code::of(&unit.directory, file)).collect();
         UnitInfo {
-            id: unit.id,
             source: unit.source,
             directory: unit.directory,
             files: unit.files,
             code,
             locations: unit.locations,
             functions,
+            entries,
             module,
         }
+    }
+
+    /// Among its functions the one that a site may lie in, and how far from its entry.
+    #[inline]
+    pub fn around(&self, local: u32) -> Option<(usize, usize)> {
+        let at = self.entries.partition_point(|entry| *entry <= local).checked_sub(1)?;
+        Some((self.functions.start + at, (local - self.entries[at]) as usize))
     }
 
     /// Whose code a location is, by the innermost of the functions inlined there that acts for itself; nothing where it is not known.

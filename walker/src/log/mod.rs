@@ -1,13 +1,16 @@
 //! The logs of a recording: opened, checked, read record by record; and finished after the run.
 
+mod finish;
+mod records;
+
+pub use finish::finish_logs;
+pub use records::Records;
+
 use crate::error::WalkError;
-use foretrace_runtime::record::{
-    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, PLACE_BITS, Site, count_of, header, order_of, stop,
-};
+use foretrace_runtime::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, order_of};
 use memmap2::Mmap;
 use rustc_hash::FxHashMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a word.
@@ -29,22 +32,34 @@ pub struct Record {
 
 impl Record {
     /// Its place as a site of instrumented code.
+    #[inline]
     pub fn site(&self) -> Site {
         Site(self.place)
     }
 
     /// Its order number; nothing where its kind has none.
+    #[inline]
     pub fn order(&self) -> Option<u64> {
         self.kind.ordered().then(|| order_of(self.words[self.kind.words() - 2]))
     }
 
     /// What an access left in its memory.
+    #[inline]
     pub fn left_behind(&self) -> u64 {
         match self.kind {
             Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8 => self.words[2],
             _ => self.words[1],
         }
     }
+}
+
+/// An order number that is not above the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Disorder {
+    /// Where its record starts.
+    pub byte: u64,
+    pub found: u64,
+    pub before: u64,
 }
 
 /// The log of one thread, whole and in memory.
@@ -59,6 +74,7 @@ pub struct Log {
     counted: u64,
     leaves_out: bool,
     has_calls: bool,
+    disorder: Option<Disorder>,
     stop: u64,
     /// Where it is read from: a byte, and the counted records before it.
     start: (usize, u64),
@@ -72,10 +88,10 @@ impl Log {
         let scan = scan(&bytes);
         match scan.stop {
             Some(stop) => {
-                let Scan { end, records, counted, leaves_out, has_calls, .. } = scan;
+                let Scan { end, records, counted, leaves_out, has_calls, disorder, .. } = scan;
                 let start = (HEADER_WORDS * WORD, 0);
                 let path = path.to_path_buf();
-                Ok(Log { path, bytes, header, end, records, counted, leaves_out, has_calls, stop, start })
+                Ok(Log { path, bytes, header, end, records, counted, leaves_out, has_calls, disorder, stop, start })
             }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
@@ -111,6 +127,11 @@ impl Log {
         self.has_calls
     }
 
+    /// The first order number that is out of order.
+    pub(crate) fn disorder(&self) -> Option<Disorder> {
+        self.disorder
+    }
+
     /// Whether it has no records at all.
     pub fn is_empty(&self) -> bool {
         self.records == 0
@@ -144,122 +165,7 @@ impl Log {
     }
 }
 
-/// A position in a log, and the records from there on.
-#[derive(Clone, Debug)]
-pub struct Records<'a> {
-    bytes: &'a [u8],
-    position: usize,
-    at: u64,
-    /// The `at` of the next counted record; where there is none, how many counted things the thread did.
-    next_at: u64,
-    count: u64,
-}
-
-impl<'a> Records<'a> {
-    /// Those of a log, with the file's header.
-    fn new(bytes: &'a [u8]) -> Records<'a> {
-        Records::from(bytes, HEADER_WORDS * WORD, 0)
-    }
-
-    /// Those from a byte on, before which so many counted things happened.
-    fn from(bytes: &'a [u8], position: usize, at: u64) -> Records<'a> {
-        let count = word(bytes, COUNT_WORD * WORD).unwrap_or(0);
-        let mut records = Records { bytes, position, at, next_at: 0, count };
-        records.look_ahead();
-        records.pass_skips();
-        records
-    }
-
-    /// The next record, which stays the next one.
-    #[inline]
-    pub fn peek(&self) -> Option<Record> {
-        let header = word(self.bytes, self.position)?;
-        let kind = Kind::of(header)?;
-        let mut words = [0; 4];
-        let from = self.position + WORD;
-        let rest = self.bytes.get(from..from + (kind.words() - 1) * WORD)?;
-        for (word, bytes) in words.iter_mut().zip(rest.as_chunks::<WORD>().0) {
-            *word = u64::from_le_bytes(*bytes);
-        }
-        let at = if kind.ordered() { self.next_at } else { self.at };
-        Some(Record { kind, place: header & ((1 << PLACE_BITS) - 1), words, at })
-    }
-
-    /// The kind of the next record.
-    #[inline]
-    pub fn next_kind(&self) -> Option<Kind> {
-        word(self.bytes, self.position).and_then(Kind::of)
-    }
-
-    /// Where it is, for [`Log::start_at`].
-    pub(crate) fn position(&self) -> (usize, u64) {
-        (self.position, self.at)
-    }
-
-    /// The byte at which the next record starts.
-    pub fn byte(&self) -> u64 {
-        self.position as u64
-    }
-
-    /// Goes past a record of this kind, which is the next one.
-    #[inline]
-    pub fn pass(&mut self, kind: Kind) {
-        self.position += kind.words() * WORD;
-        if kind.ordered() {
-            self.at = self.next_at + 1;
-            self.look_ahead();
-        }
-        self.pass_skips();
-    }
-
-    /// What `Skip` records say is known by looking ahead.
-    #[inline]
-    fn pass_skips(&mut self) {
-        while word(self.bytes, self.position).and_then(Kind::of) == Some(Kind::Skip) {
-            self.at = word(self.bytes, self.position + WORD).unwrap_or(self.at);
-            self.position += Kind::Skip.words() * WORD;
-        }
-    }
-
-    /// The `at` of the next counted record, or of what the thread would have done next.
-    #[inline]
-    pub fn next_at(&self) -> u64 {
-        self.next_at
-    }
-
-    fn look_ahead(&mut self) {
-        let (mut position, mut least) = (self.position, self.at);
-        self.next_at = loop {
-            let Some(kind) = word(self.bytes, position).and_then(Kind::of) else { break least.max(self.count) };
-            let end = position + kind.words() * WORD;
-            let Some(last) = word(self.bytes, end - WORD) else { break least.max(self.count) };
-            match kind {
-                Kind::Skip => least = last,
-                // A record that was never finished is the last that the thread began.
-                kind if kind.ordered() => break count_of(last, least).unwrap_or(least.max(self.count)),
-                _ => {}
-            }
-            position = end;
-        }
-    }
-
-    /// The order of the next record that has one, after records without.
-    pub fn next_order(&self) -> Option<u64> {
-        self.clone().find_map(|record| record.order().filter(|order| *order != 0))
-    }
-}
-
-impl Iterator for Records<'_> {
-    type Item = Record;
-
-    #[inline]
-    fn next(&mut self) -> Option<Record> {
-        let record = self.peek()?;
-        self.pass(record.kind);
-        Some(record)
-    }
-}
-
+#[inline]
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at + WORD)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
@@ -306,6 +212,7 @@ struct Scan {
     counted: u64,
     leaves_out: bool,
     has_calls: bool,
+    disorder: Option<Disorder>,
     stop: Option<u64>,
 }
 
@@ -313,8 +220,10 @@ struct Scan {
 fn scan(bytes: &[u8]) -> Scan {
     let mut records = Records::new(bytes);
     let mut scan = Scan::default();
-    let mut expected = Some(0);
-    for record in records.by_ref() {
+    let (mut expected, mut before) = (Some(0), 0);
+    loop {
+        let byte = records.byte();
+        let Some(record) = records.next() else { break };
         scan.records += 1;
         scan.has_calls |= record.kind == Kind::Called;
         if record.kind == Kind::Cut {
@@ -324,13 +233,19 @@ fn scan(bytes: &[u8]) -> Scan {
             scan.leaves_out |= expected.is_some_and(|expected| expected != record.at);
             expected = Some(record.at + 1);
         }
+        if let Some(found) = record.order().filter(|order| *order != 0) {
+            if found <= before {
+                scan.disorder.get_or_insert(Disorder { byte, found, before });
+            }
+            before = found;
+        }
         if record.kind == Kind::Stop {
             scan.stop = Some(record.words[0]);
             break;
         }
     }
     scan.end = records.position.min(bytes.len());
-    scan.counted = records.next_at;
+    scan.counted = records.next_at();
     scan.leaves_out |= expected.is_some_and(|expected| expected < scan.counted);
     scan
 }
@@ -390,64 +305,10 @@ fn files(recording: &Path, end: &str) -> Result<Vec<PathBuf>, WalkError> {
     Ok(paths)
 }
 
-/// After the run: cuts every log of the folder after its last whole record, and ends it with a `Stop` record if it has none.
-/// Logs that were not even begun go.
-///
-/// From then on a log that ends otherwise was cut off, and is refused.
-pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
-    for older in files(recording, ".old")? {
-        join(&older, &older.with_extension("log"))?;
-    }
-    log_files(recording)?.iter().try_for_each(|path| finish(path))
-}
-
-/// Puts the two files of a thread of which only the last events are kept together, in place of the newer.
-fn join(older: &Path, newer: &Path) -> Result<(), WalkError> {
-    let failed = |error| WalkError::io(newer, error);
-    let rest = fs::read(newer).unwrap_or_default();
-    if word(&rest, 0).unwrap_or(0) == 0 {
-        return fs::rename(older, newer).map_err(failed); // the newer was not even begun
-    }
-    let mut bytes = fs::read(older).map_err(|error| WalkError::io(older, error))?;
-    read_header(older, &bytes)?;
-    bytes.truncate(scan(&bytes).end);
-    let mut records = Records::new(&rest);
-    while let Some(record) = records.peek().filter(|record| matches!(record.kind, Kind::Cut | Kind::Open)) {
-        records.pass(record.kind);
-    }
-    bytes.extend_from_slice(&rest[records.position..]);
-    let joined = newer.with_extension("joined");
-    fs::write(&joined, bytes).and_then(|()| fs::rename(&joined, newer)).map_err(failed)?;
-    fs::remove_file(older).map_err(|error| WalkError::io(older, error))
-}
-
-fn finish(path: &Path) -> Result<(), WalkError> {
-    let failed = |error| WalkError::io(path, error);
-    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.len() < WORD as u64 {
-        return fs::remove_file(path).map_err(failed);
-    }
-    let scan = {
-        let bytes = map(path)?;
-        if word(&bytes, 0) == Some(0) {
-            return fs::remove_file(path).map_err(failed); // the process ended before the thread began
-        }
-        read_header(path, &bytes)?;
-        scan(&bytes)
-    };
-    file.set_len(scan.end as u64).map_err(failed)?;
-    if scan.stop.is_none() {
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let record = [header(Kind::Stop, 0).to_le_bytes(), stop::END.to_le_bytes()].concat();
-        file.write_all(&record).map_err(failed)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foretrace_runtime::record::stamp;
+    use foretrace_runtime::record::{header, stamp, stop};
 
     fn log(words: &[u64]) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,126 @@
+//! A function as the walk needs it.
+
+use super::Code;
+use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter};
+use foretrace_runtime::record::Site;
+
+/// An instrumented function.
+pub(crate) struct Function {
+    pub unit: usize,
+    /// Of its entry; lower part. That of an instruction is this plus one plus its index.
+    pub site: u32,
+    /// The upper part of these.
+    pub unit_id: u32,
+    pub symbol: String,
+    pub name: String,
+    pub location: LocationId,
+    pub parameters: Vec<Parameter>,
+    /// The instructions of all blocks, one after the other. In their operands `Local` is an index among them, no site.
+    pub instructions: Vec<Instruction>,
+    /// Per instruction, whose code it is.
+    pub(super) codes: Vec<Code>,
+    /// Where each block starts among them.
+    pub blocks: Vec<u32>,
+    pub address: Option<u64>,
+    /// Whether it comes from a file of the system.
+    pub is_library: bool,
+    /// Whether some instruction uses the value of the one of this index.
+    pub used: Vec<bool>,
+}
+
+impl Function {
+    /// The whole site of an instruction.
+    #[inline]
+    pub fn site_of(&self, instruction: usize) -> Site {
+        Site::new(self.unit_id, self.site + 1 + instruction as u32)
+    }
+
+    /// Whose code an instruction is.
+    #[inline]
+    pub fn code(&self, instruction: usize) -> Code {
+        self.codes.get(instruction).copied().unwrap_or(Code::Own)
+    }
+}
+
+/// A function of a side-car with its blocks one after the other.
+pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) -> Function {
+    let mut instructions = Vec::new();
+    let mut blocks = Vec::new();
+    for block in function.blocks {
+        blocks.push(instructions.len() as u32);
+        instructions.extend(block.instructions);
+    }
+    let mut flat = Function {
+        unit,
+        unit_id,
+        site: function.site,
+        symbol: function.symbol,
+        name: function.name,
+        location: function.location,
+        parameters: function.parameters,
+        used: vec![false; instructions.len()],
+        instructions,
+        codes: Vec::new(),
+        blocks,
+        address: None,
+        is_library: false,
+    };
+    let mut used = std::mem::take(&mut flat.used);
+    for instruction in &mut flat.instructions {
+        for_each_operand(&mut instruction.op, &mut |operand| place(operand, flat.site, &mut used));
+    }
+    flat.used = used;
+    flat
+}
+
+/// Replaces sites by indices, and notes which instructions' values are used.
+fn place(operand: &mut Operand, entry: u32, used: &mut [bool]) {
+    match operand {
+        Operand::Local(local) => {
+            *local = local.wrapping_sub(entry).wrapping_sub(1);
+            if let Some(used) = used.get_mut(*local as usize) {
+                *used = true;
+            }
+        }
+        Operand::Aggregate(parts) => parts.iter_mut().for_each(|part| place(part, entry, used)),
+        _ => {}
+    }
+}
+
+/// All operands of an instruction.
+pub(crate) fn for_each_operand(op: &mut Op, visit: &mut dyn FnMut(&mut Operand)) {
+    match op {
+        Op::Alloca { count: one, .. }
+        | Op::Load { address: one, .. }
+        | Op::Cast { value: one, .. }
+        | Op::Extract { from: one, .. }
+        | Op::Branch { condition: one, .. }
+        | Op::Switch { value: one, .. }
+        | Op::Indirect { address: one, .. } => visit(one),
+        Op::Store { address: a, value: b, .. }
+        | Op::Update { address: a, operand: b, .. }
+        | Op::Binary { left: a, right: b, .. }
+        | Op::Compare { left: a, right: b, .. }
+        | Op::Insert { into: a, value: b, .. } => [a, b].into_iter().for_each(visit),
+        Op::CompareAndSwap { address: a, expected: b, desired: c, .. }
+        | Op::Copy { to: a, from: b, length: c, .. }
+        | Op::Set { to: a, byte: b, length: c, .. }
+        | Op::Select { condition: a, yes: b, no: c } => [a, b, c].into_iter().for_each(visit),
+        Op::Wide { address, value, .. } => std::iter::once(address).chain(value).for_each(visit),
+        Op::Offset { base, indices, .. } => {
+            visit(base);
+            indices.iter_mut().for_each(|(index, _, _)| visit(index));
+        }
+        Op::Phi(incoming) => incoming.iter_mut().for_each(|(_, value)| visit(value)),
+        Op::Call { callee, arguments, .. } => {
+            if let Callee::Pointer(pointer) = callee {
+                visit(pointer);
+            }
+            arguments.iter_mut().for_each(visit);
+        }
+        Op::Intrinsic { arguments, .. } | Op::Library { arguments, .. } => arguments.iter_mut().for_each(visit),
+        Op::Opaque { operands, .. } => operands.iter_mut().for_each(visit),
+        Op::Return(value) => value.iter_mut().for_each(visit),
+        Op::Jump(_) | Op::Landing | Op::Resume | Op::Unreachable | Op::Nothing => {}
+    }
+}
