@@ -6,7 +6,9 @@ mod control;
 pub mod held;
 mod library;
 mod marks;
+mod pieces;
 pub mod tsan;
+mod word;
 
 use crate::mode;
 use crate::threads::{self, Thread};
