@@ -8,6 +8,7 @@ mod library;
 mod marks;
 mod pieces;
 pub mod tsan;
+mod wide;
 mod word;
 
 use crate::mode;
