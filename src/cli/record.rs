@@ -41,9 +41,9 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
 
-    /// Stop recording when the logs have this many bytes, such as 500M; the program runs on. To make the trace takes some sixteen
+    /// Stop recording when the logs have this many bytes, such as 2G; the program runs on. To make the trace takes some sixteen
     /// times as much memory
-    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "512M", value_parser = bytes)]
     max_size: u64,
 
     /// Keep only the last events of each thread: at least so many, at most about twice as many. The trace starts where the logs of all

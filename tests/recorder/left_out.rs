@@ -87,7 +87,7 @@ static void *add(void *times) { for (long i = 0; i < (long)times; i++) count++; 
 int main(void) {
     for (long i = 0; i < 6; i++) {
         pthread_t thread;
-        pthread_create(&thread, 0, add, (void *)(i < 5 ? 2 : 20000));
+        pthread_create(&thread, 0, add, (void *)(i < 5 ? 2L : 20000L));
         pthread_join(thread, 0);
     }
     return 0;
