@@ -198,7 +198,8 @@ fn a_limit_stops_all_threads_at_one_point() {
         let variables = [("FORETRACE_MODE", mode), ("FORETRACE_SEED", "1"), ("FORETRACE_MAX_BYTES", "3000000")];
         let (output, recording, folder) = run("racy", &["60000"], &variables);
         assert!(output.status.success(), "{mode}");
-        let message = "foretrace: recording stopped: the logs reached 3000000 bytes; the program goes on unrecorded\n";
+        let message = "foretrace: recording stopped: the logs reached 3000000 bytes (more: --max-size; the run's end: \
+                       --window); the program goes on unrecorded\n";
         assert_eq!(text(&output.stderr), message, "{mode}");
         recording.check();
         assert!(recording.stops().all(|why| why == stop::LIMIT), "{mode}");

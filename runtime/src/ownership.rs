@@ -20,6 +20,7 @@ use core::sync::atomic::{
     compiler_fence,
 };
 
+use crate::order;
 use crate::record::COMPUTABLE;
 use crate::record::own::{ADDRESS, HEADER, LINE_BITS, MIRROR, NUMBER, OWNER, OWNERS, SKEW};
 use crate::sys::{self, call};
@@ -41,12 +42,14 @@ static READY: AtomicBool = AtomicBool::new(false);
 const NOBODY: u32 = 0;
 /// It is being taken away.
 const MOVING: u32 = OWNER - 1;
-/// It changes hands too often: all accesses are recorded.
+/// It changes hands too often: all accesses are recorded, until one thread makes many in a row.
 const SHARED: u32 = OWNER;
 /// The number of a thread that owns nothing any more.
 const NO_OWNER: u32 = OWNER - 2;
 const THEFT: u32 = 1 << 24;
 const MOST_THEFTS: u32 = 3;
+/// So many times in a row a thread accesses a shared line before it owns it again: about what taking it away costs.
+const ALONE: u32 = 256;
 
 /// What a thread accesses by itself.
 #[repr(C)]
@@ -186,7 +189,13 @@ pub fn open(thread: &'static Thread, address: u64, bytes: u64, claims: bool) {
 fn open_line(thread: &'static Thread, address: u64, claims: bool) {
     let word = owner(address).load(Acquire);
     let by = word & OWNER;
-    if by == SHARED || by == thread.number.get() as u32 || by == NOBODY && !claims {
+    if by == SHARED {
+        if order::times_in_a_row(address, thread.number.get()) >= ALONE && claims {
+            change(address, word, word & !OWNER | thread.number.get() as u32);
+        }
+        return;
+    }
+    if by == thread.number.get() as u32 || by == NOBODY && !claims {
         return;
     }
     open_other(thread, address, claims);

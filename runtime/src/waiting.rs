@@ -15,6 +15,7 @@ use crate::sys::{self, Deadline, EBUSY, EINTR, ETIMEDOUT, PAGE};
 use crate::threads::Thread;
 
 /// Objects whose addresses fall together, and those who wait for them.
+#[repr(align(64))]
 pub struct Bucket {
     lock: Lock,
     waiters: Cell<*const Waiter>,

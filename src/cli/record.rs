@@ -41,9 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
 
-    /// Stop recording when the logs have this many bytes, such as 500M; the program runs on
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    max_size: Option<u64>,
+    /// Stop recording when the logs have this many bytes, such as 2G; the program runs on. To make the trace takes some sixteen
+    /// times as much memory
+    #[arg(long, value_name = "BYTES", default_value = "512M", value_parser = bytes)]
+    max_size: u64,
 
     /// Keep only the last events of each thread: at least so many, at most about twice as many. The trace starts where the logs of all
     /// threads do; it cannot be replayed
@@ -97,8 +98,8 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Runs and records.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    if let Some(bytes) = args.max_size.filter(|bytes| *bytes < SMALLEST) {
-        bail!("--max-size: found {bytes} bytes, expected at least {SMALLEST}");
+    if args.max_size < SMALLEST {
+        bail!("--max-size: found {} bytes, expected at least {SMALLEST}", args.max_size);
     }
     let program = Program::find(&args.command)?;
     program.check()?;
@@ -141,7 +142,8 @@ fn name(program: &Program) -> String {
 fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<(Folder, Ending)> {
     let folder = Folder::create(path)?;
     let part = Part { window: args.window, paused: args.paused, switch: args.switch_signal };
-    let run = Run { program, mode, folder: &folder, max_bytes: args.max_size, part, time_limit: None, quiet: false };
+    let run =
+        Run { program, mode, folder: &folder, max_bytes: Some(args.max_size), part, time_limit: None, quiet: false };
     let ending = run.record()?;
     Ok((folder, ending))
 }

@@ -47,7 +47,10 @@ pub enum ReplayError {
     )]
     NoPositions,
     /// Its start is not there.
-    #[error("the recording begins later than the run (--window, or recording was switched on): it cannot be replayed")]
+    #[error(
+        "the recording begins later than the run (--window, or recording was switched on): in which order its threads came \
+         there is not known, so it cannot be replayed; record the whole run"
+    )]
     BeginsLater,
     /// A file fails.
     #[error("{path}", path = .0.display())]

@@ -125,6 +125,9 @@ fn an_llvm_that_is_too_old() {
     assert!(told.contains("is too old") && told.contains("LLVM 22 or newer is needed"), "{told}");
 }
 
+/// What says how to record more of the run, or its end.
+const BOUNDS: &str = " (more: --max-size; the run's end: --window)";
+
 /// The program did what it always does, one line says why recording stopped, and the trace up to there is valid.
 fn stopped_early(workshop: &Workshop, run: &Ran, recording: &str, why: &str) {
     assert_eq!((run.status, &*run.out), (Some(5), "40000\n"), "{}", run.err);
@@ -142,7 +145,7 @@ fn logs_that_reach_their_limit() {
         for (size, bytes) in [("200K", 200 << 10), ("1M", 1 << 20)] {
             let script = format!("foretrace record -o run {mode} --max-size {size} -- ./program");
             let run = ran(&mut workshop.shell(&script));
-            stopped_early(&workshop, &run, "run", &format!("the logs reached {bytes} bytes"));
+            stopped_early(&workshop, &run, "run", &format!("the logs reached {bytes} bytes{BOUNDS}"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that gcc built: values without expressions, and the same commands.
 
 use crate::examples::{is_repaired, shows};
-use crate::support::{Workshop, expect, is_installed, ran};
+use crate::support::{Workshop, expect, is_installed, ran, source};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 
@@ -213,4 +213,25 @@ fn values_of_a_parallel_run_are_not_doubted_under_a_lock() {
     workshop.make("foretrace cc --gcc -o program counting.c");
     let told = ran(&mut workshop.shell("foretrace record -o run --parallel -- ./program")).err;
     assert!(told.contains("values only") && !told.contains("at the same time"), "{told}");
+}
+
+#[test]
+fn atomic_accesses_of_16_bytes_do_what_they_do_without_us() {
+    if !is_installed("gcc") {
+        return;
+    }
+    let workshop = Workshop::empty();
+    let source = source("wide-atomics.c").display().to_string();
+    workshop.make(&format!("gcc -pthread -o native {source} -latomic && foretrace cc --gcc -o program {source}"));
+    let native = ran(&mut workshop.shell("./native"));
+    assert_eq!(native.out, ran(&mut workshop.shell("./program")).out, "not recorded");
+    for mode in ["--seed 0", "--seed 1", "--parallel"] {
+        let recorded = ran(&mut workshop.shell(&format!("foretrace record {mode} -o run -- ./program")));
+        assert_eq!((recorded.status, &recorded.out), (Some(0), &native.out), "{mode}: {}", recorded.err);
+        let values = last_values(&workshop.trace("run"));
+        let half = |name: &str| values[name].as_u64().expect("a word");
+        let shared = format!("shared {:x} {:x}", half("shared+8"), half("shared"));
+        assert_eq!(native.out.lines().next(), Some(&*shared), "{mode}");
+        assert_eq!(workshop.replay(&workshop.path("run"), 3, 0)["followed"], 3, "{mode}");
+    }
 }

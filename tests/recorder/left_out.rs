@@ -80,6 +80,31 @@ fn memory_that_changes_hands_is_read_as_it_was_written() {
     }
 }
 
+/// Threads one after the other, each of which takes the variable from the one before; the last has it for long.
+const ONE_AT_A_TIME: &str = "#include <pthread.h>
+static long count;
+static void *add(void *times) { for (long i = 0; i < (long)times; i++) count++; return 0; }
+int main(void) {
+    for (long i = 0; i < 6; i++) {
+        pthread_t thread;
+        pthread_create(&thread, 0, add, (void *)(i < 5 ? 2L : 20000L));
+        pthread_join(thread, 0);
+    }
+    return 0;
+}
+";
+
+#[test]
+fn shared_memory_is_left_out_while_one_thread_has_it_for_long() {
+    let workshop = Workshop::build_text(ONE_AT_A_TIME, "one.c");
+    let events = trace(&workshop, "run", false, &["--parallel"], &[]);
+    let writes: Vec<&Value> = events.iter().filter(|event| event["op"] == "write").collect();
+    assert_eq!((writes.len(), writes.last().map(|event| &event["value"])), (20010, Some(&Value::from(20010))));
+    let logs = open_logs(&workshop.path("run")).expect("logs");
+    let records = logs.iter().map(|log| log.records().count()).sum::<usize>();
+    assert!((300..2000).contains(&records), "{records} records of 40,020 accesses");
+}
+
 #[test]
 fn signals_in_the_middle_of_accesses_are_handled() {
     let workshop = Workshop::build(&source("own.c"), &[]);

@@ -75,15 +75,36 @@ fn failing_seeds_are_kept_and_a_deadlock_happens_again() {
     assert_eq!((&report["followed"], &report["endings"]), (&json!(3), &json!([{"deadlock": null, "times": 3}])));
 }
 
+/// Whatever a parallel run was, one thread at a time makes the same of it, every time.
+fn is_replayed(name: &str, flags: &[&str]) {
+    let workshop = Workshop::build(&source(name), flags);
+    let mut expected = workshop.record("run", &["--parallel"]);
+    expected["times"] = json!(20);
+    let report = workshop.replay(&workshop.path("run"), 20, 0);
+    assert_eq!((&report["followed"], &report["endings"]), (&json!(20), &json!([expected])), "{name}");
+}
+
 #[test]
 fn a_parallel_recording_is_replayed() {
-    for name in ["threads.cpp", "c11.c", "posix.c", "update.c"] {
-        let workshop = Workshop::build(&source(name), &[]);
-        let ending = workshop.record("run", &["--parallel"]);
-        let report = workshop.replay(&workshop.path("run"), 3, 0);
-        let mut expected = ending.clone();
-        expected["times"] = json!(3);
-        assert_eq!(report["endings"], json!([expected]), "{name}");
+    for name in ["threads.cpp", "c11.c", "posix.c"] {
+        is_replayed(name, &[]);
+    }
+}
+
+#[test]
+fn a_parallel_recording_without_most_accesses_is_replayed() {
+    is_replayed("handover.c", &["-DROUNDS=20"]);
+}
+
+#[test]
+fn witnesses_of_a_parallel_recording_are_reached() {
+    let workshop = Workshop::build(&source("update.c"), &[]);
+    workshop.record("run", &["--parallel"]);
+    let found = workshop.predict("run");
+    assert!(!found.is_empty());
+    for witness in found.iter().map(|found| &found.witness) {
+        let report = workshop.replay(witness, 20, 0);
+        assert_eq!((&report["times"], &report["followed"]), (&json!(20), &json!(20)), "{}", witness.display());
     }
 }
 

@@ -7,128 +7,20 @@
 //! An access of a line that the thread owns (see `ownership`), at a site where the tools can compute address and value,
 //! is left out of the log: it is performed and counted.
 
-use core::arch::asm;
 use core::sync::atomic::{
-    AtomicU8, AtomicU16, AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
 };
 
 use super::recording;
+use super::word::{Word, combine, mask};
 use crate::log::{self, put, seal};
 use crate::mode;
 use crate::order;
 use crate::ownership;
-use crate::record::{COMPUTABLE, Kind, header, piece_of_copy, piece_of_set, stamp};
-use crate::sys;
+use crate::record::{COMPUTABLE, stamp};
 use crate::threads::{self, Thread};
 use crate::window;
-
-/// Memory in one size. Each read and write is one instruction, at any alignment.
-pub trait Word: Copy {
-    const BYTES: u64;
-    const LOAD: Kind;
-    const STORE: Kind;
-    const REPLACE: Kind;
-    const UPDATE: Kind;
-    const FAILED: Kind;
-    unsafe fn read(address: u64) -> u64;
-    unsafe fn write(address: u64, value: u64);
-    unsafe fn exchange(address: u64, old: u64, new: u64) -> bool;
-    fn signed(value: u64) -> i64;
-}
-
-macro_rules! word {
-    ($int:ty, $signed:ty, $atomic:ty, $bytes:literal, $load:literal, $store:literal, $register:ident, $kinds:expr) => {
-        impl Word for $int {
-            const BYTES: u64 = $bytes;
-            const LOAD: Kind = $kinds.0;
-            const STORE: Kind = $kinds.1;
-            const REPLACE: Kind = $kinds.4;
-            const UPDATE: Kind = $kinds.2;
-            const FAILED: Kind = $kinds.3;
-
-            #[inline(always)]
-            unsafe fn read(address: u64) -> u64 {
-                let value: u64;
-                // SAFETY: the program's access.
-                unsafe { asm!($load, out(reg) value, in(reg) address, options(nostack, preserves_flags)) };
-                value
-            }
-
-            #[inline(always)]
-            unsafe fn write(address: u64, value: u64) {
-                // SAFETY: the program's access.
-                unsafe { asm!($store, in($register) value as $int, in(reg) address, options(nostack, preserves_flags)) }
-            }
-
-            #[inline(always)]
-            unsafe fn exchange(address: u64, old: u64, new: u64) -> bool {
-                // SAFETY: the program's access; x86 does it at any alignment.
-                let atomic = unsafe { &*(address as *const $atomic) };
-                atomic.compare_exchange(old as $int, new as $int, SeqCst, SeqCst).is_ok()
-            }
-
-            fn signed(value: u64) -> i64 {
-                i64::from(value as $signed)
-            }
-        }
-    };
-}
-
-word!(
-    u8,
-    i8,
-    AtomicU8,
-    1,
-    "movzx {0:e}, byte ptr [{1}]",
-    "mov byte ptr [{1}], {0}",
-    reg_byte,
-    (Kind::Load1, Kind::Store1, Kind::Update1, Kind::Failed1, Kind::Replace1)
-);
-word!(
-    u16,
-    i16,
-    AtomicU16,
-    2,
-    "movzx {0:e}, word ptr [{1}]",
-    "mov word ptr [{1}], {0:x}",
-    reg,
-    (Kind::Load2, Kind::Store2, Kind::Update2, Kind::Failed2, Kind::Replace2)
-);
-word!(
-    u32,
-    i32,
-    AtomicU32,
-    4,
-    "mov {0:e}, dword ptr [{1}]",
-    "mov dword ptr [{1}], {0:e}",
-    reg,
-    (Kind::Load4, Kind::Store4, Kind::Update4, Kind::Failed4, Kind::Replace4)
-);
-word!(
-    u64,
-    i64,
-    AtomicU64,
-    8,
-    "mov {0}, qword ptr [{1}]",
-    "mov qword ptr [{1}], {0}",
-    reg,
-    (Kind::Load8, Kind::Store8, Kind::Update8, Kind::Failed8, Kind::Replace8)
-);
-
-/// Calls the function for words of so many bytes: 1, 2, 4 or 8.
-macro_rules! by_size {
-    ($bytes:expr, $function:ident($($argument:expr),*)) => {
-        match $bytes {
-            1 => $function::<u8>($($argument),*),
-            2 => $function::<u16>($($argument),*),
-            4 => $function::<u32>($($argument),*),
-            _ => $function::<u64>($($argument),*),
-        }
-    };
-}
-pub(super) use by_size;
 
 /// Whether the tools can compute what an access at this site does.
 #[inline(always)]
@@ -183,7 +75,7 @@ fn again(record: *mut u64) -> u64 {
 }
 
 #[inline(always)]
-fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
+pub(super) fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
     let record = log::reserve_ordered(thread, 4);
     put(record, 1, address);
     seal(record, W::LOAD, site);
@@ -199,7 +91,7 @@ fn load<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
 }
 
 #[inline(always)]
-fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
+pub(super) fn store<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
     if window::partial() {
         return replace::<W>(thread, address, value, site);
     }
@@ -238,7 +130,7 @@ fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64
 
 /// A write by code that was not built by us: what it left behind, if nobody else has changed it since.
 #[inline(always)]
-fn note<W: Word>(thread: &'static Thread, address: u64, site: u64) {
+pub(super) fn note<W: Word>(thread: &'static Thread, address: u64, site: u64) {
     let record = log::reserve_ordered(thread, 4);
     put(record, 1, address);
     seal(record, W::STORE, site);
@@ -290,30 +182,6 @@ fn update<W: Word>(
     old
 }
 
-/// What an update makes of the old value, by the position of its operation in the side-car's `UpdateOp`.
-#[inline(always)]
-pub fn combine<W: Word>(op: u64, old: u64, operand: u64) -> u64 {
-    let by = |keep: bool| if keep { old } else { operand };
-    let new = match op {
-        0 => operand,
-        1 => old.wrapping_add(operand),
-        2 => old.wrapping_sub(operand),
-        3 => old & operand,
-        4 => !(old & operand),
-        5 => old | operand,
-        6 => old ^ operand,
-        7 => by(W::signed(old) > W::signed(operand)),
-        8 => by(W::signed(old) < W::signed(operand)),
-        9 => by(old > operand),
-        _ => by(old < operand),
-    };
-    new & mask::<W>()
-}
-
-pub fn mask<W: Word>() -> u64 {
-    u64::MAX >> (64 - 8 * W::BYTES)
-}
-
 /// The same with recording off.
 fn update_unrecorded<W: Word>(address: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
     loop {
@@ -353,7 +221,7 @@ fn end_own(thread: &'static Thread) {
 
 /// A read without a record, if that is possible.
 #[inline(always)]
-fn load_own<W: Word>(address: u64, place: u64) -> Option<u64> {
+pub(super) fn load_own<W: Word>(address: u64, place: u64) -> Option<u64> {
     let thread = begin_own::<W>(address, place)?;
     // SAFETY: the program's access; its mirror.
     let (value, known) = unsafe { (W::read(address), W::read(ownership::mirror(address))) };
@@ -367,7 +235,7 @@ fn load_own<W: Word>(address: u64, place: u64) -> Option<u64> {
 
 /// A write without a record, if that is possible; whether it was.
 #[inline(always)]
-fn store_own<W: Word>(address: u64, value: u64, place: u64) -> bool {
+pub(super) fn store_own<W: Word>(address: u64, value: u64, place: u64) -> bool {
     let Some(thread) = begin_own::<W>(address, place) else { return false };
     // SAFETY: the program's access; its mirror.
     unsafe {
@@ -475,85 +343,4 @@ pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
     }
     window::follow(thread);
     store::<u8>(thread, address as u64, u64::from(value), 0);
-}
-
-fn load_counted<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
-    load_own::<W>(address, header(W::LOAD, site) | site & COMPUTABLE).unwrap_or_else(|| {
-        thread.begin();
-        let value = load::<W>(thread, address, site);
-        thread.end();
-        value
-    })
-}
-
-fn store_counted<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
-    if !store_own::<W>(address, value, header(W::STORE, site) | site & COMPUTABLE) {
-        thread.begin();
-        store::<W>(thread, address, value, site);
-        thread.end();
-    }
-}
-
-/// Reads a piece of 1, 2, 4 or 8 bytes; the thread is inside of a hook.
-pub fn load_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
-    by_size!(bytes, load(thread, address, site))
-}
-
-/// Writes such a piece.
-pub(super) fn store_piece(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
-    by_size!(bytes, store(thread, address, value, site))
-}
-
-/// Reads a piece of 1, 2, 4 or 8 bytes; the thread is not inside of a hook.
-fn load_piece_counted(thread: &'static Thread, address: u64, bytes: u64, site: u64) -> u64 {
-    by_size!(bytes, load_counted(thread, address, site))
-}
-
-/// Writes such a piece.
-fn store_piece_counted(thread: &'static Thread, address: u64, value: u64, bytes: u64, site: u64) {
-    by_size!(bytes, store_counted(thread, address, value, site))
-}
-
-/// Notes that a piece was written; the thread is inside of a hook.
-pub(super) fn note_piece(thread: &'static Thread, address: u64, bytes: u64, site: u64) {
-    by_size!(bytes, note(thread, address, site))
-}
-
-/// Both halves of a piece are counted, so each asks the controller; the thread is not inside of a hook.
-pub(super) fn copy_piece(thread: &'static Thread, to: u64, from: u64, bytes: u64, site: u64) {
-    let value = load_piece_counted(thread, from, bytes, site);
-    store_piece_counted(thread, to, value, bytes, site);
-}
-
-/// memmove.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __foretrace_copy(to: u64, from: u64, length: u64, site: u64) {
-    let Some(thread) = recording() else {
-        // SAFETY: the program's access.
-        unsafe { sys::memmove(to as _, from as _, length as usize) };
-        return;
-    };
-    let mut done = 0;
-    while done < length {
-        let (offset, bytes) = piece_of_copy(to, from, length, done);
-        copy_piece(thread, to + offset, from + offset, bytes, site);
-        done += bytes;
-    }
-}
-
-/// memset.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __foretrace_set(to: u64, byte: u64, length: u64, site: u64) {
-    let Some(thread) = recording() else {
-        // SAFETY: the program's access.
-        unsafe { sys::memset(to as _, byte as i32, length as usize) };
-        return;
-    };
-    let value = (byte & 0xff) * 0x0101_0101_0101_0101;
-    let mut done = 0;
-    while done < length {
-        let bytes = piece_of_set(to, length, done);
-        store_piece_counted(thread, to + done, value & (u64::MAX >> (64 - 8 * bytes)), bytes, site);
-        done += bytes;
-    }
 }

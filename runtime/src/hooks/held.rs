@@ -10,7 +10,8 @@ use core::sync::atomic::{
     compiler_fence,
 };
 
-use super::access::{self, Word, by_size};
+use super::access;
+use super::word::{Word, by_size};
 use crate::log::{self, put, seal};
 use crate::record::{Kind, piece, stamp};
 use crate::sys::{self, PAGE};

@@ -6,7 +6,10 @@ mod control;
 pub mod held;
 mod library;
 mod marks;
+mod pieces;
 pub mod tsan;
+mod wide;
+mod word;
 
 use crate::mode;
 use crate::threads::{self, Thread};

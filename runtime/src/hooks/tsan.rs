@@ -5,9 +5,9 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst, fence};
 
-use super::access::{self, Word};
 use super::held::Write;
-use super::{between, recording};
+use super::word::{self, Word};
+use super::{access, between, pieces, recording};
 use crate::interpose::interpose;
 use crate::log;
 use crate::record::{ATOMIC_PLACE, Kind, piece};
@@ -62,7 +62,7 @@ fn read(address: u64, bytes: u64, place: u64) {
     let mut done = 0;
     while done < bytes {
         let piece = piece(address + done, bytes - done);
-        access::load_piece(thread, address + done, piece, place);
+        pieces::load_piece(thread, address + done, piece, place);
         done += piece;
     }
     if let Some(write) = to_come {
@@ -142,10 +142,10 @@ extern "C" fn atomic_store<W: Word>(address: u64, value: u64, _order: u64, place
     access::store_hook::<W>(address, value, place | ATOMIC_PLACE);
 }
 
-/// `OP` is an operation of [`access::combine`].
+/// `OP` is an operation of [`word::combine`].
 extern "C" fn atomic_update<W: Word, const OP: u64>(address: u64, operand: u64, _order: u64, place: u64) -> u64 {
-    let operand = operand & access::mask::<W>();
-    access::update_hook::<W>(address, 0, place | ATOMIC_PLACE, |old| Some(access::combine::<W>(OP, old, operand)))
+    let operand = operand & word::mask::<W>();
+    access::update_hook::<W>(address, 0, place | ATOMIC_PLACE, |old| Some(word::combine::<W>(OP, old, operand)))
 }
 
 /// Compares with what `expected` points to, which gets what was found if that is something else.
@@ -174,7 +174,7 @@ extern "C" fn atomic_swap_if<W: Word>(
     _failure: u64,
     place: u64,
 ) -> u64 {
-    let (expected, desired) = (expected & access::mask::<W>(), desired & access::mask::<W>());
+    let (expected, desired) = (expected & word::mask::<W>(), desired & word::mask::<W>());
     access::update_hook::<W>(address, expected, place | ATOMIC_PLACE, |old| (old == expected).then_some(desired))
 }
 

@@ -82,3 +82,107 @@ impl Schedules {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::partial_order::Place;
+    use crate::solve::schedules::Member;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// Threads that wait so often each, and a thread that signals, or broadcasts.
+    struct Told {
+        schedules: Schedules,
+        moments: Vec<Role>,
+        /// Per wake, where it waits from and until.
+        waits: Vec<(usize, usize)>,
+        signals: Vec<(usize, bool)>,
+    }
+
+    /// What happens at each moment: a thread goes on (waits, or wakes), or there is a signal, or a broadcast.
+    fn told(threads: usize, steps: &[usize]) -> Told {
+        let mut told = Told {
+            schedules: Schedules::new(threads + 1),
+            moments: Vec::new(),
+            waits: Vec::new(),
+            signals: Vec::new(),
+        };
+        let mut positions = vec![0; threads + 1];
+        let mut member = |moment: usize, thread: usize| {
+            let position = positions[thread];
+            positions[thread] += 1;
+            let place = Place { step: EventId(moment as u32), thread: thread as u32, position };
+            Member { place, position, included: None }
+        };
+        let mut since: Vec<Option<(usize, Member)>> = vec![None; threads];
+        let mut signals = Vec::new();
+        let mut roles: Vec<Option<Role>> = vec![None; steps.len()];
+        for (moment, step) in steps.iter().enumerate() {
+            match since.get(*step).copied() {
+                Some(None) => since[*step] = Some((moment, member(moment, *step))),
+                Some(Some((from, wait))) => {
+                    since[*step] = None;
+                    let wake = member(moment, *step);
+                    let id = told.schedules.add_wake(EventId(moment as u32), SyncId(0), wait, wake);
+                    (roles[from], roles[moment]) = (Some(Role::Wait(id)), Some(Role::Wake(id)));
+                    told.waits.push((from, moment));
+                }
+                None => {
+                    signals.push((moment, member(moment, threads)));
+                    told.signals.push((moment, *step > threads));
+                }
+            }
+        }
+        for ((moment, member), (_, serves_all)) in signals.into_iter().zip(&told.signals) {
+            let at = told.schedules.at(member);
+            let id = told.schedules.tables.signal(EventId(moment as u32), SyncId(0), at, *serves_all);
+            roles[moment] = Some(Role::Signal(id));
+        }
+        told.moments.extend(roles.into_iter().flatten());
+        told
+    }
+
+    impl Told {
+        fn serves(&self, signal: usize, wake: usize) -> bool {
+            let ((at, _), (from, until)) = (self.signals[signal], self.waits[wake]);
+            from < at && at < until
+        }
+
+        /// Whether each wake can have a signal of its own: tries for one after the other.
+        fn can_all_be_served(&self, wake: usize, taken: &mut Vec<usize>) -> bool {
+            wake == self.waits.len()
+                || (0..self.signals.len()).any(|signal| {
+                    if !self.serves(signal, wake) || taken.contains(&signal) {
+                        return false;
+                    }
+                    taken.extend((!self.signals[signal].1).then_some(signal));
+                    let others = self.can_all_be_served(wake + 1, taken);
+                    taken.pop_if(|last| !others && *last == signal);
+                    others
+                })
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn wakes_have_signals_of_their_own_wherever_they_can(
+            threads in 1..4_usize,
+            steps in vec(0..6_usize, 0..14),
+        ) {
+            let told = told(threads, &steps);
+            let found = told.schedules.matched(&told.moments);
+            let all = found.iter().all(|(_, signal)| signal.is_some());
+            prop_assert_eq!(all, told.can_all_be_served(0, &mut Vec::new()), "{:?}", &found);
+            let mut own = Vec::new();
+            for (wake, signal) in found.iter().filter_map(|(wake, signal)| Some((wake.index(), signal.as_ref()?.index()))) {
+                let wake = told.waits.iter().position(|(_, until)| *until == wake).expect("it is a wake");
+                let signal = told.signals.iter().position(|(at, _)| *at == signal).expect("it is a signal");
+                prop_assert!(told.serves(signal, wake) && (told.signals[signal].1 || !own.contains(&signal)));
+                own.push(signal);
+            }
+            prop_assert!(all || found.iter().any(|(_, signal)| signal.is_none()));
+            prop_assert_eq!(own.len() + found.iter().filter(|(_, signal)| signal.is_none()).count() >= told.waits.len(), true);
+        }
+    }
+}

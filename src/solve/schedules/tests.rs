@@ -1,7 +1,7 @@
 //! The theory against all interleavings of a few events: what it excludes or implies is so in each of them, by the atoms of
 //! the explanation alone, and what it executes is one of them.
 
-use super::{Member, Schedules};
+use super::{Executed, Member, Schedules};
 use crate::solve::partial_order::{AtomId, Place};
 use foretrace_trace::{EventId, SyncId, VarId};
 use proptest::collection::vec;
@@ -270,13 +270,16 @@ impl Told {
         atoms.filter_map(|atom| Some((atom, self.schedules.order.value(atom)?))).collect()
     }
 
-    /// Whether an execution allows all that is decided.
-    fn is_allowed(&self, order: &[EventId]) -> bool {
+    /// Whether an execution allows all that is decided, and reads find in it what it says.
+    fn is_allowed(&self, Executed { order, found }: &Executed) -> bool {
         let order: Vec<usize> = order.iter().map(|step| step.index()).collect();
         let threads = self.schedules.reach.iter();
         let held: Vec<usize> = threads.map(|reach| reach.last().map_or(0, |reach| reach.events as usize)).collect();
         let world = World { events: &self.events, order: &order, held: &held };
-        world.excludes() && self.decided().iter().all(|(atom, value)| world.allows(self.said[*atom as usize], *value))
+        let finds = |(read, write): &(EventId, Option<EventId>)| world.finds(read.index()) == write.map(EventId::index);
+        world.excludes()
+            && found.iter().all(finds)
+            && self.decided().iter().all(|(atom, value)| world.allows(self.said[*atom as usize], *value))
     }
 }
 
@@ -318,7 +321,10 @@ proptest! {
             }
         }
         match told.schedules.execute() {
-            Ok(order) => prop_assert!(told.is_allowed(&order), "{:?}: {:?} for {:?} of {:?}", told.events, order, told.decided(), told.said),
+            Ok(executed) => {
+                let evidence = (&told.events, &executed, told.decided(), &told.said);
+                prop_assert!(told.is_allowed(&executed), "{:?}", evidence);
+            }
             Err(splits) => {
                 prop_assert!(!splits.is_empty());
                 for (a, b) in splits {

@@ -5,7 +5,7 @@ mod plain;
 mod sort;
 mod strings;
 
-use super::access::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, store_piece};
+use super::pieces::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, store_piece};
 use super::recording;
 use crate::library::Function;
 use crate::record::piece;

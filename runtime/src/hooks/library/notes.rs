@@ -1,7 +1,7 @@
 //! What functions read that pass bytes on to the system, and what those wrote that bring some.
 
 use super::{Call, each_piece, strings};
-use crate::hooks::access::note_piece;
+use crate::hooks::pieces::note_piece;
 use crate::library::Function;
 use crate::sys;
 
