@@ -46,7 +46,7 @@ fn filters(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(trace.events.len() as u64));
     with_facts(&trace, 200, |facts, triples| {
         let Facts { structure, .. } = facts;
-        let filters = Filters::new(facts, &transactions, &options);
+        let filters = Filters::new(facts, &transactions, &options, &constant_reads(facts));
         group.bench_function("orders and locks", |bencher| {
             bencher.iter(|| {
                 let candidates = Candidates::new(&trace, structure, &transactions);
