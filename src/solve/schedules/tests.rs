@@ -28,7 +28,7 @@ struct Event {
 }
 
 /// What an atom says, by numbers of events.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Said {
     Included(usize),
     Source { read: usize, write: Option<usize> },
@@ -243,12 +243,23 @@ impl Told {
                 return Err(self.with_values(conflict));
             }
             let Some((implied, value)) = self.schedules.order.next_implied() else { return Ok(()) };
-            let reasons = self.schedules.explain(implied, value);
-            let mut wrong = self.with_values(reasons);
+            let mut wrong = self.reasons(implied, value);
             wrong.push((implied, !value));
             assert!(self.is_impossible(&wrong), "{:?}: {wrong:?} of {:?}", self.events, self.said);
             decided = self.assign(implied, value);
         }
+    }
+
+    /// Why an atom has a value that is known.
+    fn reasons(&mut self, atom: AtomId, value: bool) -> Vec<(AtomId, bool)> {
+        let reasons = self.schedules.explain(atom, value);
+        self.with_values(reasons)
+    }
+
+    /// A source that nothing is decided about and that comes after its read.
+    fn too_late_source(&self) -> Option<AtomId> {
+        let undecided = |atom: &AtomId| self.schedules.order.value(*atom).is_none();
+        (0..self.said.len() as AtomId).filter(undecided).find(|atom| self.schedules.is_too_late(*atom))
     }
 
     /// Whether no world allows these values of these atoms.
@@ -319,6 +330,11 @@ proptest! {
                 prop_assert!(told.is_impossible(&wrong), "{:?}: {:?} of {:?}", told.events, wrong, told.said);
                 told.schedules.pop(1);
             }
+        }
+        if let Some(late) = told.too_late_source() {
+            let mut wrong = told.reasons(late, false);
+            wrong.push((late, true));
+            prop_assert!(told.is_impossible(&wrong), "{:?}: too late by {:?} of {:?}", told.events, wrong, told.said);
         }
         match told.schedules.execute() {
             Ok(executed) => {
@@ -412,4 +428,15 @@ fn every_write_comes_after_a_read_of_the_initial_value() {
     assert_eq!(told.decide(0, true), Ok(()));
     assert_eq!(told.decide(initial, true), Ok(()));
     assert!(told.is_before(1, 0));
+}
+
+#[test]
+fn a_write_that_comes_after_the_read_is_too_late() {
+    let mut told = Told::new(&[vec![Kind::Write], vec![Kind::Read]]);
+    let after_read = told.add_split(1, 0);
+    assert_eq!(told.too_late_source(), None);
+    assert_eq!(told.decide(after_read, true), Ok(()));
+    let late = told.too_late_source().expect("the write comes after the read");
+    assert_eq!(told.said[late as usize], Said::Source { read: 1, write: Some(0) });
+    assert_eq!(told.reasons(late, false), [(after_read, true)]);
 }
