@@ -14,7 +14,7 @@ use foretrace_trace::{EventId, Triple};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 /// Decides candidates; those of a pair stand together. `done` hears of how many more are through.
@@ -35,7 +35,7 @@ pub(super) fn verdicts(
         let workers: Vec<_> = (0..jobs)
             .map(|nth| {
                 let (block, sender) = (&block, sender.clone());
-                scope.spawn(move || interruptible(case.stop, || Worker::new(block).every(jobs, nth, &sender)))
+                scope.spawn(move || interruptible(case.stop, || Worker::new(block).stretch(jobs, nth, &sender)))
             })
             .collect();
         drop(sender);
@@ -54,6 +54,8 @@ struct Group {
     members: Range<usize>,
     /// How many of them are not decided.
     open: AtomicUsize,
+    /// Whether some worker sees to it.
+    is_taken: AtomicBool,
 }
 
 /// The candidates with what is known of them. A verdict that is there stays.
@@ -77,7 +79,8 @@ impl<'b, 'a> Block<'b, 'a> {
                 None => {
                     by_first.entry(*first).or_default().push(groups.len());
                     let members = place..place + 1;
-                    groups.push(Group { first: *first, second: *second, members, open: AtomicUsize::new(0) });
+                    let (open, is_taken) = (AtomicUsize::new(0), AtomicBool::new(false));
+                    groups.push(Group { first: *first, second: *second, members, open, is_taken });
                 }
             }
         }
@@ -142,10 +145,17 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         Worker { block, lane: Lane::new(block.case), places }
     }
 
-    /// Decides every so many-th group.
-    fn every(&mut self, jobs: usize, nth: usize, done: &Sender<usize>) -> anyhow::Result<()> {
+    /// Decides the groups of one of so many stretches, since what is next to each other has much in common; then what the other
+    /// workers have left, from the end.
+    fn stretch(&mut self, jobs: usize, nth: usize, done: &Sender<usize>) -> anyhow::Result<()> {
         let block = self.block;
-        for group in block.groups.iter().skip(nth).step_by(jobs) {
+        let begin = |nth: usize| nth * block.groups.len() / jobs;
+        let (before, rest) = block.groups.split_at(begin(nth));
+        let (own, after) = rest.split_at(begin(nth + 1) - begin(nth));
+        for group in own.iter().chain(after.iter().rev()).chain(before.iter().rev()) {
+            if group.is_taken.swap(true, Ordering::Relaxed) {
+                continue;
+            }
             if self.block.case.limits().reached().is_none() {
                 self.decide(group)?;
             }
