@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Candidates of the first block. The next ones are twice as large each, up to [`LARGEST_BLOCK`]: who stops the run early
 /// sees all models, and preparing a model does not take longer than asking it.
-const FIRST_BLOCK: usize = 1 << 12;
+const FIRST_BLOCK: usize = 1 << 14;
 const LARGEST_BLOCK: usize = 1 << 18;
 
 pub(super) struct Round<'r, 'a> {

@@ -33,9 +33,9 @@ pub(super) fn verdicts(
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let workers: Vec<_> = (0..jobs)
-            .map(|nth| {
+            .map(|_| {
                 let (block, sender) = (&block, sender.clone());
-                scope.spawn(move || interruptible(case.stop, || Worker::new(block).stretch(jobs, nth, &sender)))
+                scope.spawn(move || interruptible(case.stop, || Worker::new(block).groups(&sender)))
             })
             .collect();
         drop(sender);
@@ -145,14 +145,11 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         Worker { block, lane: Lane::new(block.case), places }
     }
 
-    /// Decides the groups of one of so many stretches, since what is next to each other has much in common; then what the other
-    /// workers have left, from the end.
-    fn stretch(&mut self, jobs: usize, nth: usize, done: &Sender<usize>) -> anyhow::Result<()> {
+    /// Decides groups that no other worker has, from the first on: early pairs make easy questions, from which the solver learns
+    /// what it needs for those after them.
+    fn groups(&mut self, done: &Sender<usize>) -> anyhow::Result<()> {
         let block = self.block;
-        let begin = |nth: usize| nth * block.groups.len() / jobs;
-        let (before, rest) = block.groups.split_at(begin(nth));
-        let (own, after) = rest.split_at(begin(nth + 1) - begin(nth));
-        for group in own.iter().chain(after.iter().rev()).chain(before.iter().rev()) {
+        for group in &block.groups {
             if group.is_taken.swap(true, Ordering::Relaxed) {
                 continue;
             }
