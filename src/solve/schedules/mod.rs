@@ -1,4 +1,4 @@
-//! A theory of schedules: what locks exclude and what reads find, on top of a partial order of steps.
+//! A theory of schedules: what locks exclude, what reads find and what wakes need, on top of a partial order of steps.
 //!
 //! Two rules add orders as soon as enough is known, so that no constraint speaks of pairs of regions or of two writes
 //! and a read:
@@ -7,7 +7,8 @@
 //!   every one that comes after the write comes after the read.
 //!
 //! Both are about events of the prefix only. What is left open at the end is tried out ([`execution`]): steps one by one,
-//! as locks and pending reads allow. Where that gets stuck, the pairs that it is stuck at become atoms to decide.
+//! as locks and pending reads allow. Where that gets stuck, the pairs that it is stuck at become atoms to decide. Where it does
+//! not, reads find what was written last and wakes are served ([`releases`]), unless it was decided otherwise.
 //!
 //! Sources: the from-read and lock rules of ordering consistency theories (He, Sun and Fan; Deagle), with lazily made atoms.
 

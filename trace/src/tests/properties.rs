@@ -3,8 +3,8 @@
 use crate::oracle::{Oracle, candidates};
 use crate::strategies::{Shape, Topic, random_trace, traces};
 use crate::{
-    Atomic, Checker, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics,
-    Structure, Trace, Transaction, Triple, VarId, check, run_schedule, validate,
+    Atomic, Checker, Data, EventId, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Question,
+    Semantics, Structure, Trace, Transaction, Triple, VarId, check, run_schedule, validate,
 };
 use Feasibility::{Complete, Prefix};
 use Independence::{Conflict, Guarded};
@@ -40,6 +40,25 @@ proptest! {
     #[test]
     fn random_traces_are_valid((trace, _) in traces(Shape::default())) {
         prop_assert_eq!(validate(&trace), Ok(()));
+    }
+
+    #[test]
+    fn what_threads_learn_is_all_that_they_know((trace, _) in traces(Shape::default())) {
+        let structure = Structure::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &structure);
+        let threads = trace.threads.len();
+        for (thread, own) in structure.threads.iter().enumerate() {
+            let mut known = vec![0; threads];
+            for event in own {
+                for (other, events) in clocks.learned(*event) {
+                    prop_assert!(other != thread && events > known[other], "{event} learns nothing of {other}");
+                    known[other] = events;
+                }
+                for other in (0..threads).filter(|other| *other != thread) {
+                    prop_assert_eq!(known[other], clocks.seen(*event, other));
+                }
+            }
+        }
     }
 
     #[test]

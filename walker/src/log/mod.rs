@@ -137,7 +137,7 @@ impl Log {
         self.records == 0
     }
 
-    /// Why it ends: one of [`stop`].
+    /// Why it ends: one of [`foretrace_runtime::record::stop`].
     pub fn stopped_by(&self) -> u64 {
         self.stop
     }
