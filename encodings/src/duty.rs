@@ -1,9 +1,9 @@
 //! What a solver that knows schedules is told in place of constraints: which regions of locks, reads and writes take part.
 //!
 //! What it must see to is what the constraints say that are left out (`NotBetween`, the order in `WrittenBefore`,
-//! `Exclusion`, `Signalled`, `OwnSignal`): regions of one lock that are part of the prefix do not overlap, unless both only share it; and a
-//! `ReadsFrom` atom that is true puts its write before the access, and every other write of the prefix before that write or
-//! after the access; and each wake of the prefix has its signal.
+//! `Exclusion`, `Signalled`, `OwnSignal`): regions of one lock that are part of the prefix do not overlap, unless both only
+//! share it; a `ReadsFrom` atom that is true puts its write before the access, and every other write of the prefix before
+//! that write or after the access; and each wake of the prefix has its signal.
 
 use crate::encoder::Encoder;
 use foretrace_trace::{EventId, Op, Region, SyncId, VarId, Waiting};
@@ -87,9 +87,9 @@ impl Encoder<'_> {
     pub(crate) fn tell_wake(&mut self, waiting: Waiting, mut signals: Vec<EventId>) {
         signals.sort_by_key(|signal| nearness(waiting.wake, Some(*signal)));
         let (wait, wake) = (self.part(waiting.wait), self.part(waiting.wake));
-        let is_broadcast = |signal: EventId| matches!(self.facts.trace.event(signal).op, Op::Broadcast { .. });
-        let kinds: Vec<bool> = signals.iter().map(|signal| is_broadcast(*signal)).collect();
-        let signals = signals.into_iter().map(|signal| self.part(signal)).zip(kinds).collect();
+        let trace = self.facts.trace;
+        let is_broadcast = |signal: EventId| matches!(trace.event(signal).op, Op::Broadcast { .. });
+        let signals = signals.into_iter().map(|signal| (self.part(signal), is_broadcast(signal))).collect();
         self.tell(Duty::Wake { cond: waiting.cond, wait, wake, signals });
     }
 

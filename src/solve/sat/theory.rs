@@ -152,9 +152,8 @@ impl ScheduleTheory {
         self.chosen_for.extend(found.copied());
     }
 
-    /// Whether every read that a source is to be chosen for, and that needs one, has one. For the first that has none the
-    /// solver tries one next: what that rules out, reads after it need not find out by conflicts that undo all that was
-    /// tried for them.
+    /// Whether every read that a source is to be chosen for, and that needs one, has one. For those that have none the solver
+    /// tries one next.
     fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
         let mut chosen = true;
         let Some(query) = self.query else { return true };
@@ -173,8 +172,8 @@ impl ScheduleTheory {
         chosen
     }
 
-    /// Whether the other reads can have what they find in this execution.
-    fn take_found(&mut self, Executed { order, found }: Executed, solver: &mut TheoryArg) -> bool {
+    /// Lets the other reads have what they find in this execution. For those that cannot a source is chosen from now on.
+    fn take_found(&mut self, Executed { order, found }: Executed, solver: &mut TheoryArg) {
         self.sources_found.clear();
         let before = self.chosen_for.len();
         for (read, write) in found {
@@ -189,7 +188,9 @@ impl ScheduleTheory {
             }
         }
         self.found = order;
-        self.chosen_for.len() == before || self.choose_sources(solver)
+        if self.chosen_for.len() > before {
+            self.choose_sources(solver);
+        }
     }
 
     /// Has the solver decide pairs: for each that one of the two comes first.
@@ -222,9 +223,7 @@ impl Theory for ScheduleTheory {
     fn final_check(&mut self, solver: &mut TheoryArg) {
         if self.take_in(solver) && self.choose_sources(solver) {
             match self.schedules.execute() {
-                Ok(executed) => {
-                    self.take_found(executed, solver);
-                }
+                Ok(executed) => self.take_found(executed, solver),
                 Err(splits) => self.decide(splits, solver),
             }
         }

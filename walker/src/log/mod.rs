@@ -68,13 +68,7 @@ pub struct Log {
     path: PathBuf,
     bytes: Mmap,
     header: FileHeader,
-    /// The byte after the `Stop` record.
-    end: usize,
-    records: u64,
-    counted: u64,
-    leaves_out: bool,
-    has_calls: bool,
-    disorder: Option<Disorder>,
+    scan: Scan,
     stop: u64,
     /// Where it is read from: a byte, and the counted records before it.
     start: (usize, u64),
@@ -88,10 +82,8 @@ impl Log {
         let scan = scan(&bytes);
         match scan.stop {
             Some(stop) => {
-                let Scan { end, records, counted, leaves_out, has_calls, disorder, .. } = scan;
-                let start = (HEADER_WORDS * WORD, 0);
-                let path = path.to_path_buf();
-                Ok(Log { path, bytes, header, end, records, counted, leaves_out, has_calls, disorder, stop, start })
+                let (path, start) = (path.to_path_buf(), (HEADER_WORDS * WORD, 0));
+                Ok(Log { path, bytes, header, scan, stop, start })
             }
             None => Err(WalkError::CutOff { path: path.to_path_buf(), byte: scan.end as u64 }),
         }
@@ -109,32 +101,32 @@ impl Log {
 
     /// How many records it has.
     pub fn len(&self) -> u64 {
-        self.records
+        self.scan.records
     }
 
     /// How many counted things the thread did.
     pub fn counted(&self) -> u64 {
-        self.counted
+        self.scan.counted
     }
 
     /// Whether accesses were left out.
     pub fn leaves_out(&self) -> bool {
-        self.leaves_out
+        self.scan.leaves_out
     }
 
     /// Whether code with gcc's hooks was called.
     pub fn has_calls(&self) -> bool {
-        self.has_calls
+        self.scan.has_calls
     }
 
     /// The first order number that is out of order.
     pub(crate) fn disorder(&self) -> Option<Disorder> {
-        self.disorder
+        self.scan.disorder
     }
 
     /// Whether it has no records at all.
     pub fn is_empty(&self) -> bool {
-        self.records == 0
+        self.scan.records == 0
     }
 
     /// Why it ends: one of [`foretrace_runtime::record::stop`].
@@ -145,7 +137,7 @@ impl Log {
     /// Its records from the first on.
     pub fn records(&self) -> Records<'_> {
         let (position, at) = self.start;
-        Records::from(&self.bytes[..self.end], position, at)
+        Records::from(&self.bytes[..self.scan.end], position, at)
     }
 
     /// How many counted things the thread did before them.
@@ -155,7 +147,7 @@ impl Log {
 
     /// The record that says so, if the log does not begin with the thread.
     pub fn cut(&self) -> Option<Record> {
-        let first = Records::new(&self.bytes[..self.end]).peek();
+        let first = Records::new(&self.bytes[..self.scan.end]).peek();
         first.filter(|record| record.kind == Kind::Cut)
     }
 
@@ -204,7 +196,7 @@ fn read_header(path: &Path, bytes: &[u8]) -> Result<FileHeader, WalkError> {
 }
 
 /// What a log's records show.
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Scan {
     /// The byte after the last whole record.
     end: usize,
