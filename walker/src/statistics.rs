@@ -32,6 +32,9 @@ pub struct Statistics {
     pub dropped: u64,
     /// Whether the trace begins later than the run.
     pub begins_later: bool,
+    /// Whether the trace ends earlier than the logs, since it has as many events as logs of the size that was asked for could
+    /// have records of.
+    pub ends_early: bool,
     /// Accesses of a parallel run whose values may be others than the program saw.
     pub races: u64,
     /// Transactions in the trace.

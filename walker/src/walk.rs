@@ -46,6 +46,7 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let mut world = World::new(&program, options, sharing, Names::load(&program)?);
     world.mirror = mirror(&logs);
     world.draft.assembler.set_program(&description.program);
+    world.most_events = description.most_events();
     let mut threads = declare_threads(&mut world, &logs, start.as_ref())?;
     world.statistics.races = races;
     if let Some(start) = start {
@@ -54,7 +55,9 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
         window::take_open(&mut world, &mut threads, &logs, &start)?;
     }
     take_turns(&mut world, &mut threads, &logs)?;
-    fail_by_signal(&mut world, &threads, description.signal);
+    if !world.statistics.ends_early {
+        fail_by_signal(&mut world, &threads, description.signal);
+    }
     finish(world, &threads, &logs)
 }
 
@@ -86,7 +89,12 @@ struct Description {
     parallel: bool,
     /// The signal that ended the process.
     signal: Option<u64>,
+    /// Of all logs together.
+    max_bytes: Option<u64>,
 }
+
+/// Bytes of an access in the log.
+const ACCESS_BYTES: u64 = Kind::Load8.words() as u64 * 8;
 
 impl Description {
     fn read(recording: &Path) -> Result<Description, WalkError> {
@@ -105,7 +113,13 @@ impl Description {
         let program = json["program"].as_str().unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or_default().to_string();
         let parallel = json["mode"] == "parallel";
-        Ok(Description { program, parallel, signal: json["exit"]["signal"].as_u64() })
+        let (signal, max_bytes) = (json["exit"]["signal"].as_u64(), json["max_bytes"].as_u64());
+        Ok(Description { program, parallel, signal, max_bytes })
+    }
+
+    /// As many as logs of the size that was asked for could have records of. Logs do not bound what was left out of them.
+    fn most_events(&self) -> usize {
+        self.max_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes / ACCESS_BYTES).unwrap_or(usize::MAX))
     }
 }
 
@@ -155,10 +169,15 @@ fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [
     let mut turns = Turns::new(logs);
     let mut loops = LoopCache::default();
     let program = world.program;
-    while let Some((thread, until)) = turns.next() {
+    while let Some((thread, until)) = turns.next().filter(|_| !world.statistics.ends_early) {
         let mut walk = Walk { world, thread: &mut threads[thread], loops: &mut loops, program, until };
         if let Some(order) = walk.run()? {
             turns.wait(thread, order);
+        }
+    }
+    if world.statistics.ends_early {
+        for thread in threads {
+            Walk { world, thread, loops: &mut loops, program, until: 0 }.end();
         }
     }
     Ok(())

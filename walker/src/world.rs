@@ -49,6 +49,8 @@ pub(crate) struct World<'a> {
     pub initials: Initials,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
+    /// With so many events the trace ends at the next access that was left out.
+    pub most_events: usize,
     /// By unit and location, of those that were asked for.
     locations: Vec<Vec<Option<NameId>>>,
     /// The same by where a call in code without side-car returns to; only positions of the program's own code.
@@ -87,10 +89,17 @@ impl<'a> World<'a> {
             begins_later: false,
             initials: Initials::default(),
             failed: false,
+            most_events: usize::MAX,
             locations: Vec::new(),
             places: FxHashMap::default(),
             object_names: FxHashMap::default(),
         }
+    }
+
+    /// Whether the trace ends at the next access that was left out of the log.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.draft.events.len() >= self.most_events
     }
 
     /// Adds an event that is no access.

@@ -62,6 +62,10 @@ impl<'a> Walk<'_, 'a> {
                     self.end();
                     return Ok(None);
                 }
+                Err(Pause::Full) => {
+                    self.world.statistics.ends_early = true;
+                    return Ok(None);
+                }
             }
         }
     }
@@ -80,7 +84,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The thread's last event was made.
-    fn end(&mut self) {
+    pub fn end(&mut self) {
         while self.thread.nest.depth() > 0 {
             self.end_stretch(None);
         }
@@ -131,6 +135,9 @@ impl<'a> Walk<'_, 'a> {
     fn leave_out(&mut self, function: &Function, index: usize, kind: Kind, address: Word, value: u64) -> Step<Record> {
         if !address.known {
             return Err(Pause::Lost("an access without a record whose address is not known".into()));
+        }
+        if self.world.is_full() {
+            return Err(Pause::Full);
         }
         let at = self.thread.done;
         self.thread.now = at;

@@ -143,6 +143,8 @@ pub(crate) enum Pause {
     Turn(u64),
     /// Its log ends here.
     End,
+    /// The trace has as many events as it may.
+    Full,
     /// The frames are others now: look again.
     Again,
     /// The log is not what the program would have written.
