@@ -293,6 +293,15 @@ impl TraceAssembler {
         Ok(id)
     }
 
+    /// Takes events and their terms as they are, in place of those so far.
+    pub fn take_over(&mut self, terms: Terms<Local>, events: Vec<Event>) -> Result<(), Problem> {
+        if events.len() > u32::MAX as usize {
+            return Err(Problem::new(format!("more than {} events", u32::MAX), "fewer events"));
+        }
+        (self.trace.terms, self.trace.events, self.bound) = (terms, events, 0);
+        Ok(())
+    }
+
     /// An event that was added before.
     pub(crate) fn event_mut(&mut self, id: EventId) -> &mut Event {
         &mut self.trace.events[id.index()]

@@ -1,7 +1,6 @@
 //! The whole way from a recording to a trace.
 
 use crate::concrete::count_races;
-use crate::draft::DraftEvent;
 use crate::emit::{self, Finishing};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
@@ -18,7 +17,7 @@ use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
-use foretrace_trace::{OF_LIBRARY, Op, Sort, Trace, Value, VarId};
+use foretrace_trace::{Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -200,10 +199,10 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let unlike = window::choose_initials(&mut world)?;
     let (variables, names) = declare_variables(&mut world)?;
     let focus = world.options.focus.clone();
-    let wanted = |event: &DraftEvent| match (&focus, event.op.cell()) {
+    let wanted = |event: &Event| match (&focus, event.op.var()) {
         _ if event.op.is_external() => false,
-        (_, Some(cell)) if world.is_of_library(cell) => false,
-        (Some(pattern), Some(cell)) => names[cell as usize].as_ref().is_some_and(|name| pattern.fits(name)),
+        (_, Some(cell)) if world.is_of_library(cell.0) => false,
+        (Some(pattern), Some(cell)) => names[cell.index()].as_ref().is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
     let insertions = Insertions::new(&world.spans, &world.draft.events, logs.len(), &wanted);
@@ -228,7 +227,8 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
     let (mut variables, mut names): Declared = (vec![None; count], vec![None; count]);
     let mut used: FxHashSet<String> = FxHashSet::default();
     let events = std::mem::take(&mut world.draft.events);
-    for cell in events.iter().filter_map(|event| event.op.cell()) {
+    for cell in events.iter().filter_map(|event| event.op.var()) {
+        let cell = cell.0;
         if variables[cell as usize].is_some() {
             continue;
         }

@@ -2,14 +2,13 @@
 
 use super::Walk;
 use super::thread::Step;
-use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::Function;
 use crate::value::{Value, Word, mask};
 use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Func, Why};
+use foretrace_trace::{Func, Op, VarId, Why};
 
 impl Walk<'_, '_> {
     pub(super) fn update(
@@ -152,8 +151,10 @@ impl Walk<'_, '_> {
         let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
         let dst = self.world.fresh_name(&mut self.thread.names, name);
         let [_, found, stored, _] = record.words;
-        let op = DraftOp::Rmw { cell, dst, expr: value.term, found, stored, guard };
-        self.world.push_access(source, op);
+        let (var, found, stored) = (VarId(cell), self.world.literal(cell, found), self.world.literal(cell, stored));
+        let expr = Some(value.term.unwrap_or(stored));
+        let op = Op::Rmw { var, dst: Some(dst), expr, value: Some(found), stored: Some(stored), guard };
+        self.world.push(source, op);
         self.count_access(cell);
         self.world.memory.replace(address, size, record.words[2]);
         old
