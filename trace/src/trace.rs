@@ -6,6 +6,7 @@
 
 use crate::interner::{Positions, hash_of};
 use crate::term::{Leaf, TermId, Terms};
+use crate::users::Users;
 use crate::value::{Sort, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -65,7 +66,12 @@ pub struct Names {
     text: String,
     /// Where each ends.
     ends: Vec<usize>,
+    /// All but those in `numbered`.
     positions: Positions,
+    /// Those that are a base and a number, by the number.
+    numbered: Users,
+    /// Whether one of the others looks like such a name.
+    has_numbers: bool,
 }
 
 impl Names {
@@ -73,27 +79,42 @@ impl Names {
     pub fn intern(&mut self, text: &str) -> NameId {
         let hash = hash_of(text);
         self.find_hashed(hash, text).unwrap_or_else(|| {
+            self.has_numbers |= split_number(text).is_some();
             self.positions.insert(hash, self.ends.len());
             self.text.push_str(text);
-            self.ends.push(self.text.len());
-            NameId::from_index(self.ends.len() - 1)
+            self.add()
         })
     }
 
-    /// The id of a base and a number with a dot between them: `total.17`.
+    /// The id of a base and a number with a dot between them: `total.17`. Numbers that grow as names come are fast.
     pub fn intern_numbered(&mut self, base: &str, number: u64) -> NameId {
-        let start = self.text.len();
+        let position = self.ends.len();
+        if let Some(known) = self.find_numbered(base, number) {
+            return known;
+        }
+        if self.has_numbers || number > position as u64 {
+            return self.intern(&format!("{base}.{number}"));
+        }
+        self.numbered.insert(number as usize, position, || hash_of(&(base, number)));
         self.text.push_str(base);
         self.text.push('.');
         push_number(&mut self.text, number);
-        let hash = hash_of(&self.text[start..]);
-        if let Some(found) = self.find_hashed(hash, &self.text[start..]) {
-            self.text.truncate(start);
-            return found;
-        }
-        self.positions.insert(hash, self.ends.len());
+        self.add()
+    }
+
+    /// A name whose text is there.
+    fn add(&mut self) -> NameId {
         self.ends.push(self.text.len());
         NameId::from_index(self.ends.len() - 1)
+    }
+
+    fn find_numbered(&self, base: &str, number: u64) -> Option<NameId> {
+        let is_it = |position: usize| {
+            let text = self.at(position); // ends with a dot and the number
+            text.strip_prefix(base).is_some_and(|rest| rest.rfind('.') == Some(0))
+        };
+        let number_at = usize::try_from(number).ok()?;
+        self.numbered.find(number_at, || hash_of(&(base, number)), is_it).map(NameId::from_index)
     }
 
     /// The text of an id that this interner gave.
@@ -108,13 +129,21 @@ impl Names {
 
     fn find_hashed(&self, hash: u64, text: &str) -> Option<NameId> {
         let position = self.positions.find(hash, |position| self.at(position) == text);
-        position.map(NameId::from_index)
+        let numbered = || split_number(text).and_then(|(base, number)| self.find_numbered(base, number));
+        position.map(NameId::from_index).or_else(numbered)
     }
 
     fn at(&self, position: usize) -> &str {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[position]]
     }
+}
+
+/// `total` and 17 of `total.17`.
+fn split_number(text: &str) -> Option<(&str, u64)> {
+    let (base, digits) = text.rsplit_once('.')?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    Some((base, digits.parse().ok().filter(|_| is_number)?))
 }
 
 /// Formatting by the library takes several times as long, and each read of a recorded program has a name with a number.

@@ -148,6 +148,7 @@ impl Walk<'_, '_> {
         let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
         let value = new(self, old);
         let value = self.checked(value, record.words[2], "an updated value");
+        let value = self.world.expressions.whole(value);
         let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
         let dst = self.world.fresh_name(&mut self.thread.names, name);
         let [_, found, stored, _] = record.words;

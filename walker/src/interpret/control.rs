@@ -110,6 +110,10 @@ impl<'a> Walk<'_, 'a> {
         let (from, registers) = (frame.previous, frame.registers);
         frame.state = State::Running;
         let start = start as usize;
+        if !matches!(function.instructions.get(start).map(|first| &first.op), Some(Op::Phi(_))) {
+            frame.next = start;
+            return self.entered(function, to);
+        }
         let mut values = std::mem::take(&mut self.thread.incoming);
         let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
         let incoming = |instruction: &Instruction| match &instruction.op {
@@ -125,6 +129,10 @@ impl<'a> Walk<'_, 'a> {
         }
         self.thread.incoming = values;
         self.frame()?.next = next;
+        self.entered(function, to)
+    }
+
+    fn entered(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
         if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
             self.enter_block(function, to);
         }

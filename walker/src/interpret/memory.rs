@@ -318,6 +318,7 @@ impl Walk<'_, '_> {
         let source = self.source(record.at);
         self.world.memory.replace(address, size, word.bits);
         self.world.starts_unseen(cell);
+        let word = self.world.expressions.whole(word);
         let op = self.written(cell, word.term, word.bits, false);
         self.world.push(source, op);
         self.count_access(cell);

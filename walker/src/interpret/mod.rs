@@ -252,12 +252,15 @@ impl<'a> Walk<'_, 'a> {
 
     /// Fixes a value that leaves what is tracked; gives it back as a constant.
     fn pin(&mut self, word: Word, by: impl Display) -> Word {
-        if let Some(condition) = self.world.pin(word)
-            && self.assume(condition, Why::Pin)
+        if let Some(term) = word.term.filter(|term| !self.thread.pinned.has(*term))
+            && let Some(condition) = self.world.pin(word)
         {
-            self.world.statistics.pinned_by(&by.to_string());
+            if self.assume(condition, Why::Pin) {
+                self.world.statistics.pinned_by(&by.to_string());
+            }
+            self.thread.pinned.add(term);
         }
-        Word { term: None, ..word }
+        word.fixed()
     }
 
     fn pin_value(&mut self, value: &Value, by: impl Display + Copy) {
