@@ -147,15 +147,15 @@ fn split_number(text: &str) -> Option<(&str, u64)> {
 }
 
 /// Formatting by the library takes several times as long, and each read of a recorded program has a name with a number.
-fn push_number(text: &mut String, number: u64) {
-    let mut unit = 1;
-    while number / unit >= 10 {
-        unit *= 10;
+fn push_number(text: &mut String, mut number: u64) {
+    let mut digits = [b'0'; 20];
+    let mut first = digits.len();
+    while number > 0 || first == digits.len() {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
     }
-    while unit > 0 {
-        text.push(char::from(b'0' + (number / unit % 10) as u8));
-        unit /= 10;
-    }
+    text.extend(digits[first..].iter().map(|digit| char::from(*digit)));
 }
 
 /// What a trace knows of values.

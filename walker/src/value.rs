@@ -48,8 +48,9 @@ impl Word {
     }
 }
 
-/// What a register holds.
+/// What a register holds. With a tag of its own it is written field by field; one hidden in the word would have to be masked out.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub(crate) enum Value {
     /// A scalar.
     Word(Word),

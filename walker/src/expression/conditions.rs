@@ -18,14 +18,20 @@ impl Expressions {
     }
 
     /// A comparison of two words of equal width, to one bit.
+    #[inline(always)]
     pub fn compare(&mut self, func: Func, a: Word, b: Word) -> Word {
         let Some(bits) = apply(func, a.width, a.bits, b.bits).filter(|_| a.known && b.known) else {
             return Word::unknown(1);
         };
         let result = Word::constant(1, bits);
-        if a.term.is_none() && b.term.is_none() {
-            return result;
+        match (a.term, b.term) {
+            (None, None) => result,
+            _ => self.compare_terms(func, a, b, result),
         }
+    }
+
+    #[inline(never)]
+    fn compare_terms(&mut self, func: Func, a: Word, b: Word, result: Word) -> Word {
         if let (Func::Eq | Func::Distinct, Some(term)) = (func, self.equals_simply(a, b)) {
             let term = if func == Func::Distinct { self.not(term) } else { term };
             return Word { term: self.unless_literal(term), ..result };

@@ -83,7 +83,7 @@ impl Expressions {
     }
 
     /// A function of two words of equal width, to a word of that width.
-    #[inline]
+    #[inline(always)]
     pub fn binary(&mut self, func: Func, a: Word, b: Word) -> Word {
         if !(a.known && b.known) {
             return Word::unknown(a.width);
@@ -94,14 +94,20 @@ impl Expressions {
             return Word::unknown(a.width);
         };
         let result = Word::constant(a.width, bits);
-        if a.term.is_none() && b.term.is_none() {
-            return result;
+        match (a.term, b.term) {
+            (None, None) => result,
+            _ => self.binary_of_terms(func, a, b, result),
         }
+    }
+
+    #[inline(never)]
+    fn binary_of_terms(&mut self, func: Func, a: Word, b: Word, result: Word) -> Word {
         if let Some(sum) = self.sum(func, a, b, result) {
             return sum;
         }
         let (a, b) = (self.whole(a), self.whole(b));
-        self.binary_of_terms(func, a, b, result)
+        let term = if a.width == 1 { self.binary_of_bits(func, a, b) } else { self.binary_term(func, a, b) };
+        Word { term: self.unless_literal(term), ..result }
     }
 
     /// A word and a constant that is added or taken away: no term is made for that now.
@@ -115,11 +121,6 @@ impl Expressions {
         let (term, before) = self.split_sum(word.term.filter(|_| word.width > 1)?, word.width);
         let added = word.added.wrapping_add(before).wrapping_add(added) & mask(word.width);
         Some(Word { term: Some(term), added, ..result })
-    }
-
-    fn binary_of_terms(&mut self, func: Func, a: Word, b: Word, result: Word) -> Word {
-        let term = if a.width == 1 { self.binary_of_bits(func, a, b) } else { self.binary_term(func, a, b) };
-        Word { term: self.unless_literal(term), ..result }
     }
 
     fn unless_literal(&self, term: TermId) -> Option<TermId> {

@@ -2,7 +2,7 @@
 
 use super::Walk;
 use crate::value::{Value, Word, signed};
-use foretrace_instrument::sidecar::{BinaryOp, CastOp, Op, Operand, Predicate, Type};
+use foretrace_instrument::sidecar::{BinaryOp, CastOp, Op, Operand, Predicate};
 use foretrace_trace::Func;
 
 /// The function of terms that an operation is.
@@ -40,19 +40,10 @@ fn predicate_func(by: Predicate) -> Func {
 }
 
 impl Walk<'_, '_> {
-    /// The value of an instruction without records and effects.
-    pub(super) fn compute(&mut self, op: &Op, ty: &Type) -> Value {
-        let width = ty.bits();
-        match op {
-            Op::Select { condition, yes, no } => return self.select(condition, yes, no, width),
-            Op::Extract { from, path } => return self.operand(from).part(path),
-            Op::Insert { into, value, path } => {
-                let part = self.operand(value);
-                return self.operand(into).with_part(path, part);
-            }
-            _ => {}
-        }
-        let word = match op {
+    /// The scalar of this width that an instruction without records and effects gives, if it gives one.
+    #[inline(always)]
+    pub(super) fn compute(&mut self, op: &Op, width: u32) -> Option<Word> {
+        Some(match op {
             Op::Binary { by, left, right } if width > 0 => {
                 let (left, right) = (self.word(left, width), self.word(right, width));
                 self.world.expressions.binary(binary_func(*by), left, right)
@@ -66,11 +57,11 @@ impl Walk<'_, '_> {
                 self.cast(*by, value, width)
             }
             Op::Offset { base, offset, indices } => self.offset(base, *offset, indices),
-            _ => return Value::Untracked,
-        };
-        Value::Word(word)
+            _ => return None,
+        })
     }
 
+    #[inline(always)]
     fn cast(&mut self, by: CastOp, value: Word, width: u32) -> Word {
         let expressions = &mut self.world.expressions;
         match by {
@@ -82,7 +73,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
+    pub(super) fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
         let condition = self.word(condition, 1);
         if width > 0 {
             let (yes, no) = (self.word(yes, width), self.word(no, width));
@@ -95,6 +86,7 @@ impl Walk<'_, '_> {
         self.operand(if condition.bits != 0 { yes } else { no })
     }
 
+    #[inline(always)]
     fn offset(&mut self, base: &Operand, offset: i64, indices: &[(Operand, u32, i64)]) -> Word {
         let mut sum = self.word(base, 64);
         for (index, bits, scale) in indices {

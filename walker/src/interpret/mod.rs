@@ -318,10 +318,23 @@ impl<'a> Walk<'_, 'a> {
             }
             Op::Opaque { operands, recorded, .. } => self.opaque(function, index, operands, *recorded),
             Op::Nothing => self.set(index, Value::Untracked),
-            pure => {
-                let value = self.compute(pure, &instruction.ty);
+            Op::Select { condition, yes, no } => {
+                let value = self.select(condition, yes, no, instruction.ty.bits());
                 self.set(index, value)
             }
+            Op::Extract { from, path } => {
+                let value = self.operand(from).part(path);
+                self.set(index, value)
+            }
+            Op::Insert { into, value, path } => {
+                let part = self.operand(value);
+                let value = self.operand(into).with_part(path, part);
+                self.set(index, value)
+            }
+            pure => match self.compute(pure, instruction.ty.bits()) {
+                Some(word) => self.set_word(index, word),
+                None => self.set(index, Value::Untracked),
+            },
         }
     }
 

@@ -65,7 +65,17 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    /// The same where it is a scalar, as nearly always.
+    #[inline(always)]
     pub(super) fn set_word(&mut self, index: usize, word: Word) -> Step<()> {
-        self.set(index, Value::Word(word))
+        let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
+        frame.state = State::Running;
+        frame.next = index + 1;
+        match self.thread.registers.get_mut(frame.registers + index) {
+            Some(Value::Word(place)) => *place = word,
+            Some(place) => *place = Value::Word(word),
+            None => {}
+        }
+        Ok(())
     }
 }
