@@ -1,7 +1,7 @@
 //! The whole way from a recording to a trace.
 
 use crate::concrete::count_races;
-use crate::emit::{self, Finishing};
+use crate::emit::{self, Finishing, Uses};
 use crate::error::WalkError;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
 use crate::log::{Log, open_logs, thread_paths};
@@ -197,7 +197,15 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         return Err(WalkError::Mismatch { count: world.statistics.mismatch_count, first, all });
     }
     let unlike = window::choose_initials(&mut world)?;
-    let (variables, names) = declare_variables(&mut world)?;
+    let (events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
+    let (uses, declared) = std::thread::scope(|scope| {
+        let uses = std::thread::Builder::new().spawn_scoped(scope, || Uses::of(&expressions, &events));
+        let declared = declare_variables(&mut world, &events);
+        let uses = uses.map(|uses| uses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        (uses.unwrap_or_else(|_| Uses::of(&expressions, &events)), declared)
+    });
+    let declared = declared?;
+    let (variables, names) = declared;
     let focus = world.options.focus.clone();
     let wanted = |event: &Event| match (&focus, event.op.var()) {
         _ if event.op.is_external() => false,
@@ -205,15 +213,16 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         (Some(pattern), Some(cell)) => names[cell.index()].as_ref().is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
-    let insertions = Insertions::new(&world.spans, &world.draft.events, logs.len(), &wanted);
+    let insertions = Insertions::new(&world.spans, &events, logs.len(), &wanted);
     (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
+    let assembler = world.draft.assembler;
     let finishing =
-        Finishing { expressions: world.expressions, variables: &variables, unlike, insertions, names: counters };
-    let trace = emit::finish(world.draft, finishing)?;
+        Finishing { expressions, uses, variables: &variables, unlike, insertions, names: counters, assembler };
+    let trace = emit::finish(events, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })
 }
@@ -222,11 +231,10 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
 type Declared = (Vec<Option<VarId>>, Vec<Option<String>>);
 
 /// Declares all cells that have events, in order of their first.
-fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
+fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared, WalkError> {
     let count = world.cells.all.len();
     let (mut variables, mut names): Declared = (vec![None; count], vec![None; count]);
     let mut used: FxHashSet<String> = FxHashSet::default();
-    let events = std::mem::take(&mut world.draft.events);
     for cell in events.iter().filter_map(|event| event.op.var()) {
         let cell = cell.0;
         if variables[cell as usize].is_some() {
@@ -249,6 +257,5 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
         used.insert(name.clone());
         names[cell as usize] = Some(name);
     }
-    world.draft.events = events;
     Ok((variables, names))
 }

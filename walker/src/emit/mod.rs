@@ -7,7 +7,6 @@
 mod insert;
 mod terms;
 
-use crate::draft::Draft;
 use crate::error::WalkError;
 use crate::expression::Expressions;
 use crate::transactions::Insertions;
@@ -18,11 +17,15 @@ use foretrace_trace::{
 use insert::Inserted;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use terms::Terms;
+use terms::Made;
+pub(crate) use terms::Uses;
 
 /// What the draft becomes a trace with.
 pub(crate) struct Finishing<'a> {
     pub expressions: Expressions,
+    pub uses: Uses,
+    /// The trace's header.
+    pub assembler: TraceAssembler,
     /// Per cell, the variable of the trace.
     pub variables: &'a [Option<VarId>],
     /// Per cell whose first value is not known what stands for it, and no read may find.
@@ -33,11 +36,9 @@ pub(crate) struct Finishing<'a> {
 }
 
 /// Makes the trace, and checks it.
-pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, WalkError> {
-    let Draft { assembler, mut events } = draft;
-    let terms = Terms::new(&finishing.expressions, &events);
+pub(crate) fn finish(mut events: Vec<Event>, finishing: Finishing<'_>) -> Result<Trace, WalkError> {
     let inserted = Inserted::among(events.len());
-    let mut rewrite = Rewrite { terms, inserted, finishing, assembler };
+    let mut rewrite = Rewrite { finishing, inserted, made: Made::default() };
     let mut at = 0;
     while at < events.len() {
         let size = events[at].part.map_or(1, |(_, n)| n as usize);
@@ -45,8 +46,9 @@ pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, Wa
         rewrite.group(&mut events, group.clone());
         at = group.end;
     }
-    let Rewrite { mut assembler, inserted, finishing, .. } = rewrite;
-    let mut terms = finishing.expressions.terms;
+    let Rewrite { inserted, finishing, .. } = rewrite;
+    let Finishing { mut assembler, expressions, .. } = finishing;
+    let mut terms = expressions.terms;
     inserted.put(&mut events, &mut terms);
     assembler.take_over(terms, events)?;
     Ok(assembler.finish_side_by_side()?)
@@ -54,9 +56,8 @@ pub(crate) fn finish(draft: Draft, finishing: Finishing<'_>) -> Result<Trace, Wa
 
 struct Rewrite<'a> {
     finishing: Finishing<'a>,
-    assembler: TraceAssembler,
-    terms: Terms,
     inserted: Inserted,
+    made: Made,
 }
 
 /// Near which event something is inserted: who does it, and where in the source.
@@ -102,7 +103,7 @@ impl Rewrite<'_> {
     /// That the event of the draft did not find what stands for an unknown value; nothing where all is known.
     fn finds_known(&mut self, cell: VarId, index: usize) -> Option<TermId> {
         let stands_for = *self.finishing.unlike.get(&cell.0)?;
-        if self.assembler.trace().data == Data::Concrete {
+        if self.finishing.assembler.trace().data == Data::Concrete {
             return None; // there every read that matters finds what it found
         }
         let width = self.width(cell);
@@ -133,7 +134,7 @@ impl Rewrite<'_> {
     }
 
     fn width(&self, cell: VarId) -> u32 {
-        match self.assembler.trace().vars[self.variable(cell).index()].sort {
+        match self.finishing.assembler.trace().vars[self.variable(cell).index()].sort {
             Some(Sort::BitVec(width)) => width,
             _ => unreachable!("cells are declared as words"),
         }
@@ -160,7 +161,7 @@ impl Rewrite<'_> {
             }
             _ => {}
         }
-        if self.assembler.trace().data == Data::Concrete {
+        if self.finishing.assembler.trace().data == Data::Concrete {
             only_values(op);
         }
     }

@@ -10,12 +10,14 @@ const LARGE: u32 = 40;
 /// Terms of fewer nodes than this are written out each time that they are used.
 const SMALL: u32 = 5;
 
-/// What is known of the draft's terms.
-pub(super) struct Terms {
-    /// Per term how it is used.
-    of: Vec<About>,
-    /// Of terms with parts that may get names, and were looked at: what they are in the trace, and their sizes as trees there.
-    made: FxHashMap<TermId, (TermId, u32)>,
+/// Per term of the draft how it is used.
+pub(crate) struct Uses(Vec<About>);
+
+/// What became of terms that may become others.
+#[derive(Default)]
+pub(super) struct Made {
+    /// Of those that were looked at: what they are in the trace, and their sizes as trees there.
+    terms: FxHashMap<TermId, (TermId, u32)>,
     /// The list of [`Rewrite::not_made`] when nobody has it.
     spare: Vec<TermId>,
 }
@@ -34,8 +36,9 @@ struct About {
     is_listed: bool,
 }
 
-impl Terms {
-    pub fn new(expressions: &Expressions, events: &[Event]) -> Terms {
+impl Uses {
+    /// Of all terms of the draft, by its events.
+    pub fn of(expressions: &Expressions, events: &[Event]) -> Uses {
         let terms = &expressions.terms;
         let mut of = vec![About::default(); terms.len()];
         let mut open = Vec::new();
@@ -66,7 +69,7 @@ impl Terms {
             about.latest = latest;
             about.may_change = parts_may || about.deserves_a_name(terms.size(term));
         }
-        Terms { of, made: FxHashMap::default(), spare: open }
+        Uses(of)
     }
 }
 
@@ -82,29 +85,30 @@ impl Rewrite<'_> {
     pub(super) fn prepare(&mut self, root: TermId, first: Near) {
         let terms = self.not_made(root);
         for term in &terms {
-            if self.terms.of[term.index()].latest as usize <= first.before {
+            if self.finishing.uses.0[term.index()].latest as usize <= first.before {
                 self.make(*term, Some(first));
             }
         }
-        self.terms.spare = terms;
+        self.made.spare = terms;
     }
 
     /// The term in the trace; the names that it mentions are defined.
     pub(super) fn term(&mut self, root: TermId) -> TermId {
-        if !self.terms.of.get(root.index()).is_some_and(|about| about.may_change) {
+        if !self.finishing.uses.0.get(root.index()).is_some_and(|about| about.may_change) {
             return root;
         }
         let terms = self.not_made(root);
         for term in &terms {
             self.make(*term, None);
         }
-        self.terms.spare = terms;
-        self.terms.made[&root].0
+        self.made.spare = terms;
+        self.made.terms[&root].0
     }
 
     /// The parts of a term that may become others and were not looked at yet, arguments first.
     fn not_made(&mut self, root: TermId) -> Vec<TermId> {
-        let (terms, Terms { of, made, spare }) = (&self.finishing.expressions.terms, &mut self.terms);
+        let (terms, Uses(of)) = (&self.finishing.expressions.terms, &mut self.finishing.uses);
+        let Made { terms: made, spare } = &mut self.made;
         let mut found = std::mem::take(spare);
         found.clear();
         let mut list = |term: TermId, found: &mut Vec<TermId>| {
@@ -127,7 +131,7 @@ impl Rewrite<'_> {
 
     /// Makes a term whose arguments are made; where a place is given, a name for it may be defined there.
     fn make(&mut self, term: TermId, place: Option<Near>) {
-        let (terms, made) = (&mut self.finishing.expressions.terms, &mut self.terms.made);
+        let (terms, made) = (&mut self.finishing.expressions.terms, &mut self.made.terms);
         let Node::App(func, args) = terms.node(term) else { return };
         let of_arg = |arg: &TermId| made.get(arg).copied().unwrap_or_else(|| (*arg, terms.size(*arg)));
         let size = args.iter().fold(1u32, |size, arg| size.saturating_add(of_arg(arg).1));
@@ -137,16 +141,16 @@ impl Rewrite<'_> {
             same = terms.app(func, &new).expect("as sorted as in the draft");
         }
         made.insert(term, (same, size));
-        if let Some(place) = place.filter(|_| self.terms.of[term.index()].deserves_a_name(size)) {
+        if let Some(place) = place.filter(|_| self.finishing.uses.0[term.index()].deserves_a_name(size)) {
             self.name(term, same, place);
         }
     }
 
     fn name(&mut self, term: TermId, made: TermId, place: Near) {
-        let dst = next_name(&mut self.assembler, &mut self.finishing.names[place.thread.index()], "e");
+        let dst = next_name(&mut self.finishing.assembler, &mut self.finishing.names[place.thread.index()], "e");
         let definition = self.insert(place, Op::Let { dst, expr: made });
         let terms = &mut self.finishing.expressions.terms;
         let name = terms.append_leaf(Local { definition, sort: terms.sort(made) });
-        self.terms.made.insert(term, (name, 1));
+        self.made.terms.insert(term, (name, 1));
     }
 }
