@@ -20,6 +20,7 @@ impl Walk<'_, '_> {
         by: UpdateOp,
     ) -> Step<()> {
         let record = self.expect(function, index, "an atomic update's", is_update)?;
+        self.operation(1);
         self.address(address, record.words[0]);
         let width = size as u32 * 8;
         let operand = match self.operand(operand) {
@@ -67,6 +68,7 @@ impl Walk<'_, '_> {
         size: u64,
     ) -> Step<()> {
         let record = self.expect(function, index, "a compare-and-swap's", |kind| is_update(kind) || is_failed(kind))?;
+        self.operation(1);
         self.address(address, record.words[0]);
         let (width, name) = (size as u32 * 8, &function.instructions[index].name);
         let mut extended = |operand: &Operand| match self.operand(operand) {

@@ -125,6 +125,7 @@ impl<'a> Walk<'_, 'a> {
         let found = self.program.find(record.site());
         let (number, _) = found.ok_or_else(|| self.lost(record, "a function of the program"))?;
         let function = &self.program.functions[number];
+        self.operation(1 + function.parameters.len() as u64);
         let called = arguments.is_some();
         let arguments = arguments.unwrap_or_default();
         let parameters = self.parameters(number, record, &arguments)?;

@@ -23,6 +23,7 @@ impl<'a> Walk<'_, 'a> {
             true => self.expect(function, index, "a branch's", is_branch)?.kind == Kind::BranchTrue,
             false => self.computed(condition)? != 0,
         };
+        self.operation(1);
         let condition = self.checked(condition, u64::from(taken), "a branch condition");
         if let Some(holds) = self.world.pin(condition) {
             self.assume(holds, Why::Branch);
@@ -43,6 +44,7 @@ impl<'a> Walk<'_, 'a> {
             true => self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?.words[0],
             false => self.computed(value)?,
         };
+        self.operation(1);
         let value = self.checked(value, chosen, "a switch's value");
         let to = cases.iter().find(|(case, _)| *case == value.bits).map_or(otherwise, |(_, to)| *to);
         if let Some(term) = value.term {

@@ -84,6 +84,7 @@ impl Walk<'_, '_> {
         }
         let address = self.word(address, 64);
         let record = self.load_record(function, index, "a load's", address, size)?;
+        self.operation(1);
         self.accessed(address, record.words[0]);
         let word = self.read_word(record, &instruction.name);
         let word = self.world.expressions.truncate(word, width);
@@ -298,6 +299,7 @@ impl Walk<'_, '_> {
             _ => Word::unknown(size * 8),
         };
         let record = self.store_record(function, index, "a store's", (address, value), u64::from(size))?;
+        self.operation(1);
         self.accessed(address, record.words[0]);
         let value = self.checked(value, record.words[1], "a stored value");
         self.write_word(record, value);

@@ -188,6 +188,12 @@ impl<'a> Walk<'_, 'a> {
         Ok(record)
     }
 
+    /// So many records would be in a log without anything left out.
+    #[inline]
+    fn operation(&mut self, records: u64) {
+        self.world.statistics.operations += records;
+    }
+
     fn lost(&self, record: Record, expected: &str) -> Pause {
         let place = self.program.position(record.site()).map_or(String::new(), |position| {
             format!(" of {}:{} in {}", position.file, position.line, position.function)
@@ -302,6 +308,7 @@ impl<'a> Walk<'_, 'a> {
             Op::Intrinsic { name, arguments } => self.intrinsic(function, index, name, arguments),
             Op::Landing => {
                 self.expect(function, index, "a landing pad's", |kind| kind == Kind::Landing)?;
+                self.operation(1);
                 self.set(index, Value::Untracked)
             }
             Op::Resume => {
@@ -323,6 +330,7 @@ impl<'a> Walk<'_, 'a> {
                 self.set(index, value)
             }
             Op::Extract { from, path } => {
+                self.operation(u64::from(instruction.ty.bits() > 0));
                 let value = self.operand(from).part(path);
                 self.set(index, value)
             }
@@ -341,11 +349,13 @@ impl<'a> Walk<'_, 'a> {
     fn alloca(&mut self, function: &Function, index: usize, size: u64, count: &Operand, escapes: bool) -> Step<()> {
         if escapes {
             let record = self.expect(function, index, "an alloca's", |kind| kind == Kind::Alloca)?;
+            self.operation(1);
             let number = self.thread.frames.last().and_then(|frame| frame.function).unwrap_or_default();
             let origin = Origin::Frame { function: number as u32, instruction: index as u32 };
             self.world.born(record.words[0], record.words[1], origin);
             return self.set_word(index, Word::constant(64, record.words[0]));
         }
+        self.operation(1);
         let count = self.operand(count).word(64);
         let bytes = if count.known { size.saturating_mul(count.bits).min(1 << 32) } else { size };
         let address = self.thread.private;
@@ -363,6 +373,7 @@ impl<'a> Walk<'_, 'a> {
             }
             false => Value::Untracked,
         };
+        self.operation(u64::from((1..=64).contains(&ty.bits())));
         let by = if matches!(ty, Type::Float(_)) { "floating point" } else { "opaque operation" };
         for operand in operands {
             self.pin_value(&self.operand(operand), by);
