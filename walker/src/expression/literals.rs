@@ -3,7 +3,7 @@
 use foretrace_trace::TermId;
 
 /// How many are kept, a power of two.
-const KEPT: usize = 1024;
+const KEPT: usize = 1 << 15;
 
 /// Words and their terms, each in the place that it gives.
 pub(super) struct Literals(Vec<Option<(u64, u32, TermId)>>);
