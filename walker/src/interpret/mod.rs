@@ -73,14 +73,31 @@ impl<'a> Walk<'_, 'a> {
     #[inline]
     fn step(&mut self) -> Step<()> {
         match self.thread.frames.last() {
-            Some(Frame { function: Some(function), state, next, .. }) if *state != State::Outside => {
-                let (function, next) = (&self.program.functions[*function], *next);
+            Some(Frame { function: Some(function), state, next, registers, .. }) if *state != State::Outside => {
+                let function = &self.program.functions[*function];
+                let next = self.compute_from(function, *next, *registers)?;
                 let instruction = function.instructions.get(next);
                 let instruction = instruction.ok_or_else(Pause::no_end)?;
                 self.execute(function, next, instruction)
             }
             _ => self.outside(),
         }
+    }
+
+    /// Executes instructions of the innermost frame that only compute scalars, up to another one, which it gives back.
+    #[inline]
+    fn compute_from(&mut self, function: &Function, mut next: usize, registers: usize) -> Step<usize> {
+        let start = next;
+        while let Some(instruction) = function.instructions.get(next)
+            && let Some(word) = self.compute(&instruction.op, instruction.ty.bits())
+        {
+            registers::put(&mut self.thread.registers, registers + next, word);
+            next += 1;
+        }
+        if next > start {
+            self.frame()?.next = next;
+        }
+        Ok(next)
     }
 
     /// The thread's last event was made.
@@ -339,10 +356,10 @@ impl<'a> Walk<'_, 'a> {
                 let value = self.operand(into).with_part(path, part);
                 self.set(index, value)
             }
-            pure => match self.compute(pure, instruction.ty.bits()) {
-                Some(word) => self.set_word(index, word),
-                None => self.set(index, Value::Untracked),
-            },
+            // Scalars were computed before; this is nothing that is tracked.
+            Op::Binary { .. } | Op::Compare { .. } | Op::Cast { .. } | Op::Offset { .. } => {
+                self.set(index, Value::Untracked)
+            }
         }
     }
 

@@ -71,11 +71,17 @@ impl Walk<'_, '_> {
         let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
         frame.state = State::Running;
         frame.next = index + 1;
-        match self.thread.registers.get_mut(frame.registers + index) {
-            Some(Value::Word(place)) => *place = word,
-            Some(place) => *place = Value::Word(word),
-            None => {}
-        }
+        put(&mut self.thread.registers, frame.registers + index, word);
         Ok(())
+    }
+}
+
+/// Gives a register a scalar, in place.
+#[inline(always)]
+pub(super) fn put(registers: &mut [Value], register: usize, word: Word) {
+    match registers.get_mut(register) {
+        Some(Value::Word(place)) => *place = word,
+        Some(place) => *place = Value::Word(word),
+        None => {}
     }
 }
