@@ -32,6 +32,7 @@ use crate::world::{Source, World};
 use foretrace_instrument::sidecar::{Instruction, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, TermId, Why};
+use registers::Scope;
 use std::fmt::Display;
 use thread::{Frame, State};
 
@@ -73,9 +74,9 @@ impl<'a> Walk<'_, 'a> {
     #[inline]
     fn step(&mut self) -> Step<()> {
         match self.thread.frames.last() {
-            Some(Frame { function: Some(function), state, next, registers, .. }) if *state != State::Outside => {
+            Some(Frame { function: Some(function), state, next, .. }) if *state != State::Outside => {
                 let function = &self.program.functions[*function];
-                let next = self.compute_from(function, *next, *registers)?;
+                let next = self.compute_from(function, *next)?;
                 let instruction = function.instructions.get(next);
                 let instruction = instruction.ok_or_else(Pause::no_end)?;
                 self.execute(function, next, instruction)
@@ -86,17 +87,18 @@ impl<'a> Walk<'_, 'a> {
 
     /// Executes instructions of the innermost frame that only compute scalars, up to another one, which it gives back.
     #[inline]
-    fn compute_from(&mut self, function: &Function, mut next: usize, registers: usize) -> Step<usize> {
-        let start = next;
-        while let Some(instruction) = function.instructions.get(next)
-            && let Some(word) = self.compute(&instruction.op, instruction.ty.bits())
-        {
-            registers::put(&mut self.thread.registers, registers + next, word);
+    fn compute_from(&mut self, function: &Function, start: usize) -> Step<usize> {
+        let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
+        let registers = self.thread.registers.get_mut(frame.registers..).unwrap_or_default();
+        let mut next = start;
+        while let Some(instruction) = function.instructions.get(next) {
+            let scope = Scope { registers, parameters: &frame.parameters };
+            let computed = self.world.expressions.compute(scope, &instruction.op, &instruction.ty);
+            let Some(word) = computed else { break };
+            registers::put(registers, next, word);
             next += 1;
         }
-        if next > start {
-            self.frame()?.next = next;
-        }
+        frame.next = next;
         Ok(next)
     }
 
