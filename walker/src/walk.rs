@@ -219,7 +219,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
-    let assembler = world.draft.assembler;
+    let assembler = world.into_assembler();
     let finishing =
         Finishing { expressions, uses, variables: &variables, unlike, insertions, names: counters, assembler };
     let trace = emit::finish(events, finishing)?;

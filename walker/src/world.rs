@@ -99,6 +99,11 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The trace's header; all else goes.
+    pub fn into_assembler(self) -> TraceAssembler {
+        self.draft.assembler
+    }
+
     /// Whether the trace ends at the next access that was left out of the log.
     #[inline]
     pub fn is_full(&self) -> bool {

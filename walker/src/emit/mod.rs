@@ -12,7 +12,8 @@ use crate::expression::Expressions;
 use crate::transactions::Insertions;
 use dashu_int::UBig;
 use foretrace_trace::{
-    Data, Event, EventId, Func, Local, NameId, Op, Sort, TermId, ThreadId, Trace, TraceAssembler, Value, VarId, Why,
+    Data, Event, EventId, Func, Local, NameId, Op, Sort, TermId, Terms, ThreadId, Trace, TraceAssembler, Value, VarId,
+    Why,
 };
 use insert::Inserted;
 use rustc_hash::FxHashMap;
@@ -46,9 +47,7 @@ pub(crate) fn finish(mut events: Vec<Event>, finishing: Finishing<'_>) -> Result
         rewrite.group(&mut events, group.clone());
         at = group.end;
     }
-    let Rewrite { inserted, finishing, .. } = rewrite;
-    let Finishing { mut assembler, expressions, .. } = finishing;
-    let mut terms = expressions.terms;
+    let (mut assembler, mut terms, inserted) = rewrite.done();
     inserted.put(&mut events, &mut terms);
     assembler.take_over(terms, events)?;
     Ok(assembler.finish_side_by_side()?)
@@ -76,6 +75,11 @@ impl Near {
 }
 
 impl Rewrite<'_> {
+    /// What is left of it; the checks need room.
+    fn done(self) -> (TraceAssembler, Terms<Local>, Inserted) {
+        (self.finishing.assembler, self.finishing.expressions.terms, self.inserted)
+    }
+
     /// One event, or several that are one step.
     fn group(&mut self, events: &mut [Event], group: Range<usize>) {
         let first = Near::of(events, group.start, group.start);
