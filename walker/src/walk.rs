@@ -3,6 +3,7 @@
 use crate::concrete::count_races;
 use crate::emit::{self, Finishing, Uses};
 use crate::error::WalkError;
+use crate::expression::Expressions;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
 use crate::log::{Log, open_logs, thread_paths};
 use crate::memory::{Memory, Mirror};
@@ -198,14 +199,9 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     }
     let unlike = window::choose_initials(&mut world)?;
     let (events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
-    let (uses, declared) = std::thread::scope(|scope| {
-        let uses = std::thread::Builder::new().spawn_scoped(scope, || Uses::of(&expressions, &events));
-        let declared = declare_variables(&mut world, &events);
-        let uses = uses.map(|uses| uses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        (uses.unwrap_or_else(|_| Uses::of(&expressions, &events)), declared)
-    });
-    let declared = declared?;
-    let (variables, names) = declared;
+    (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
+    let (uses, declared) = uses_and_variables(&mut world, &expressions, &events);
+    let (variables, names) = declared?;
     let focus = world.options.focus.clone();
     let wanted = |event: &Event| match (&focus, event.op.var()) {
         _ if event.op.is_external() => false,
@@ -214,7 +210,6 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         _ => true,
     };
     let insertions = Insertions::new(&world.spans, &events, logs.len(), &wanted);
-    (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
@@ -229,6 +224,23 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
 
 /// Per cell the variable and its name.
 type Declared = (Vec<Option<VarId>>, Vec<Option<String>>);
+
+/// How terms are used, found out by another thread, and what variables are called.
+fn uses_and_variables(
+    world: &mut World<'_>,
+    expressions: &Expressions,
+    events: &[Event],
+) -> (Uses, Result<Declared, WalkError>) {
+    std::thread::scope(|scope| {
+        let uses = std::thread::Builder::new().spawn_scoped(scope, || Uses::of(expressions, events));
+        let declared = declare_variables(world, events);
+        let uses = match uses {
+            Ok(uses) => uses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => Uses::of(expressions, events), // no thread is to be had
+        };
+        (uses, declared)
+    })
+}
 
 /// Declares all cells that have events, in order of their first.
 fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared, WalkError> {
