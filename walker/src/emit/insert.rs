@@ -2,25 +2,25 @@
 
 use foretrace_trace::{Event, EventId, Local, Op, Terms, ThreadId};
 
-/// Events, each with the event of the draft before which it comes; in order.
+/// Events, each with its place: the event of the draft before which it comes. In order.
 pub(super) struct Inserted {
     /// How many events the draft has.
     among: usize,
-    befores: Vec<usize>,
+    places: Vec<usize>,
     events: Vec<Event>,
 }
 
 impl Inserted {
     /// None so far, among this many.
     pub fn among(among: usize) -> Inserted {
-        Inserted { among, befores: Vec::new(), events: Vec::new() }
+        Inserted { among, places: Vec::new(), events: Vec::new() }
     }
 
     /// Puts one before an event of the draft, after all that were put before it; gives its preliminary number, which is above
     /// those of the draft.
     pub fn push(&mut self, before: usize, event: Event) -> EventId {
-        debug_assert!(self.befores.last().is_none_or(|last| *last <= before));
-        self.befores.push(before);
+        debug_assert!(self.places.last().is_none_or(|last| *last <= before));
+        self.places.push(before);
         self.events.push(event);
         EventId::from_index(self.among + self.events.len() - 1)
     }
@@ -28,8 +28,8 @@ impl Inserted {
     /// The number in the trace of an event of the draft, or of one that was put in; all that come before it are known.
     pub fn renumbered(&self, id: EventId) -> EventId {
         EventId::from_index(match id.index().checked_sub(self.among) {
-            Some(inserted) => self.befores[inserted] + inserted,
-            None => id.index() + self.befores.partition_point(|before| *before <= id.index()),
+            Some(inserted) => self.places[inserted] + inserted,
+            None => id.index() + self.places.partition_point(|before| *before <= id.index()),
         })
     }
 
@@ -48,7 +48,7 @@ impl Inserted {
             at: None,
             part: None,
         });
-        for (before, event) in self.befores.into_iter().zip(self.events).rev() {
+        for (before, event) in self.places.into_iter().zip(self.events).rev() {
             while rest > before {
                 (rest, free) = (rest - 1, free - 1);
                 events.swap(rest, free);
