@@ -76,14 +76,19 @@ impl WalkArgs {
         let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
         let part =
             if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };
+        let end = if walked.statistics.ends_early { ENDS_EARLY } else { "" };
         let told = match walked.trace.data {
             Data::Concrete => concrete(&walked.statistics),
             _ => told(&walked.statistics),
         };
         let told = format!("{told}{}", raced(walked.statistics.races));
-        Ok(format!("{events} events of {threads} threads{part}, {told}"))
+        Ok(format!("{events} events of {threads} threads{part}{end}, {told}"))
     }
 }
+
+/// What is said where the logs go on.
+const ENDS_EARLY: &str = ", not to the end of what was recorded: accesses that were left out of the logs would make more \
+    events than the logs may have records (more: --max-size when recording; else --serial)";
 
 /// How general a trace is, in a few words.
 fn told(statistics: &Statistics) -> String {

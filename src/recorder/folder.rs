@@ -1,7 +1,6 @@
 //! The folder of a recording: what ran, how it ended, its logs, its trace.
 
-use super::launch::{Ending, Mode};
-use super::program::Program;
+use super::launch::{Ending, Run};
 use crate::report::write_whole;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -30,6 +29,8 @@ pub struct Recording {
     mode: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_bytes: Option<u64>,
     /// How it ended; not there while it runs, or where foretrace was killed itself.
     pub exit: Option<Ending>,
 }
@@ -84,7 +85,8 @@ impl Folder {
     }
 
     /// Says what is recorded here.
-    pub fn describe(&self, program: &Program, mode: &Mode, exit: Option<Ending>) -> Result<(), FolderError> {
+    pub fn describe(&self, run: &Run<'_>, exit: Option<Ending>) -> Result<(), FolderError> {
+        let (program, mode) = (run.program, &run.mode);
         let lossy = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
         let recording = Recording {
             foretrace: 1,
@@ -93,6 +95,7 @@ impl Folder {
             directory: std::env::current_dir().unwrap_or_default(),
             mode: mode.name().to_string(),
             seed: mode.seed(),
+            max_bytes: run.max_bytes,
             exit,
         };
         let path = self.path.join(MANIFEST);

@@ -163,9 +163,9 @@ impl Run<'_> {
     /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
     /// start, the folder goes.
     pub fn record(&self) -> Result<Ending, RecordError> {
-        let described = self.folder.describe(self.program, &self.mode, None).map_err(RecordError::from);
+        let described = self.folder.describe(self, None).map_err(RecordError::from);
         let ending = described.and_then(|()| Ok(self.run()?)).inspect_err(|_| self.folder.discard())?;
-        self.folder.describe(self.program, &self.mode, Some(ending))?;
+        self.folder.describe(self, Some(ending))?;
         finish_logs(self.folder.path())?;
         Ok(ending)
     }

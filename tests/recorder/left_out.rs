@@ -1,7 +1,7 @@
 //! Accesses that are left out of the log: the trace says what it would say if they were there. They may stand elsewhere among
 //! events of other threads that have nothing to do with them.
 
-use crate::support::{Workshop, foretrace, source};
+use crate::support::{Workshop, foretrace, ran, source};
 use foretrace_walker::log::{Log, open_logs};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -103,6 +103,42 @@ fn shared_memory_is_left_out_while_one_thread_has_it_for_long() {
     let logs = open_logs(&workshop.path("run")).expect("logs");
     let records = logs.iter().map(|log| log.records().count()).sum::<usize>();
     assert!((300..2000).contains(&records), "{records} records of 40,020 accesses");
+}
+
+/// A thread that counts for long what nobody else touches meanwhile.
+const SPINNING: &str = "#include <pthread.h>
+static long count;
+static void *spin(void *unused) { while (count < 200000) count++; return unused; }
+int main(void) {
+    pthread_t thread;
+    count = 1;
+    pthread_create(&thread, 0, spin, 0);
+    pthread_join(thread, 0);
+    return count != 200000;
+}
+";
+
+#[test]
+fn what_was_left_out_is_bounded_as_logs_are() {
+    let workshop = Workshop::build_text(SPINNING, "spin.c");
+    let record = "foretrace record -o run --parallel --max-size 1M -- ./program";
+    let said = ran(&mut workshop.shell(record));
+    let told = said.err.lines().last().unwrap_or_default();
+    assert!(said.status == Some(0) && told.contains("not to the end of what was recorded"), "{}", said.err);
+    let (events, values) = accesses(&workshop.trace("run"));
+    let most = (1 << 20) / 32; // records of accesses in so many bytes
+    assert!((most - 10..most + 10).contains(&events), "{events} events");
+    workshop.make("sed -i '/max_bytes/d' run/recording.json && foretrace trace run");
+    let (all, whole) = accesses(&workshop.trace("run"));
+    assert!(all > 600_000 && whole.last() == Some(&Value::from(200_000)), "{all} events");
+    assert_eq!(values, whole[..values.len()], "a prefix of what was recorded");
+}
+
+/// How many events a trace has, and the values of its accesses in order.
+fn accesses(trace: &[Value]) -> (usize, Vec<Value>) {
+    let events = trace.iter().filter(|event| event["op"].is_string());
+    let values = events.clone().filter(|event| !event["var"].is_null()).map(|event| event["value"].clone());
+    (events.count(), values.collect())
 }
 
 #[test]

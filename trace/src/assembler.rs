@@ -94,29 +94,30 @@ impl TraceAssembler {
         sort: Option<Sort>,
         init: Option<Value>,
     ) -> Result<VarId, Problem> {
-        let shown = format!("variable {}", quoted(key));
+        let shown = || format!("variable {}", quoted(key));
         if self.vars.contains_key(key) {
-            return Err(Problem::new(format!("{shown} declared twice"), "one declaration of each variable"));
+            return Err(Problem::new(format!("{} declared twice", shown()), "one declaration of each variable"));
         }
         match (sort, &init) {
             (Some(Sort::BitVec(width)), _) if !(1..=MAX_VAR_WIDTH).contains(&width) => {
                 let expected = format!("1 to {MAX_VAR_WIDTH} bits");
-                return Err(Problem::new(format!("{shown} of {width} bits"), expected));
+                return Err(Problem::new(format!("{} of {width} bits", shown()), expected));
             }
             (Some(sort), Some(init)) if init.sort() != sort => {
-                let found = format!("{shown} of sort {sort} with the initial value `{init}` of sort {}", init.sort());
+                let found =
+                    format!("{} of sort {sort} with the initial value `{init}` of sort {}", shown(), init.sort());
                 return Err(Problem::new(found, format!("an initial value of sort {sort}")));
             }
-            (None, Some(_)) => return Err(Problem::new(format!("{shown} with `init` but no `sort`"), "`sort`")),
+            (None, Some(_)) => return Err(Problem::new(format!("{} with `init` but no `sort`", shown()), "`sort`")),
             (None, _) if self.trace.data != Data::None => {
                 return Err(Problem::new(
-                    format!("{shown} without `sort`"),
+                    format!("{} without `sort`", shown()),
                     "`sort` (only `data` none can do without)",
                 ));
             }
             (_, None) if self.trace.data != Data::None => {
                 return Err(Problem::new(
-                    format!("{shown} without `init`"),
+                    format!("{} without `init`", shown()),
                     "`init` (only `data` none can do without)",
                 ));
             }
@@ -291,6 +292,15 @@ impl TraceAssembler {
         }
         self.trace.events.push(event);
         Ok(id)
+    }
+
+    /// Takes events and their terms as they are, in place of those so far.
+    pub fn take_over(&mut self, terms: Terms<Local>, events: Vec<Event>) -> Result<(), Problem> {
+        if events.len() > u32::MAX as usize {
+            return Err(Problem::new(format!("more than {} events", u32::MAX), "fewer events"));
+        }
+        (self.trace.terms, self.trace.events, self.bound) = (terms, events, 0);
+        Ok(())
     }
 
     /// An event that was added before.

@@ -20,6 +20,7 @@ pub mod jsonl;
 mod lines;
 mod locals;
 mod lower;
+mod names;
 mod observe;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
@@ -52,14 +53,15 @@ pub use file::{Format, Layout, read, read_from, read_observed, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};
+pub use names::Names;
 pub use observe::{Observed, StepError, observe};
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
 pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
-    Data, Event, EventId, Local, NameId, Names, OF_LIBRARY, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace,
-    VarId, Variable, WakeCause, Why,
+    Data, Event, EventId, Local, NameId, OF_LIBRARY, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,
+    Variable, WakeCause, Why,
 };
 pub use transactions::{Atomic, NoCandidate, Transaction};
 pub use value::{Sort, Value};

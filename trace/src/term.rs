@@ -107,6 +107,11 @@ impl<L: Leaf> Terms<L> {
         self.info[term.index()].sort
     }
 
+    /// The term's size as a tree, or the largest number if it is larger than that.
+    pub fn size(&self, term: TermId) -> u32 {
+        self.info[term.index()].size
+    }
+
     /// The term's arguments; none for constants and leaves.
     pub fn args(&self, term: TermId) -> &[TermId] {
         match self.node(term) {
@@ -166,6 +171,16 @@ impl<L: Leaf> Terms<L> {
             self.applications.insert(newest.index(), self.nodes.len(), || hash_of(&(func, &*args)));
         }
         Ok(self.add(Node::App(func, args), info))
+    }
+
+    /// Makes all leaves others; different ones stay different, and of the same sorts.
+    pub fn rename_leaves(&mut self, rename: &mut dyn FnMut(&mut L)) {
+        for node in &mut self.nodes {
+            if let Node::Leaf(leaf) = node {
+                rename(leaf);
+            }
+        }
+        (self.leaves, self.listed) = (Positions::default(), 0);
     }
 
     fn find_leaf(&mut self, leaf: &L) -> Option<TermId> {

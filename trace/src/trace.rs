@@ -4,7 +4,7 @@
 //! so by its index. A `Trace` that came out of a reader or [`crate::TraceBuilder`] was validated; see
 //! `docs/trace-format.md` for what each field means.
 
-use crate::interner::{Positions, hash_of};
+use crate::names::Names;
 use crate::term::{Leaf, TermId, Terms};
 use crate::value::{Sort, Value};
 use serde::{Deserialize, Serialize};
@@ -52,80 +52,9 @@ impl fmt::Display for EventId {
 pub struct NameId(pub std::num::NonZeroU32);
 
 impl NameId {
-    fn from_index(index: usize) -> NameId {
+    pub(crate) fn from_index(index: usize) -> NameId {
         let number = u32::try_from(index + 1).ok().and_then(std::num::NonZeroU32::new);
         NameId(number.expect("fewer than 2^32 names"))
-    }
-}
-
-/// Interned strings.
-#[derive(Clone, Debug, Default)]
-pub struct Names {
-    /// All of them, one after the other.
-    text: String,
-    /// Where each ends.
-    ends: Vec<usize>,
-    positions: Positions,
-}
-
-impl Names {
-    /// The id of `text`, now or from before.
-    pub fn intern(&mut self, text: &str) -> NameId {
-        let hash = hash_of(text);
-        self.find_hashed(hash, text).unwrap_or_else(|| {
-            self.positions.insert(hash, self.ends.len());
-            self.text.push_str(text);
-            self.ends.push(self.text.len());
-            NameId::from_index(self.ends.len() - 1)
-        })
-    }
-
-    /// The id of a base and a number with a dot between them: `total.17`.
-    pub fn intern_numbered(&mut self, base: &str, number: u64) -> NameId {
-        let start = self.text.len();
-        self.text.push_str(base);
-        self.text.push('.');
-        push_number(&mut self.text, number);
-        let hash = hash_of(&self.text[start..]);
-        if let Some(found) = self.find_hashed(hash, &self.text[start..]) {
-            self.text.truncate(start);
-            return found;
-        }
-        self.positions.insert(hash, self.ends.len());
-        self.ends.push(self.text.len());
-        NameId::from_index(self.ends.len() - 1)
-    }
-
-    /// The text of an id that this interner gave.
-    pub fn text(&self, name: NameId) -> &str {
-        self.at(name.0.get() as usize - 1)
-    }
-
-    /// The id of `text` if it was interned.
-    pub fn find(&self, text: &str) -> Option<NameId> {
-        self.find_hashed(hash_of(text), text)
-    }
-
-    fn find_hashed(&self, hash: u64, text: &str) -> Option<NameId> {
-        let position = self.positions.find(hash, |position| self.at(position) == text);
-        position.map(NameId::from_index)
-    }
-
-    fn at(&self, position: usize) -> &str {
-        let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start..self.ends[position]]
-    }
-}
-
-/// Formatting by the library takes several times as long, and each read of a recorded program has a name with a number.
-fn push_number(text: &mut String, number: u64) {
-    let mut unit = 1;
-    while number / unit >= 10 {
-        unit *= 10;
-    }
-    while unit > 0 {
-        text.push(char::from(b'0' + (number / unit % 10) as u8));
-        unit /= 10;
     }
 }
 

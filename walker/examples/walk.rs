@@ -3,6 +3,7 @@
 
 use foretrace_walker::{Options, Transactions, WalkError, finish_logs, walk};
 use std::path::Path;
+use std::time::Instant;
 
 /// Seconds of processor time so far, from `/proc/self/stat`.
 fn seconds() -> f64 {
@@ -25,13 +26,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => Transactions::Marked,
     };
     finish_logs(Path::new(recording))?;
-    let start = seconds();
+    let (start, begun) = (seconds(), Instant::now());
     let walked = walk(Path::new(recording), &Options { transactions, focus: None });
     if let Err(WalkError::Mismatch { all, .. }) = &walked {
         all.iter().for_each(|mismatch| eprintln!("{mismatch}"));
     }
     let walked = walked?;
-    eprintln!("{:#?}\nseconds: {:.2}", walked.statistics, seconds() - start);
+    let clock = begun.elapsed().as_secs_f64();
+    eprintln!("{:#?}\nseconds: {:.2}\nclock: {clock:.3}", walked.statistics, seconds() - start);
     if out == "-" {
         return Ok(());
     }

@@ -72,6 +72,7 @@ impl Expressions {
     /// A word as the bytes that a write of `size` bytes puts into memory.
     pub fn split(&mut self, word: Word, size: u32) -> Bytes {
         let wide = self.zero_extend(word, size * 8);
+        let wide = self.whole(wide);
         let mut bytes = Bytes::constant(size, wide.bits);
         if !wide.known {
             bytes.known = 0;
@@ -130,6 +131,7 @@ impl Expressions {
     /// The same byte over and over.
     pub fn splat(&mut self, byte: Word, size: u32) -> Word {
         let byte = self.truncate(byte, 8);
+        let byte = self.whole(byte);
         if !byte.known {
             return Word::unknown(size * 8);
         }

@@ -10,6 +10,13 @@ pub struct Statistics {
     pub records: u64,
     /// What took effect one after the other in the threads, all together: accesses and synchronisation.
     pub counted: u64,
+    /// Records that a log without anything left out would have of what was executed again: one of each read, write and atomic
+    /// update by an instruction (but for variables of a frame whose address goes nowhere), branch by a condition or switch, entry
+    /// of a function and each parameter, return of a function that was not instrumented, exception that arrives, value that is
+    /// neither computed from words nor read (addresses of a frame's variables, intrinsics, floating point, parts of aggregates),
+    /// operation on a mutex or condition variable, thread created or joined; two of each copy or set of memory, and one for
+    /// each eight bytes copied.
+    pub operations: u64,
     /// Events of the trace.
     pub events: u64,
     /// Threads that have a log.
@@ -32,6 +39,9 @@ pub struct Statistics {
     pub dropped: u64,
     /// Whether the trace begins later than the run.
     pub begins_later: bool,
+    /// Whether the trace ends earlier than the logs, since it has as many events as logs of the size that was asked for could
+    /// have records of.
+    pub ends_early: bool,
     /// Accesses of a parallel run whose values may be others than the program saw.
     pub races: u64,
     /// Transactions in the trace.

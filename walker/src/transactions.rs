@@ -1,7 +1,6 @@
 //! Which stretches of each thread are meant to be atomic.
 
-use crate::draft::DraftEvent;
-use foretrace_trace::NameId;
+use foretrace_trace::{Event, NameId};
 
 /// What is taken for a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,12 +123,7 @@ pub(crate) struct Insertions {
 
 impl Insertions {
     /// Puts every stretch directly around its events; `wanted` says which accesses make one worth it.
-    pub fn new(
-        spans: &[Span],
-        events: &[DraftEvent],
-        threads: usize,
-        wanted: &dyn Fn(&DraftEvent) -> bool,
-    ) -> Insertions {
+    pub fn new(spans: &[Span], events: &[Event], threads: usize, wanted: &dyn Fn(&Event) -> bool) -> Insertions {
         let mut insertions = Insertions::default();
         let mut of_thread: Vec<Vec<usize>> = vec![Vec::new(); if spans.is_empty() { 0 } else { threads }];
         for (index, event) in events.iter().enumerate().filter(|_| !spans.is_empty()) {
@@ -140,7 +134,7 @@ impl Insertions {
             let from = own.partition_point(|index| *index < span.start as usize);
             let to = span.end.map_or(own.len(), |end| own.partition_point(|index| *index < end as usize));
             let inside = &own[from.min(to)..to];
-            let accesses = inside.iter().any(|index| events[*index].op.cell().is_some() && wanted(&events[*index]));
+            let accesses = inside.iter().any(|index| events[*index].op.var().is_some() && wanted(&events[*index]));
             let (Some(first), Some(last), true) = (inside.first(), inside.last(), accesses) else { continue };
             insertions.count += 1;
             insertions.begins.marks.push((*first, span.label));

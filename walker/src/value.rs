@@ -9,9 +9,12 @@ use std::rc::Rc;
 pub(crate) struct Word {
     /// Its bits, those above `width` zero; meaningless unless `known`.
     pub bits: u64,
-    /// How it follows from what was read; nothing if it is the same in every schedule. A word of one bit has a term
-    /// of sort `Bool`.
+    /// How it follows from what was read, but for `added`; nothing if it is the same in every schedule. A word of one bit has a
+    /// term of sort `Bool`.
     pub term: Option<TermId>,
+    /// What has to be added to the term. Most sums are addresses, of which no event mentions the whole: so they have no terms
+    /// before somebody asks, which is [`Expressions::whole`](crate::expression::Expressions::whole).
+    pub added: u64,
     /// Its width in bits.
     pub width: u32,
     /// Whether its bits are known.
@@ -21,12 +24,17 @@ pub(crate) struct Word {
 impl Word {
     /// A constant.
     pub fn constant(width: u32, bits: u64) -> Word {
-        Word { bits: bits & mask(width), term: None, width, known: true }
+        Word { bits: bits & mask(width), term: None, added: 0, width, known: true }
     }
 
     /// A value that is not known.
     pub fn unknown(width: u32) -> Word {
-        Word { bits: 0, term: None, width, known: false }
+        Word { bits: 0, term: None, added: 0, width, known: false }
+    }
+
+    /// The same bits, whatever they followed from.
+    pub fn fixed(self) -> Word {
+        Word { term: None, added: 0, ..self }
     }
 
     /// Known, and the same in every schedule.
@@ -40,8 +48,9 @@ impl Word {
     }
 }
 
-/// What a register holds.
+/// What a register holds. With a tag of its own it is written field by field; one hidden in the word would have to be masked out.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub(crate) enum Value {
     /// A scalar.
     Word(Word),

@@ -1,9 +1,9 @@
 //! The whole way from a recording to a trace.
 
 use crate::concrete::count_races;
-use crate::draft::DraftEvent;
-use crate::emit::{self, Finishing};
+use crate::emit::{self, Finishing, Uses};
 use crate::error::WalkError;
+use crate::expression::Expressions;
 use crate::interpret::{LoopCache, Thread, Walk, signal_name};
 use crate::log::{Log, open_logs, thread_paths};
 use crate::memory::{Memory, Mirror};
@@ -18,7 +18,7 @@ use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
-use foretrace_trace::{OF_LIBRARY, Op, Sort, Trace, Value, VarId};
+use foretrace_trace::{Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -46,6 +46,7 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let mut world = World::new(&program, options, sharing, Names::load(&program)?);
     world.mirror = mirror(&logs);
     world.draft.assembler.set_program(&description.program);
+    world.most_events = description.most_events();
     let mut threads = declare_threads(&mut world, &logs, start.as_ref())?;
     world.statistics.races = races;
     if let Some(start) = start {
@@ -54,7 +55,9 @@ pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
         window::take_open(&mut world, &mut threads, &logs, &start)?;
     }
     take_turns(&mut world, &mut threads, &logs)?;
-    fail_by_signal(&mut world, &threads, description.signal);
+    if !world.statistics.ends_early {
+        fail_by_signal(&mut world, &threads, description.signal);
+    }
     finish(world, &threads, &logs)
 }
 
@@ -86,7 +89,12 @@ struct Description {
     parallel: bool,
     /// The signal that ended the process.
     signal: Option<u64>,
+    /// Of all logs together.
+    max_bytes: Option<u64>,
 }
+
+/// Bytes of an access in the log.
+const ACCESS_BYTES: u64 = Kind::Load8.words() as u64 * 8;
 
 impl Description {
     fn read(recording: &Path) -> Result<Description, WalkError> {
@@ -105,7 +113,13 @@ impl Description {
         let program = json["program"].as_str().unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or_default().to_string();
         let parallel = json["mode"] == "parallel";
-        Ok(Description { program, parallel, signal: json["exit"]["signal"].as_u64() })
+        let (signal, max_bytes) = (json["exit"]["signal"].as_u64(), json["max_bytes"].as_u64());
+        Ok(Description { program, parallel, signal, max_bytes })
+    }
+
+    /// As many as logs of the size that was asked for could have records of. Logs do not bound what was left out of them.
+    fn most_events(&self) -> usize {
+        self.max_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes / ACCESS_BYTES).unwrap_or(usize::MAX))
     }
 }
 
@@ -155,10 +169,15 @@ fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [
     let mut turns = Turns::new(logs);
     let mut loops = LoopCache::default();
     let program = world.program;
-    while let Some((thread, until)) = turns.next() {
+    while let Some((thread, until)) = turns.next().filter(|_| !world.statistics.ends_early) {
         let mut walk = Walk { world, thread: &mut threads[thread], loops: &mut loops, program, until };
         if let Some(order) = walk.run()? {
             turns.wait(thread, order);
+        }
+    }
+    if world.statistics.ends_early {
+        for thread in threads {
+            Walk { world, thread, loops: &mut loops, program, until: 0 }.end();
         }
     }
     Ok(())
@@ -179,23 +198,26 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         return Err(WalkError::Mismatch { count: world.statistics.mismatch_count, first, all });
     }
     let unlike = window::choose_initials(&mut world)?;
-    let (variables, names) = declare_variables(&mut world)?;
+    let (events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
+    (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
+    let (uses, declared) = uses_and_variables(&mut world, &expressions, &events);
+    let (variables, names) = declared?;
     let focus = world.options.focus.clone();
-    let wanted = |event: &DraftEvent| match (&focus, event.op.cell()) {
+    let wanted = |event: &Event| match (&focus, event.op.var()) {
         _ if event.op.is_external() => false,
-        (_, Some(cell)) if world.is_of_library(cell) => false,
-        (Some(pattern), Some(cell)) => names[cell as usize].as_ref().is_some_and(|name| pattern.fits(name)),
+        (_, Some(cell)) if world.is_of_library(cell.0) => false,
+        (Some(pattern), Some(cell)) => names[cell.index()].as_ref().is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
-    let insertions = Insertions::new(&world.spans, &world.draft.events, logs.len(), &wanted);
-    (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
+    let insertions = Insertions::new(&world.spans, &events, logs.len(), &wanted);
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
+    let assembler = world.into_assembler();
     let finishing =
-        Finishing { expressions: world.expressions, variables: &variables, unlike, insertions, names: counters };
-    let trace = emit::finish(world.draft, finishing)?;
+        Finishing { expressions, uses, variables: &variables, unlike, insertions, names: counters, assembler };
+    let trace = emit::finish(events, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })
 }
@@ -203,13 +225,30 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
 /// Per cell the variable and its name.
 type Declared = (Vec<Option<VarId>>, Vec<Option<String>>);
 
+/// How terms are used, found out by another thread, and what variables are called.
+fn uses_and_variables(
+    world: &mut World<'_>,
+    expressions: &Expressions,
+    events: &[Event],
+) -> (Uses, Result<Declared, WalkError>) {
+    std::thread::scope(|scope| {
+        let uses = std::thread::Builder::new().spawn_scoped(scope, || Uses::of(expressions, events));
+        let declared = declare_variables(world, events);
+        let uses = match uses {
+            Ok(uses) => uses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => Uses::of(expressions, events), // no thread is to be had
+        };
+        (uses, declared)
+    })
+}
+
 /// Declares all cells that have events, in order of their first.
-fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
+fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared, WalkError> {
     let count = world.cells.all.len();
     let (mut variables, mut names): Declared = (vec![None; count], vec![None; count]);
     let mut used: FxHashSet<String> = FxHashSet::default();
-    let events = std::mem::take(&mut world.draft.events);
-    for cell in events.iter().filter_map(|event| event.op.cell()) {
+    for cell in events.iter().filter_map(|event| event.op.var()) {
+        let cell = cell.0;
         if variables[cell as usize].is_some() {
             continue;
         }
@@ -230,6 +269,5 @@ fn declare_variables(world: &mut World<'_>) -> Result<Declared, WalkError> {
         used.insert(name.clone());
         names[cell as usize] = Some(name);
     }
-    world.draft.events = events;
     Ok((variables, names))
 }

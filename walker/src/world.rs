@@ -1,6 +1,6 @@
 //! What all threads of a walk have in common: memory, variables, objects, and the events made so far.
 
-use crate::draft::{Draft, DraftEvent, DraftOp};
+use crate::draft::Draft;
 use crate::emit::next_name;
 use crate::expression::Expressions;
 use crate::memory::{Memory, Mirror};
@@ -15,7 +15,7 @@ use crate::transactions::Span;
 use crate::value::Word;
 use crate::window::Initials;
 use foretrace_instrument::sidecar::LocationId;
-use foretrace_trace::{Data, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
+use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
 use rustc_hash::FxHashMap;
 
 /// How many mismatches are kept in full.
@@ -36,6 +36,8 @@ pub(crate) struct World<'a> {
     meeting: Vec<Option<bool>>,
     /// Per cell, its value before the first event, where that is known.
     pub initial: Vec<Option<u64>>,
+    /// Per cell what the last access found or left there, as bits and as a literal.
+    contents: Vec<Option<(u64, TermId)>>,
     pub objects: Objects,
     pub names: Names,
     pub draft: Draft,
@@ -49,6 +51,8 @@ pub(crate) struct World<'a> {
     pub initials: Initials,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
+    /// With so many events the trace ends at the next access that was left out.
+    pub most_events: usize,
     /// By unit and location, of those that were asked for.
     locations: Vec<Vec<Option<NameId>>>,
     /// The same by where a call in code without side-car returns to; only positions of the program's own code.
@@ -78,6 +82,7 @@ impl<'a> World<'a> {
             cells: Cells::new(sharing),
             meeting: Vec::new(),
             initial: Vec::new(),
+            contents: Vec::new(),
             objects: Objects::default(),
             names,
             draft: Draft { assembler: TraceAssembler::new(data), events: Vec::new() },
@@ -87,33 +92,56 @@ impl<'a> World<'a> {
             begins_later: false,
             initials: Initials::default(),
             failed: false,
+            most_events: usize::MAX,
             locations: Vec::new(),
             places: FxHashMap::default(),
             object_names: FxHashMap::default(),
         }
     }
 
-    /// Adds an event that is no access.
-    pub fn push(&mut self, source: Source, op: Op) -> EventId {
-        self.push_part(source, DraftOp::Other(op), None)
+    /// The trace's header; all else goes.
+    pub fn into_assembler(self) -> TraceAssembler {
+        self.draft.assembler
     }
 
-    /// Adds an access.
-    pub fn push_access(&mut self, source: Source, op: DraftOp) -> EventId {
+    /// Whether the trace ends at the next access that was left out of the log.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.draft.events.len() >= self.most_events
+    }
+
+    /// What a cell holds, as a literal.
+    pub fn literal(&mut self, cell: u32, bits: u64) -> TermId {
+        let index = cell as usize;
+        if self.contents.len() <= index {
+            self.contents.resize(self.cells.all.len().max(index + 1), None);
+        }
+        match self.contents[index] {
+            Some((same, literal)) if same == bits => literal,
+            _ => {
+                let literal = self.expressions.literal(self.cells.all[index].piece.size * 8, bits);
+                self.contents[index] = Some((bits, literal));
+                literal
+            }
+        }
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, source: Source, op: Op) -> EventId {
         self.push_part(source, op, None)
     }
 
     /// Adds an event that the thread's log shows the result of, but which has no position there.
-    pub fn push_unlogged(&mut self, source: Source, op: DraftOp) -> EventId {
+    pub fn push_unlogged(&mut self, source: Source, op: Op) -> EventId {
         let Source { thread, loc, .. } = source;
-        self.draft.push(DraftEvent { thread, op, loc, at: None, part: None })
+        self.draft.push(Event { thread, op, loc, at: None, part: None })
     }
 
     /// Adds an access that is the k-th of n of one step.
-    pub fn push_part(&mut self, source: Source, op: DraftOp, part: Option<(u32, u32)>) -> EventId {
+    pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
         let Source { thread, loc, at } = source;
         let at = (!self.begins_later).then_some(at);
-        self.draft.push(DraftEvent { thread, op, loc, at, part })
+        self.draft.push(Event { thread, op, loc, at, part })
     }
 
     /// A source position as the trace has it.

@@ -1,43 +1,48 @@
-//! Terms of the draft as terms of the trace: made where they are first used, and named where that is worth it.
+//! Terms that deserve a name get it before the step that uses them first; what they are part of then mentions the name.
 
-use super::{Rewrite, next_name};
-use crate::draft::DraftEvent;
+use super::{Near, Rewrite, next_name, roots};
 use crate::expression::Expressions;
-use foretrace_trace::{Arguments, Func, Local, Node, Op, Problem, TermId, ThreadId};
+use foretrace_trace::{Event, Local, Node, Op, TermId};
+use rustc_hash::FxHashMap;
 
 /// Terms that are a tree of more nodes than this are cut up.
 const LARGE: u32 = 40;
 /// Terms of fewer nodes than this are written out each time that they are used.
 const SMALL: u32 = 5;
 
-/// Per term of the draft what is known of it.
-pub(super) struct Terms {
-    of: Vec<About>,
-    /// The list of [`Rewrite::not_done`] when nobody has it.
+/// Per term of the draft how it is used.
+pub(crate) struct Uses(Vec<About>);
+
+/// What became of terms that may become others.
+#[derive(Default)]
+pub(super) struct Made {
+    /// Of those that were looked at: what they are in the trace, and their sizes as trees there.
+    terms: FxHashMap<TermId, (TermId, u32)>,
+    /// The list of [`Rewrite::not_made`] when nobody has it.
     spare: Vec<TermId>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct About {
-    /// What it is in the trace.
-    done: Option<TermId>,
-    /// Its size as a tree there.
-    size: u32,
     /// One more than the last event of the draft whose name it mentions, 0 if it mentions none.
     latest: u32,
     /// How often it is used, by an event or as an argument; more than twice is two.
     uses: u8,
     /// Whether it is an argument.
     is_argument: bool,
+    /// Whether it, or something that it is made of, may get a name.
+    may_change: bool,
     /// Whether it is in the list that is being made.
     is_listed: bool,
 }
 
-impl Terms {
-    pub fn new(expressions: &Expressions, events: &[DraftEvent]) -> Terms {
-        let mut of = vec![About::default(); expressions.terms.len()];
+impl Uses {
+    /// Of all terms of the draft, by its events.
+    pub fn of(expressions: &Expressions, events: &[Event]) -> Uses {
+        let terms = &expressions.terms;
+        let mut of = vec![About::default(); terms.len()];
         let mut open = Vec::new();
-        for root in events.iter().flat_map(|event| event.op.terms()) {
+        for root in events.iter().flat_map(|event| roots(&event.op)) {
             open.push(root);
             while let Some(term) = open.pop() {
                 let about = &mut of[term.index()];
@@ -45,60 +50,78 @@ impl Terms {
                 if about.uses > 1 {
                     continue;
                 }
-                for arg in expressions.terms.args(term) {
+                for arg in terms.args(term) {
                     of[arg.index()].is_argument = true;
                     open.push(*arg);
                 }
             }
         }
-        Terms { of, spare: open }
+        for term in terms.iter() {
+            let (latest, parts_may) = match terms.node(term) {
+                Node::Const(_) => (0, false),
+                Node::Leaf(local) => (local.definition.0 + 1, false),
+                Node::App(_, args) => args
+                    .iter()
+                    .map(|arg| of[arg.index()])
+                    .fold((0, false), |(latest, may), arg| (latest.max(arg.latest), may || arg.may_change)),
+            };
+            let about = &mut of[term.index()];
+            about.latest = latest;
+            about.may_change = parts_may || about.deserves_a_name(terms.size(term));
+        }
+        Uses(of)
+    }
+}
+
+impl About {
+    /// Whether it gets a name where it is of this size.
+    fn deserves_a_name(self, size: u32) -> bool {
+        self.is_argument && (size > LARGE || self.uses > 1 && size >= SMALL) && self.latest > 0
     }
 }
 
 impl Rewrite<'_> {
-    /// Makes all parts of a term that can be made before the step that starts with event `first` of the draft.
-    pub(super) fn prepare(&mut self, root: TermId, first: u32, event: &DraftEvent) -> Result<(), Problem> {
-        let terms = self.not_done(root);
+    /// Names what deserves it of all parts of a term that can be computed before the step that starts with this event of the draft.
+    pub(super) fn prepare(&mut self, root: TermId, first: Near) {
+        let terms = self.not_made(root);
         for term in &terms {
-            if self.mentions(*term) <= first {
-                self.make(*term, Some(event))?;
+            if self.finishing.uses.0[term.index()].latest as usize <= first.before {
+                self.make(*term, Some(first));
             }
         }
-        self.terms.spare = terms;
-        Ok(())
+        self.made.spare = terms;
     }
 
     /// The term in the trace; the names that it mentions are defined.
-    pub(super) fn term(&mut self, root: TermId) -> Result<TermId, Problem> {
-        let terms = self.not_done(root);
+    pub(super) fn term(&mut self, root: TermId) -> TermId {
+        if !self.finishing.uses.0.get(root.index()).is_some_and(|about| about.may_change) {
+            return root;
+        }
+        let terms = self.not_made(root);
         for term in &terms {
-            self.make(*term, None)?;
+            self.make(*term, None);
         }
-        self.terms.spare = terms;
-        Ok(self.terms.of[root.index()].done.unwrap_or(root))
+        self.made.spare = terms;
+        self.made.terms[&root].0
     }
 
-    pub(super) fn optional(&mut self, term: Option<TermId>) -> Result<Option<TermId>, Problem> {
-        term.map(|term| self.term(term)).transpose()
-    }
-
-    /// The parts of a term that are not in the trace yet, arguments first.
-    fn not_done(&mut self, root: TermId) -> Vec<TermId> {
-        let (terms, of) = (&self.finishing.expressions.terms, &mut self.terms.of);
-        let mut found = std::mem::take(&mut self.terms.spare);
+    /// The parts of a term that may become others and were not looked at yet, arguments first.
+    fn not_made(&mut self, root: TermId) -> Vec<TermId> {
+        let (terms, Uses(of)) = (&self.finishing.expressions.terms, &mut self.finishing.uses);
+        let Made { terms: made, spare } = &mut self.made;
+        let mut found = std::mem::take(spare);
         found.clear();
-        if of[root.index()].done.is_none() {
-            found.push(root);
-        }
+        let mut list = |term: TermId, found: &mut Vec<TermId>| {
+            let about = &mut of[term.index()];
+            if about.may_change && !about.is_listed && !made.contains_key(&term) {
+                about.is_listed = true;
+                found.push(term);
+            }
+        };
+        list(root, &mut found);
         let mut next = 0;
         while next < found.len() {
-            for arg in terms.args(found[next]) {
-                let about = &mut of[arg.index()];
-                if about.done.is_none() && !about.is_listed {
-                    about.is_listed = true;
-                    found.push(*arg);
-                }
-            }
+            terms.args(found[next]).iter().for_each(|arg| list(*arg, &mut found));
             next += 1;
         }
         found.iter().for_each(|term| of[term.index()].is_listed = false);
@@ -106,77 +129,28 @@ impl Rewrite<'_> {
         found
     }
 
-    fn mentions(&mut self, term: TermId) -> u32 {
-        let of = &mut self.terms.of;
-        if of[term.index()].latest == 0 {
-            of[term.index()].latest = match self.finishing.expressions.terms.node(term) {
-                Node::Const(_) => 0,
-                Node::Leaf(local) => local.definition.0 + 1,
-                Node::App(_, args) => args.iter().map(|arg| of[arg.index()].latest).max().unwrap_or(0),
-            };
+    /// Makes a term whose arguments are made; where a place is given, a name for it may be defined there.
+    fn make(&mut self, term: TermId, place: Option<Near>) {
+        let (terms, made) = (&mut self.finishing.expressions.terms, &mut self.made.terms);
+        let Node::App(func, args) = terms.node(term) else { return };
+        let of_arg = |arg: &TermId| made.get(arg).copied().unwrap_or_else(|| (*arg, terms.size(*arg)));
+        let size = args.iter().fold(1u32, |size, arg| size.saturating_add(of_arg(arg).1));
+        let (func, new) = (*func, args.map(|arg| of_arg(&arg).0));
+        let mut same = term;
+        if new != *args {
+            same = terms.app(func, &new).expect("as sorted as in the draft");
         }
-        of[term.index()].latest
-    }
-
-    /// Makes a term whose arguments are made; where an event is given, a name for it may be defined before that.
-    fn make(&mut self, term: TermId, before: Option<&DraftEvent>) -> Result<(), Problem> {
-        let mut size = 1u32;
-        let made = match self.finishing.expressions.terms.node(term) {
-            Node::Const(value) => self.assembler.literal(value.clone()),
-            Node::Leaf(local) => {
-                let definition = self.renumbered[local.definition.index()];
-                self.leaf(Local { definition, sort: local.sort })
-            }
-            Node::App(func, args) => {
-                let of = &self.terms.of;
-                size = args.iter().fold(1, |size, arg| size.saturating_add(of[arg.index()].size));
-                let args = args.map(|arg| of[arg.index()].done.expect("arguments come first"));
-                self.app(*func, args)
-            }
-        };
-        let of = &mut self.terms.of;
-        let about = &mut of[term.index()];
-        (about.done, about.size) = (Some(made), size);
-        match before {
-            Some(event) if self.deserves_a_name(term, size) => self.name(term, made, event),
-            _ => Ok(()),
+        made.insert(term, (same, size));
+        if let Some(place) = place.filter(|_| self.finishing.uses.0[term.index()].deserves_a_name(size)) {
+            self.name(term, same, place);
         }
     }
 
-    /// Different terms of the draft are different ones in the trace, so that none has to be looked up; but for those that are
-    /// made for unknown values.
-    fn is_new(&self) -> bool {
-        !self.has_unknown()
-    }
-
-    fn leaf(&mut self, local: Local) -> TermId {
-        match self.is_new() {
-            true => self.assembler.terms().append_leaf(local),
-            false => self.assembler.terms().leaf(local),
-        }
-    }
-
-    fn app(&mut self, func: Func, args: Arguments) -> TermId {
-        let made = match self.is_new() {
-            true => self.assembler.terms().append_app(func, args),
-            false => self.assembler.terms().app(func, &args),
-        };
-        made.expect("as sorted as in the draft")
-    }
-
-    fn deserves_a_name(&mut self, term: TermId, size: u32) -> bool {
-        let About { uses, is_argument, .. } = self.terms.of[term.index()];
-        is_argument && (size > LARGE || uses > 1 && size >= SMALL) && self.mentions(term) > 0
-    }
-
-    fn name(&mut self, term: TermId, made: TermId, event: &DraftEvent) -> Result<(), Problem> {
-        let ThreadId(thread) = event.thread;
-        let dst = next_name(&mut self.assembler, &mut self.finishing.names[thread as usize], "e");
-        let sort = self.assembler.terms().sort(made);
-        let definition = self.mark(event, Op::Let { dst, expr: made })?;
-        let name = self.leaf(Local { definition, sort });
-        let about = &mut self.terms.of[term.index()];
-        (about.done, about.size) = (Some(name), 1);
-        Ok(())
+    fn name(&mut self, term: TermId, made: TermId, place: Near) {
+        let dst = next_name(&mut self.finishing.assembler, &mut self.finishing.names[place.thread.index()], "e");
+        let definition = self.insert(place, Op::Let { dst, expr: made });
+        let terms = &mut self.finishing.expressions.terms;
+        let name = terms.append_leaf(Local { definition, sort: terms.sort(made) });
+        self.made.terms.insert(term, (name, 1));
     }
 }

@@ -18,14 +18,20 @@ impl Expressions {
     }
 
     /// A comparison of two words of equal width, to one bit.
+    #[inline(always)]
     pub fn compare(&mut self, func: Func, a: Word, b: Word) -> Word {
         let Some(bits) = apply(func, a.width, a.bits, b.bits).filter(|_| a.known && b.known) else {
             return Word::unknown(1);
         };
         let result = Word::constant(1, bits);
-        if a.term.is_none() && b.term.is_none() {
-            return result;
+        match (a.term, b.term) {
+            (None, None) => result,
+            _ => self.compare_terms(func, a, b, result),
         }
+    }
+
+    #[inline(never)]
+    fn compare_terms(&mut self, func: Func, a: Word, b: Word, result: Word) -> Word {
         if let (Func::Eq | Func::Distinct, Some(term)) = (func, self.equals_simply(a, b)) {
             let term = if func == Func::Distinct { self.not(term) } else { term };
             return Word { term: self.unless_literal(term), ..result };
@@ -39,11 +45,16 @@ impl Expressions {
 
     /// Equality with a constant where a simpler term says the same.
     fn equals_simply(&mut self, a: Word, b: Word) -> Option<TermId> {
-        let (term, constant) = match (a.term, b.term) {
-            (Some(term), None) => (term, b.bits),
-            (None, Some(term)) => (term, a.bits),
+        let (word, constant) = match (a.term, b.term) {
+            (Some(_), None) => (a, b.bits),
+            (None, Some(_)) => (b, a.bits),
             _ => return None,
         };
+        let term = word.term?;
+        if word.added != 0 {
+            let constant = self.literal(word.width, constant.wrapping_sub(word.added));
+            return Some(self.app(Func::Eq, &[term, constant]));
+        }
         if a.width == 1 {
             return Some(if constant == 0 { self.not(term) } else { term });
         }
@@ -65,7 +76,7 @@ impl Expressions {
                 if constant > mask(inner) {
                     return Some(self.truth(false));
                 }
-                let word = |term, bits| Word { term, bits, width: inner, known: true };
+                let word = |term, bits| Word { term, added: 0, bits, width: inner, known: true };
                 let (a, b) = (word(Some(args[0]), 0), word(None, constant));
                 let simpler = self.equals_simply(a, b);
                 let constant = self.literal(inner, constant);
@@ -86,12 +97,12 @@ impl Expressions {
         if word.width == 1 {
             return Some(if word.bits != 0 { term } else { self.not(term) });
         }
-        let (mut bits, mut width) = (word.bits, word.width);
+        let (mut bits, mut width) = (word.bits.wrapping_sub(word.added) & mask(word.width), word.width);
         while let Some((inner, inner_bits)) = self.injective_argument(term, bits, width) {
             let Sort::BitVec(inner_width) = self.terms.sort(inner) else { break };
             (term, bits, width) = (inner, inner_bits, inner_width);
         }
-        let word = Word { term: Some(term), bits, width, known: true };
+        let word = Word { term: Some(term), added: 0, bits, width, known: true };
         let pinned = self.compare(Func::Eq, word, Word::constant(width, bits));
         pinned.term
     }

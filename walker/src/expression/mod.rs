@@ -1,16 +1,20 @@
 //! Terms of words: made as execution goes on, with what is obvious simplified so that traces can be read.
 
 mod conditions;
+mod literals;
 
 use crate::value::{Word, apply, mask, signed};
 use dashu_int::UBig;
 use foretrace_trace::{EventId, Func, Local, Node, Sort, TermId, Terms, Value};
+use literals::Literals;
 
 /// The arena of terms, and how words are computed.
 #[derive(Default)]
 pub(crate) struct Expressions {
     /// All terms made so far.
     pub terms: Terms<Local>,
+    /// Literals that were asked for last.
+    literals: Literals,
 }
 
 impl Expressions {
@@ -21,7 +25,9 @@ impl Expressions {
 
     /// A word of bits as a literal, also for one bit.
     pub fn literal(&mut self, width: u32, bits: u64) -> TermId {
-        self.terms.constant(Value::BitVec { width, bits: UBig::from(bits & mask(width)) })
+        let bits = bits & mask(width);
+        let make = || self.terms.constant(Value::BitVec { width, bits: UBig::from(bits) });
+        self.literals.find(width, bits, make)
     }
 
     fn truth(&mut self, value: bool) -> TermId {
@@ -31,9 +37,21 @@ impl Expressions {
     /// The word as a term.
     pub fn term(&mut self, word: Word) -> TermId {
         match word.term {
-            Some(term) => term,
+            Some(term) if word.added == 0 => term,
+            Some(term) => self.plus(term, word.width, word.added),
             None if word.width == 1 => self.truth(word.bits != 0),
             None => self.literal(word.width, word.bits),
+        }
+    }
+
+    /// The same word with nothing to be added to its term.
+    #[inline]
+    pub fn whole(&mut self, word: Word) -> Word {
+        match word.term {
+            Some(term) if word.added != 0 => {
+                Word { term: Some(self.plus(term, word.width, word.added)), added: 0, ..word }
+            }
+            _ => word,
         }
     }
 
@@ -65,7 +83,7 @@ impl Expressions {
     }
 
     /// A function of two words of equal width, to a word of that width.
-    #[inline]
+    #[inline(always)]
     pub fn binary(&mut self, func: Func, a: Word, b: Word) -> Word {
         if !(a.known && b.known) {
             return Word::unknown(a.width);
@@ -76,15 +94,33 @@ impl Expressions {
             return Word::unknown(a.width);
         };
         let result = Word::constant(a.width, bits);
-        if a.term.is_none() && b.term.is_none() {
-            return result;
+        match (a.term, b.term) {
+            (None, None) => result,
+            _ => self.binary_of_terms(func, a, b, result),
         }
-        self.binary_of_terms(func, a, b, result)
     }
 
+    #[inline(never)]
     fn binary_of_terms(&mut self, func: Func, a: Word, b: Word, result: Word) -> Word {
+        if let Some(sum) = self.sum(func, a, b, result) {
+            return sum;
+        }
+        let (a, b) = (self.whole(a), self.whole(b));
         let term = if a.width == 1 { self.binary_of_bits(func, a, b) } else { self.binary_term(func, a, b) };
         Word { term: self.unless_literal(term), ..result }
+    }
+
+    /// A word and a constant that is added or taken away: no term is made for that now.
+    fn sum(&self, func: Func, a: Word, b: Word, result: Word) -> Option<Word> {
+        let (word, added) = match (func, a.term, b.term) {
+            (Func::BvAdd, Some(_), None) => (a, b.bits),
+            (Func::BvAdd, None, Some(_)) => (b, a.bits),
+            (Func::BvSub, Some(_), None) => (a, b.bits.wrapping_neg()),
+            _ => return None,
+        };
+        let (term, before) = self.split_sum(word.term.filter(|_| word.width > 1)?, word.width);
+        let added = word.added.wrapping_add(before).wrapping_add(added) & mask(word.width);
+        Some(Word { term: Some(term), added, ..result })
     }
 
     fn unless_literal(&self, term: TermId) -> Option<TermId> {
@@ -112,8 +148,6 @@ impl Expressions {
             }
         };
         match (func, constant) {
-            (Func::BvAdd, c) => self.plus(other, a.width, c),
-            (Func::BvSub, c) => self.plus(other, a.width, c.wrapping_neg() & ones),
             (Func::BvMul | Func::BvUdiv | Func::BvSdiv, 1) => other,
             (Func::BvShl | Func::BvLshr | Func::BvAshr | Func::BvOr | Func::BvXor, 0) => other,
             (Func::BvMul | Func::BvAnd, 0) => self.literal(a.width, 0),
@@ -207,11 +241,11 @@ impl Expressions {
         let chosen = if condition.bits != 0 { yes } else { no };
         let Some(test) = condition.term else { return chosen };
         if !(yes.known && no.known) {
-            return Word { term: None, ..chosen };
+            return chosen.fixed();
         }
         let (a, b) = (self.term(yes), self.term(no));
         let term = if a == b { a } else { self.app(Func::Ite, &[test, a, b]) };
-        Word { term: self.unless_literal(term), ..chosen }
+        Word { term: self.unless_literal(term), ..chosen.fixed() }
     }
 
     /// The low bits of a word.
@@ -223,6 +257,7 @@ impl Expressions {
         if width == word.width {
             return word;
         }
+        let word = self.whole(word);
         let term = word.term.map(|term| if word.width == 1 { term } else { self.extract_to(term, 0, width) });
         Word { term: term.and_then(|term| self.unless_literal(term)), ..Word::constant(width, word.bits) }
     }
@@ -321,7 +356,7 @@ impl Expressions {
         let keeps_sign = by(1) == Func::SignExtend(1);
         let bits = if keeps_sign { signed(word.width, word.bits) as u64 } else { word.bits };
         let result = Word::constant(width, bits);
-        match word.term {
+        match self.whole(word).term {
             Some(term) => self.extend_term(term, word.width, result, by),
             None => result,
         }

@@ -1,6 +1,8 @@
 //! Instructions that only compute.
 
 use super::Walk;
+use super::registers::Scope;
+use crate::expression::Expressions;
 use crate::value::{Value, Word, signed};
 use foretrace_instrument::sidecar::{BinaryOp, CastOp, Op, Operand, Predicate, Type};
 use foretrace_trace::Func;
@@ -40,49 +42,7 @@ fn predicate_func(by: Predicate) -> Func {
 }
 
 impl Walk<'_, '_> {
-    /// The value of an instruction without records and effects.
-    pub(super) fn compute(&mut self, op: &Op, ty: &Type) -> Value {
-        let width = ty.bits();
-        match op {
-            Op::Select { condition, yes, no } => return self.select(condition, yes, no, width),
-            Op::Extract { from, path } => return self.operand(from).part(path),
-            Op::Insert { into, value, path } => {
-                let part = self.operand(value);
-                return self.operand(into).with_part(path, part);
-            }
-            _ => {}
-        }
-        let word = match op {
-            Op::Binary { by, left, right } if width > 0 => {
-                let (left, right) = (self.word(left, width), self.word(right, width));
-                self.world.expressions.binary(binary_func(*by), left, right)
-            }
-            Op::Compare { by, bits, left, right } => {
-                let (left, right) = (self.word(left, *bits), self.word(right, *bits));
-                self.world.expressions.compare(predicate_func(*by), left, right)
-            }
-            Op::Cast { by, bits, value } if width > 0 => {
-                let value = self.word(value, *bits);
-                self.cast(*by, value, width)
-            }
-            Op::Offset { base, offset, indices } => self.offset(base, *offset, indices),
-            _ => return Value::Untracked,
-        };
-        Value::Word(word)
-    }
-
-    fn cast(&mut self, by: CastOp, value: Word, width: u32) -> Word {
-        let expressions = &mut self.world.expressions;
-        match by {
-            CastOp::Trunc => expressions.truncate(value, width),
-            CastOp::ZExt => expressions.zero_extend(value, width),
-            CastOp::SExt => expressions.sign_extend(value, width),
-            // Between pointers and integers of other widths a move cuts or extends by zeros.
-            CastOp::Move => expressions.zero_extend(value, width),
-        }
-    }
-
-    fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
+    pub(super) fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
         let condition = self.word(condition, 1);
         if width > 0 {
             let (yes, no) = (self.word(yes, width), self.word(no, width));
@@ -94,23 +54,54 @@ impl Walk<'_, '_> {
         self.pin(condition, "choice of an aggregate");
         self.operand(if condition.bits != 0 { yes } else { no })
     }
+}
 
-    fn offset(&mut self, base: &Operand, offset: i64, indices: &[(Operand, u32, i64)]) -> Word {
-        let mut sum = self.word(base, 64);
+impl Expressions {
+    /// The scalar that an instruction without records and effects gives, if it gives one.
+    #[inline(always)]
+    pub(super) fn compute(&mut self, scope: Scope<'_>, op: &Op, ty: &Type) -> Option<Word> {
+        Some(match op {
+            Op::Binary { by, left, right } if ty.bits() > 0 => {
+                let (left, right) = (scope.word(left, ty.bits()), scope.word(right, ty.bits()));
+                self.binary(binary_func(*by), left, right)
+            }
+            Op::Compare { by, bits, left, right } => {
+                let (left, right) = (scope.word(left, *bits), scope.word(right, *bits));
+                self.compare(predicate_func(*by), left, right)
+            }
+            Op::Cast { by, bits, value } if ty.bits() > 0 => self.cast(*by, scope.word(value, *bits), ty.bits()),
+            Op::Offset { base, offset, indices } => self.offset(scope, base, *offset, indices),
+            _ => return None,
+        })
+    }
+
+    #[inline(always)]
+    fn cast(&mut self, by: CastOp, value: Word, width: u32) -> Word {
+        match by {
+            CastOp::Trunc => self.truncate(value, width),
+            CastOp::ZExt => self.zero_extend(value, width),
+            CastOp::SExt => self.sign_extend(value, width),
+            // Between pointers and integers of other widths a move cuts or extends by zeros.
+            CastOp::Move => self.zero_extend(value, width),
+        }
+    }
+
+    #[inline(always)]
+    fn offset(&mut self, scope: Scope<'_>, base: &Operand, offset: i64, indices: &[(Operand, u32, i64)]) -> Word {
+        let mut sum = scope.word(base, 64);
         for (index, bits, scale) in indices {
-            let index = self.word(index, *bits);
+            let index = scope.word(index, *bits);
             if sum.is_constant() && index.is_constant() {
                 sum.bits = sum.bits.wrapping_add(signed(*bits, index.bits).wrapping_mul(*scale) as u64);
                 continue;
             }
-            let expressions = &mut self.world.expressions;
-            let wide = expressions.sign_extend(index, 64);
-            let scaled = expressions.binary(Func::BvMul, wide, Word::constant(64, *scale as u64));
-            sum = expressions.binary(Func::BvAdd, sum, scaled);
+            let wide = self.sign_extend(index, 64);
+            let scaled = self.binary(Func::BvMul, wide, Word::constant(64, *scale as u64));
+            sum = self.binary(Func::BvAdd, sum, scaled);
         }
         if sum.is_constant() {
             return Word::constant(64, sum.bits.wrapping_add(offset as u64));
         }
-        self.world.expressions.binary(Func::BvAdd, sum, Word::constant(64, offset as u64))
+        self.binary(Func::BvAdd, sum, Word::constant(64, offset as u64))
     }
 }

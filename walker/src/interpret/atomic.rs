@@ -2,14 +2,13 @@
 
 use super::Walk;
 use super::thread::Step;
-use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::Function;
 use crate::value::{Value, Word, mask};
 use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Func, Why};
+use foretrace_trace::{Func, Op, VarId, Why};
 
 impl Walk<'_, '_> {
     pub(super) fn update(
@@ -21,6 +20,7 @@ impl Walk<'_, '_> {
         by: UpdateOp,
     ) -> Step<()> {
         let record = self.expect(function, index, "an atomic update's", is_update)?;
+        self.operation(1);
         self.address(address, record.words[0]);
         let width = size as u32 * 8;
         let operand = match self.operand(operand) {
@@ -68,6 +68,7 @@ impl Walk<'_, '_> {
         size: u64,
     ) -> Step<()> {
         let record = self.expect(function, index, "a compare-and-swap's", |kind| is_update(kind) || is_failed(kind))?;
+        self.operation(1);
         self.address(address, record.words[0]);
         let (width, name) = (size as u32 * 8, &function.instructions[index].name);
         let mut extended = |operand: &Operand| match self.operand(operand) {
@@ -149,11 +150,14 @@ impl Walk<'_, '_> {
         let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
         let value = new(self, old);
         let value = self.checked(value, record.words[2], "an updated value");
+        let value = self.world.expressions.whole(value);
         let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
         let dst = self.world.fresh_name(&mut self.thread.names, name);
         let [_, found, stored, _] = record.words;
-        let op = DraftOp::Rmw { cell, dst, expr: value.term, found, stored, guard };
-        self.world.push_access(source, op);
+        let (var, found, stored) = (VarId(cell), self.world.literal(cell, found), self.world.literal(cell, stored));
+        let expr = Some(value.term.unwrap_or(stored));
+        let op = Op::Rmw { var, dst: Some(dst), expr, value: Some(found), stored: Some(stored), guard };
+        self.world.push(source, op);
         self.count_access(cell);
         self.world.memory.replace(address, size, record.words[2]);
         old

@@ -13,33 +13,21 @@ use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{Callee, Op, Operand};
 use foretrace_runtime::record::Kind;
 
-/// Functions that come back a second time when someone jumps there.
-const SETJMP: [&str; 5] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__sigsetjmp_cancel"];
+/// Whether a function comes back a second time when someone jumps there.
+fn is_setjmp(name: &str) -> bool {
+    matches!(name, "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "__sigsetjmp_cancel")
+}
 
-/// Functions whose arguments only leave the program, or that only take time: if nobody looks at what they give back, nothing
-/// that comes later depends on their arguments.
-const OUTPUT: [&str; 20] = [
-    "printf",
-    "fprintf",
-    "dprintf",
-    "vprintf",
-    "vfprintf",
-    "puts",
-    "fputs",
-    "putchar",
-    "putc",
-    "fputc",
-    "fwrite",
-    "perror",
-    "fflush",
-    "free",
-    "syslog",
-    "usleep",
-    "sleep",
-    "sched_yield",
-    "nanosleep",
-    "__assert_fail",
-];
+/// Whether a function's arguments only leave the program, or it only takes time: if nobody looks at what it gives back, nothing
+/// that comes later depends on its arguments.
+#[rustfmt::skip]
+fn is_output(name: &str) -> bool {
+    matches!(
+        name,
+        "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"
+            | "perror" | "fflush" | "free" | "syslog" | "usleep" | "sleep" | "sched_yield" | "nanosleep" | "__assert_fail"
+    )
+}
 
 impl<'a> Walk<'_, 'a> {
     pub(super) fn call(
@@ -82,14 +70,14 @@ impl<'a> Walk<'_, 'a> {
             Callee::Pointer(_) => "a function pointer",
             Callee::Assembly => "assembly",
         };
-        let only_output = OUTPUT.contains(&name) && !function.used[index];
+        let only_output = !function.used[index] && is_output(name);
         if !only_output {
             for argument in arguments {
                 let argument = self.operand(argument);
                 self.pin_value(&argument, CallOf(name));
             }
         }
-        let is_setjmp = SETJMP.contains(&name);
+        let is_setjmp = is_setjmp(name);
         let frame = self.frame()?;
         if is_setjmp && !frame.setjmps.contains(&index) {
             frame.setjmps.push(index);
@@ -125,6 +113,7 @@ impl<'a> Walk<'_, 'a> {
         let found = self.program.find(record.site());
         let (number, _) = found.ok_or_else(|| self.lost(record, "a function of the program"))?;
         let function = &self.program.functions[number];
+        self.operation(1 + function.parameters.len() as u64);
         let called = arguments.is_some();
         let arguments = arguments.unwrap_or_default();
         let parameters = self.parameters(number, record, &arguments)?;

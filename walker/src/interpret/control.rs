@@ -23,6 +23,7 @@ impl<'a> Walk<'_, 'a> {
             true => self.expect(function, index, "a branch's", is_branch)?.kind == Kind::BranchTrue,
             false => self.computed(condition)? != 0,
         };
+        self.operation(1);
         let condition = self.checked(condition, u64::from(taken), "a branch condition");
         if let Some(holds) = self.world.pin(condition) {
             self.assume(holds, Why::Branch);
@@ -43,6 +44,7 @@ impl<'a> Walk<'_, 'a> {
             true => self.expect(function, index, "a switch's", |kind| kind == Kind::Switch)?.words[0],
             false => self.computed(value)?,
         };
+        self.operation(1);
         let value = self.checked(value, chosen, "a switch's value");
         let to = cases.iter().find(|(case, _)| *case == value.bits).map_or(otherwise, |(_, to)| *to);
         if let Some(term) = value.term {
@@ -110,6 +112,10 @@ impl<'a> Walk<'_, 'a> {
         let (from, registers) = (frame.previous, frame.registers);
         frame.state = State::Running;
         let start = start as usize;
+        if !matches!(function.instructions.get(start).map(|first| &first.op), Some(Op::Phi(_))) {
+            frame.next = start;
+            return self.entered(function, to);
+        }
         let mut values = std::mem::take(&mut self.thread.incoming);
         let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
         let incoming = |instruction: &Instruction| match &instruction.op {
@@ -125,6 +131,10 @@ impl<'a> Walk<'_, 'a> {
         }
         self.thread.incoming = values;
         self.frame()?.next = next;
+        self.entered(function, to)
+    }
+
+    fn entered(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
         if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
             self.enter_block(function, to);
         }

@@ -25,6 +25,7 @@ impl Walk<'_, '_> {
             0 => None,
             _ => Some(self.expect(function, index, "an intrinsic's", |kind| kind == Kind::Value)?),
         };
+        self.operation(u64::from(width > 0));
         let base = base_name(name);
         if let ("threadlocal.address", Some(record), Some(Operand::Address(symbol, offset))) =
             (base, record, arguments.first())

@@ -2,14 +2,13 @@
 
 use super::Walk;
 use super::thread::Step;
-use crate::draft::DraftOp;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::{Code, Function};
 use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
-use foretrace_trace::TermId;
+use foretrace_trace::{Op, TermId, VarId};
 
 /// The pieces of an access: shared cells and what lies between them.
 #[derive(Default)]
@@ -85,6 +84,7 @@ impl Walk<'_, '_> {
         }
         let address = self.word(address, 64);
         let record = self.load_record(function, index, "a load's", address, size)?;
+        self.operation(1);
         self.accessed(address, record.words[0]);
         let word = self.read_word(record, &instruction.name);
         let word = self.world.expressions.truncate(word, width);
@@ -162,7 +162,8 @@ impl Walk<'_, '_> {
         let source = self.source(record.at);
         self.expect_content(source, cell, address, (size, found.bits));
         let dst = self.world.fresh_name(&mut self.thread.names, name);
-        let event = self.world.push_access(source, DraftOp::Read { cell, dst, bits: found.bits });
+        let value = Some(self.world.literal(cell, found.bits));
+        let event = self.world.push(source, Op::Read { var: VarId(cell), dst: Some(dst), value, guard: None });
         self.count_access(cell);
         Word { term: Some(self.world.expressions.local(event, found.width)), ..found }
     }
@@ -200,7 +201,9 @@ impl Walk<'_, '_> {
         for (offset, size, cell, part) in pieces.parts(0, steps) {
             let content = found.part(offset, size);
             let dst = self.world.fresh_name(&mut self.thread.names, name);
-            let event = self.world.push_part(source, DraftOp::Read { cell, dst, bits: content.bits }, part);
+            let value = Some(self.world.literal(cell, content.bits));
+            let op = Op::Read { var: VarId(cell), dst: Some(dst), value, guard: None };
+            let event = self.world.push_part(source, op, part);
             self.count_access(cell);
             let term = self.world.expressions.local(event, size * 8);
             bytes.put(offset, &self.named(term, content));
@@ -264,7 +267,7 @@ impl Walk<'_, '_> {
         match self.world.memory.replace(address, size, bits) {
             None => self.world.starts_as(cell, bits),
             Some(known) if known != bits => {
-                let op = DraftOp::Write { cell, expr: None, bits, external: true };
+                let op = self.written(cell, None, bits, true);
                 self.world.push_unlogged(source, op);
                 self.world.statistics.external_writes += 1;
             }
@@ -296,6 +299,7 @@ impl Walk<'_, '_> {
             _ => Word::unknown(size * 8),
         };
         let record = self.store_record(function, index, "a store's", (address, value), u64::from(size))?;
+        self.operation(1);
         self.accessed(address, record.words[0]);
         let value = self.checked(value, record.words[1], "a stored value");
         self.write_word(record, value);
@@ -316,8 +320,17 @@ impl Walk<'_, '_> {
         let source = self.source(record.at);
         self.world.memory.replace(address, size, word.bits);
         self.world.starts_unseen(cell);
-        self.world.push_access(source, DraftOp::Write { cell, expr: word.term, bits: word.bits, external: false });
+        let word = self.world.expressions.whole(word);
+        let op = self.written(cell, word.term, word.bits, false);
+        self.world.push(source, op);
         self.count_access(cell);
+    }
+
+    /// A write of a cell; a constant, if no term is given.
+    fn written(&mut self, cell: u32, term: Option<TermId>, bits: u64, external: bool) -> Op {
+        let value = self.world.literal(cell, bits);
+        let expr = Some(term.unwrap_or(value));
+        Op::Write { var: VarId(cell), expr, value: Some(value), guard: None, external }
     }
 
     /// Writes memory: an event for each shared cell.
@@ -363,7 +376,7 @@ impl Walk<'_, '_> {
             self.world.starts_unseen(cell);
             let bytes = bytes.part(offset, size);
             let expr = self.world.expressions.join(&bytes).term;
-            let op = DraftOp::Write { cell, expr, bits: bytes.bits, external: false };
+            let op = self.written(cell, expr, bytes.bits, false);
             self.world.push_part(source, op, part);
             self.count_access(cell);
         }

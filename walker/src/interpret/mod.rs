@@ -32,6 +32,7 @@ use crate::world::{Source, World};
 use foretrace_instrument::sidecar::{Instruction, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, TermId, Why};
+use registers::Scope;
 use std::fmt::Display;
 use thread::{Frame, State};
 
@@ -62,6 +63,10 @@ impl<'a> Walk<'_, 'a> {
                     self.end();
                     return Ok(None);
                 }
+                Err(Pause::Full) => {
+                    self.world.statistics.ends_early = true;
+                    return Ok(None);
+                }
             }
         }
     }
@@ -70,7 +75,8 @@ impl<'a> Walk<'_, 'a> {
     fn step(&mut self) -> Step<()> {
         match self.thread.frames.last() {
             Some(Frame { function: Some(function), state, next, .. }) if *state != State::Outside => {
-                let (function, next) = (&self.program.functions[*function], *next);
+                let function = &self.program.functions[*function];
+                let next = self.compute_from(function, *next)?;
                 let instruction = function.instructions.get(next);
                 let instruction = instruction.ok_or_else(Pause::no_end)?;
                 self.execute(function, next, instruction)
@@ -79,8 +85,25 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Executes instructions of the innermost frame that only compute scalars, up to another one, which it gives back.
+    #[inline]
+    fn compute_from(&mut self, function: &Function, start: usize) -> Step<usize> {
+        let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
+        let registers = self.thread.registers.get_mut(frame.registers..).unwrap_or_default();
+        let mut next = start;
+        while let Some(instruction) = function.instructions.get(next) {
+            let scope = Scope { registers, parameters: &frame.parameters };
+            let computed = self.world.expressions.compute(scope, &instruction.op, &instruction.ty);
+            let Some(word) = computed else { break };
+            registers::put(registers, next, word);
+            next += 1;
+        }
+        frame.next = next;
+        Ok(next)
+    }
+
     /// The thread's last event was made.
-    fn end(&mut self) {
+    pub fn end(&mut self) {
         while self.thread.nest.depth() > 0 {
             self.end_stretch(None);
         }
@@ -132,6 +155,9 @@ impl<'a> Walk<'_, 'a> {
         if !address.known {
             return Err(Pause::Lost("an access without a record whose address is not known".into()));
         }
+        if self.world.is_full() {
+            return Err(Pause::Full);
+        }
         let at = self.thread.done;
         self.thread.now = at;
         self.thread.done = at + 1;
@@ -179,6 +205,12 @@ impl<'a> Walk<'_, 'a> {
         }
         self.take(record);
         Ok(record)
+    }
+
+    /// So many records would be in a log without anything left out.
+    #[inline]
+    fn operation(&mut self, records: u64) {
+        self.world.statistics.operations += records;
     }
 
     fn lost(&self, record: Record, expected: &str) -> Pause {
@@ -245,12 +277,15 @@ impl<'a> Walk<'_, 'a> {
 
     /// Fixes a value that leaves what is tracked; gives it back as a constant.
     fn pin(&mut self, word: Word, by: impl Display) -> Word {
-        if let Some(condition) = self.world.pin(word)
-            && self.assume(condition, Why::Pin)
+        if let Some(term) = word.term.filter(|term| !self.thread.pinned.has(*term))
+            && let Some(condition) = self.world.pin(word)
         {
-            self.world.statistics.pinned_by(&by.to_string());
+            if self.assume(condition, Why::Pin) {
+                self.world.statistics.pinned_by(&by.to_string());
+            }
+            self.thread.pinned.add(term);
         }
-        Word { term: None, ..word }
+        word.fixed()
     }
 
     fn pin_value(&mut self, value: &Value, by: impl Display + Copy) {
@@ -292,6 +327,7 @@ impl<'a> Walk<'_, 'a> {
             Op::Intrinsic { name, arguments } => self.intrinsic(function, index, name, arguments),
             Op::Landing => {
                 self.expect(function, index, "a landing pad's", |kind| kind == Kind::Landing)?;
+                self.operation(1);
                 self.set(index, Value::Untracked)
             }
             Op::Resume => {
@@ -308,9 +344,23 @@ impl<'a> Walk<'_, 'a> {
             }
             Op::Opaque { operands, recorded, .. } => self.opaque(function, index, operands, *recorded),
             Op::Nothing => self.set(index, Value::Untracked),
-            pure => {
-                let value = self.compute(pure, &instruction.ty);
+            Op::Select { condition, yes, no } => {
+                let value = self.select(condition, yes, no, instruction.ty.bits());
                 self.set(index, value)
+            }
+            Op::Extract { from, path } => {
+                self.operation(u64::from(instruction.ty.bits() > 0));
+                let value = self.operand(from).part(path);
+                self.set(index, value)
+            }
+            Op::Insert { into, value, path } => {
+                let part = self.operand(value);
+                let value = self.operand(into).with_part(path, part);
+                self.set(index, value)
+            }
+            // Scalars were computed before; this is nothing that is tracked.
+            Op::Binary { .. } | Op::Compare { .. } | Op::Cast { .. } | Op::Offset { .. } => {
+                self.set(index, Value::Untracked)
             }
         }
     }
@@ -318,11 +368,13 @@ impl<'a> Walk<'_, 'a> {
     fn alloca(&mut self, function: &Function, index: usize, size: u64, count: &Operand, escapes: bool) -> Step<()> {
         if escapes {
             let record = self.expect(function, index, "an alloca's", |kind| kind == Kind::Alloca)?;
+            self.operation(1);
             let number = self.thread.frames.last().and_then(|frame| frame.function).unwrap_or_default();
             let origin = Origin::Frame { function: number as u32, instruction: index as u32 };
             self.world.born(record.words[0], record.words[1], origin);
             return self.set_word(index, Word::constant(64, record.words[0]));
         }
+        self.operation(1);
         let count = self.operand(count).word(64);
         let bytes = if count.known { size.saturating_mul(count.bits).min(1 << 32) } else { size };
         let address = self.thread.private;
@@ -340,6 +392,7 @@ impl<'a> Walk<'_, 'a> {
             }
             false => Value::Untracked,
         };
+        self.operation(u64::from((1..=64).contains(&ty.bits())));
         let by = if matches!(ty, Type::Float(_)) { "floating point" } else { "opaque operation" };
         for operand in operands {
             self.pin_value(&self.operand(operand), by);

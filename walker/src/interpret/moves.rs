@@ -48,6 +48,7 @@ impl Walk<'_, '_> {
             if words.iter().all(|word| word.known) {
                 self.copy_private(to.bits, from.bits, length.bits);
             }
+            self.operation(2 + length.bits.div_ceil(8));
             return self.set(index, Value::Untracked);
         }
         while let Some(done) = self.left_to_move(function, index, length)? {
@@ -77,6 +78,7 @@ impl Walk<'_, '_> {
             self.write(record, *bytes);
             self.frame()?.state = State::Moving(done + record.kind.size() as u64);
         }
+        self.operation(2 + length.bits.div_ceil(8));
         self.set(index, Value::Untracked)
     }
 
@@ -116,6 +118,7 @@ impl Walk<'_, '_> {
             if words.iter().all(|word| word.known) {
                 self.set_private(to.bits, byte, length.bits);
             }
+            self.operation(2);
             return self.set(index, Value::Untracked);
         }
         while let Some(done) = self.left_to_move(function, index, length)? {
@@ -130,6 +133,7 @@ impl Walk<'_, '_> {
             self.write(record, bytes);
             self.frame()?.state = State::Moving(done + u64::from(size));
         }
+        self.operation(2);
         self.set(index, Value::Untracked)
     }
 

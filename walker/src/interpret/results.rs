@@ -22,6 +22,7 @@ impl Walk<'_, '_> {
         self.unwind_to(position);
         let frame = self.frame()?;
         let returned = frame.returned.take().filter(|_| frame.next == index);
+        self.operation(u64::from(returned.is_none()));
         let ty = &function.instructions[index].ty;
         let returned = self.library_result(function, index).or(returned).unwrap_or(Value::Untracked);
         let value = match ty {

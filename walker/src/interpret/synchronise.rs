@@ -18,6 +18,7 @@ impl Walk<'_, '_> {
         if self.world.survey.is_some() && record.kind != Kind::Allocate {
             return Ok(());
         }
+        self.operation(u64::from(is_of_threads(record.kind)));
         match record.kind {
             Kind::Acquire | Kind::Release | Kind::Busy => self.mutex(record),
             Kind::WriteLock | Kind::WriteUnlock | Kind::ReadLock | Kind::ReadUnlock => self.rwlock(record),
@@ -324,6 +325,12 @@ impl Walk<'_, '_> {
     pub(super) fn recorded(width: u32, bits: u64) -> Value {
         Value::Word(Word::constant(width, bits))
     }
+}
+
+/// Whether it is of a mutex, a condition variable or another thread.
+fn is_of_threads(kind: Kind) -> bool {
+    let is_wait = matches!(kind, Kind::Wait | Kind::Wake | Kind::Signal | Kind::Broadcast);
+    is_wait || matches!(kind, Kind::Acquire | Kind::Release | Kind::Busy | Kind::Fork | Kind::Join)
 }
 
 /// The name of a signal.

@@ -39,6 +39,8 @@ pub(crate) struct Thread<'a> {
     pub incoming: Vec<Value>,
     /// What it has assumed so far; no need to say it again.
     pub assumed: FxHashSet<TermId>,
+    /// Which terms it has pinned, the last ones.
+    pub pinned: Pinned,
     /// How many names it has defined.
     pub names: u64,
     pub nest: Nest,
@@ -68,6 +70,7 @@ impl<'a> Thread<'a> {
             registers: Vec::new(),
             incoming: Vec::new(),
             assumed: FxHashSet::default(),
+            pinned: Pinned::default(),
             names: 0,
             nest: Nest::default(),
             marked: 0,
@@ -87,6 +90,22 @@ impl Thread<'_> {
     /// Of an event that no record stands for.
     pub fn source(&self) -> Source {
         Source { thread: self.id, loc: None, at: 0 }
+    }
+}
+
+/// Some of the terms that a thread has pinned: addresses are the same base and something, over and over.
+#[derive(Default)]
+pub(crate) struct Pinned([Option<TermId>; 32]);
+
+impl Pinned {
+    /// Whether this term was, as far as is known.
+    #[inline]
+    pub fn has(&self, term: TermId) -> bool {
+        self.0[term.index() % 32] == Some(term)
+    }
+
+    pub fn add(&mut self, term: TermId) {
+        self.0[term.index() % 32] = Some(term);
     }
 }
 
@@ -143,6 +162,8 @@ pub(crate) enum Pause {
     Turn(u64),
     /// Its log ends here.
     End,
+    /// The trace has as many events as it may.
+    Full,
     /// The frames are others now: look again.
     Again,
     /// The log is not what the program would have written.

@@ -7,7 +7,7 @@ pub use finish::finish_logs;
 pub use records::Records;
 
 use crate::error::WalkError;
-use foretrace_runtime::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, order_of};
+use foretrace_runtime::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, count_of, order_of};
 use memmap2::Mmap;
 use rustc_hash::FxHashMap;
 use std::fs::{self, File};
@@ -208,36 +208,42 @@ struct Scan {
     stop: Option<u64>,
 }
 
-/// Goes through all records, up to the first that is not whole or a `Stop`.
+/// Goes through all records, up to the first that is not whole or a `Stop`. What [`Records`] would show, of words alone.
 fn scan(bytes: &[u8]) -> Scan {
-    let mut records = Records::new(bytes);
+    let words = bytes.as_chunks::<WORD>().0;
+    let at = |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
     let mut scan = Scan::default();
-    let (mut expected, mut before) = (Some(0), 0);
-    loop {
-        let byte = records.byte();
-        let Some(record) = records.next() else { break };
-        scan.records += 1;
-        scan.has_calls |= record.kind == Kind::Called;
-        if record.kind == Kind::Cut {
-            expected = None; // a `Skip` tells
-        }
-        if record.kind.ordered() {
-            scan.leaves_out |= expected.is_some_and(|expected| expected != record.at);
-            expected = Some(record.at + 1);
-        }
-        if let Some(found) = record.order().filter(|order| *order != 0) {
-            if found <= before {
-                scan.disorder.get_or_insert(Disorder { byte, found, before });
+    let (mut position, mut counted, mut expected, mut before) = (HEADER_WORDS, 0, Some(0), 0);
+    while let Some(kind) = at(position).and_then(Kind::of) {
+        let end = position + kind.words();
+        let Some(last) = at(end - 1) else { break };
+        scan.records += u64::from(kind != Kind::Skip);
+        scan.has_calls |= kind == Kind::Called;
+        match kind {
+            Kind::Skip => counted = last,
+            Kind::Cut => expected = None, // a `Skip` tells
+            Kind::Stop => scan.stop = Some(last),
+            kind if kind.ordered() => {
+                // A record that was never finished is the last that the thread began.
+                let done = count_of(last, counted).unwrap_or_else(|| counted.max(at(COUNT_WORD).unwrap_or(0)));
+                scan.leaves_out |= expected.is_some_and(|expected| expected != done);
+                counted = done + 1;
+                expected = Some(counted);
+                let found = order_of(last);
+                if found != 0 && found <= before {
+                    scan.disorder.get_or_insert(Disorder { byte: (position * WORD) as u64, found, before });
+                }
+                before = if found == 0 { before } else { found };
             }
-            before = found;
+            _ => {}
         }
-        if record.kind == Kind::Stop {
-            scan.stop = Some(record.words[0]);
+        position = end;
+        if kind == Kind::Stop {
             break;
         }
     }
-    scan.end = records.position.min(bytes.len());
-    scan.counted = records.next_at();
+    scan.end = (position * WORD).min(bytes.len());
+    scan.counted = counted.max(at(COUNT_WORD).unwrap_or(0));
     scan.leaves_out |= expected.is_some_and(|expected| expected < scan.counted);
     scan
 }
