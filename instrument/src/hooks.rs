@@ -4,6 +4,7 @@
 //! of invokes are recorded in another block than their instruction's: at the start of the one that it returns to, which
 //! has no other way in, since critical edges were split.
 
+use crate::halves::PAIR_SITE;
 use crate::inline;
 use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKind, Value};
 use crate::shape::{self, scalar_bits};
@@ -87,6 +88,7 @@ impl<'a> Hooks<'a> {
             Op::Wide { pieces, .. } => self.wide(value, pieces, site),
             Op::Update { size, by, .. } => self.update(value, *size, *by as u64, site),
             Op::CompareAndSwap { size, .. } => self.compare_and_swap(value, *size, site),
+            Op::Pair { .. } => value.set_operand(PAIR_SITE, self.site(site)),
             Op::Copy { hooked: true, .. } => self.copy(value, site),
             Op::Set { hooked: true, .. } => self.set(value, site),
             Op::Branch { recorded: true, .. } => self.branch(value, site),

@@ -334,6 +334,18 @@ kinds! {
     Stop = 127, 2;
 }
 
+/// What the hook for atomic accesses of 16 bytes is asked for.
+pub mod pair {
+    /// A read.
+    pub const LOAD: u64 = 0;
+    /// A write.
+    pub const STORE: u64 = 1;
+    /// A compare-and-swap.
+    pub const COMPARE_AND_SWAP: u64 = 2;
+    /// The first read-modify-write; the others follow in the order of the side-car's `UpdateOp`.
+    pub const UPDATE: u64 = 3;
+}
+
 /// Semaphores from this address on are pipes and event counters, 16 bytes for each in the order of their first use; no
 /// memory has such an address.
 pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
