@@ -150,20 +150,20 @@ impl<'a> Walk<'_, 'a> {
     /// What code that was not recorded has written comes before the step.
     fn expect_both(&mut self, access: &Access, found: &[Bytes; 2]) {
         let source = self.source(access.records[0].at);
-        for half in 0..2 {
+        for (half, found) in found.iter().enumerate() {
             for (offset, size, cell) in access.pieces[half].iter() {
                 if let Some(cell) = cell {
                     let address = access.records[half].words[0].wrapping_add(u64::from(offset));
-                    self.expect_content(source, cell, address, (size, found[half].part(offset, size).bits));
+                    self.expect_content(source, cell, address, (size, found.part(offset, size).bits));
                 }
             }
         }
     }
 
     fn write_both(&mut self, access: &Access, words: Halves, round: (u32, u32)) {
-        for half in 0..2 {
+        for (half, word) in words.into_iter().enumerate() {
             let (address, at) = (access.records[half].words[0], access.at(half));
-            let bytes = self.world.expressions.split(words[half], HALF);
+            let bytes = self.world.expressions.split(word, HALF);
             self.write_pieces(address, &access.pieces[half], bytes, at, round);
         }
     }
