@@ -1,11 +1,12 @@
 //! Calls and intrinsics in the side-car: who is called, and whether what comes back has to be recorded.
 
 use crate::describe::Scope;
+use crate::halves::{PAIR_HOOK, PAIR_SITE};
 use crate::intrinsics::{self, Intrinsic};
 use crate::llvm::{Linkage, Module, Opcode, TailCall, TypeKind, Value, ValueKind};
 use crate::operand::symbol_name;
 use crate::shape::scalar_bits;
-use crate::sidecar::{Callee, CastOp, Op};
+use crate::sidecar::{Callee, CastOp, Op, PairOp};
 use foretrace_runtime::library::{By, Function};
 use std::collections::HashSet;
 
@@ -46,6 +47,9 @@ impl Scope<'_> {
 
     fn real_call(&self, call: Value) -> Op {
         let target = call.callee();
+        if let Some(pair) = self.pair(call) {
+            return pair;
+        }
         let callee = match target.kind() {
             ValueKind::Function | ValueKind::Alias | ValueKind::IFunc => Callee::Symbol(symbol_name(target)),
             ValueKind::InlineAsm if is_barrier(call) => return Op::Nothing,
@@ -62,6 +66,15 @@ impl Scope<'_> {
         let silent = call.tail_call() == TailCall::Must
             || self.calls.surely_comes_back(target) && !call.call_has_attribute("returns_twice");
         Op::Call { callee, arguments: self.operands.all(&call.arguments()), result: !silent, unwinds }
+    }
+
+    /// An atomic access of 16 bytes.
+    fn pair(&self, call: Value) -> Option<Op> {
+        let is_pair = call.callee().kind() == ValueKind::Function && symbol_name(call.callee()) == PAIR_HOOK;
+        let arguments = is_pair.then(|| call.arguments())?;
+        let by = PairOp::of(arguments[0].unsigned())?;
+        let words = self.operands.all(&arguments[2..PAIR_SITE as usize]);
+        Some(Op::Pair { by, address: self.operands.describe(arguments[1]), words })
     }
 
     fn intrinsic(&self, call: Value, name: String) -> Op {

@@ -2,10 +2,12 @@
 //!
 //! - structs and arrays are loaded and stored one scalar at a time,
 //! - integers of sizes that no hook has are put together from pieces,
+//! - integers of 128 bits are taken apart, and atomic accesses of them become calls of their hook,
 //! - atomic updates that no hook has become calls of functions with a loop around a compare-and-swap.
 //!
 //! What comes out are ordinary instructions, which the rest instruments like any others.
 
+use crate::halves::halve;
 use crate::llvm::{Builder, Layout, Linkage, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::shape::{self, is_aggregate, is_hook_size};
 
@@ -18,6 +20,7 @@ pub fn canonicalise(module: &Module, functions: &[Value]) {
     for function in functions {
         canonical.each(*function, |instruction| canonical.split_aggregate(instruction));
         canonical.each(*function, |instruction| canonical.split_odd_integer(instruction));
+        halve(module, *function);
         canonical.each(*function, |instruction| canonical.expand_update(instruction));
     }
 }
@@ -162,7 +165,7 @@ impl Canonical<'_> {
 }
 
 /// A part of an access is as aligned as its offset allows, and as volatile.
-fn same_access(access: Value, part: Value, offset: u64) {
+pub fn same_access(access: Value, part: Value, offset: u64) {
     let alignment = u64::from(access.alignment());
     let alignment = if offset == 0 { alignment } else { alignment.min(1 << offset.trailing_zeros()) };
     part.set_alignment(u32::try_from(alignment).unwrap_or(1));

@@ -9,7 +9,9 @@ use crate::llvm::{Block, Context, Layout, Opcode, Type, Value, ValueKind};
 use crate::operand::{Operands, symbol_name};
 use crate::rust::rust_name;
 use crate::shape::{self, Address, is_hook_size, is_plain_gep, scalar_bits};
-use crate::sidecar::{self, BinaryOp, BlockId, CastOp, Function, Instruction, Op, Parameter, Predicate, UpdateOp};
+use crate::sidecar::{
+    self, BinaryOp, BlockId, CastOp, Function, Instruction, Op, Parameter, Predicate, UPDATES, UpdateOp,
+};
 use crate::source::{Sources, names_of_values};
 use std::collections::HashMap;
 
@@ -360,8 +362,7 @@ fn predicate(code: u32) -> Option<Predicate> {
 
 /// LLVM numbers its atomic updates in the order of `UpdateOp`.
 fn update_op(code: u32) -> Option<UpdateOp> {
-    use UpdateOp::{Add, And, Max, Min, Nand, Or, Sub, UMax, UMin, Xchg, Xor};
-    [Xchg, Add, Sub, And, Nand, Or, Xor, Max, Min, UMax, UMin].get(code as usize).copied()
+    UPDATES.get(code as usize).copied()
 }
 
 /// Why a function has to be left as it is, if so.

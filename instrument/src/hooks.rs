@@ -4,13 +4,15 @@
 //! of invokes are recorded in another block than their instruction's: at the start of the one that it returns to, which
 //! has no other way in, since critical edges were split.
 
-use crate::inline;
-use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKind, Value};
+mod words;
+
+use crate::halves::PAIR_SITE;
+use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, Value};
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
 use crate::undefined;
 use foretrace_runtime::library::{By, Function};
-use foretrace_runtime::record::{COMPUTABLE, Kind, Site, header};
+use foretrace_runtime::record::Kind;
 use std::collections::{HashMap, HashSet};
 
 /// LLVM's number of the predicate for equality.
@@ -87,6 +89,7 @@ impl<'a> Hooks<'a> {
             Op::Wide { pieces, .. } => self.wide(value, pieces, site),
             Op::Update { size, by, .. } => self.update(value, *size, *by as u64, site),
             Op::CompareAndSwap { size, .. } => self.compare_and_swap(value, *size, site),
+            Op::Pair { .. } => value.set_operand(PAIR_SITE, self.site(site)),
             Op::Copy { hooked: true, .. } => self.copy(value, site),
             Op::Set { hooked: true, .. } => self.set(value, site),
             Op::Branch { recorded: true, .. } => self.branch(value, site),
@@ -392,72 +395,6 @@ impl Hooks<'_> {
     fn after(&self, value: Value) {
         if let Some(next) = value.next() {
             self.builder.before(next);
-        }
-    }
-}
-
-/// Calls of hooks.
-impl Hooks<'_> {
-    fn site(&self, local: u32) -> Value {
-        let flag = if self.computable.contains(&local) { COMPUTABLE } else { 0 };
-        self.word.constant(Site::new(self.unit, local).0 | flag)
-    }
-
-    /// What performs an access, and its site: of one that may be left out inlined code, and the kind of its record.
-    fn access(&self, what: &str, size: u64, local: u32, kind: Kind) -> (String, Value) {
-        let site = Site::new(self.unit, local).0;
-        match self.computable.contains(&local) {
-            true => (inline::name(what, size), self.word.constant(COMPUTABLE | header(kind, site))),
-            false => (format!("__foretrace_{what}{size}"), self.word.constant(site)),
-        }
-    }
-
-    /// Calls a hook that returns nothing.
-    fn hook(&mut self, name: &str, arguments: &[Value], site: u32) {
-        self.call(hook_name(name), &[arguments, &[self.site(site)]].concat(), self.context.void());
-    }
-
-    /// Calls a hook that returns a word.
-    fn returning_hook(&mut self, name: &str, arguments: &[Value], site: u32) -> Value {
-        self.call(hook_name(name), &[arguments, &[self.site(site)]].concat(), self.word)
-    }
-
-    fn call(&mut self, name: String, arguments: &[Value], returned: Type) -> Value {
-        let (module, context) = (self.module, self.context);
-        let (ty, function) = *self.declared.entry(name).or_insert_with_key(|name| {
-            let parameters: Vec<Type> = arguments.iter().map(|argument| argument.ty()).collect();
-            let ty = context.function(&parameters, returned);
-            let function = module.function(name).unwrap_or_else(|| module.declare(name, ty));
-            module.add_attribute(function, "nounwind");
-            (ty, function)
-        });
-        self.builder.call(ty, function, arguments)
-    }
-
-    /// A scalar as a word.
-    fn widen(&self, value: Value) -> Value {
-        let ty = value.ty();
-        match ty.kind() {
-            TypeKind::Pointer => self.builder.cast(Opcode::PtrToInt, value, self.word),
-            TypeKind::Integer if ty.int_bits() == 64 => value,
-            TypeKind::Integer => self.builder.cast(Opcode::ZExt, value, self.word),
-            _ => {
-                let bits = self.builder.cast(Opcode::BitCast, value, self.context.int(scalar_bits(ty)));
-                self.widen(bits)
-            }
-        }
-    }
-
-    /// A word as a scalar.
-    fn narrow(&self, word: Value, ty: Type) -> Value {
-        match ty.kind() {
-            TypeKind::Pointer => self.builder.cast(Opcode::IntToPtr, word, ty),
-            TypeKind::Integer if ty.int_bits() == 64 => word,
-            TypeKind::Integer => self.builder.cast(Opcode::Trunc, word, ty),
-            _ => {
-                let bits = self.narrow(word, self.context.int(scalar_bits(ty)));
-                self.builder.cast(Opcode::BitCast, bits, ty)
-            }
         }
     }
 }

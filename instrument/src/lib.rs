@@ -9,6 +9,7 @@ mod canonical;
 mod computable;
 mod describe;
 mod escape;
+mod halves;
 mod hooks;
 mod inline;
 mod instrument;

@@ -3,13 +3,14 @@
 //! A linked program holds the side-cars of all its units one after the other, each in a frame of its own: [`FRAME_MAGIC`], the length of
 //! the payload (u32, little-endian), the payload (postcard, compressed with Zstandard).
 
+use foretrace_runtime::record::pair;
 use serde::{Deserialize, Serialize};
 
 /// The section of objects and linked programs, not loaded.
 pub const SECTION: &str = ".foretrace";
 
 /// What a frame starts with; its last byte is the version.
-pub const FRAME_MAGIC: [u8; 8] = *b"ftside\0\x02";
+pub const FRAME_MAGIC: [u8; 8] = *b"ftside\0\x03";
 
 /// An index into [`Unit::locations`], 0 for none.
 pub type LocationId = u32;
@@ -168,12 +169,16 @@ pub enum Op {
     Store { address: Operand, value: Operand, size: u64, hooked: bool, atomic: bool },
     /// A read or write of memory in one of the sizes that no single record can hold: as many `Load` or `Store`
     /// records as `pieces`, in order, each at the address plus its offset with its size. Its value is not tracked.
-    /// One that is atomic (16 bytes) is not split: without `value`, its records read what it left behind.
+    /// One that is atomic is not split: without `value`, its records read what it left behind.
     Wide { address: Operand, value: Option<Operand>, pieces: Vec<(u64, u8)> },
     /// An atomic read-modify-write: an `Update` record.
     Update { address: Operand, operand: Operand, size: u64, by: UpdateOp },
     /// A compare-and-swap: an `Update` or `Failed` record. Its value is the old value and whether it succeeded.
     CompareAndSwap { address: Operand, expected: Operand, desired: Operand, size: u64 },
+    /// An atomic access of 16 bytes: two records of the same kind, of the lower half and of the upper, with orders one after the other
+    /// (`Load`, `Store`, `Update`, or `Failed` of a compare-and-swap). `words` are the halves of what is stored; of a
+    /// compare-and-swap first those of what is expected. Its value is an aggregate of the halves of what was there.
+    Pair { by: PairOp, address: Operand, words: Vec<Operand> },
     /// memcpy or memmove: alternating `Load` and `Store` records of this site until `length` bytes are copied, not
     /// necessarily from low to high addresses.
     Copy { to: Operand, from: Operand, length: Operand, hooked: bool },
@@ -298,6 +303,49 @@ pub enum UpdateOp {
     UMax,
     UMin,
     Other,
+}
+
+/// Atomic accesses of 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum PairOp {
+    Load,
+    Store,
+    CompareAndSwap,
+    Update(UpdateOp),
+}
+
+/// Those that hooks perform, by the numbers of LLVM and of hooks.
+pub(crate) const UPDATES: [UpdateOp; 11] = {
+    use UpdateOp::{Add, And, Max, Min, Nand, Or, Sub, UMax, UMin, Xchg, Xor};
+    [Xchg, Add, Sub, And, Nand, Or, Xor, Max, Min, UMax, UMin]
+};
+
+impl PairOp {
+    /// The update of this number of LLVM's.
+    pub fn update(number: u32) -> Option<PairOp> {
+        UPDATES.get(number as usize).copied().map(PairOp::Update)
+    }
+
+    /// Its number, as the hook gets it.
+    pub fn code(self) -> u64 {
+        match self {
+            PairOp::Load => pair::LOAD,
+            PairOp::Store => pair::STORE,
+            PairOp::CompareAndSwap => pair::COMPARE_AND_SWAP,
+            PairOp::Update(by) => pair::UPDATE + by as u64,
+        }
+    }
+
+    /// The one of this number.
+    pub fn of(code: u64) -> Option<PairOp> {
+        Some(match code {
+            pair::LOAD => PairOp::Load,
+            pair::STORE => PairOp::Store,
+            pair::COMPARE_AND_SWAP => PairOp::CompareAndSwap,
+            update => PairOp::update(u32::try_from(update - pair::UPDATE).ok()?)?,
+        })
+    }
 }
 
 /// Why a section cannot be read.

@@ -99,6 +99,22 @@ SIZE(2, uint16_t, int16_t)
 SIZE(4, uint32_t, int32_t)
 SIZE(8, uint64_t, int64_t)
 
+// Those of 16 bytes: a read, a write, a compare-and-swap, an exchange, an addition.
+struct halves { word low, high; };
+struct halves __foretrace_pair(word what, word address, word a, word b, word c, word d, word site) {
+    unsigned __int128 *place = (void *)address, old = *place;
+    unsigned __int128 first = (unsigned __int128)b << 64 | a, second = (unsigned __int128)d << 64 | c;
+    RECORD("pair", 8, what, address, a, b, c, d, (word)old, (word)(old >> 64));
+    switch (what) {
+    case 0: break;
+    case 1: case 3: *place = first; break;
+    case 2: if (old == first) *place = second; break;
+    case 4: *place = old + first; break;
+    default: abort();
+    }
+    return (struct halves){(word)old, (word)(old >> 64)};
+}
+
 void __foretrace_copy(word to, word from, word length, word site) {
     RECORD("copy", 3, to, from, length);
     memmove((void *)to, (void *)from, length);

@@ -63,11 +63,17 @@ pub fn reserve(thread: &'static Thread, words: usize) -> *mut u64 {
 /// Space for an ordered record. It tells how many accesses were left out before it.
 #[inline(always)]
 pub fn reserve_ordered(thread: &'static Thread, words: usize) -> *mut u64 {
+    reserve_together(thread, 1, words)
+}
+
+/// Space for so many ordered records, one after the other, `words` in all.
+#[inline(always)]
+pub fn reserve_together(thread: &'static Thread, records: u64, words: usize) -> *mut u64 {
     let count = thread.count();
     if count - thread.log.told.get() > MOST_LEFT_OUT {
         write(thread, Kind::Skip, 0, [count]);
     }
-    thread.log.told.set(count + 1);
+    thread.log.told.set(count + records);
     reserve(thread, words)
 }
 
@@ -157,7 +163,7 @@ pub fn retract(thread: &'static Thread, record: *mut u64) -> *mut u64 {
         return record;
     }
     let words = (log.cursor.get() as usize - record as usize) / WORD;
-    let mut copy = [0u64; 8];
+    let mut copy = [0u64; 10];
     for (index, word) in copy.iter_mut().enumerate().take(words) {
         // SAFETY: the record that was just reserved.
         *word = unsafe { record.add(index).read_volatile() };

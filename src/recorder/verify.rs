@@ -42,13 +42,15 @@ pub struct Event {
     pub path: String,
     /// What the log holds.
     pub record: Record,
+    /// How many bytes it accesses.
+    size: u64,
 }
 
 impl Event {
     /// The bytes that an access touches.
     fn bytes(&self) -> std::ops::Range<u64> {
         let start = self.record.words[0];
-        start..start.saturating_add(self.record.kind.size() as u64)
+        start..start.saturating_add(self.size)
     }
 
     fn order(&self) -> u64 {
@@ -99,8 +101,12 @@ impl Events {
     /// The event at a position of a thread, if it took effect.
     pub fn at(&self, path: &str, at: u64) -> Option<Event> {
         let records = self.threads.get(path)?;
-        let record = records[records.binary_search_by_key(&at, |record| record.at).ok()?];
-        (record.order() != Some(0)).then(|| Event { path: path.to_string(), record })
+        let index = records.binary_search_by_key(&at, |record| record.at).ok()?;
+        let record = records[index];
+        let half = record.kind.size() as u64;
+        let is_pair = records.get(index + 1).is_some_and(|next| is_other_half(&record, next));
+        let size = if is_pair { 2 * half } else { half };
+        (record.order() != Some(0)).then(|| Event { path: path.to_string(), record, size })
     }
 
     /// Whether the run ended since all threads waited for each other.
@@ -170,6 +176,15 @@ fn fits(step: &Expected, record: &Record, location: &impl Fn(&Record) -> Option<
             ops(record.kind).contains(&op.as_str()) && !elsewhere()
         }
     }
+}
+
+/// Whether a record is of the upper half of the same update of 16 bytes: all of its events have the position of the lower half's.
+fn is_other_half(lower: &Record, next: &Record) -> bool {
+    let orders = [lower, next].map(|record| record.order().unwrap_or(0));
+    (next.kind, next.place) == (Kind::Update8, lower.place)
+        && lower.kind == Kind::Update8
+        && next.words[0] == lower.words[0].wrapping_add(8)
+        && orders[1] == orders[0] + 1
 }
 
 /// What a record can be in a trace.
@@ -268,6 +283,22 @@ mod tests {
         assert!(triple_happened(&[at("0", 0), at("0.1", 0), at("0", 1)]));
         assert!(!triple_happened(&[at("0", 1), at("0.1", 0), at("0", 0)]));
         assert!(!triple_happened(&[at("0", 0), at("0.1", 0), at("0", 2)]));
+    }
+
+    #[test]
+    fn an_update_of_16_bytes_meets_accesses_of_both_halves() {
+        let halves = |orders: [u64; 2]| {
+            let half = |at, order| record(Kind::Update8, at, [0x100 + 8 * at, 0, 1, order]);
+            let upper = |order| record(Kind::Store8, 0, [0x108, 0, order, 0]);
+            let first = vec![half(0, orders[0]), half(1, orders[1])];
+            let mut last = first.clone();
+            last.iter_mut().for_each(|record| record.words[3] += 10);
+            let threads = [("0", first), ("0.1", vec![upper(5)]), ("0.2", last)];
+            let events = Events { threads: threads.map(|(path, all)| (path.to_string(), all)).into_iter().collect() };
+            triple_happened(&[("0", 0), ("0.1", 0), ("0.2", 0)].map(|(path, at)| events.at(path, at)))
+        };
+        assert!(halves([1, 2]));
+        assert!(!halves([1, 3]), "two updates");
     }
 
     #[test]

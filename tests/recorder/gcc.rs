@@ -71,7 +71,7 @@ int main(void) {
 "#;
 
 /// What each variable holds after all writes of a trace.
-fn last_values(trace: &[Value]) -> std::collections::HashMap<String, Value> {
+pub fn last_values(trace: &[Value]) -> std::collections::HashMap<String, Value> {
     let mut values = std::collections::HashMap::new();
     for event in &trace[1..] {
         let written = if event["op"] == "rmw" { &event["stored"] } else { &event["value"] };

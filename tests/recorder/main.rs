@@ -12,3 +12,4 @@ mod replays;
 mod rust;
 mod support;
 mod transactions;
+mod wide;

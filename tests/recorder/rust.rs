@@ -115,6 +115,46 @@ fn what_the_standard_library_orders_is_ordered() {
     }
 }
 
+/// What can happen to the variable of `std-twins`, by the trace of a run; something could, without an order.
+fn twins(workshop: &Workshop, options: &str) -> Vec<String> {
+    let of_data = candidates(workshop, options).into_iter().filter(|[var, ..]| var.starts_with("std_twins::DATA"));
+    let (feasible, rest): (Vec<_>, Vec<_>) = of_data.partition(|[.., verdict]| verdict != "infeasible");
+    assert!(!feasible.is_empty() || !rest.is_empty(), "no candidate");
+    feasible.into_iter().map(|[_, pattern, _]| pattern).collect()
+}
+
+/// Every way in which the standard library keeps threads apart, used rightly.
+#[test]
+fn what_the_standard_library_keeps_apart_does_not_happen() {
+    let workshop = Workshop::of_crate("std-twins");
+    for part in ran(&mut workshop.shell("./program")).out.lines() {
+        for mode in ["--seed 1", "--parallel"] {
+            workshop.make(&format!("foretrace record -o run {mode} -- ./program {part}"));
+            // Those that say that something cannot happen because of the values that are read.
+            for model in ["ctp", "mcm", "avp"] {
+                let found = twins(&workshop, &format!("--atomic threads --model {model}"));
+                assert_eq!(found, Vec::<String>::new(), "{part}, {mode}, {model}");
+            }
+        }
+    }
+}
+
+/// The same used wrongly: what happens then is found, and the program does it.
+#[test]
+fn what_the_standard_library_does_not_keep_apart_is_found() {
+    let workshop = Workshop::of_crate("std-twins");
+    let parts = ran(&mut workshop.shell("./program")).out;
+    assert_eq!(parts.lines().count(), 23);
+    for part in parts.lines() {
+        workshop.make(&format!("foretrace record -o run --seed 1 -- ./program {part} wrong"));
+        let found = twins(&workshop, "--atomic threads --witness-dir witnesses");
+        assert!(found.iter().any(|pattern| pattern.starts_with("R-W")), "{part}: {found:?}");
+        let replays = "for one in $(grep -l std_twins::DATA witnesses/*.json); do foretrace replay $one -- ./program";
+        workshop.make(&format!("{replays} {part} wrong && exit 0; done; exit 1"));
+        workshop.make("rm -r witnesses");
+    }
+}
+
 /// How often a lock or a futex is waited for does not matter to a schedule.
 #[test]
 fn runs_of_the_standard_library_are_replayed() {

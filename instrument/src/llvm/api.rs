@@ -166,6 +166,7 @@ table! {
     LLVMVoidTypeInContext(ContextRef) -> Type;
     LLVMPointerTypeInContext(ContextRef, c_uint) -> Type;
     LLVMFunctionType(Type, *const Type, c_uint, c_int) -> Type;
+    LLVMStructTypeInContext(ContextRef, *const Type, c_uint, c_int) -> Type;
     LLVMGetReturnType(Type) -> Type;
     LLVMIsFunctionVarArg(Type) -> c_int;
 

@@ -361,6 +361,11 @@ impl Context {
         unsafe { (api().LLVMFunctionType)(returned, parameters.as_ptr(), count, 0) }
     }
 
+    /// Two of a type.
+    pub fn pair(&self, of: Type) -> Type {
+        unsafe { (api().LLVMStructTypeInContext)(self.handle, [of, of].as_ptr(), 2, 0) }
+    }
+
     /// A new block at the end of a function.
     pub fn block(&self, function: Value, name: &str) -> super::Block {
         unsafe { (api().LLVMAppendBasicBlockInContext)(self.handle, function, c_text(name).as_ptr()) }

@@ -358,6 +358,14 @@ impl<'a> Walk<'a> {
                 }
                 Known::Parts(vec![Known::Word(told[1]), Known::Word(u64::from(told[1] == told[2]))])
             }
+            Op::Pair { by, address, words } => {
+                let told = self.take("pair", site)?;
+                assert_eq!(by.code(), told[0]);
+                for (operand, told) in std::iter::once(address).chain(words).zip(&told[1..]) {
+                    self.check("access of 16 bytes", site, &frame.operand(operand), *told);
+                }
+                Known::Parts(told[6..8].iter().map(|half| Known::Word(*half)).collect())
+            }
             Op::Copy { to, from, length, hooked: true } => {
                 let told = self.take("copy", site)?;
                 for (operand, told) in [to, from, length].into_iter().zip(told) {

@@ -6,6 +6,7 @@ mod control;
 pub mod held;
 mod library;
 mod marks;
+mod pair;
 mod pieces;
 pub mod tsan;
 mod wide;

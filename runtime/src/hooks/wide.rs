@@ -1,4 +1,4 @@
-//! Atomic accesses of 16 bytes, as gcc's `-fsanitize=thread` calls them.
+//! Atomic accesses of 16 bytes, as gcc's `-fsanitize=thread` calls them. (Those of code that clang built: `pair.rs`.)
 //!
 //! Records have 8 bytes at most, and two of them are not one step: so an access is recorded as a critical section, of a lock at
 //! its address, and is one, too. No thread is stopped inside of it.
@@ -17,7 +17,7 @@ const HALF: u64 = 8;
 ///
 /// # Safety
 /// An address of 16 bytes, aligned, and a processor that has the instruction.
-unsafe fn swap(address: u64, old: u128, new: u128) -> u128 {
+pub(super) unsafe fn swap(address: u64, old: u128, new: u128) -> u128 {
     let (low, high): (u64, u64);
     // SAFETY: the caller's promise. The compiler has rbx for itself.
     unsafe {
@@ -40,7 +40,7 @@ fn update(address: u64, change: impl Fn(u128) -> Option<u128>, look: impl Fn() -
 }
 
 /// What is there.
-fn peek(address: u64) -> u128 {
+pub(super) fn peek(address: u64) -> u128 {
     // SAFETY: the program's access, as above.
     unsafe { swap(address, 0, 0) }
 }

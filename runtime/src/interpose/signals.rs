@@ -5,6 +5,11 @@
 //! the program's own access there cannot wait: the access is undone (see `hooks::access`), and begun again should a
 //! handler repair what was wrong.
 
+mod faults;
+mod stack;
+
+pub use stack::{thread_ends, thread_starts};
+
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{
@@ -17,9 +22,7 @@ use crate::controller;
 use crate::hooks::held;
 use crate::log;
 use crate::mode;
-use crate::order;
-use crate::ownership;
-use crate::record::{Kind, fail, stamp};
+use crate::record::{Kind, fail};
 use crate::sys::{self, EINVAL, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, call};
 use crate::threads::{self, Thread};
 
@@ -152,44 +155,6 @@ pub fn handled() -> bool {
     HANDLERS.load(Relaxed) > 0
 }
 
-const STACK_BYTES: usize = 64 << 10;
-
-/// `stack_t`.
-#[repr(C)]
-struct Stack {
-    memory: *mut u8,
-    flags: c_int,
-    bytes: usize,
-}
-
-const DISABLED: c_int = 2;
-
-/// A stack for handlers, so that an overflow of the thread's own is noticed.
-pub fn thread_starts(thread: &Thread) {
-    let mut before = Stack { memory: core::ptr::null_mut(), flags: 0, bytes: 0 };
-    call!(SIGALTSTACK, 0, &raw mut before);
-    if before.flags & DISABLED == 0 {
-        return;
-    }
-    if let Some(memory) = sys::map(STACK_BYTES) {
-        let stack = Stack { memory, flags: 0, bytes: STACK_BYTES };
-        call!(SIGALTSTACK, &raw const stack, 0);
-        thread.deferred.stack.set(memory);
-    }
-}
-
-/// Takes that stack away.
-pub fn thread_ends(thread: &Thread) {
-    let memory = thread.deferred.stack.replace(core::ptr::null_mut());
-    let mut now = Stack { memory: core::ptr::null_mut(), flags: 0, bytes: 0 };
-    call!(SIGALTSTACK, 0, &raw mut now);
-    if !memory.is_null() && now.memory == memory {
-        let none = Stack { memory: core::ptr::null_mut(), flags: DISABLED, bytes: 0 };
-        call!(SIGALTSTACK, &raw const none, 0);
-        sys::unmap(memory, STACK_BYTES);
-    }
-}
-
 /// Sets which signals are blocked; which were.
 pub fn set_mask(mask: u64) -> u64 {
     const SET: usize = 2;
@@ -240,7 +205,7 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
                 }
                 handle(thread, signal, information, context);
             }
-            Some(thread) if synchronous(signal, information) => fault(thread, signal, information, context),
+            Some(thread) if synchronous(signal, information) => faults::fault(thread, signal, information, context),
             Some(thread) => defer(thread, signal, information, context),
         }
     }
@@ -333,60 +298,6 @@ fn die(signal: c_int, synchronous: bool) {
     if !synchronous {
         call!(TGKILL, sys::call!(GETPID, 0), sys::gettid(), signal);
     }
-}
-
-/// A fault inside of a hook: of the program's access, or of an interposed function that got a wrong pointer.
-unsafe fn fault(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
-    // SAFETY: the kernel's arguments.
-    held::faulted(thread, unsafe { *information.cast::<u64>().add(FAULT_ADDRESS) });
-    note_own(thread);
-    let record = thread.inflight.replace(core::ptr::null_mut());
-    let access = (!record.is_null()).then(|| undo(thread, record));
-    thread.busy.set(false);
-    // SAFETY: the kernel's arguments.
-    unsafe { handle(thread, signal, information, context) };
-    thread.occupy();
-    if let Some((address, bytes)) = access
-        && !thread.failed.get()
-    {
-        redo(thread, record, address, bytes);
-    }
-}
-
-/// An access without a record has to have one, since it did not take effect. Should a handler repair what was wrong, the
-/// hook sees that and begins again.
-fn note_own(thread: &'static Thread) {
-    let Some((header, address)) = thread.own.under_way() else { return };
-    let kind = Kind::of(header).unwrap_or(Kind::Load1);
-    let record = log::reserve_ordered(thread, kind.words());
-    log::put(record, 1, address);
-    log::put(record, kind.words() - 1, stamp(0, thread.count()));
-    log::seal(record, kind, header);
-    thread.counted();
-    thread.own.end();
-}
-
-/// An access did not take effect: its record stays, without an order. What it touches.
-fn undo(thread: &Thread, record: *mut u64) -> (u64, u64) {
-    // SAFETY: the record of the access under way: its header and address are written.
-    let (header, address) = unsafe { (record.read_volatile(), record.add(1).read_volatile()) };
-    let kind = Kind::of(header).unwrap_or(Kind::Load1);
-    let bytes = kind.size().max(1) as u64;
-    log::put(record, kind.words() - 1, stamp(0, thread.count()));
-    thread.counted();
-    order::unlock(address, bytes);
-    (address, bytes)
-}
-
-/// It is about to be tried again: with a record of its own, since the handler may have written some.
-fn redo(thread: &'static Thread, record: *mut u64, address: u64, bytes: u64) {
-    let copy = log::repeat(thread, record);
-    order::lock(address, bytes);
-    ownership::open(thread, address, bytes, false);
-    let order = order::next();
-    let copy = if order < order::STOPPED { copy } else { log::retract(thread, copy) };
-    log::set_stamp(copy, stamp(order, thread.count()));
-    thread.inflight.set(copy);
 }
 
 /// A signal inside of a hook waits for its end; no other comes before that.

@@ -168,6 +168,6 @@ pub(super) fn is_update(kind: Kind) -> bool {
     matches!(kind, Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8)
 }
 
-fn is_failed(kind: Kind) -> bool {
+pub(super) fn is_failed(kind: Kind) -> bool {
     matches!(kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8)
 }

@@ -16,7 +16,9 @@ pub(super) struct Pieces {
     /// Offset, size, cell.
     list: [(u32, u32, Option<u32>); 8],
     pub count: usize,
-    cells: u32,
+    pub cells: u32,
+    /// Cells of the same step before these, and after them.
+    pub around: (u32, u32),
 }
 
 impl Pieces {
@@ -26,9 +28,11 @@ impl Pieces {
 
     /// The cells, each with which part of the step it is where there are several: of `steps` events for each cell those of `step`.
     fn parts(&self, step: u32, steps: u32) -> impl Iterator<Item = (u32, u32, u32, Option<(u32, u32)>)> + use<> {
-        let all = self.cells * steps;
+        let (before, after) = self.around;
+        let in_each = before + self.cells + after;
+        let all = in_each * steps;
         let cells = self.iter().filter_map(|(offset, size, cell)| Some((offset, size, cell?)));
-        (step * self.cells + 1..)
+        (step * in_each + before + 1..)
             .zip(cells)
             .map(move |(number, (offset, size, cell))| (offset, size, cell, (all > 1).then_some((number, all))))
     }
@@ -346,7 +350,7 @@ impl Walk<'_, '_> {
     }
 
     /// What a write found is what its cells hold before the trace's first event, where that is not known.
-    fn replaces(&mut self, pieces: &Pieces, before: Bytes) {
+    pub(super) fn replaces(&mut self, pieces: &Pieces, before: Bytes) {
         for (offset, size, cell) in pieces.iter() {
             if let Some(cell) = cell {
                 self.world.starts_as(cell, before.part(offset, size).bits);

@@ -12,6 +12,7 @@ mod library;
 mod loops;
 mod memory;
 mod moves;
+mod pair;
 mod registers;
 mod results;
 mod stretches;
@@ -308,6 +309,7 @@ impl<'a> Walk<'_, 'a> {
             Op::CompareAndSwap { address, expected, desired, size } => {
                 self.compare_and_swap(function, index, address, (expected, desired), *size)
             }
+            Op::Pair { by, address, words } => self.pair(function, index, *by, (address, words)),
             Op::Copy { to, from, length, hooked } => self.copy(function, index, (to, from, length), *hooked),
             Op::Set { to, byte, length, hooked } => self.set_memory(function, index, (to, byte, length), *hooked),
             Op::Phi(_) => self.set(

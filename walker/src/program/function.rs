@@ -106,6 +106,7 @@ pub(crate) fn for_each_operand(op: &mut Op, visit: &mut dyn FnMut(&mut Operand))
         | Op::Copy { to: a, from: b, length: c, .. }
         | Op::Set { to: a, byte: b, length: c, .. }
         | Op::Select { condition: a, yes: b, no: c } => [a, b, c].into_iter().for_each(visit),
+        Op::Pair { address, words, .. } => std::iter::once(address).chain(words).for_each(visit),
         Op::Wide { address, value, .. } => std::iter::once(address).chain(value).for_each(visit),
         Op::Offset { base, indices, .. } => {
             visit(base);

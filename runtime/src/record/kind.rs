@@ -1,0 +1,241 @@
+//! Kinds of records: what each says, in how many words.
+
+use super::PLACE_BITS;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $words:literal;)*) => {
+        /// What a record says. After each, the words that follow its header.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$doc])* $name = $code,)* }
+
+        impl Kind {
+            /// The kind of a header word; `None` where it is no header.
+            #[inline]
+            pub const fn of(header: u64) -> Option<Kind> {
+                match (header >> PLACE_BITS) as u8 { $($code => Some(Kind::$name),)* _ => None }
+            }
+
+            /// Words of a record of this kind, its header included.
+            #[inline]
+            pub const fn words(self) -> usize {
+                match self { $(Kind::$name => $words,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A conditional branch whose condition was false.
+    BranchFalse = 1, 1;
+    /// A conditional branch whose condition was true.
+    BranchTrue = 2, 1;
+    /// A switch or indirect branch: the value that chose.
+    Switch = 3, 2;
+    /// An instrumented function was entered (the site is the function's); no parameter was recorded.
+    Enter0 = 8, 1;
+    /// The same, with the first recorded parameter: of the parameters, in order, those of scalar type.
+    Enter1 = 9, 2;
+    /// The same with two.
+    Enter2 = 10, 3;
+    /// The same with three.
+    Enter3 = 11, 4;
+    /// The same with four. Those after the fourth follow as `Argument`.
+    Enter4 = 12, 5;
+    /// One more parameter (the site is the function's): value.
+    Argument = 13, 2;
+    /// What an instruction produced that the offline tools cannot compute: value.
+    Value = 14, 2;
+    /// A call that may have led out of instrumented code came back (the site is the call's): value, 0 if none.
+    Result = 15, 2;
+    /// A landing pad was reached: an exception unwound to here.
+    Landing = 16, 1;
+    /// Memory of the frame whose address escapes: address, size in bytes.
+    Alloca = 17, 3;
+    /// More accesses were left out than stamps can tell: how many counted things the thread has done.
+    Skip = 18, 2;
+
+    /// A function that gcc instrumented was entered (the place lies in it): where it will return to.
+    Called = 24, 2;
+    /// Such a function returns, or an exception leaves it.
+    Returned = 25, 1;
+
+    /// The log does not begin with the thread: one of [`cut`](super::cut), the order number of the moment from which on it is whole, 1
+    /// if it is not known what the thread has open. Right after the file's header.
+    Cut = 26, 4;
+    /// What the thread has open there, one record for each: kind, first and second word of the record that began it; of a wait
+    /// whether its mutex is recursive.
+    Open = 27, 5;
+
+    /// A read of 1 byte: address, value, order.
+    Load1 = 32, 4;
+    /// A read of 2 bytes.
+    Load2 = 33, 4;
+    /// A read of 4 bytes.
+    Load4 = 34, 4;
+    /// A read of 8 bytes.
+    Load8 = 35, 4;
+    /// A write of 1 byte: address, value, order.
+    Store1 = 36, 4;
+    /// A write of 2 bytes.
+    Store2 = 37, 4;
+    /// A write of 4 bytes.
+    Store4 = 38, 4;
+    /// A write of 8 bytes.
+    Store8 = 39, 4;
+    /// An atomic read-modify-write or a compare-and-swap that succeeded, of 1 byte: address, old, new, order.
+    Update1 = 40, 5;
+    /// The same of 2 bytes.
+    Update2 = 41, 5;
+    /// The same of 4 bytes.
+    Update4 = 42, 5;
+    /// The same of 8 bytes.
+    Update8 = 43, 5;
+    /// A compare-and-swap that failed, of 1 byte: address, old, expected, order.
+    Failed1 = 44, 5;
+    /// The same of 2 bytes.
+    Failed2 = 45, 5;
+    /// The same of 4 bytes.
+    Failed4 = 46, 5;
+    /// The same of 8 bytes.
+    Failed8 = 47, 5;
+
+    /// A write of 1 byte where not all is recorded: address, value, what was there before, order.
+    Replace1 = 48, 5;
+    /// The same of 2 bytes.
+    Replace2 = 49, 5;
+    /// The same of 4 bytes.
+    Replace4 = 50, 5;
+    /// The same of 8 bytes.
+    Replace8 = 51, 5;
+
+    /// A mutex, spin lock or once object was taken: object, 1 if it is recursive, order.
+    Acquire = 64, 4;
+    /// It was given back: object, -, order.
+    Release = 65, 4;
+    /// A try or timed lock that failed: object, 0 for held by another or the error (`EDEADLK`: held by itself), order.
+    Busy = 66, 4;
+    /// An rwlock was taken alone: object, -, order.
+    WriteLock = 67, 4;
+    /// It was given back by its writer: object, -, order.
+    WriteUnlock = 68, 4;
+    /// An rwlock was shared: object, -, order.
+    ReadLock = 69, 4;
+    /// A share was given back: object, -, order.
+    ReadUnlock = 70, 4;
+    /// Start of a wait, gives the mutex back: condition variable, mutex, order.
+    Wait = 71, 4;
+    /// End of a wait, the mutex is held again: condition variable, order of the signal that woke it, or one of
+    /// [`WOKEN_BY_TIMEOUT`](super::WOKEN_BY_TIMEOUT), [`WOKEN_SPURIOUSLY`](super::WOKEN_SPURIOUSLY), order. The mutex is that of the wait.
+    Wake = 72, 4;
+    /// One waiter was released, or none waited: condition variable, number of the thread released or 0, order.
+    Signal = 73, 4;
+    /// All waiters were released: condition variable, how many, order.
+    Broadcast = 74, 4;
+    /// A semaphore came into being or was set again: object, count, order.
+    SemaphoreInit = 75, 4;
+    /// One was put back: object, count before it, order.
+    Post = 76, 4;
+    /// One was taken: object, count after it, order.
+    Down = 77, 4;
+    /// A barrier was reached: object, round, order.
+    Arrive = 78, 4;
+    /// It was left: object, round, order.
+    Depart = 79, 4;
+    /// A barrier came into being: object, parties, order.
+    BarrierInit = 80, 4;
+    /// A thread was created: number of the child, address of its start function, order.
+    Fork = 81, 4;
+    /// The thread's first record: its number, -, order.
+    Start = 82, 4;
+    /// The thread's last record: its number, -, order.
+    Exit = 83, 4;
+    /// A thread was joined: its number, -, order.
+    Join = 84, 4;
+    /// Memory was allocated: address, size in bytes, order. The place is where the allocator returns to.
+    Allocate = 85, 4;
+    /// Memory was given back: address, -, order.
+    Free = 86, 4;
+    /// Start of a marked transaction: address of its label (a C string, 0 for none), -, order.
+    AtomicBegin = 87, 4;
+    /// End of a marked transaction: address of its label, -, order.
+    AtomicEnd = 88, 4;
+    /// A signal handler starts: signal number, address of the handler, order.
+    HandlerBegin = 89, 4;
+    /// It returned: signal number, -, order.
+    HandlerEnd = 90, 4;
+    /// The failure that ends the run: one of [`fail`](super::fail), its detail, order.
+    Fail = 91, 4;
+
+    /// Nothing is recorded from here on: one of [`stop`](super::stop). Written by the runtime or, after the run, by `foretrace record`.
+    Stop = 127, 2;
+}
+
+impl Kind {
+    /// Whether records of this kind carry their order as last word; these are also the counted ones.
+    #[inline]
+    pub const fn ordered(self) -> bool {
+        matches!(self as u8, 32..=91)
+    }
+
+    /// Bytes that an access touches; 0 for any other kind.
+    #[inline]
+    pub const fn size(self) -> usize {
+        match self as u8 {
+            code @ 32..=51 => 1 << (code & 3),
+            _ => 0,
+        }
+    }
+
+    /// The `Load` of so many bytes: 1, 2, 4, else 8.
+    pub const fn load(bytes: u64) -> Kind {
+        match bytes {
+            1 => Kind::Load1,
+            2 => Kind::Load2,
+            4 => Kind::Load4,
+            _ => Kind::Load8,
+        }
+    }
+
+    /// The `Store` of so many bytes.
+    pub const fn store(bytes: u64) -> Kind {
+        match bytes {
+            1 => Kind::Store1,
+            2 => Kind::Store2,
+            4 => Kind::Store4,
+            _ => Kind::Store8,
+        }
+    }
+
+    /// Whether it is a `Load`.
+    #[inline]
+    pub const fn is_load(self) -> bool {
+        matches!(self as u8, 32..=35)
+    }
+
+    /// Whether it is a `Store` or a `Replace`.
+    #[inline]
+    pub const fn is_store(self) -> bool {
+        matches!(self as u8, 36..=39 | 48..=51)
+    }
+
+    /// Whether it is a `Replace`.
+    pub const fn is_replace(self) -> bool {
+        matches!(self as u8, 48..=51)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_itself_again() {
+        for code in 0..=u8::MAX {
+            let Some(kind) = Kind::of(u64::from(code) << PLACE_BITS) else { continue };
+            assert_eq!(kind as u8, code);
+            assert!(kind.words() >= 1);
+            assert_eq!(kind.size() > 0, (32..52).contains(&code));
+        }
+    }
+}
