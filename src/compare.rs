@@ -3,8 +3,12 @@
 //! What orders and locks refute is counted and gone. The rest goes through in blocks (`round.rs`), each block through the
 //! pipeline of `predict` once for every model, so that any number of candidates passes in bounded memory.
 
+mod bounds;
+mod known;
 mod round;
+mod sections;
 mod verdicts;
+mod worker;
 
 use crate::candidates::Candidates;
 use crate::explain::{Argument, granted};

@@ -77,6 +77,8 @@ pub(crate) struct Lane<'a, 'b> {
     hopeless: FxHashSet<VarId>,
     session: Option<Session<'b>>,
     begun_with: usize,
+    /// Orders, each (earlier, later), that every prefix is known to keep.
+    known: Vec<(EventId, EventId)>,
 }
 
 /// What there is to say of several remote accesses together.
@@ -89,14 +91,31 @@ pub(crate) enum Any {
     Unknown,
 }
 
+/// What there is to say of orders.
+pub(crate) enum Kept {
+    /// Every prefix keeps them.
+    All,
+    /// The steps of a prefix that does not, in order.
+    Broken(Vec<EventId>),
+    /// It could not be told.
+    Unknown,
+}
+
 impl<'a, 'b> Lane<'a, 'b> {
     pub(crate) fn new(case: &'b Case<'a>) -> Lane<'a, 'b> {
-        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0 }
+        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0, known: Vec::new() }
     }
 
-    /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence.
-    pub(crate) fn any(&mut self, first: EventId, remotes: &[EventId], second: EventId) -> anyhow::Result<Any> {
-        let limits = self.limits(self.case.options.timeout);
+    /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence. It may take one of so
+    /// many parts of a query's time.
+    pub(crate) fn any(
+        &mut self,
+        first: EventId,
+        remotes: &[EventId],
+        second: EventId,
+        part: u32,
+    ) -> anyhow::Result<Any> {
+        let limits = self.limits(self.case.options.timeout / part);
         if limits.reached().is_some() {
             return Ok(Any::Unknown);
         }
@@ -112,6 +131,27 @@ impl<'a, 'b> Lane<'a, 'b> {
             Answer::Infeasible { .. } => Any::None,
             Answer::Unknown(_) => Any::Unknown,
         })
+    }
+
+    /// Whether every prefix keeps these orders, each (earlier, later), at least one.
+    pub(crate) fn orders(&mut self, orders: &[(EventId, EventId)], part: u32) -> Kept {
+        let limits = self.limits(self.case.options.timeout / part);
+        if limits.reached().is_some() {
+            return Kept::Unknown;
+        }
+        match self.in_session(1, |session| session.decide_orders(orders, limits)) {
+            Answer::Feasible(assignment) => Kept::Broken(assignment.order),
+            Answer::Infeasible { .. } => Kept::All,
+            Answer::Unknown(_) => Kept::Unknown,
+        }
+    }
+
+    /// From now on every prefix is known to keep these orders.
+    pub(crate) fn know(&mut self, orders: &[(EventId, EventId)]) {
+        self.known.extend(orders);
+        if let Some(session) = &mut self.session {
+            orders.iter().for_each(|order| session.know_order(*order));
+        }
     }
 
     fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
@@ -222,10 +262,12 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn session(&mut self) -> &mut Session<'b> {
-        let case = self.case;
+        let (case, known) = (self.case, &self.known);
         self.session.get_or_insert_with(|| {
             let Options { question, order, seed, .. } = *case.options;
-            Session::new(case.facts, Rules::of(question), &case.constants, order, seed)
+            let mut session = Session::new(case.facts, Rules::of(question), &case.constants, order, seed);
+            known.iter().for_each(|order| session.know_order(*order));
+            session
         })
     }
 

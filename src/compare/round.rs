@@ -1,5 +1,6 @@
 //! A comparison in progress: candidates through the two filters, then block by block through every model.
 
+use super::known::Known;
 use super::verdicts::verdicts;
 use super::{Asked, Comparison, Counts, Disagreement, Listener, Said};
 use crate::candidates::{Candidates, Pair};
@@ -28,6 +29,8 @@ pub(super) struct Round<'r, 'a> {
     listener: &'r mut dyn Listener,
     /// Of how many candidates the reason is still to be looked for.
     reasons: usize,
+    /// What was learned of each model.
+    known: Vec<Known<'a>>,
     /// Candidates that the models are asked about next, with their row.
     block: Vec<(usize, Triple)>,
     size: usize,
@@ -54,9 +57,10 @@ impl<'r, 'a> Round<'r, 'a> {
             filters,
             interrupted: false,
         };
+        let known = (0..models).map(|_| Known::new(facts.trace, facts.structure)).collect();
         let (reasons, size) = (asked.reasons, FIRST_BLOCK);
         let progress = Progress { candidates, ..Progress::default() };
-        Round { asked, facts, clocks, limits, listener, reasons, block: Vec::new(), size, progress, comparison }
+        Round { asked, facts, clocks, limits, listener, reasons, known, block: Vec::new(), size, progress, comparison }
     }
 
     /// All candidates.
@@ -135,7 +139,7 @@ impl<'r, 'a> Round<'r, 'a> {
             options.without.extend(SCREENS); // they have left these
             let by_order = options.question.independence == Independence::Conflict;
             said = if by_order && options.strategy == Strategy::Demand {
-                self.together(&options, triples)
+                self.together(&options, nth, triples)
             } else {
                 self.one_by_one(&options, triples)
             }?;
@@ -146,7 +150,7 @@ impl<'r, 'a> Round<'r, 'a> {
     }
 
     /// Verdicts that hold whatever the accesses' values are: those of a pair together.
-    fn together(&mut self, options: &Options, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
+    fn together(&mut self, options: &Options, nth: usize, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
         let Limits { deadline, stop, .. } = self.limits;
         let facts = Facts { clocks: self.clocks, ..self.facts };
         let constants = Case::constants(facts, options);
@@ -154,7 +158,7 @@ impl<'r, 'a> Round<'r, 'a> {
         let stronger = Facts { clocks: filters.clocks(), ..facts };
         let case = Case::new(stronger, self.asked.transactions, options, constants, deadline, stop)?;
         let mut progress = self.progress;
-        verdicts(&case, &filters, triples, |more| {
+        verdicts(&case, &filters, &self.known[nth], triples, |more| {
             progress.done += more as u64;
             self.listener.progress(&progress);
         })

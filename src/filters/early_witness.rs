@@ -27,6 +27,8 @@ pub struct EarlyWitness<'a> {
     complete: bool,
     /// Whether a plain read that does not return the recorded value ends its thread.
     repeats: bool,
+    /// Whether values decide how far threads get. Where they do not, most waits are for signals, which are not to be lost.
+    looks_at_data: bool,
     stride: usize,
     /// The states of the recorded run after every `stride` events.
     snapshots: Vec<State>,
@@ -52,6 +54,29 @@ pub struct Span {
     pub to: EventId,
 }
 
+/// A schedule along which others are made: its steps come first in its order, then the rest as recorded.
+#[derive(Clone, Debug)]
+pub struct Guide {
+    /// The place of each event.
+    places: Vec<u32>,
+}
+
+impl Guide {
+    /// Along a schedule of a trace with this many events.
+    pub fn new(schedule: &[EventId], events: usize) -> Guide {
+        let mut places: Vec<u32> = (0..events).map(|event| (schedule.len() + event) as u32).collect();
+        for (place, event) in schedule.iter().enumerate() {
+            places[event.index()] = place as u32;
+        }
+        Guide { places }
+    }
+
+    /// Where an event comes.
+    pub fn place(&self, event: EventId) -> u32 {
+        self.places[event.index()]
+    }
+}
+
 /// A thread that waits, as its plan says, until first is done.
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -68,8 +93,36 @@ struct Course<'h> {
     first: EventId,
     second: EventId,
     cut: u32,
-    hurry: bool,
     held: &'h [Held],
+    manner: Manner<'h>,
+}
+
+/// What becomes of signals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signals {
+    /// They come as they do.
+    AsTheyCome,
+    /// One that nobody waits for comes after all else.
+    NotLost,
+    /// The same, and threads that are not held are released first.
+    ForThoseWhoGoOn,
+}
+
+/// Which thread goes next where nothing else is asked: the one whose next event comes earliest.
+#[derive(Clone, Copy)]
+struct Manner<'h> {
+    /// But for the one that is waited for, which goes ahead; with a guide, from first on.
+    hurry: bool,
+    signals: Signals,
+    /// Along this in place of the recorded order.
+    guide: Option<&'h Guide>,
+}
+
+impl Manner<'_> {
+    /// Where an event comes.
+    fn place(self, event: EventId) -> u32 {
+        self.guide.map_or(event.0, |guide| guide.place(event))
+    }
 }
 
 impl<'a> EarlyWitness<'a> {
@@ -89,6 +142,7 @@ impl<'a> EarlyWitness<'a> {
             semantics: Semantics::new(trace, observed, question.model)?,
             complete: question.feasibility == Feasibility::Complete,
             repeats: matches!(question.model, Model::Mcm | Model::Avp),
+            looks_at_data: question.model != Model::Cam,
             stride: (trace.events.len() / most).max(LEAST_STRIDE),
             snapshots: Vec::new(),
         };
@@ -100,7 +154,7 @@ impl<'a> EarlyWitness<'a> {
         let mut state = self.semantics.initial();
         let mut snapshots = vec![state.clone()];
         for (id, _) in self.trace.iter() {
-            let released = self.released(&state, id);
+            let released = self.released(&state, id, |wake| wake.0);
             if self.semantics.step(&mut state, id, released).is_err() {
                 break; // not reached in a valid trace
             }
@@ -151,7 +205,8 @@ impl<'a> EarlyWitness<'a> {
         let Triple { first, remote, second } = triple;
         let other = self.trace.event(remote).thread;
         let held = Held { thread: other, at: plan.hold, from: remote, to: remote };
-        self.along(Course { first, second, cut: plan.cut, hurry: plan.hurry, held: &[held] }, MOST_STEPS)
+        let manner = Manner { hurry: plan.hurry, signals: Signals::AsTheyCome, guide: None };
+        self.along(Course { first, second, cut: plan.cut, held: &[held], manner }, MOST_STEPS)
     }
 
     /// Whether threads go on after a read that does not return what it did.
@@ -159,12 +214,14 @@ impl<'a> EarlyWitness<'a> {
         !self.repeats
     }
 
-    /// Schedules in which each of these threads does as many as it can of its accesses `from..=to` between first and second.
+    /// Schedules in which each of these threads does as many as it can of its accesses `from..=to` between first and second;
+    /// up to first along the guide, if there is one.
     pub fn sweeps(
         &self,
         locksets: &Locksets,
         (first, second): (EventId, EventId),
         spans: &[Span],
+        guide: Option<&Guide>,
     ) -> impl Iterator<Item = Vec<EventId>> {
         let position = |event: EventId| self.structure.position[event.index()];
         let thread = self.trace.event(first).thread.index();
@@ -178,26 +235,36 @@ impl<'a> EarlyWitness<'a> {
         };
         let held = [true, false].map(|unlocked| spans.iter().map(|span| hold(span, unlocked)).collect::<Vec<Held>>());
         let ways = held.into_iter().flat_map(move |held| cuts.clone().into_iter().map(move |cut| (held.clone(), cut)));
-        ways.filter_map(move |(held, cut)| {
-            self.along(Course { first, second, cut, hurry: true, held: &held }, self.trace.events.len())
+        let ways_with_signals: &[Signals] = match (self.looks_at_data, guide) {
+            (true, _) => &[Signals::AsTheyCome],
+            (false, Some(_)) => &[Signals::NotLost],
+            (false, None) => &[Signals::AsTheyCome, Signals::NotLost, Signals::ForThoseWhoGoOn],
+        };
+        let ways = ways.flat_map(move |(held, cut)| ways_with_signals.iter().map(move |way| (held.clone(), cut, *way)));
+        ways.filter_map(move |(held, cut, signals)| {
+            let manner = Manner { hurry: true, signals, guide };
+            self.along(Course { first, second, cut, held: &held, manner }, self.trace.events.len())
         })
     }
 
     fn along(&self, course: Course<'_>, most_steps: usize) -> Option<Vec<EventId>> {
-        let Course { first, second, held, .. } = course;
+        let Course { first, second, held, manner, .. } = course;
         let local = self.trace.event(first).thread;
         let own = &self.structure.threads;
         // Up to here the recorded order does as it is.
         let stands = held.iter().map(|held| own[held.thread.index()][held.at as usize]);
         let leave = stands.chain([own[local.index()][course.cut as usize]]).min()?.index();
-        let (state, at) = self.recorded_state(leave)?;
+        let at = if manner.guide.is_none() && manner.signals == Signals::AsTheyCome { leave } else { 0 };
+        let state = self.recorded_state(at)?;
         let schedule = (0..at).map(EventId::from_index).collect();
         let limits = own.iter().map(|own| own.len() as u32).collect();
         let last = held.iter().map(|held| held.to).chain([second]).collect();
-        let mut walk = Walk { by: self, state, schedule, limits, last, hurry: course.hurry, left: most_steps };
+        let at_first = Manner { hurry: manner.hurry && manner.guide.is_none(), ..manner };
+        let mut walk = Walk { by: self, state, schedule, limits, last, manner: at_first, left: most_steps };
         walk.limits[local.index()] = course.cut;
         held.iter().for_each(|held| walk.limits[held.thread.index()] = held.at);
         walk.until(first, local)?;
+        walk.manner = manner;
         for held in held {
             walk.limits[held.thread.index()] = self.structure.position[held.to.index()] + 1;
         }
@@ -214,14 +281,14 @@ impl<'a> EarlyWitness<'a> {
     }
 
     /// The recorded run before its event `index`, unless it was cut off before.
-    fn recorded_state(&self, index: usize) -> Option<(State, usize)> {
+    fn recorded_state(&self, index: usize) -> Option<State> {
         let number = (index / self.stride).min(self.snapshots.len() - 1);
         let mut state = self.snapshots[number].clone();
         for id in (number * self.stride..index).map(EventId::from_index) {
-            let released = self.released(&state, id);
+            let released = self.released(&state, id, |wake| wake.0);
             self.semantics.step(&mut state, id, released).ok()?;
         }
-        Some((state, index))
+        Some(state)
     }
 
     fn as_recorded(&self, read: EventId, effect: &Effect) -> bool {
@@ -232,15 +299,15 @@ impl<'a> EarlyWitness<'a> {
         }
     }
 
-    /// Of the waiters that a signal may release, the one whose wake was recorded earliest.
-    fn released(&self, state: &State, event: EventId) -> Option<ThreadId> {
+    /// Of the waiters that a signal may release, the one whose wake comes earliest by `place`.
+    fn released<P: Ord>(&self, state: &State, event: EventId, place: impl Fn(EventId) -> P) -> Option<ThreadId> {
         if !matches!(self.trace.event(event).op, Op::Signal { .. }) {
             return None;
         }
         let wake = |thread: &ThreadId| {
             let next = self.semantics.next(state, *thread);
-            next.filter(|next| matches!(self.trace.event(*next).op, Op::Wake { cause: None, .. }))
-                .map_or(u32::MAX, |next| next.0)
+            let next = next.filter(|next| matches!(self.trace.event(*next).op, Op::Wake { cause: None, .. }));
+            (next.is_none(), next.map(&place))
         };
         self.semantics.releasable(state, event).into_iter().min_by_key(wake)
     }
@@ -255,7 +322,7 @@ struct Walk<'w, 'a> {
     limits: Vec<u32>,
     /// Those that are the last of their thread, whatever they read.
     last: Vec<EventId>,
-    hurry: bool,
+    manner: Manner<'w>,
     /// How many steps there may still be.
     left: usize,
 }
@@ -265,7 +332,7 @@ impl Walk<'_, '_> {
     fn until(&mut self, goal: EventId, thread: ThreadId) -> Option<()> {
         while !self.by.semantics.is_done(&self.state, goal) {
             self.left = self.left.checked_sub(1)?;
-            self.advance(self.hurry.then_some(thread))?;
+            self.advance(self.manner.hurry.then_some(thread))?;
         }
         Some(())
     }
@@ -279,22 +346,34 @@ impl Walk<'_, '_> {
         Some(self.schedule)
     }
 
-    /// Takes the next step: of the thread `ahead` if it can, else of the one whose next event was recorded earliest.
+    /// Takes the next step: of the thread `ahead` if it can, else of the one whose next event comes earliest.
     fn advance(&mut self, ahead: Option<ThreadId>) -> Option<()> {
-        let preferred = ahead.and_then(|thread| self.next(thread));
+        let preferred = ahead.and_then(|thread| self.next(thread)).filter(|next| !self.is_wasted(*next));
         if preferred.is_some_and(|next| self.step(next)) {
             return Some(());
         }
         let threads = (0..self.limits.len()).map(ThreadId::from_index);
         let mut others: Vec<EventId> = threads.filter_map(|thread| self.next(thread)).collect();
-        others.sort_unstable();
+        others.sort_unstable_by_key(|next| (self.is_wasted(*next), self.manner.place(*next)));
         others.into_iter().any(|next| preferred != Some(next) && self.step(next)).then_some(())
     }
 
     /// The next event of a thread, if it may take one.
     fn next(&self, thread: ThreadId) -> Option<EventId> {
-        let next = self.by.semantics.next(&self.state, thread)?;
-        (self.by.structure.position[next.index()] < self.limits[thread.index()]).then_some(next)
+        self.by.semantics.next(&self.state, thread).filter(|next| !self.is_held(*next))
+    }
+
+    /// Whether its thread may not go so far now.
+    fn is_held(&self, event: EventId) -> bool {
+        self.limits[self.by.trace.event(event).thread.index()] <= self.by.structure.position[event.index()]
+    }
+
+    /// Whether a signal would be lost that may be of use later.
+    fn is_wasted(&self, event: EventId) -> bool {
+        let is_signal = matches!(self.by.trace.event(event).op, Op::Signal { .. });
+        self.manner.signals != Signals::AsTheyCome
+            && is_signal
+            && self.by.semantics.releasable(&self.state, event).is_empty()
     }
 
     fn step(&mut self, event: EventId) -> bool {
@@ -307,7 +386,10 @@ impl Walk<'_, '_> {
                 _ => return false,
             }
         }
-        let released = by.released(&self.state, event);
+        let released = by.released(&self.state, event, |wake| {
+            let spared = self.manner.signals == Signals::ForThoseWhoGoOn && self.is_held(wake);
+            (spared, self.manner.place(wake))
+        });
         let done = by.semantics.step(&mut self.state, event, released).is_ok();
         self.schedule.extend(done.then_some(event));
         done

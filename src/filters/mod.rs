@@ -18,10 +18,11 @@ mod suppliers;
 mod tests;
 
 pub use bundles::{Bundle, Bundles, Part, SCREENS, Screen};
-pub(crate) use early_witness::Span;
+pub(crate) use early_witness::{Guide, Span};
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
 pub use locksets::Locksets;
 pub use orders::Orders;
+pub(crate) use orders::{RegionsByThread, regions_by_thread};
 pub use report::{FilterCount, FilterReport};
 pub use segment::AtomicitySegment;
 
@@ -61,25 +62,27 @@ pub enum Judgement {
     },
 }
 
-/// How often the witnesses of one class could not be guessed. Tries become rarer then, so that such a class does not cost a
-/// try for each of its candidates.
+/// How often something was tried in vain, as guessing the witnesses of one class. Tries become rarer then, so that such a class
+/// does not cost a try for each of its candidates.
 #[derive(Clone, Copy, Debug, Default)]
-struct Effort {
+pub(crate) struct Effort {
     failures: u32,
     pause: u32,
 }
 
-/// Failures of a class before tries become rarer.
+/// Failures before tries become rarer.
 const PATIENCE: u32 = 8;
 
 impl Effort {
-    fn may_try(&mut self) -> bool {
+    /// Whether to try now.
+    pub(crate) fn may_try(&mut self) -> bool {
         let may = self.pause == 0;
         self.pause = self.pause.saturating_sub(1);
         may
     }
 
-    fn tried(&mut self, found: bool) {
+    /// Takes note of a try.
+    pub(crate) fn tried(&mut self, found: bool) {
         self.failures = if found { 0 } else { self.failures + 1 };
         self.pause = (1 << self.failures.saturating_sub(PATIENCE).min(12)) - 1;
     }
@@ -168,15 +171,16 @@ impl<'a> Filters<'a> {
         self.judge_by(&[decider], triple)
     }
 
-    /// Schedules that may show the pair `ends` interrupted by many of the accesses in these spans; nothing where the filter is
-    /// switched off, or where most reads stop their thread, so that there are no such schedules.
+    /// Schedules that may show the pair `ends` interrupted by many of the accesses in these spans, along the guide if there is one;
+    /// nothing where the filter is switched off, or where most reads stop their thread, so that there are no such schedules.
     pub(crate) fn sweeps(
         &self,
         ends: (EventId, EventId),
         spans: &[Span],
+        guide: Option<&Guide>,
     ) -> Option<impl Iterator<Item = Vec<EventId>>> {
         let (witnesses, _) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
-        witnesses.goes_on().then(|| witnesses.sweeps(&self.locksets, ends, spans))
+        witnesses.goes_on().then(|| witnesses.sweeps(&self.locksets, ends, spans, guide))
     }
 
     /// The remote accesses of the trace, for [`Filters::judge_bundles`].

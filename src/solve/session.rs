@@ -112,6 +112,8 @@ enum Wanted<'q> {
     One(Triple, Option<Pattern>),
     /// A candidate with any of these remote accesses.
     Any(EventId, &'q [EventId], EventId),
+    /// A prefix that breaks one of these orders, each (earlier, later).
+    Broken(&'q [(EventId, EventId)]),
 }
 
 impl Wanted<'_> {
@@ -120,10 +122,16 @@ impl Wanted<'_> {
         matches!(self, Wanted::One(..))
     }
 
+    /// Whether what the solver has learned of other queries may be of little use for it.
+    fn is_unlike_others(self) -> bool {
+        matches!(self, Wanted::One(..))
+    }
+
     fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
         match self {
             Wanted::One(triple, guarded) => encoder.query_while(triple, guarded, go_on),
             Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
+            Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
         }
     }
 }
@@ -139,6 +147,8 @@ pub struct Session<'a> {
     /// Who goes on when the solver's way with values does not lead there.
     next: Option<Order>,
     seed: u32,
+    /// Orders that are known besides those of the facts.
+    known: Vec<(EventId, EventId)>,
     told: usize,
     asserted: usize,
     has_pins: bool,
@@ -172,6 +182,7 @@ impl<'a> Session<'a> {
             order: first,
             next,
             seed,
+            known: Vec::new(),
             told: 0,
             asserted: 0,
             has_pins: false,
@@ -207,9 +218,21 @@ impl<'a> Session<'a> {
         self.decide_wanted(Wanted::Any(first, remotes, second), limits)
     }
 
+    /// Decides whether there is a prefix that breaks one of these orders, each (earlier, later): that holds the later event without
+    /// the earlier one before it.
+    pub fn decide_orders(&mut self, orders: &[(EventId, EventId)], limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::Broken(orders), limits)
+    }
+
+    /// From now on every prefix that holds the later event is known to hold the earlier one before it.
+    pub fn know_order(&mut self, (earlier, later): (EventId, EventId)) {
+        self.known.push((earlier, later));
+        self.encoder.know_order(earlier, later);
+    }
+
     fn decide_wanted(&mut self, wanted: Wanted<'_>, limits: Limits<'_>) -> Answer {
         let began = Instant::now();
-        if self.solver.is_worn() {
+        if wanted.is_unlike_others() && self.solver.is_worn() {
             self.solver = backend(self.encoder.facts(), self.order, self.seed);
             self.told = 0;
             self.asserted = 0;
@@ -272,6 +295,7 @@ impl<'a> Session<'a> {
         let facts = self.encoder.facts();
         let next = self.next.take().expect("Z3 speaks of everything");
         self.encoder = Encoder::new(facts, self.rules.clone(), self.constants).narrowed();
+        self.known.iter().for_each(|(earlier, later)| self.encoder.know_order(*earlier, *later));
         self.solver = backend(facts, next, self.seed);
         self.order = next;
         self.told = 0;

@@ -3,6 +3,7 @@
 use crate::seeds;
 use foretrace::compare::{Asked, Contest, Disagreement, Listener, MODELS, Said, compare};
 use foretrace::options::{CandidateSet, Options};
+use foretrace::verdict::Decider;
 use foretrace_trace::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Atomic, Independence};
@@ -22,12 +23,19 @@ impl Listener for Disagreements {
 fn counts_are_the_oracles() {
     let stop = AtomicBool::new(false);
     let (mut disagreements, mut reasons) = (0, 0);
-    for seed in seeds().take(25) {
+    for seed in seeds().take(40) {
         let (trace, observed) = random_trace(seed, &Shape::default());
         let transactions = Atomic::Threads.transactions(&trace);
         let mut options = Options::new(trace.data);
         options.candidates = CandidateSet::All;
         options.jobs = 1 + (seed % 2) as usize;
+        if seed % 4 > 1 {
+            // All that is left to the solver: bounds, and what refutations and schedules say of other candidates.
+            options.without.extend([Decider::Segment, Decider::EarlyRefutation]);
+        }
+        if seed % 8 > 3 {
+            options.without.insert(Decider::EarlyWitness);
+        }
         if seed % 3 == 0 && !trace.data.name().starts_with("none") {
             options.question.independence = Independence::Guarded;
         }

@@ -9,7 +9,7 @@ use foretrace_trace::{EventId, Func, Pattern, TermId, Triple};
 /// What a query assumes, on top of the constraints so far: Boolean terms.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// The candidate; one of them where it may be any of several.
+    /// The candidate; one of them where it may be any of several. Of orders, the first: its earlier event twice, and the later one.
     pub triple: Triple,
     /// The pattern in which its accesses must depend on each other by their values, under guarded independence.
     pub pattern: Option<Pattern>,
@@ -41,7 +41,7 @@ impl Encoder<'_> {
         if let Some(pattern) = guarded {
             goals.extend(self.dependence(triple, pattern));
         }
-        self.whole(triple, guarded, goals, go_on)
+        self.whole((triple, guarded), goals, Some(triple.second), go_on)
     }
 
     /// The query whether some prefix shows a candidate with any of these remote accesses, at least one, under conflict
@@ -61,7 +61,35 @@ impl Encoder<'_> {
             ways.push(self.build.and(interruption));
         }
         let goals = vec![self.included(second), self.build.or(ways)];
-        self.whole(Triple { first, remote: *remotes.first()?, second }, None, goals, go_on)
+        let triple = Triple { first, remote: *remotes.first()?, second };
+        self.whole((triple, None), goals, Some(second), go_on)
+    }
+
+    /// The query whether some prefix breaks one of these orders, each (earlier, later), at least one: whether it holds the later
+    /// event, an access that is a step of its own, without the earlier one before it. No step is open in that prefix: one that
+    /// ends inside of a step breaks no other orders than without that step.
+    pub fn query_orders_while(
+        &mut self,
+        orders: &[(EventId, EventId)],
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Option<Query> {
+        orders.iter().for_each(|(_, later)| self.reach(*later));
+        self.settle(go_on)?;
+        let mut ways = Vec::new();
+        for (earlier, later) in orders {
+            let kept = [self.included(*earlier), self.before(*earlier, *later)];
+            let kept = self.build.and(kept);
+            let broken = [self.included(*later), self.build.not(kept)];
+            ways.push(self.build.and(broken));
+        }
+        let goals = vec![self.build.or(ways)];
+        let (first, second) = *orders.first()?;
+        self.whole((Triple { first, remote: first, second }, None), goals, None, go_on)
+    }
+
+    /// From now on every prefix that holds the later event is known to hold the earlier one before it.
+    pub fn know_order(&mut self, earlier: EventId, later: EventId) {
+        self.after(earlier, later);
     }
 
     /// Remote is there, between the other two.
@@ -70,26 +98,26 @@ impl Encoder<'_> {
         [self.included(remote), self.before(first, remote), self.before(remote, second)]
     }
 
-    /// The query with these goals and whatever they bring in.
+    /// The query with these goals and whatever they bring in, about prefixes that end at `last` where it is said.
     fn whole(
         &mut self,
-        triple: Triple,
-        pattern: Option<Pattern>,
+        (triple, pattern): (Triple, Option<Pattern>),
         mut goals: Vec<TermId>,
+        last: Option<EventId>,
         go_on: &mut dyn FnMut(usize) -> bool,
     ) -> Option<Query> {
         for goal in goals.clone() {
             self.demand_leaves(goal);
         }
         self.settle(go_on)?;
-        goals.extend(self.ends(triple.second, go_on)?);
+        goals.extend(self.ends(last, go_on)?);
         let pins = self.build.atom(Atom::Pins);
         goals.retain(|goal| *goal != self.build.truth());
         Some(Query { triple, pattern, goals, pins })
     }
 
     /// How the execution ends. Saying so may bring in steps that must be spoken of, too: then it is said again.
-    fn ends(&mut self, second: EventId, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Vec<TermId>> {
+    fn ends(&mut self, last: Option<EventId>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Vec<TermId>> {
         loop {
             let known = (self.cone.opens.len(), self.ordered().count());
             let mut goals = Vec::new();
@@ -99,7 +127,7 @@ impl Encoder<'_> {
                     self.comes_last(end, &mut goals);
                 }
             } else {
-                self.end_of_prefix(second, &mut goals);
+                self.end_of_prefix(last, &mut goals);
             }
             self.settle(go_on)?;
             if known == (self.cone.opens.len(), self.ordered().count()) {
@@ -125,27 +153,30 @@ impl Encoder<'_> {
         self.build.not(equal)
     }
 
-    /// A prefix may end inside of a step only right there: nothing else comes after, and no other step is open.
-    fn end_of_prefix(&mut self, second: EventId, goals: &mut Vec<TermId>) {
-        let (step, last) = self.facts.structure.step(self.facts.trace, second);
-        let ends_inside = last != second || self.is_cut_off(second);
+    /// A prefix may end inside of a step only at `last`: nothing else comes after, and no other step is open.
+    fn end_of_prefix(&mut self, last: Option<EventId>, goals: &mut Vec<TermId>) {
+        let step_of = |event| self.facts.structure.step(self.facts.trace, event);
+        let inside = last.filter(|last| step_of(*last).1 != *last || self.is_cut_off(*last));
+        let may_be_open = inside.map(|last| step_of(last).0);
         for open in self.cone.opens.clone() {
             let atom = self.open(open);
-            goals.push(if open == step && ends_inside { atom } else { self.build.not(atom) });
+            goals.push(if Some(open) == may_be_open { atom } else { self.build.not(atom) });
         }
-        if ends_inside && self.cone.opens.contains(&step) {
-            if let Some(next) = self.facts.structure.next(self.facts.trace, second) {
-                let next_in = self.included(next);
-                goals.push(self.build.not(next_in));
-            }
-            self.comes_last(second, goals);
+        if let Some(last) = inside.filter(|_| may_be_open.is_some_and(|step| self.cone.opens.contains(&step))) {
+            self.leave_out(self.facts.structure.next(self.facts.trace, last), goals);
+            self.comes_last(last, goals);
         }
         // What comes after is part of no such prefix. Constraints do without that; a theory of schedules gains by it.
-        if self.duties.is_some()
-            && let Some(next) = self.facts.structure.next(self.facts.trace, last)
-        {
-            let next_in = self.included(next);
-            goals.push(self.build.not(next_in));
+        if let Some(last) = last.filter(|_| self.duties.is_some()) {
+            self.leave_out(self.facts.structure.next(self.facts.trace, step_of(last).1), goals);
+        }
+    }
+
+    /// The prefix does not hold the event.
+    fn leave_out(&mut self, event: Option<EventId>, goals: &mut Vec<TermId>) {
+        if let Some(event) = event {
+            let included = self.included(event);
+            goals.push(self.build.not(included));
         }
     }
 

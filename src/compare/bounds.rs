@@ -1,0 +1,85 @@
+//! Orders that refute many candidates of a pair at once.
+//!
+//! While a thread is between first and second, another can often do little: what it did before in the run must come before first,
+//! and what it did later needs second. So the solver is asked whether a remote access must come before first, the last one of its
+//! thread that did in the run, and whether another must come after second, the first one that did. Such an order refutes
+//! all candidates beyond it. And it holds in every prefix, so that it keeps later questions about a place from looking at the whole
+//! trace before it.
+
+use foretrace_trace::{EventId, Structure, ThreadId, Trace};
+
+/// Remote accesses of one thread, on one side of a pair in the run.
+struct Side {
+    thread: ThreadId,
+    /// Whether they came before first, not after second.
+    early: bool,
+    /// Those next to the pair first.
+    remotes: Vec<EventId>,
+}
+
+/// What may bound the candidates of a pair.
+pub(super) struct Bounds {
+    first: EventId,
+    second: EventId,
+    sides: Vec<Side>,
+}
+
+impl Bounds {
+    /// Those of a pair with these remote accesses, in the order of the run. Only events that are steps of their own come after
+    /// others: what holds in prefixes without an open step holds for them in all.
+    pub(super) fn new(
+        trace: &Trace,
+        structure: &Structure,
+        (first, second): (EventId, EventId),
+        remotes: impl Iterator<Item = EventId>,
+    ) -> Bounds {
+        let alone =
+            |event: EventId| trace.event(event).part.is_none() && structure.step(trace, event) == (event, event);
+        let mut sides: Vec<Side> = Vec::new();
+        for remote in remotes {
+            let (thread, early) = (trace.event(remote).thread, remote < first);
+            let may_come_later = if early { first } else { remote };
+            if (early || second < remote) && alone(may_come_later) {
+                match sides.iter_mut().find(|side| (side.thread, side.early) == (thread, early)) {
+                    Some(side) => side.remotes.push(remote),
+                    None => sides.push(Side { thread, early, remotes: vec![remote] }),
+                }
+            }
+        }
+        sides.iter_mut().filter(|side| side.early).for_each(|side| side.remotes.reverse());
+        Bounds { first, second, sides }
+    }
+
+    /// The orders, each (earlier, later), that would refute all that is left.
+    pub(super) fn orders(&self) -> Vec<(EventId, EventId)> {
+        self.sides.iter().map(|side| self.order(side)).collect()
+    }
+
+    fn order(&self, side: &Side) -> (EventId, EventId) {
+        if side.early { (side.remotes[0], self.first) } else { (self.second, side.remotes[0]) }
+    }
+
+    /// The remote accesses that the orders refute.
+    pub(super) fn refuted(&self) -> impl Iterator<Item = EventId> {
+        self.sides.iter().flat_map(|side| side.remotes.iter().copied())
+    }
+
+    /// Gives up the orders that a prefix with these steps breaks. Whether there is one, and some are left.
+    pub(super) fn give_up(&mut self, prefix: &[EventId], step: impl Fn(EventId) -> EventId) -> bool {
+        let place = |event: EventId| prefix.iter().position(|other| *other == step(event));
+        let [first, second] = [self.first, self.second].map(place);
+        let before = self.sides.iter().map(|side| side.remotes.len()).sum::<usize>();
+        for side in &mut self.sides {
+            let is_broken = |remote: &EventId| {
+                let remote = place(*remote);
+                let (earlier, later) = if side.early { (remote, first) } else { (second, remote) };
+                later.is_some() && earlier.is_none_or(|earlier| Some(earlier) > later)
+            };
+            let broken = side.remotes.iter().take_while(|remote| is_broken(remote)).count();
+            side.remotes.drain(..broken);
+        }
+        self.sides.retain(|side| !side.remotes.is_empty());
+        let left = self.sides.iter().map(|side| side.remotes.len()).sum::<usize>();
+        0 < left && left < before
+    }
+}

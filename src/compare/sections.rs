@@ -1,0 +1,66 @@
+//! What a refutation says of other candidates in the same critical sections.
+//!
+//! Let first, remote and second be in three sections of one lock that exclude each other. Remote is between the two others just
+//! where its whole section is between theirs, wherever in the sections they are. And a prefix that holds a later event of
+//! second's section holds the earlier ones. So who refutes a candidate refutes all of the same sections whose second is not earlier.
+
+use crate::filters::{RegionsByThread, regions_by_thread};
+use foretrace_trace::{EventId, Region, Structure, Trace, Triple};
+use rustc_hash::FxHashMap;
+use std::sync::Mutex;
+
+#[cfg(test)]
+mod tests;
+
+/// The starts of the sections that first, remote and second are in.
+type Sections = [EventId; 3];
+
+/// What was refuted: for each three sections the earliest second.
+pub(super) struct Refuted<'a> {
+    trace: &'a Trace,
+    regions: RegionsByThread,
+    earliest: Mutex<FxHashMap<Sections, EventId>>,
+}
+
+impl<'a> Refuted<'a> {
+    /// Nothing yet.
+    pub(super) fn new(trace: &'a Trace, structure: &Structure) -> Refuted<'a> {
+        Refuted { trace, regions: regions_by_thread(trace, structure), earliest: Mutex::default() }
+    }
+
+    /// Notes a candidate that no prefix shows, under conflict independence.
+    pub(super) fn add(&self, triple: Triple) {
+        if let Some(sections) = self.sections(triple) {
+            let mut earliest = self.earliest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let known = earliest.entry(sections).or_insert(triple.second);
+            *known = triple.second.min(*known);
+        }
+    }
+
+    /// Whether one that was noted refutes this one, too.
+    pub(super) fn covers(&self, triple: Triple) -> bool {
+        let known = |sections| {
+            let earliest = self.earliest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            earliest.get(&sections).copied()
+        };
+        self.sections(triple).and_then(known).is_some_and(|second| second <= triple.second)
+    }
+
+    /// Three sections of the first lock that has them.
+    fn sections(&self, Triple { first, remote, second }: Triple) -> Option<Sections> {
+        let locks = self.regions.iter().filter(|by_thread| !by_thread.is_empty());
+        let in_sections = |by_thread: &Vec<Vec<Region>>| {
+            let section = |event: EventId| around(&by_thread[self.trace.event(event).thread.index()], event);
+            let [from, other, to] = [section(first)?, section(remote)?, section(second)?];
+            let apart = from.start != to.start && from.excludes(&other) && to.excludes(&other);
+            apart.then_some([from.start, other.start, to.start])
+        };
+        locks.filter_map(in_sections).next()
+    }
+}
+
+/// The one of these regions, in program order, that an event is in.
+fn around(regions: &[Region], event: EventId) -> Option<Region> {
+    let started = regions.partition_point(|region| region.start <= event);
+    regions[..started].last().copied().filter(|region| region.end.is_none_or(|end| event <= end))
+}

@@ -1,0 +1,75 @@
+//! What is said of other candidates in the same sections, held against all interleavings.
+
+use super::Refuted;
+use foretrace_trace::oracle::Oracle;
+use foretrace_trace::{
+    Atomic, Data, Feasibility, Independence, Model, Observed, Structure, SyncKind, Trace, TraceBuilder, Triple,
+};
+
+/// Numbers below a bound, the same for a seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Two threads with up to five sections of one lock, in which they access two variables and go on as they read.
+fn trace(seed: u64) -> (Trace, Observed) {
+    let mut chance = Chance(seed);
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false });
+    let variables = ["x", "y"];
+    variables.iter().for_each(|var| {
+        builder.int_var(var, 0);
+    });
+    let mut values = [0, 0];
+    let mut reads = 0;
+    for _ in 0..3 + chance.below(3) {
+        let thread = 1 + chance.below(2);
+        builder.acquire(thread, "m");
+        for _ in 0..1 + chance.below(2) {
+            let at = chance.below(2) as usize;
+            if chance.below(2) == 0 {
+                values[at] = chance.below(3);
+                builder.write(thread, variables[at], &values[at].to_string());
+            } else {
+                reads += 1;
+                let name = format!("r{reads}");
+                builder.read(thread, variables[at], &name);
+                if chance.below(2) == 0 {
+                    builder.assume(thread, &format!("(= {name} {})", values[at]));
+                }
+            }
+        }
+        builder.release(thread, "m");
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn refutations_say_what_is_so_of_others() {
+    let (mut said, mut feasible) = (0, 0);
+    for seed in 0..1600 {
+        let (trace, observed) = trace(seed);
+        let structure = Structure::new(&trace);
+        let transactions = Atomic::Threads.transactions(&trace);
+        for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
+            let oracle = Oracle::new(&trace, &observed, model).expect("the model fits");
+            let truth = oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict);
+            let is_feasible = |triple: &Triple| truth[triple].is_some();
+            for one in truth.keys().filter(|triple| !is_feasible(triple)) {
+                let refuted = Refuted::new(&trace, &structure);
+                refuted.add(*one);
+                for other in truth.keys().filter(|other| *other != one && refuted.covers(**other)) {
+                    assert!(!is_feasible(other), "seed {seed}, {model}: {one} is refuted, {other} is not");
+                    said += 1;
+                }
+            }
+            feasible += truth.keys().filter(|triple| is_feasible(triple)).count();
+        }
+    }
+    assert!(said > 500 && feasible > 1_000, "{said} said, {feasible} feasible");
+}
