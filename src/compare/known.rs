@@ -4,6 +4,9 @@ use super::sections::Refuted;
 use foretrace_trace::{EventId, Structure, Trace};
 use std::sync::{Mutex, PoisonError};
 
+/// Most orders that are kept: each is a constraint of every solver.
+const MOST_ORDERS: usize = 1 << 16;
+
 /// What is known of a trace in one model.
 pub(super) struct Known<'a> {
     /// Refuted candidates, by their critical sections.
@@ -18,9 +21,12 @@ impl<'a> Known<'a> {
         Known { refuted: Refuted::new(trace, structure), orders: Mutex::default() }
     }
 
-    /// Adds orders.
+    /// Adds orders, as long as there is room.
     pub(super) fn add_orders(&self, orders: &[(EventId, EventId)]) {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner).extend(orders);
+        let mut known = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < MOST_ORDERS {
+            known.extend(orders);
+        }
     }
 
     /// The orders but so many of the first.

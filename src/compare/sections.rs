@@ -12,6 +12,9 @@ use std::sync::Mutex;
 #[cfg(test)]
 mod tests;
 
+/// Most threes of sections that are kept: memory must not grow with the candidates.
+const MOST_REFUTED: usize = 1 << 20;
+
 /// The starts of the sections that first, remote and second are in.
 type Sections = [EventId; 3];
 
@@ -32,8 +35,10 @@ impl<'a> Refuted<'a> {
     pub(super) fn add(&self, triple: Triple) {
         if let Some(sections) = self.sections(triple) {
             let mut earliest = self.earliest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let known = earliest.entry(sections).or_insert(triple.second);
-            *known = triple.second.min(*known);
+            if earliest.len() < MOST_REFUTED {
+                let known = earliest.entry(sections).or_insert(triple.second);
+                *known = triple.second.min(*known);
+            }
         }
     }
 

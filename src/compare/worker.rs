@@ -95,6 +95,20 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         self.sweep_these(group, &rest, None)
     }
 
+    /// The same where some candidates stand in the way: they are passed over, more at once each time that this does not help.
+    fn sweep_past(&mut self, group: &Group) {
+        let (mut passed, mut step) = (0, 1);
+        while passed < group.open() {
+            if self.sweep(group, passed) {
+                step = 1;
+            } else {
+                passed += step;
+                step *= 2;
+            }
+        }
+    }
+
+    /// The same for these candidates alone, along a guide if there is one.
     fn sweep_these(&mut self, group: &Group, members: &[usize], guide: Option<&Guide>) -> bool {
         if members.is_empty() || self.block.case.limits().reached().is_some() {
             return false;
@@ -105,7 +119,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         ways.into_iter().any(|spans| self.try_sweep(group, spans, guide))
     }
 
-    /// The same along schedules of the solver.
+    /// Settles what schedules show that are made along those of the solver.
     fn sweep_along_guides(&mut self, group: &Group) {
         let mut guides = std::mem::take(&mut self.guides);
         if group.is_open() && self.guiding.may_try() {
@@ -143,19 +157,6 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         let all: Vec<usize> = self.block.open(group).collect();
         self.sweep_these(group, &all, Some(guide));
         group.open() < before
-    }
-
-    /// The same where some candidates stand in the way: they are passed over, more at once each time that this does not help.
-    fn sweep_past(&mut self, group: &Group) {
-        let (mut passed, mut step) = (0, 1);
-        while passed < group.open() {
-            if self.sweep(group, passed) {
-                step = 1;
-            } else {
-                passed += step;
-                step *= 2;
-            }
-        }
     }
 
     /// The earliest and the latest of these candidates' remote accesses in each thread.
