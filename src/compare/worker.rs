@@ -3,7 +3,7 @@
 use super::Said;
 use super::bounds::Bounds;
 use super::verdicts::{Block, Group, Stage};
-use crate::filters::{Effort, Guide, Judgement, Span};
+use crate::filters::{Effort, Guide, Judgement, Span, Way};
 use crate::lanes::{Any, Kept, Lane};
 use crate::verdict::Decider;
 use foretrace_encodings::Facts;
@@ -28,7 +28,8 @@ pub(super) struct Worker<'w, 'b, 'a> {
     places: Vec<u32>,
     /// Schedules of the solver, those of use last in front.
     guides: Vec<Guide>,
-    /// How often it was of use to sweep along guides, and to look for bounds.
+    /// How often it was of use to care for signals, to sweep along guides, and to look for bounds.
+    saving: Effort,
     guiding: Effort,
     bounding: Effort,
     /// How many of the known orders the lane knows.
@@ -38,8 +39,9 @@ pub(super) struct Worker<'w, 'b, 'a> {
 impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     pub(super) fn new(block: &'w Block<'b, 'a>) -> Worker<'w, 'b, 'a> {
         let places = vec![0; block.case.facts.trace.events.len()];
-        let (guiding, bounding, learned) = (Effort::default(), Effort::default(), 0);
-        Worker { block, lane: Lane::new(block.case), places, guides: Vec::new(), guiding, bounding, learned }
+        let [saving, guiding, bounding] = [Effort::default(); 3];
+        let (lane, guides, learned) = (Lane::new(block.case), Vec::new(), 0);
+        Worker { block, lane, places, guides, saving, guiding, bounding, learned }
     }
 
     /// Decides groups that no other worker has, from the first on: early pairs make easy questions, from which the solver learns
@@ -76,6 +78,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         while self.sweep(group, 0) {}
         self.refute(Decider::EarlyRefutation, group);
         self.sweep_past(group);
+        self.sweep_thriftily(group);
         self.guess(group);
     }
 
@@ -92,7 +95,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     /// many. Whether there was anything.
     fn sweep(&mut self, group: &Group, passed: usize) -> bool {
         let rest: Vec<usize> = self.block.open(group).skip(passed).collect();
-        self.sweep_these(group, &rest, None)
+        self.sweep_these(group, &rest, Way::AsRecorded)
     }
 
     /// The same where some candidates stand in the way: they are passed over, more at once each time that this does not help.
@@ -108,15 +111,28 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         }
     }
 
-    /// The same for these candidates alone, along a guide if there is one.
-    fn sweep_these(&mut self, group: &Group, members: &[usize], guide: Option<&Guide>) -> bool {
+    /// The same for these candidates alone, in one way.
+    fn sweep_these(&mut self, group: &Group, members: &[usize], way: Way<'_>) -> bool {
         if members.is_empty() || self.block.case.limits().reached().is_some() {
             return false;
         }
         let spans = self.spans(members);
         let alone = spans.iter().map(std::slice::from_ref).filter(|_| spans.len() > 1);
         let ways: Vec<&[Span]> = std::iter::once(&spans[..]).chain(alone).collect();
-        ways.into_iter().any(|spans| self.try_sweep(group, spans, guide))
+        ways.into_iter().any(|spans| self.try_sweep(group, spans, way))
+    }
+
+    /// Sweeps with care for signals. Where that seldom shows anything, it is seldom tried.
+    fn sweep_thriftily(&mut self, group: &Group) {
+        if group.is_open() && self.saving.may_try() {
+            let before = group.open();
+            let mut any = true;
+            while any {
+                let open: Vec<usize> = self.block.open(group).collect();
+                any = self.sweep_these(group, &open, Way::Thrifty);
+            }
+            self.saving.tried(group.open() < before);
+        }
     }
 
     /// Settles what schedules show that are made along those of the solver.
@@ -149,13 +165,13 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         let from = guide.place(group.first);
         let comes_later = |place: &usize| guide.place(self.block.triples[*place].remote) > from;
         let later: Vec<usize> = self.block.open(group).filter(comes_later).collect();
-        let mut any = self.sweep_these(group, &later, Some(guide));
+        let mut any = self.sweep_these(group, &later, Way::Along(guide));
         while any {
             let open: Vec<usize> = later.iter().copied().filter(|place| self.block.is_open(*place)).collect();
-            any = self.sweep_these(group, &open, Some(guide));
+            any = self.sweep_these(group, &open, Way::Along(guide));
         }
         let all: Vec<usize> = self.block.open(group).collect();
-        self.sweep_these(group, &all, Some(guide));
+        self.sweep_these(group, &all, Way::Along(guide));
         group.open() < before
     }
 
@@ -174,10 +190,10 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         spans
     }
 
-    fn try_sweep(&mut self, group: &Group, spans: &[Span], guide: Option<&Guide>) -> bool {
+    fn try_sweep(&mut self, group: &Group, spans: &[Span], way: Way<'_>) -> bool {
         let filters = self.block.filters;
         let before = group.open();
-        let Some(mut schedules) = filters.sweeps((group.first, group.second), spans, guide) else { return false };
+        let Some(mut schedules) = filters.sweeps((group.first, group.second), spans, way) else { return false };
         schedules.any(|schedule| {
             self.show(group, &schedule);
             group.open() < before

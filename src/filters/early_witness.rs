@@ -54,6 +54,17 @@ pub struct Span {
     pub to: EventId,
 }
 
+/// How sweeps are made.
+#[derive(Clone, Copy, Debug)]
+pub enum Way<'g> {
+    /// As in the run, as far as possible.
+    AsRecorded,
+    /// With care that no signal is lost. None are made where values decide how far threads get.
+    Thrifty,
+    /// Along a schedule up to first.
+    Along(&'g Guide),
+}
+
 /// A schedule along which others are made: its steps come first in its order, then the rest as recorded.
 #[derive(Clone, Debug)]
 pub struct Guide {
@@ -214,14 +225,14 @@ impl<'a> EarlyWitness<'a> {
         !self.repeats
     }
 
-    /// Schedules in which each of these threads does as many as it can of its accesses `from..=to` between first and second;
-    /// up to first along the guide, if there is one.
+    /// Schedules in which each of these threads does as many as it can of its accesses `from..=to` between first and second,
+    /// made in this way.
     pub fn sweeps(
         &self,
         locksets: &Locksets,
         (first, second): (EventId, EventId),
         spans: &[Span],
-        guide: Option<&Guide>,
+        way: Way<'_>,
     ) -> impl Iterator<Item = Vec<EventId>> {
         let position = |event: EventId| self.structure.position[event.index()];
         let thread = self.trace.event(first).thread.index();
@@ -235,12 +246,14 @@ impl<'a> EarlyWitness<'a> {
         };
         let held = [true, false].map(|unlocked| spans.iter().map(|span| hold(span, unlocked)).collect::<Vec<Held>>());
         let ways = held.into_iter().flat_map(move |held| cuts.clone().into_iter().map(move |cut| (held.clone(), cut)));
-        let ways_with_signals: &[Signals] = match (self.looks_at_data, guide) {
-            (true, _) => &[Signals::AsTheyCome],
-            (false, Some(_)) => &[Signals::NotLost],
-            (false, None) => &[Signals::AsTheyCome, Signals::NotLost, Signals::ForThoseWhoGoOn],
+        let (guide, signals): (_, &[Signals]) = match (way, self.looks_at_data) {
+            (Way::AsRecorded, _) => (None, &[Signals::AsTheyCome]),
+            (Way::Thrifty, true) => (None, &[]),
+            (Way::Thrifty, false) => (None, &[Signals::NotLost, Signals::ForThoseWhoGoOn]),
+            (Way::Along(guide), true) => (Some(guide), &[Signals::AsTheyCome]),
+            (Way::Along(guide), false) => (Some(guide), &[Signals::NotLost]),
         };
-        let ways = ways.flat_map(move |(held, cut)| ways_with_signals.iter().map(move |way| (held.clone(), cut, *way)));
+        let ways = ways.flat_map(move |(held, cut)| signals.iter().map(move |signals| (held.clone(), cut, *signals)));
         ways.filter_map(move |(held, cut, signals)| {
             let manner = Manner { hurry: true, signals, guide };
             self.along(Course { first, second, cut, held: &held, manner }, self.trace.events.len())

@@ -18,7 +18,7 @@ mod suppliers;
 mod tests;
 
 pub use bundles::{Bundle, Bundles, Part, SCREENS, Screen};
-pub(crate) use early_witness::{Guide, Span};
+pub(crate) use early_witness::{Guide, Span, Way};
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
 pub use locksets::Locksets;
 pub use orders::Orders;
@@ -171,16 +171,16 @@ impl<'a> Filters<'a> {
         self.judge_by(&[decider], triple)
     }
 
-    /// Schedules that may show the pair `ends` interrupted by many of the accesses in these spans, along the guide if there is one;
-    /// nothing where the filter is switched off, or where most reads stop their thread, so that there are no such schedules.
+    /// Schedules that may show the pair `ends` interrupted by many of the accesses in these spans, made in this way; nothing
+    /// where the filter is switched off, or where most reads stop their thread, so that there are no such schedules.
     pub(crate) fn sweeps(
         &self,
         ends: (EventId, EventId),
         spans: &[Span],
-        guide: Option<&Guide>,
+        way: Way<'_>,
     ) -> Option<impl Iterator<Item = Vec<EventId>>> {
         let (witnesses, _) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
-        witnesses.goes_on().then(|| witnesses.sweeps(&self.locksets, ends, spans, guide))
+        witnesses.goes_on().then(|| witnesses.sweeps(&self.locksets, ends, spans, way))
     }
 
     /// The remote accesses of the trace, for [`Filters::judge_bundles`].
