@@ -7,7 +7,7 @@
 use crate::filters::{RegionsByThread, regions_by_thread};
 use foretrace_trace::{EventId, Region, Structure, Trace, Triple};
 use rustc_hash::FxHashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +34,7 @@ impl<'a> Refuted<'a> {
     /// Notes a candidate that no prefix shows, under conflict independence.
     pub(super) fn add(&self, triple: Triple) {
         if let Some(sections) = self.sections(triple) {
-            let mut earliest = self.earliest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut earliest = self.earliest();
             if earliest.len() < MOST_REFUTED {
                 let known = earliest.entry(sections).or_insert(triple.second);
                 *known = triple.second.min(*known);
@@ -44,11 +44,12 @@ impl<'a> Refuted<'a> {
 
     /// Whether one that was noted refutes this one, too.
     pub(super) fn covers(&self, triple: Triple) -> bool {
-        let known = |sections| {
-            let earliest = self.earliest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            earliest.get(&sections).copied()
-        };
+        let known = |sections| self.earliest().get(&sections).copied();
         self.sections(triple).and_then(known).is_some_and(|second| second <= triple.second)
+    }
+
+    fn earliest(&self) -> MutexGuard<'_, FxHashMap<Sections, EventId>> {
+        self.earliest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Three sections of the first lock that has them.

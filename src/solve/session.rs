@@ -117,13 +117,9 @@ enum Wanted<'q> {
 }
 
 impl Wanted<'_> {
-    /// Whether it is of interest that a verdict rests on pins.
-    fn tells_pins(self) -> bool {
-        matches!(self, Wanted::One(..))
-    }
-
-    /// Whether what the solver has learned of other queries may be of little use for it.
-    fn is_unlike_others(self) -> bool {
+    /// Whether it is of interest that a verdict rests on pins; and what was learned of others may be of little use for it. Those about
+    /// pairs follow each other, and nobody asks about their pins.
+    fn is_one(self) -> bool {
         matches!(self, Wanted::One(..))
     }
 
@@ -232,7 +228,7 @@ impl<'a> Session<'a> {
 
     fn decide_wanted(&mut self, wanted: Wanted<'_>, limits: Limits<'_>) -> Answer {
         let began = Instant::now();
-        if wanted.is_unlike_others() && self.solver.is_worn() {
+        if wanted.is_one() && self.solver.is_worn() {
             self.solver = backend(self.encoder.facts(), self.order, self.seed);
             self.told = 0;
             self.asserted = 0;
@@ -255,7 +251,7 @@ impl<'a> Session<'a> {
             let added = self.encoder.constraints().len() - self.asserted;
             let begun = self.begin(&query);
             let asserted = began.elapsed() - encoded;
-            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, wanted.tells_pins(), limits)) else {
+            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, wanted.is_one(), limits)) else {
                 self.give_up_schedules();
                 continue;
             };

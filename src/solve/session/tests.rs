@@ -11,6 +11,7 @@ use foretrace_trace::{
 };
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -33,6 +34,21 @@ impl Session<'_> {
     }
 }
 
+/// Random traces, each in all models that its data allows, for prefixes and for complete runs.
+fn for_each_case(seeds: Range<u64>, mut check: impl FnMut(u64, Facts<'_>, Model, Feasibility)) {
+    for seed in seeds {
+        let (trace, observed) = random_trace(seed, &Shape::default());
+        let structure = Structure::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &structure);
+        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+        let models = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp];
+        for model in models.into_iter().filter(|model| model.needs() <= trace.data) {
+            check(seed, facts, model, Feasibility::Prefix);
+            check(seed, facts, model, Feasibility::Complete);
+        }
+    }
+}
+
 /// In the assignment of every feasible query, every constraint and goal has the value true by our own evaluation.
 #[test]
 fn assignments_fulfil_all_constraints() {
@@ -45,48 +61,39 @@ fn fulfil_all_constraints(order: Order) {
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
     let (mut feasible, mut evaluated) = (0, 0);
-    for seed in 0..40 {
-        let (trace, observed) = random_trace(seed, &Shape::default());
-        let structure = Structure::new(&trace);
-        let clocks = MustHappenBefore::new(&trace, &structure);
-        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
-        for (model, feasibility) in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp]
-            .into_iter()
-            .flat_map(|model| [(model, Feasibility::Prefix), (model, Feasibility::Complete)])
-            .filter(|(model, _)| model.needs() <= trace.data)
-        {
-            let independence = if model.has_values() { Independence::Guarded } else { Independence::Conflict };
-            let rules = Rules::of(Question { model, feasibility, independence });
-            let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
-            let mut session = Session::new(facts, rules, &constants, order, 0);
-            for triple in candidates(&trace, &Atomic::Threads.transactions(&trace)) {
-                let guarded = triple.patterns(&trace).next().filter(|_| model.has_values());
-                let query = session.encoder.query(triple, guarded);
-                session.begin(&query).expect("the solver speaks of all that random traces hold");
-                let outcome = session.ask(Some(query.pins), limits);
-                assert!(outcome != Outcome::Beyond, "seed {seed}, {model}, {feasibility}, {triple}");
-                if outcome != Outcome::Sat {
-                    session.solver.end();
+    for_each_case(0..40, |seed, facts, model, feasibility| {
+        let trace = facts.trace;
+        let independence = if model.has_values() { Independence::Guarded } else { Independence::Conflict };
+        let rules = Rules::of(Question { model, feasibility, independence });
+        let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
+        let mut session = Session::new(facts, rules, &constants, order, 0);
+        for triple in candidates(trace, &Atomic::Threads.transactions(trace)) {
+            let guarded = triple.patterns(trace).next().filter(|_| model.has_values());
+            let query = session.encoder.query(triple, guarded);
+            session.begin(&query).expect("the solver speaks of all that random traces hold");
+            let outcome = session.ask(Some(query.pins), limits);
+            assert!(outcome != Outcome::Beyond, "seed {seed}, {model}, {feasibility}, {triple}");
+            if outcome != Outcome::Sat {
+                session.solver.end();
+                continue;
+            }
+            feasible += 1;
+            let constraints: Vec<TermId> = session.encoder.constraints().iter().map(|c| c.term).collect();
+            let terms = session.encoder.build().terms.clone();
+            let values = session.values(&terms);
+            // The SAT solver gives tokens as many numbers as it likes.
+            let has_number = |atom: &&Atom| order != Order::Sat || !matches!(atom, Atom::Token(_));
+            for term in constraints.into_iter().chain(query.goals).chain([query.pins]) {
+                if !terms.leaves(term).iter().all(has_number) {
                     continue;
                 }
-                feasible += 1;
-                let constraints: Vec<TermId> = session.encoder.constraints().iter().map(|c| c.term).collect();
-                let terms = session.encoder.build().terms.clone();
-                let values = session.values(&terms);
-                // The SAT solver gives tokens as many numbers as it likes.
-                let has_number = |atom: &&Atom| order != Order::Sat || !matches!(atom, Atom::Token(_));
-                for term in constraints.into_iter().chain(query.goals).chain([query.pins]) {
-                    if !terms.leaves(term).iter().all(has_number) {
-                        continue;
-                    }
-                    let holds = terms.evaluate(term, &mut |atom| values[atom].clone());
-                    assert!(holds.is_true(), "seed {seed}, {model}, {feasibility}, {triple}: {:?}", terms.node(term));
-                    evaluated += 1;
-                }
-                session.solver.end();
+                let holds = terms.evaluate(term, &mut |atom| values[atom].clone());
+                assert!(holds.is_true(), "seed {seed}, {model}, {feasibility}, {triple}: {:?}", terms.node(term));
+                evaluated += 1;
             }
+            session.solver.end();
         }
-    }
+    });
     assert!(feasible > 200 && evaluated > 10_000, "{feasible} feasible queries, {evaluated} constraints");
 }
 
@@ -133,50 +140,41 @@ fn orders_are_kept_as_all_prefixes_say() {
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
     let (mut kept, mut broken, mut decided) = (0, 0, 0);
-    for seed in 0..30 {
-        let (trace, observed) = random_trace(seed, &Shape::default());
-        let structure = Structure::new(&trace);
-        let clocks = MustHappenBefore::new(&trace, &structure);
-        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
-        for (model, feasibility) in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp]
-            .into_iter()
-            .flat_map(|model| [(model, Feasibility::Prefix), (model, Feasibility::Complete)])
-            .filter(|(model, _)| model.needs() <= trace.data)
-        {
-            let rules = Rules::of(Question { model, feasibility, independence: Independence::Conflict });
-            let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
-            let semantics = Semantics::new(&trace, &observed, model).expect("the model fits");
-            let all_broken = broken_orders(&semantics, feasibility);
-            let mut session = Session::new(facts, rules.clone(), &constants, Order::Auto, 0);
-            let mut knowing = Session::new(facts, rules, &constants, Order::Auto, 0);
-            for (later, event) in trace.iter() {
-                let alone = structure.step(&trace, later) == (later, later) && event.part.is_none();
-                if !alone || event.op.var().is_none() {
-                    continue;
-                }
-                for (earlier, other) in trace.iter().filter(|(_, other)| other.thread != event.thread) {
-                    let is_broken = match session.decide_orders(&[(earlier, later)], limits) {
-                        Answer::Feasible(_) => true,
-                        Answer::Infeasible { .. } => false,
-                        Answer::Unknown(limit) => panic!("{limit:?}"),
-                    };
-                    let asked = format!("seed {seed}, {model}, {feasibility}, {earlier} before {later} ({other:?})");
-                    assert_eq!(is_broken, all_broken.contains(&(earlier, later)), "{asked}");
-                    if is_broken {
-                        broken += 1;
-                    } else {
-                        kept += 1;
-                        knowing.know_order((earlier, later));
-                    }
-                }
+    for_each_case(0..30, |seed, facts, model, feasibility| {
+        let Facts { trace, structure, observed, .. } = facts;
+        let rules = Rules::of(Question { model, feasibility, independence: Independence::Conflict });
+        let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
+        let semantics = Semantics::new(trace, observed, model).expect("the model fits");
+        let all_broken = broken_orders(&semantics, feasibility);
+        let mut session = Session::new(facts, rules.clone(), &constants, Order::Auto, 0);
+        let mut knowing = Session::new(facts, rules, &constants, Order::Auto, 0);
+        for (later, event) in trace.iter() {
+            let alone = structure.step(trace, later) == (later, later) && event.part.is_none();
+            if !alone || event.op.var().is_none() {
+                continue;
             }
-            for triple in candidates(&trace, &Atomic::Threads.transactions(&trace)) {
-                let [without, with] = [&mut session, &mut knowing]
-                    .map(|session| session.decide_any(triple.first, &[triple.remote], triple.second, limits));
-                assert_eq!(without.kind(), with.kind(), "seed {seed}, {model}, {feasibility}, {triple}");
-                decided += 1;
+            for (earlier, other) in trace.iter().filter(|(_, other)| other.thread != event.thread) {
+                let is_broken = match session.decide_orders(&[(earlier, later)], limits) {
+                    Answer::Feasible(_) => true,
+                    Answer::Infeasible { .. } => false,
+                    Answer::Unknown(limit) => panic!("{limit:?}"),
+                };
+                let asked = format!("seed {seed}, {model}, {feasibility}, {earlier} before {later} ({other:?})");
+                assert_eq!(is_broken, all_broken.contains(&(earlier, later)), "{asked}");
+                if is_broken {
+                    broken += 1;
+                } else {
+                    kept += 1;
+                    knowing.know_order((earlier, later));
+                }
             }
         }
-    }
+        for triple in candidates(trace, &Atomic::Threads.transactions(trace)) {
+            let [without, with] = [&mut session, &mut knowing]
+                .map(|session| session.decide_any(triple.first, &[triple.remote], triple.second, limits));
+            assert_eq!(without.kind(), with.kind(), "seed {seed}, {model}, {feasibility}, {triple}");
+            decided += 1;
+        }
+    });
     assert!(kept > 1_000 && broken > 1_000 && decided > 1_000, "{kept} kept, {broken} broken, {decided} decided");
 }
