@@ -8,9 +8,10 @@ use foretrace::options::{CandidateSet, Options};
 use foretrace::verdict::Decider;
 use foretrace_encodings::{Facts, constant_reads};
 use foretrace_trace::oracle::Oracle;
-use foretrace_trace::strategies::{Shape, random_trace};
+use foretrace_trace::strategies::{Shape, Topic, random_trace};
 use foretrace_trace::{
-    Atomic, Feasibility, Independence, Model, MustHappenBefore, Observed, Question, Structure, Trace, Transaction,
+    Atomic, Data, Feasibility, Independence, Model, MustHappenBefore, Observed, Question, Structure, SyncKind, Trace,
+    TraceBuilder, Transaction, Triple,
 };
 use std::collections::BTreeMap;
 
@@ -75,10 +76,19 @@ fn against_oracle(seed: u64, trace: &Trace, observed: &Observed, transactions: &
 
 #[test]
 fn no_filter_contradicts_the_oracle() {
+    on_random_traces(&Shape::default());
+}
+
+#[test]
+fn no_filter_contradicts_the_oracle_where_threads_wait_for_each_other() {
+    on_random_traces(&Shape { events: 18, topics: vec![Topic::Condvar], ..Shape::default() });
+}
+
+fn on_random_traces(shape: &Shape) {
     let mut decided = Decided::default();
     let start = number("FORETRACE_SEED", 0);
     for seed in start..start + number("FORETRACE_SEEDS", 150) {
-        let (trace, observed) = random_trace(seed, &Shape::default());
+        let (trace, observed) = random_trace(seed, shape);
         for atomic in [Atomic::Threads, Atomic::Marked] {
             against_oracle(seed, &trace, &observed, &atomic.transactions(&trace), &mut decided);
         }
@@ -89,6 +99,52 @@ fn no_filter_contradicts_the_oracle() {
         println!("{decider}: {feasible} feasible, {infeasible} infeasible");
         assert!(feasible + infeasible > 0, "{decider} decided nothing");
     }
+}
+
+/// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.
+#[test]
+fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false });
+    builder.int_var("x", 0);
+    for (thread, cond, lock) in [(2, "c", "m"), (3, "c", "m"), (4, "d", "n")] {
+        builder.acquire(thread, lock);
+        builder.wait(thread, cond, lock);
+    }
+    builder.acquire(1, "m");
+    let first = builder.read(1, "x", "").id();
+    let signals = [0, 1].map(|nth| {
+        if nth > 0 {
+            builder.acquire(1, "m");
+        }
+        let signal = builder.signal(1, "c").id();
+        let second = builder.write(1, "x", "1").id();
+        builder.release(1, "m");
+        (signal, second)
+    });
+    for (thread, (signal, _)) in [2, 3].into_iter().zip(signals) {
+        builder.wake(thread, "c", "m", None).by(signal);
+        builder.release(thread, "m");
+        let signal = builder.signal(thread, "d").id();
+        builder.wake(4, "d", "n", None).by(signal);
+        if thread == 2 {
+            builder.wait(4, "d", "n");
+        }
+    }
+    let remote = builder.write(4, "x", "2").id();
+    let (trace, observed) = builder.finish().expect("a valid trace");
+    let triple = Triple { first, remote, second: signals[1].1 };
+    let (structure, transactions) = (Structure::new(&trace), Atomic::Threads.transactions(&trace));
+    let clocks = MustHappenBefore::new(&trace, &structure);
+    let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+    let oracle = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
+    let truth = oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict);
+    assert!(truth[&triple].is_none());
+    let constants = constant_reads(facts);
+    let mut options = Options::new(trace.data);
+    options.question.model = Model::Cam;
+    let filters = Filters::new(facts, &transactions, &options, &constants);
+    assert!(matches!(filters.judge(triple), Some(Judgement::Infeasible { .. })));
 }
 
 #[test]

@@ -28,8 +28,8 @@ pub(super) struct Worker<'w, 'b, 'a> {
     places: Vec<u32>,
     /// Schedules of the solver, those of use last in front.
     guides: Vec<Guide>,
-    /// How often it was of use to care for signals, to sweep along guides, and to look for bounds.
-    saving: Effort,
+    /// How often it was of use to search by handshakes, to sweep along guides, and to look for bounds.
+    searching: Effort,
     guiding: Effort,
     bounding: Effort,
     /// How many of the known orders the lane knows.
@@ -39,9 +39,9 @@ pub(super) struct Worker<'w, 'b, 'a> {
 impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     pub(super) fn new(block: &'w Block<'b, 'a>) -> Worker<'w, 'b, 'a> {
         let places = vec![0; block.case.facts.trace.events.len()];
-        let [saving, guiding, bounding] = [Effort::default(); 3];
+        let [searching, guiding, bounding] = [Effort::default(); 3];
         let (lane, guides, learned) = (Lane::new(block.case), Vec::new(), 0);
-        Worker { block, lane, places, guides, saving, guiding, bounding, learned }
+        Worker { block, lane, places, guides, searching, guiding, bounding, learned }
     }
 
     /// Decides groups that no other worker has, from the first on: early pairs make easy questions, from which the solver learns
@@ -77,8 +77,8 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         self.refute(Decider::Segment, group);
         while self.sweep(group, 0) {}
         self.refute(Decider::EarlyRefutation, group);
+        self.sweep_by_handshakes(group);
         self.sweep_past(group);
-        self.sweep_thriftily(group);
         self.guess(group);
     }
 
@@ -122,16 +122,28 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         ways.into_iter().any(|spans| self.try_sweep(group, spans, way))
     }
 
-    /// Sweeps with care for signals. Where that seldom shows anything, it is seldom tried.
-    fn sweep_thriftily(&mut self, group: &Group) {
-        if group.is_open() && self.saving.may_try() {
-            let before = group.open();
-            let mut any = true;
-            while any {
-                let open: Vec<usize> = self.block.open(group).collect();
-                any = self.sweep_these(group, &open, Way::Thrifty);
+    /// Searches for a schedule of each candidate by who signals whom, in which its thread goes on up to the last of the others, if it
+    /// can. Where that seldom shows anything, it is seldom tried.
+    fn sweep_by_handshakes(&mut self, group: &Group) {
+        if !self.block.filters.has_handshakes() {
+            return;
+        }
+        let trace = self.block.case.facts.trace;
+        let open: Vec<usize> = self.block.open(group).collect();
+        let spans = self.spans(&open);
+        for place in open {
+            if !self.block.is_open(place) || self.block.case.limits().reached().is_some() || !self.searching.may_try() {
+                continue;
             }
-            self.saving.tried(group.open() < before);
+            let remote = self.block.triples[place].remote;
+            let thread = trace.event(remote).thread;
+            let to = spans.iter().find(|span| trace.event(span.to).thread == thread).map_or(remote, |span| span.to);
+            if let Some(schedule) =
+                self.block.filters.by_handshakes((group.first, group.second), Span { from: remote, to })
+            {
+                self.show(group, &schedule);
+            }
+            self.searching.tried(!self.block.is_open(place));
         }
     }
 

@@ -4,6 +4,7 @@
 //! at a point of its own while the others advance, the event recorded earliest first, until remote lies between first
 //! and second. Nothing here is trusted: the caller has every schedule checked.
 
+use super::handshakes::{Handshakes, Leg};
 use super::locksets::Locksets;
 use foretrace_trace::{
     Cell, Effect, EventId, Feasibility, Model, Observed, Op, Question, Semantics, State, Structure, ThreadId, Trace,
@@ -27,8 +28,8 @@ pub struct EarlyWitness<'a> {
     complete: bool,
     /// Whether a plain read that does not return the recorded value ends its thread.
     repeats: bool,
-    /// Whether values decide how far threads get. Where they do not, most waits are for signals, which are not to be lost.
-    looks_at_data: bool,
+    /// Where no value counts and threads wait for signals.
+    handshakes: Option<Handshakes>,
     stride: usize,
     /// The states of the recorded run after every `stride` events.
     snapshots: Vec<State>,
@@ -59,8 +60,6 @@ pub struct Span {
 pub enum Way<'g> {
     /// As in the run, as far as possible.
     AsRecorded,
-    /// With care that no signal is lost. None are made where values decide how far threads get.
-    Thrifty,
     /// Along a schedule up to first.
     Along(&'g Guide),
 }
@@ -108,23 +107,11 @@ struct Course<'h> {
     manner: Manner<'h>,
 }
 
-/// What becomes of signals.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Signals {
-    /// They come as they do.
-    AsTheyCome,
-    /// One that nobody waits for comes after all else.
-    NotLost,
-    /// The same, and threads that are not held are released first.
-    ForThoseWhoGoOn,
-}
-
 /// Which thread goes next where nothing else is asked: the one whose next event comes earliest.
 #[derive(Clone, Copy)]
 struct Manner<'h> {
     /// But for the one that is waited for, which goes ahead; with a guide, from first on.
     hurry: bool,
-    signals: Signals,
     /// Along this in place of the recorded order.
     guide: Option<&'h Guide>,
 }
@@ -142,6 +129,7 @@ impl<'a> EarlyWitness<'a> {
         trace: &'a Trace,
         structure: &'a Structure,
         observed: &'a Observed,
+        locksets: &Locksets,
         question: Question,
     ) -> Result<EarlyWitness<'a>, Unsupported> {
         let cells = trace.vars.len() + trace.syncs.len() + trace.threads.len() + 16;
@@ -153,7 +141,9 @@ impl<'a> EarlyWitness<'a> {
             semantics: Semantics::new(trace, observed, question.model)?,
             complete: question.feasibility == Feasibility::Complete,
             repeats: matches!(question.model, Model::Mcm | Model::Avp),
-            looks_at_data: question.model != Model::Cam,
+            handshakes: Some(locksets)
+                .filter(|_| question.model == Model::Cam)
+                .and_then(|locksets| Handshakes::new(trace, structure, locksets)),
             stride: (trace.events.len() / most).max(LEAST_STRIDE),
             snapshots: Vec::new(),
         };
@@ -216,7 +206,7 @@ impl<'a> EarlyWitness<'a> {
         let Triple { first, remote, second } = triple;
         let other = self.trace.event(remote).thread;
         let held = Held { thread: other, at: plan.hold, from: remote, to: remote };
-        let manner = Manner { hurry: plan.hurry, signals: Signals::AsTheyCome, guide: None };
+        let manner = Manner { hurry: plan.hurry, guide: None };
         self.along(Course { first, second, cut: plan.cut, held: &[held], manner }, MOST_STEPS)
     }
 
@@ -246,18 +236,39 @@ impl<'a> EarlyWitness<'a> {
         };
         let held = [true, false].map(|unlocked| spans.iter().map(|span| hold(span, unlocked)).collect::<Vec<Held>>());
         let ways = held.into_iter().flat_map(move |held| cuts.clone().into_iter().map(move |cut| (held.clone(), cut)));
-        let (guide, signals): (_, &[Signals]) = match (way, self.looks_at_data) {
-            (Way::AsRecorded, _) => (None, &[Signals::AsTheyCome]),
-            (Way::Thrifty, true) => (None, &[]),
-            (Way::Thrifty, false) => (None, &[Signals::NotLost, Signals::ForThoseWhoGoOn]),
-            (Way::Along(guide), true) => (Some(guide), &[Signals::AsTheyCome]),
-            (Way::Along(guide), false) => (Some(guide), &[Signals::NotLost]),
+        let guide = match way {
+            Way::AsRecorded => None,
+            Way::Along(guide) => Some(guide),
         };
-        let ways = ways.flat_map(move |(held, cut)| signals.iter().map(move |signals| (held.clone(), cut, *signals)));
-        ways.filter_map(move |(held, cut, signals)| {
-            let manner = Manner { hurry: true, signals, guide };
+        ways.filter_map(move |(held, cut)| {
+            let manner = Manner { hurry: true, guide };
             self.along(Course { first, second, cut, held: &held, manner }, self.trace.events.len())
         })
+    }
+
+    /// Whether schedules are searched for by who signals whom.
+    pub fn has_handshakes(&self) -> bool {
+        self.handshakes.is_some()
+    }
+
+    /// A schedule by who signals whom, in which the earliest access of the span comes between first and second, and so do those after
+    /// it that its thread gets to.
+    pub fn by_handshakes(
+        &self,
+        locksets: &Locksets,
+        (first, second): (EventId, EventId),
+        span: Span,
+    ) -> Option<Vec<EventId>> {
+        let handshakes = self.handshakes.as_ref()?;
+        let goal = handshakes.goal(self.trace, self.structure, locksets, [first, span.from, span.to, second])?;
+        let legs = handshakes.legs(&goal)?;
+        let limits = self.structure.threads.iter().map(|own| own.len() as u32).collect();
+        let manner = Manner { hurry: true, guide: None };
+        let (state, left) = (self.semantics.initial(), self.trace.events.len());
+        let mut walk = Walk { by: self, state, schedule: Vec::new(), limits, last: Vec::new(), manner, left };
+        legs.iter().try_for_each(|leg| walk.leg(leg))?;
+        walk.until(second, self.trace.event(second).thread)?;
+        if self.complete { walk.finish() } else { Some(walk.schedule) }
     }
 
     fn along(&self, course: Course<'_>, most_steps: usize) -> Option<Vec<EventId>> {
@@ -267,7 +278,7 @@ impl<'a> EarlyWitness<'a> {
         // Up to here the recorded order does as it is.
         let stands = held.iter().map(|held| own[held.thread.index()][held.at as usize]);
         let leave = stands.chain([own[local.index()][course.cut as usize]]).min()?.index();
-        let at = if manner.guide.is_none() && manner.signals == Signals::AsTheyCome { leave } else { 0 };
+        let at = if manner.guide.is_none() { leave } else { 0 };
         let state = self.recorded_state(at)?;
         let schedule = (0..at).map(EventId::from_index).collect();
         let limits = own.iter().map(|own| own.len() as u32).collect();
@@ -361,13 +372,13 @@ impl Walk<'_, '_> {
 
     /// Takes the next step: of the thread `ahead` if it can, else of the one whose next event comes earliest.
     fn advance(&mut self, ahead: Option<ThreadId>) -> Option<()> {
-        let preferred = ahead.and_then(|thread| self.next(thread)).filter(|next| !self.is_wasted(*next));
+        let preferred = ahead.and_then(|thread| self.next(thread));
         if preferred.is_some_and(|next| self.step(next)) {
             return Some(());
         }
         let threads = (0..self.limits.len()).map(ThreadId::from_index);
         let mut others: Vec<EventId> = threads.filter_map(|thread| self.next(thread)).collect();
-        others.sort_unstable_by_key(|next| (self.is_wasted(*next), self.manner.place(*next)));
+        others.sort_unstable_by_key(|next| self.manner.place(*next));
         others.into_iter().any(|next| preferred != Some(next) && self.step(next)).then_some(())
     }
 
@@ -381,12 +392,18 @@ impl Walk<'_, '_> {
         self.limits[self.by.trace.event(event).thread.index()] <= self.by.structure.position[event.index()]
     }
 
-    /// Whether a signal would be lost that may be of use later.
-    fn is_wasted(&self, event: EventId) -> bool {
-        let is_signal = matches!(self.by.trace.event(event).op, Op::Signal { .. });
-        self.manner.signals != Signals::AsTheyCome
-            && is_signal
-            && self.by.semantics.releasable(&self.state, event).is_empty()
+    /// Goes on with one thread alone.
+    fn leg(&mut self, leg: &Leg) -> Option<()> {
+        let by = self.by;
+        while let Some(next) = by.semantics.next(&self.state, leg.thread)
+            && by.structure.position[next.index()] < leg.to
+        {
+            let chosen = leg.releases.iter().find(|(signal, _)| *signal == next).map(|(_, thread)| *thread);
+            let released = chosen.or_else(|| by.released(&self.state, next, |wake| wake.0));
+            by.semantics.step(&mut self.state, next, released).ok()?;
+            self.schedule.push(next);
+        }
+        Some(())
     }
 
     fn step(&mut self, event: EventId) -> bool {
@@ -399,10 +416,7 @@ impl Walk<'_, '_> {
                 _ => return false,
             }
         }
-        let released = by.released(&self.state, event, |wake| {
-            let spared = self.manner.signals == Signals::ForThoseWhoGoOn && self.is_held(wake);
-            (spared, self.manner.place(wake))
-        });
+        let released = by.released(&self.state, event, |wake| self.manner.place(wake));
         let done = by.semantics.step(&mut self.state, event, released).is_ok();
         self.schedule.extend(done.then_some(event));
         done

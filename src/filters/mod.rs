@@ -7,6 +7,7 @@ mod bundles;
 mod early_refutation;
 mod early_witness;
 mod forced_reads;
+mod handshakes;
 mod locksets;
 mod must_happen_before;
 mod orders;
@@ -135,13 +136,14 @@ impl<'a> Filters<'a> {
         let reads = Reads::new(trace, structure, observed, constants);
         let (rule, rule_with_pins) = ReadRule::of(question.model);
         let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question);
-        let witness = EarlyWitness::new(trace, structure, observed, question).ok();
+        let locksets = Locksets::new(trace, structure);
+        let witness = EarlyWitness::new(trace, structure, observed, &locksets, question).ok();
         let checker = Checker::new(trace, observed, transactions, question).ok();
         Filters {
             facts,
             question,
             without: options.without.clone(),
-            locksets: Locksets::new(trace, structure),
+            locksets,
             forcing: forcing(rule),
             with_pins: rule_with_pins.filter(|_| reads.any_pin()).map(forcing),
             refutation: EarlyRefutation::new(trace, structure, question.feasibility),
@@ -181,6 +183,19 @@ impl<'a> Filters<'a> {
     ) -> Option<impl Iterator<Item = Vec<EventId>>> {
         let (witnesses, _) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
         witnesses.goes_on().then(|| witnesses.sweeps(&self.locksets, ends, spans, way))
+    }
+
+    /// Whether [`Filters::by_handshakes`] may find something: no value counts, and threads wait for signals.
+    pub(crate) fn has_handshakes(&self) -> bool {
+        let witnesses = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness));
+        witnesses.is_some_and(|(witnesses, _)| witnesses.has_handshakes())
+    }
+
+    /// A schedule that may show the pair `ends` interrupted by the earliest of these accesses, and by more of them, made by a search
+    /// for who signals whom.
+    pub(crate) fn by_handshakes(&self, ends: (EventId, EventId), span: Span) -> Option<Vec<EventId>> {
+        let (witnesses, _) = self.witness.as_ref()?;
+        witnesses.by_handshakes(&self.locksets, ends, span)
     }
 
     /// The remote accesses of the trace, for [`Filters::judge_bundles`].

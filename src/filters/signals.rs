@@ -5,9 +5,11 @@
 //! - However many wakes come before one, there are as many signals before it.
 //! - Whichever threads give these signals, they were themselves woken so often before, by signals of another condition
 //!   variable: what all ways to share the signals out need at the least, every prefix has.
+//!
+//! Who signals with the waiters' lock held wakes nobody before the end of that critical section.
 
 use super::suppliers::{Edges, before_enough};
-use foretrace_trace::{EventId, MustHappenBefore, Op, Structure, Trace, Waiting};
+use foretrace_trace::{EventId, MustHappenBefore, Op, Structure, SyncId, Trace, Waiting};
 use std::collections::BTreeMap;
 
 /// Steps of one rule for one condition variable beyond which it is left out.
@@ -25,7 +27,15 @@ struct Cond {
     /// What needs a signal.
     waitings: Vec<Waiting>,
     /// Its signals, and each broadcast as often as it counts.
-    tokens: Vec<EventId>,
+    tokens: Vec<Token>,
+}
+
+/// A signal that wakes one thread.
+#[derive(Clone, Copy)]
+struct Token {
+    signal: EventId,
+    /// What of its thread comes before the wake: the signal, or the end of its critical section.
+    ready: EventId,
 }
 
 impl<'a> Signals<'a> {
@@ -43,8 +53,12 @@ impl<'a> Signals<'a> {
                 Op::Broadcast { .. } => threads.len(),
                 _ => 1,
             };
-            let signals = &structure.signals[cond];
-            Cond { tokens: signals.iter().flat_map(|one| std::iter::repeat_n(*one, worth(one))).collect(), waitings }
+            let lock = lock_of_all(trace, &waitings);
+            let tokens = structure.signals[cond].iter().flat_map(|signal| {
+                let ready = ready(trace, structure, *signal, lock);
+                std::iter::repeat_n(ready.map(|ready| Token { signal: *signal, ready }), worth(signal)).flatten()
+            });
+            Cond { tokens: tokens.collect(), waitings }
         };
         Signals { trace, structure, conds: by_cond.into_iter().map(cond).collect() }
     }
@@ -72,11 +86,11 @@ impl<'a> Signals<'a> {
             let thread = self.trace.event(*wake).thread;
             finished[thread.index()] += 1;
             let mut possible = self.possible(cond, *wake, clocks);
-            possible.retain(|signal| self.trace.event(*signal).thread != thread);
-            possible.dedup(); // a broadcast counts once for a thread
-            before_enough(facts, &possible, finished[thread.index()], *wake, edges);
-            possible.retain(|signal| !clocks.before(*signal, *wait));
-            before_enough(facts, &possible, 1, *wake, edges);
+            possible.retain(|token| self.trace.event(token.signal).thread != thread);
+            possible.dedup_by_key(|token| token.signal); // a broadcast counts once for a thread
+            before_enough(facts, &ready_of(&possible), finished[thread.index()], *wake, edges);
+            possible.retain(|token| !clocks.before(token.signal, *wait));
+            before_enough(facts, &ready_of(&possible), 1, *wake, edges);
         }
     }
 
@@ -85,7 +99,7 @@ impl<'a> Signals<'a> {
         for waker in self.conds.iter().flat_map(|cond| &cond.waitings) {
             let count = cond.up_to(waker.wake, clocks);
             let possible = self.possible(cond, waker.wake, clocks);
-            before_enough((self.trace, self.structure, clocks), &possible, count, waker.wake, edges);
+            before_enough((self.trace, self.structure, clocks), &ready_of(&possible), count, waker.wake, edges);
         }
     }
 
@@ -93,10 +107,10 @@ impl<'a> Signals<'a> {
     fn of_signallers(&self, cond: &Cond, clocks: &MustHappenBefore, edges: &mut Edges) {
         for wake in cond.waitings.iter().map(|waiting| waiting.wake) {
             let count = cond.up_to(wake, clocks);
-            let possible = self.possible(cond, wake, clocks);
+            let possible = ready_of(&self.possible(cond, wake, clocks));
             for other in self.conds.iter().filter(|other| !std::ptr::eq(*other, cond)) {
                 let Some(needed) = self.needed_of(other, &possible, count, wake, clocks) else { continue };
-                let possible = self.possible(other, wake, clocks);
+                let possible = ready_of(&self.possible(other, wake, clocks));
                 before_enough((self.trace, self.structure, clocks), &possible, needed, wake, edges);
             }
         }
@@ -138,10 +152,35 @@ impl<'a> Signals<'a> {
         least[count]
     }
 
-    /// The signals that do not come after the wake in every prefix.
-    fn possible(&self, cond: &Cond, wake: EventId, clocks: &MustHappenBefore) -> Vec<EventId> {
-        cond.tokens.iter().copied().filter(|signal| !clocks.before(wake, *signal)).collect()
+    /// The signals that do not come too late for the wake in every prefix.
+    fn possible(&self, cond: &Cond, wake: EventId, clocks: &MustHappenBefore) -> Vec<Token> {
+        cond.tokens.iter().copied().filter(|token| !clocks.before(wake, token.ready)).collect()
     }
+}
+
+fn ready_of(tokens: &[Token]) -> Vec<EventId> {
+    tokens.iter().map(|token| token.ready).collect()
+}
+
+/// The lock that all these wakes take, if it is one.
+fn lock_of_all(trace: &Trace, waitings: &[Waiting]) -> Option<SyncId> {
+    let lock = |waiting: &Waiting| match trace.event(waiting.wake).op {
+        Op::Wake { lock, .. } => Some(lock),
+        _ => None,
+    };
+    let first = lock(waitings.first()?);
+    waitings.iter().all(|waiting| lock(waiting) == first).then_some(first?)
+}
+
+/// What comes before any wake by this signal; nothing where there is none, as its thread never gives the lock back.
+fn ready(trace: &Trace, structure: &Structure, signal: EventId, lock: Option<SyncId>) -> Option<EventId> {
+    let Some(lock) = lock else { return Some(signal) };
+    let thread = trace.event(signal).thread;
+    let regions = &structure.regions[lock.index()];
+    let before = &regions[..regions.partition_point(|region| region.start < signal)];
+    let last = before.iter().rev().find(|region| region.thread == thread);
+    let around = last.filter(|region| region.end.is_none_or(|end| signal < end));
+    around.map_or(Some(signal), |region| region.end)
 }
 
 impl Cond {
