@@ -1,8 +1,9 @@
 //! What one model's questions have taught so far, for those that come after them.
 
 use super::sections::Refuted;
-use foretrace_trace::{EventId, Structure, Trace};
-use std::sync::{Mutex, PoisonError};
+use crate::filters::RegionsByThread;
+use foretrace_trace::{EventId, Trace};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most orders that are kept: each is a constraint of every solver.
 const MOST_ORDERS: usize = 1 << 16;
@@ -16,9 +17,9 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// Nothing yet.
-    pub(super) fn new(trace: &'a Trace, structure: &Structure) -> Known<'a> {
-        Known { refuted: Refuted::new(trace, structure), orders: Mutex::default() }
+    /// Nothing yet, of a trace with these regions.
+    pub(super) fn new(trace: &'a Trace, regions: Arc<RegionsByThread>) -> Known<'a> {
+        Known { refuted: Refuted::new(trace, regions), orders: Mutex::default() }
     }
 
     /// Adds orders, as long as there is room.

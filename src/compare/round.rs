@@ -5,13 +5,14 @@ use super::verdicts::verdicts;
 use super::{Asked, Comparison, Counts, Disagreement, Listener, Said};
 use crate::candidates::{Candidates, Pair};
 use crate::explain::Explainer;
-use crate::filters::{Bundles, Filters, Part, SCREENS, Screen};
+use crate::filters::{Bundles, Filters, Part, SCREENS, Screen, regions_by_thread};
 use crate::options::{Options, Per, Strategy};
 use crate::predict::{self, Case, Progress, Sink, decide};
 use crate::solve::Limits;
 use crate::verdict::Decision;
 use foretrace_encodings::Facts;
 use foretrace_trace::{Independence, Model, MustHappenBefore, Triple};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Candidates of the first block. The next ones are twice as large each, up to [`LARGEST_BLOCK`]: who stops the run early
@@ -57,7 +58,8 @@ impl<'r, 'a> Round<'r, 'a> {
             filters,
             interrupted: false,
         };
-        let known = (0..models).map(|_| Known::new(facts.trace, facts.structure)).collect();
+        let regions = Arc::new(regions_by_thread(facts.trace, facts.structure));
+        let known = (0..models).map(|_| Known::new(facts.trace, Arc::clone(&regions))).collect();
         let (reasons, size) = (asked.reasons, FIRST_BLOCK);
         let progress = Progress { candidates, ..Progress::default() };
         Round { asked, facts, clocks, limits, listener, reasons, known, block: Vec::new(), size, progress, comparison }

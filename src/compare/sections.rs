@@ -4,10 +4,10 @@
 //! where its whole section is between theirs, wherever in the sections they are. And a prefix that holds a later event of
 //! second's section holds the earlier ones. So who refutes a candidate refutes all of the same sections whose second is not earlier.
 
-use crate::filters::{RegionsByThread, regions_by_thread};
-use foretrace_trace::{EventId, Region, Structure, Trace, Triple};
+use crate::filters::RegionsByThread;
+use foretrace_trace::{EventId, Region, Trace, Triple};
 use rustc_hash::FxHashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(test)]
 mod tests;
@@ -21,14 +21,14 @@ type Sections = [EventId; 3];
 /// What was refuted: for each three sections the earliest second.
 pub(super) struct Refuted<'a> {
     trace: &'a Trace,
-    regions: RegionsByThread,
+    regions: Arc<RegionsByThread>,
     earliest: Mutex<FxHashMap<Sections, EventId>>,
 }
 
 impl<'a> Refuted<'a> {
-    /// Nothing yet.
-    pub(super) fn new(trace: &'a Trace, structure: &Structure) -> Refuted<'a> {
-        Refuted { trace, regions: regions_by_thread(trace, structure), earliest: Mutex::default() }
+    /// Nothing yet, of a trace with these regions.
+    pub(super) fn new(trace: &'a Trace, regions: Arc<RegionsByThread>) -> Refuted<'a> {
+        Refuted { trace, regions, earliest: Mutex::default() }
     }
 
     /// Notes a candidate that no prefix shows, under conflict independence.

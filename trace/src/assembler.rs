@@ -2,10 +2,11 @@
 
 use crate::error::{Invalid, Problem, quoted};
 use crate::observe::{Observed, observe};
+use crate::op::Op;
 use crate::smtlib::{self, TermError};
 use crate::term::{TermId, Terms};
 use crate::trace::{
-    Data, Event, EventId, Local, NameId, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId, Variable,
+    Data, Event, EventId, Local, NameId, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId, Variable,
 };
 use crate::value::{Sort, Value};
 use rustc_hash::FxHashMap;

@@ -2,10 +2,11 @@
 
 use crate::data_rules::MOST_BITS;
 use crate::error::Problem;
+use crate::op::Op;
 use crate::semantics::{Semantics, State};
 use crate::smtlib;
 use crate::term::TermId;
-use crate::trace::{EventId, Local, Op, SyncId, SyncKind, ThreadId, Trace, VarId};
+use crate::trace::{EventId, Local, SyncId, SyncKind, ThreadId, Trace, VarId};
 
 /// Why an event cannot come next. [`Semantics::explain`] says it in words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

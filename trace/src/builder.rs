@@ -6,9 +6,10 @@
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Invalid, Problem};
 use crate::observe::Observed;
+use crate::op::{Op, WakeCause, Why};
 use crate::smtlib::TermError;
 use crate::term::TermId;
-use crate::trace::{Data, Event, EventId, NameId, Op, SyncId, SyncKind, ThreadId, Trace, VarId, WakeCause, Why};
+use crate::trace::{Data, Event, EventId, NameId, SyncId, SyncKind, ThreadId, Trace, VarId};
 use crate::value::{Sort, Value};
 
 /// Why a trace cannot be built.

@@ -5,9 +5,10 @@
 
 use crate::dependence::Access;
 use crate::observe::Observed;
+use crate::op::Op;
 use crate::schedule::BadStep;
 use crate::semantics::{Effect, Semantics, Unsupported};
-use crate::trace::{EventId, Op, Trace};
+use crate::trace::{EventId, Trace};
 use crate::transactions::{NoCandidate, Transaction};
 use crate::value::Value;
 use crate::violation::{Feasibility, Independence, Model, Pattern, Question, Triple};

@@ -5,9 +5,10 @@
 use crate::blocked::Blocked;
 use crate::locals::Slots;
 use crate::observe::Observed;
+use crate::op::Op;
 use crate::semantics::{Cell, Effect, State};
 use crate::term::TermId;
-use crate::trace::{EventId, Local, Op, Trace, VarId};
+use crate::trace::{EventId, Local, Trace, VarId};
 use crate::value::Value;
 use std::sync::Arc;
 

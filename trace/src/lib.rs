@@ -22,6 +22,7 @@ mod locals;
 mod lower;
 mod names;
 mod observe;
+mod op;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
 mod program_order;
@@ -55,13 +56,14 @@ pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};
 pub use names::Names;
 pub use observe::{Observed, StepError, observe};
+pub use op::{Op, WakeCause, Why};
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
 pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
-    Data, Event, EventId, Local, NameId, OF_LIBRARY, Op, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,
-    Variable, WakeCause, Why,
+    Data, Event, EventId, Local, NameId, OF_LIBRARY, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,
+    Variable,
 };
 pub use transactions::{Atomic, NoCandidate, Transaction};
 pub use value::{Sort, Value};

@@ -1,8 +1,9 @@
 //! Traces with less data: from expressions to the values that were seen, from values to none.
 
 use crate::observe::{Observed, StepError, observe};
+use crate::op::Op;
 use crate::term::{Node, TermId, Terms};
-use crate::trace::{Data, Event, EventId, Local, Op, Trace, Variable};
+use crate::trace::{Data, Event, EventId, Local, Trace, Variable};
 use crate::value::Value;
 
 /// Why a trace cannot be had with this data.

@@ -2,10 +2,11 @@
 
 use crate::error::Problem;
 use crate::interner::{Interner, hash_of};
+use crate::op::Op;
 use crate::schedule::RunError;
 use crate::semantics::{Effect, Semantics};
 use crate::term::TermId;
-use crate::trace::{EventId, Op, Trace};
+use crate::trace::{EventId, Trace};
 use crate::value::Value;
 
 /// What every access read and wrote in the recorded order.

@@ -1,6 +1,7 @@
 //! Each thread's events in program order, and what else holds of a trace in every prefix of it.
 
-use crate::trace::{EventId, Op, SyncId, ThreadId, Trace};
+use crate::op::Op;
+use crate::trace::{EventId, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 /// Which events each thread has, in its own order.

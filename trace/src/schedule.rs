@@ -2,8 +2,9 @@
 
 use crate::blocked::Blocked;
 use crate::error::Problem;
+use crate::op::Op;
 use crate::semantics::{Effect, Semantics, State, unreleased};
-use crate::trace::{EventId, Op, SyncId, ThreadId, Trace};
+use crate::trace::{EventId, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 /// For each wait of an order, the step at which a wake needs that a signal or broadcast came before.

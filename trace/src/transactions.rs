@@ -1,6 +1,7 @@
 //! What counts as a transaction: which stretches of a thread are meant to be atomic.
 
-use crate::trace::{EventId, NameId, Op, ThreadId, Trace};
+use crate::op::Op;
+use crate::trace::{EventId, NameId, ThreadId, Trace};
 use crate::violation::{Pattern, Triple};
 use serde::{Deserialize, Serialize};
 use std::fmt;

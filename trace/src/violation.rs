@@ -1,6 +1,7 @@
 //! What is asked of a trace: candidate triples, analysis models, feasibility and independence.
 
-use crate::trace::{Data, EventId, Op, Trace};
+use crate::op::Op;
+use crate::trace::{Data, EventId, Trace};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,10 +1,12 @@
 //! What is said of other candidates in the same sections, held against all interleavings.
 
 use super::Refuted;
+use crate::filters::regions_by_thread;
 use foretrace_trace::oracle::Oracle;
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, Structure, SyncKind, Trace, TraceBuilder, Triple,
 };
+use std::sync::Arc;
 
 /// Numbers below a bound, the same for a seed.
 struct Chance(u64);
@@ -54,14 +56,14 @@ fn refutations_say_what_is_so_of_others() {
     let (mut said, mut feasible) = (0, 0);
     for seed in 0..1600 {
         let (trace, observed) = trace(seed);
-        let structure = Structure::new(&trace);
+        let regions = Arc::new(regions_by_thread(&trace, &Structure::new(&trace)));
         let transactions = Atomic::Threads.transactions(&trace);
         for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
             let oracle = Oracle::new(&trace, &observed, model).expect("the model fits");
             let truth = oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict);
             let is_feasible = |triple: &Triple| truth[triple].is_some();
             for one in truth.keys().filter(|triple| !is_feasible(triple)) {
-                let refuted = Refuted::new(&trace, &structure);
+                let refuted = Refuted::new(&trace, Arc::clone(&regions));
                 refuted.add(*one);
                 for other in truth.keys().filter(|other| *other != one && refuted.covers(**other)) {
                     assert!(!is_feasible(other), "seed {seed}, {model}: {one} is refuted, {other} is not");

@@ -1,9 +1,10 @@
 //! From a trace to bytes.
 
 use super::{KINDS, MAGIC, VERSION, flag, tag};
+use crate::op::{Op, WakeCause, Why};
 use crate::smtlib::name_and_indices;
 use crate::term::{Node, TermId};
-use crate::trace::{Data, Event, NameId, Op, SyncId, SyncKind, Trace, VarId, WakeCause, Why};
+use crate::trace::{Data, Event, NameId, SyncId, SyncKind, Trace, VarId};
 use crate::value::{Sort, Value};
 use dashu_int::UBig;
 use indexmap::IndexSet;

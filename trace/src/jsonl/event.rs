@@ -4,8 +4,9 @@ use super::object::Object;
 use super::scalar::{array, boolean, compact, integer, small, string, value};
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Problem, quoted};
+use crate::op::{Op, WakeCause, Why};
 use crate::term::TermId;
-use crate::trace::{Data, Event, EventId, NameId, Op, SyncId, ThreadId, VarId, WakeCause, Why};
+use crate::trace::{Data, Event, EventId, NameId, SyncId, ThreadId, VarId};
 use crate::wellformed::values_in_trace_without_data;
 
 /// Every field that some event has; on an event that does not take it, it is a mistake.

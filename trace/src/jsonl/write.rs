@@ -1,9 +1,10 @@
 //! A trace as JSON Lines: compact, fields in the order of `docs/trace-format.md`, the same bytes each time.
 
 use super::VERSION;
+use crate::op::{Op, WakeCause, Why};
 use crate::smtlib;
 use crate::term::TermId;
-use crate::trace::{Event, NameId, Op, SyncId, SyncKind, ThreadId, Trace, VarId, WakeCause, Why};
+use crate::trace::{Event, NameId, SyncId, SyncKind, ThreadId, Trace, VarId};
 use crate::value::Sort;
 use std::io::{self, Write};
 

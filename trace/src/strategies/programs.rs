@@ -2,7 +2,7 @@
 
 use super::Topic;
 use super::random::Random;
-use crate::trace::WakeCause;
+use crate::op::WakeCause;
 
 const TOPICS: [(usize, Topic); 12] = [
     (4, Topic::Mutex),

@@ -2,7 +2,8 @@
 
 use super::{a_kind, sync, thread};
 use crate::error::{Problem, quoted};
-use crate::trace::{Event, EventId, NameId, Op, SyncId, SyncKind, ThreadId, Trace};
+use crate::op::Op;
+use crate::trace::{Event, EventId, NameId, SyncId, SyncKind, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 /// What every thread has open.

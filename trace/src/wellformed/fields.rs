@@ -2,8 +2,9 @@
 
 use super::{a_kind, sync};
 use crate::error::{Problem, quoted};
+use crate::op::Op;
 use crate::term::TermId;
-use crate::trace::{Data, Event, Op, SyncId, SyncKind, Trace, VarId};
+use crate::trace::{Data, Event, SyncId, SyncKind, Trace, VarId};
 use crate::value::Sort;
 
 pub(super) fn check(trace: &Trace, event: &Event) -> Result<(), Problem> {

@@ -2,7 +2,8 @@
 
 use super::{a_kind, thread};
 use crate::error::Problem;
-use crate::trace::{Event, Op, ThreadId, Trace};
+use crate::op::Op;
+use crate::trace::{Event, ThreadId, Trace};
 
 /// The group that is open, if any.
 #[derive(Default)]

@@ -2,9 +2,10 @@
 
 use super::thread;
 use crate::error::{Problem, quoted};
+use crate::op::Op;
 use crate::smtlib::is_expressible;
 use crate::term::{Node, TermId};
-use crate::trace::{Data, Event, EventId, Local, NameId, Op, ThreadId, Trace};
+use crate::trace::{Data, Event, EventId, Local, NameId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 /// Which events may use a term, from the names in it.

@@ -2,7 +2,8 @@
 
 use super::thread;
 use crate::error::Problem;
-use crate::trace::{Event, EventId, Op, ThreadId, Trace};
+use crate::op::Op;
+use crate::trace::{Event, EventId, ThreadId, Trace};
 
 /// What is known of each thread so far.
 pub(super) struct Threads {

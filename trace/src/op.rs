@@ -1,0 +1,299 @@
+//! What events do.
+
+use crate::term::TermId;
+use crate::trace::{EventId, NameId, SyncId, ThreadId, VarId};
+use serde::{Deserialize, Serialize};
+
+/// Why an assume stands in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// The way that the execution took at a branch.
+    Branch,
+    /// A value that left what is tracked.
+    Pin,
+}
+
+/// Why a waiter woke without a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WakeCause {
+    /// Its time was over.
+    Timeout,
+    /// For no reason.
+    Spurious,
+}
+
+/// What an event does. Values are literals in the trace's term arena.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Start of a transaction; nested ones belong to the outermost.
+    Begin {
+        /// Its label.
+        label: Option<NameId>,
+    },
+    /// End of a transaction.
+    End {
+        /// Its label.
+        label: Option<NameId>,
+    },
+    /// `dst := var`.
+    Read {
+        /// The variable read.
+        var: VarId,
+        /// The local name that takes the value.
+        dst: Option<NameId>,
+        /// The value observed.
+        value: Option<TermId>,
+        /// What must hold for the event to happen; may mention `dst`.
+        guard: Option<TermId>,
+    },
+    /// `var := expr`.
+    Write {
+        /// The variable written.
+        var: VarId,
+        /// What is written; always there in a symbolic trace.
+        expr: Option<TermId>,
+        /// The value observed.
+        value: Option<TermId>,
+        /// What must hold for the event to happen.
+        guard: Option<TermId>,
+        /// Memory changed by code that was not recorded: never part of a candidate.
+        external: bool,
+    },
+    /// In one step `dst := var; var := expr`.
+    Rmw {
+        /// The variable read and written.
+        var: VarId,
+        /// The local name that takes the old value.
+        dst: Option<NameId>,
+        /// What is written; may mention `dst`; always there in a symbolic trace.
+        expr: Option<TermId>,
+        /// The old value observed.
+        value: Option<TermId>,
+        /// The new value observed.
+        stored: Option<TermId>,
+        /// What must hold for the event to happen; may mention `dst`.
+        guard: Option<TermId>,
+    },
+    /// `dst := expr`, thread-local.
+    Let {
+        /// The name defined.
+        dst: NameId,
+        /// Its value.
+        expr: TermId,
+    },
+    /// `expr` holds.
+    Assume {
+        /// The condition.
+        expr: TermId,
+        /// Why it stands here.
+        why: Why,
+    },
+    /// Take a mutex, or a rwlock exclusively.
+    Acquire {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Give it back.
+    Release {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Share a rwlock.
+    AcquireShared {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Give a share back.
+    ReleaseShared {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// A try-lock that failed: another thread holds the lock.
+    Busy {
+        /// The lock.
+        lock: SyncId,
+    },
+    /// Give `lock` back and start to wait on `cond`.
+    Wait {
+        /// The condition variable.
+        cond: SyncId,
+        /// The lock held.
+        lock: SyncId,
+    },
+    /// Take `lock` again after a `Wait`.
+    Wake {
+        /// The condition variable.
+        cond: SyncId,
+        /// The lock.
+        lock: SyncId,
+        /// Why it woke, where no signal was needed.
+        cause: Option<WakeCause>,
+        /// The signal or broadcast that woke it in this run.
+        by: Option<EventId>,
+    },
+    /// Release one of those that wait on `cond`, or nothing if none waits.
+    Signal {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// Release all that wait on `cond`.
+    Broadcast {
+        /// The condition variable.
+        cond: SyncId,
+    },
+    /// Count up.
+    Post {
+        /// The semaphore.
+        sem: SyncId,
+    },
+    /// Count down; enabled above zero.
+    Down {
+        /// The semaphore.
+        sem: SyncId,
+    },
+    /// Come to a barrier.
+    Arrive {
+        /// The barrier.
+        barrier: SyncId,
+        /// Which of its rounds.
+        round: u64,
+    },
+    /// Leave it; enabled when every recorded arrive of the round is done.
+    Depart {
+        /// The barrier.
+        barrier: SyncId,
+        /// Which of its rounds.
+        round: u64,
+    },
+    /// Start a thread.
+    Fork {
+        /// The thread.
+        child: ThreadId,
+    },
+    /// Wait for a thread's last event.
+    Join {
+        /// The thread.
+        child: ThreadId,
+    },
+    /// Start of an operation on a concurrent object.
+    Call {
+        /// The object.
+        object: Option<NameId>,
+        /// The operation.
+        method: NameId,
+        /// Its arguments, as compact JSON.
+        args: Option<NameId>,
+    },
+    /// End of an operation.
+    Return {
+        /// The object.
+        object: Option<NameId>,
+        /// The operation.
+        method: NameId,
+        /// Its result, as compact JSON.
+        value: Option<NameId>,
+    },
+    /// The memory of these variables was given back.
+    Free {
+        /// The variables.
+        vars: Box<[VarId]>,
+    },
+    /// The failure that ended a failing run.
+    Fail {
+        /// What failed.
+        reason: Option<NameId>,
+    },
+}
+
+impl Op {
+    /// The name that the format gives this kind of event.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Op::Begin { .. } => "begin",
+            Op::End { .. } => "end",
+            Op::Read { .. } => "read",
+            Op::Write { .. } => "write",
+            Op::Rmw { .. } => "rmw",
+            Op::Let { .. } => "let",
+            Op::Assume { .. } => "assume",
+            Op::Acquire { .. } => "acquire",
+            Op::Release { .. } => "release",
+            Op::AcquireShared { .. } => "acquire_shared",
+            Op::ReleaseShared { .. } => "release_shared",
+            Op::Busy { .. } => "busy",
+            Op::Wait { .. } => "wait",
+            Op::Wake { .. } => "wake",
+            Op::Signal { .. } => "signal",
+            Op::Broadcast { .. } => "broadcast",
+            Op::Post { .. } => "post",
+            Op::Down { .. } => "down",
+            Op::Arrive { .. } => "arrive",
+            Op::Depart { .. } => "depart",
+            Op::Fork { .. } => "fork",
+            Op::Join { .. } => "join",
+            Op::Call { .. } => "call",
+            Op::Return { .. } => "return",
+            Op::Free { .. } => "free",
+            Op::Fail { .. } => "fail",
+        }
+    }
+
+    /// The shared variable that a `read`, `write` or `rmw` accesses.
+    pub fn var(&self) -> Option<VarId> {
+        match self {
+            Op::Read { var, .. } | Op::Write { var, .. } | Op::Rmw { var, .. } => Some(*var),
+            _ => None,
+        }
+    }
+
+    /// Whether it takes a shared variable's value.
+    pub fn reads(&self) -> bool {
+        matches!(self, Op::Read { .. } | Op::Rmw { .. })
+    }
+
+    /// Whether it changes a shared variable.
+    pub fn writes(&self) -> bool {
+        matches!(self, Op::Write { .. } | Op::Rmw { .. })
+    }
+
+    /// Whether it is a write by code that was not recorded.
+    pub fn is_external(&self) -> bool {
+        matches!(self, Op::Write { external: true, .. })
+    }
+
+    /// What must hold for the event to happen: the guard of an access, the condition of an assume.
+    pub fn condition(&self) -> Option<TermId> {
+        match self {
+            Op::Read { guard, .. } | Op::Write { guard, .. } | Op::Rmw { guard, .. } => *guard,
+            Op::Assume { expr, .. } => Some(*expr),
+            _ => None,
+        }
+    }
+
+    /// What a `write` or `rmw` writes, where the trace says so.
+    pub fn written(&self) -> Option<TermId> {
+        match self {
+            Op::Write { expr, .. } | Op::Rmw { expr, .. } => *expr,
+            _ => None,
+        }
+    }
+
+    /// The expression whose value the event writes or defines.
+    pub fn computed(&self) -> Option<TermId> {
+        match self {
+            Op::Let { expr, .. } => Some(*expr),
+            _ => self.written(),
+        }
+    }
+
+    /// The local name that the event defines.
+    pub fn dst(&self) -> Option<NameId> {
+        match self {
+            Op::Read { dst, .. } | Op::Rmw { dst, .. } => *dst,
+            Op::Let { dst, .. } => Some(*dst),
+            _ => None,
+        }
+    }
+}
