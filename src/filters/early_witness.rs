@@ -175,7 +175,10 @@ impl<'a> EarlyWitness<'a> {
 
     /// Schedules for the triple, one at a time; each is a prefix of the model that holds it in order.
     pub fn schedules(&self, locksets: &Locksets, triple: Triple) -> impl Iterator<Item = Vec<EventId>> {
-        self.plans(locksets, triple).into_iter().filter_map(move |plan| self.attempt(triple, plan))
+        let Triple { first, remote, second } = triple;
+        let span = Span { from: remote, to: remote };
+        let by_plan = self.plans(locksets, triple).into_iter().filter_map(move |plan| self.attempt(triple, plan));
+        by_plan.chain(std::iter::once_with(move || self.by_handshakes(locksets, (first, second), span)).flatten())
     }
 
     /// The ways to try, likeliest first.
