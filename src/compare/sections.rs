@@ -4,7 +4,7 @@
 //! where its whole section is between theirs, wherever in the sections they are. And a prefix that holds a later event of
 //! second's section holds the earlier ones. So who refutes a candidate refutes all of the same sections whose second is not earlier.
 
-use crate::filters::RegionsByThread;
+use crate::filters::{RegionsByThread, region_around};
 use foretrace_trace::{EventId, Region, Trace, Triple};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,17 +56,11 @@ impl<'a> Refuted<'a> {
     fn sections(&self, Triple { first, remote, second }: Triple) -> Option<Sections> {
         let locks = self.regions.iter().filter(|by_thread| !by_thread.is_empty());
         let in_sections = |by_thread: &Vec<Vec<Region>>| {
-            let section = |event: EventId| around(&by_thread[self.trace.event(event).thread.index()], event);
+            let section = |event: EventId| region_around(&by_thread[self.trace.event(event).thread.index()], event);
             let [from, other, to] = [section(first)?, section(remote)?, section(second)?];
             let apart = from.start != to.start && from.excludes(&other) && to.excludes(&other);
             apart.then_some([from.start, other.start, to.start])
         };
         locks.filter_map(in_sections).next()
     }
-}
-
-/// The one of these regions, in program order, that an event is in.
-fn around(regions: &[Region], event: EventId) -> Option<Region> {
-    let started = regions.partition_point(|region| region.start <= event);
-    regions[..started].last().copied().filter(|region| region.end.is_none_or(|end| event <= end))
 }

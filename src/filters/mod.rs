@@ -23,7 +23,7 @@ pub(crate) use early_witness::{Guide, Span, Way};
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
 pub use locksets::Locksets;
 pub use orders::Orders;
-pub(crate) use orders::{RegionsByThread, regions_by_thread};
+pub(crate) use orders::{RegionsByThread, region_around, regions_by_thread};
 pub use report::{FilterCount, FilterReport};
 pub use segment::AtomicitySegment;
 

@@ -41,6 +41,12 @@ pub fn regions_by_thread(trace: &Trace, structure: &Structure) -> RegionsByThrea
     structure.regions.iter().map(split).collect()
 }
 
+/// The one of these regions, in program order, that an event is in.
+pub fn region_around(regions: &[Region], event: EventId) -> Option<Region> {
+    let started = regions.partition_point(|region| region.start <= event);
+    regions[..started].last().copied().filter(|region| region.end.is_none_or(|end| event <= end))
+}
+
 impl Orders {
     /// The orders of a model with this rule for reads.
     pub fn new(
@@ -51,7 +57,7 @@ impl Orders {
         feasibility: Feasibility,
     ) -> Orders {
         let regions = regions_by_thread(trace, structure);
-        let signals = Signals::new(trace, structure);
+        let signals = Signals::new(trace, structure, &regions);
         let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
         let mut edges: Edges = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();

@@ -8,6 +8,7 @@
 //!
 //! Who signals with the waiters' lock held wakes nobody before the end of that critical section.
 
+use super::orders::{RegionsByThread, region_around};
 use super::suppliers::{Edges, before_enough};
 use foretrace_trace::{EventId, MustHappenBefore, Op, Structure, SyncId, Trace, Waiting};
 use std::collections::BTreeMap;
@@ -39,8 +40,8 @@ struct Token {
 }
 
 impl<'a> Signals<'a> {
-    /// Those of a valid trace.
-    pub fn new(trace: &'a Trace, structure: &'a Structure) -> Signals<'a> {
+    /// Those of a valid trace with these regions.
+    pub fn new(trace: &'a Trace, structure: &'a Structure, regions: &RegionsByThread) -> Signals<'a> {
         let mut by_cond: BTreeMap<usize, Vec<Waiting>> = BTreeMap::new();
         for waiting in structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
             by_cond.entry(waiting.cond.index()).or_default().push(*waiting);
@@ -55,7 +56,7 @@ impl<'a> Signals<'a> {
             };
             let lock = lock_of_all(trace, &waitings);
             let tokens = structure.signals[cond].iter().flat_map(|signal| {
-                let ready = ready(trace, structure, *signal, lock);
+                let ready = ready(trace, regions, *signal, lock);
                 std::iter::repeat_n(ready.map(|ready| Token { signal: *signal, ready }), worth(signal)).flatten()
             });
             Cond { tokens: tokens.collect(), waitings }
@@ -173,13 +174,9 @@ fn lock_of_all(trace: &Trace, waitings: &[Waiting]) -> Option<SyncId> {
 }
 
 /// What comes before any wake by this signal; nothing where there is none, as its thread never gives the lock back.
-fn ready(trace: &Trace, structure: &Structure, signal: EventId, lock: Option<SyncId>) -> Option<EventId> {
-    let Some(lock) = lock else { return Some(signal) };
-    let thread = trace.event(signal).thread;
-    let regions = &structure.regions[lock.index()];
-    let before = &regions[..regions.partition_point(|region| region.start < signal)];
-    let last = before.iter().rev().find(|region| region.thread == thread);
-    let around = last.filter(|region| region.end.is_none_or(|end| signal < end));
+fn ready(trace: &Trace, regions: &RegionsByThread, signal: EventId, lock: Option<SyncId>) -> Option<EventId> {
+    let of_thread = lock.and_then(|lock| regions[lock.index()].get(trace.event(signal).thread.index()));
+    let around = of_thread.and_then(|regions| region_around(regions, signal));
     around.map_or(Some(signal), |region| region.end)
 }
 

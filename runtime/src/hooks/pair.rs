@@ -7,6 +7,7 @@ use core::arch::x86_64::__m128i;
 use super::access::reflect;
 use super::recording;
 use super::wide::{peek, swap};
+use super::word::combined;
 use crate::log::{self, put, seal};
 use crate::order;
 use crate::ownership;
@@ -64,7 +65,7 @@ impl Access {
             pair::LOAD => None,
             pair::STORE => Some(self.first),
             pair::COMPARE_AND_SWAP => (old == self.first).then_some(self.second),
-            update => Some(combine(update - pair::UPDATE, old, self.first)),
+            update => Some(combined!(update - pair::UPDATE, old, self.first, |value: u128| value as i128)),
         }
     }
 
@@ -80,24 +81,6 @@ impl Access {
         };
         let (first, second) = (halves(first), halves(second));
         (kind, [[first[0], second[0]], [first[1], second[1]]])
-    }
-}
-
-/// What an update makes of the old value, by the position of its operation in the side-car's `UpdateOp`.
-fn combine(op: u64, old: u128, operand: u128) -> u128 {
-    let by = |keep: bool| if keep { old } else { operand };
-    match op {
-        0 => operand,
-        1 => old.wrapping_add(operand),
-        2 => old.wrapping_sub(operand),
-        3 => old & operand,
-        4 => !(old & operand),
-        5 => old | operand,
-        6 => old ^ operand,
-        7 => by(old as i128 > operand as i128),
-        8 => by((old as i128) < operand as i128),
-        9 => by(old > operand),
-        _ => by(old < operand),
     }
 }
 

@@ -111,24 +111,33 @@ macro_rules! by_size {
 }
 pub(super) use by_size;
 
-/// What an update makes of the old value, by the position of its operation in the side-car's `UpdateOp`.
+/// What an update makes of the old value, by the position of its operation in the side-car's `UpdateOp`; an integer of any width,
+/// with what it is as a signed one.
+macro_rules! combined {
+    ($op:expr, $old:expr, $operand:expr, $signed:expr) => {{
+        let (old, operand, signed) = ($old, $operand, $signed);
+        let by = |keep: bool| if keep { old } else { operand };
+        match $op {
+            0 => operand,
+            1 => old.wrapping_add(operand),
+            2 => old.wrapping_sub(operand),
+            3 => old & operand,
+            4 => !(old & operand),
+            5 => old | operand,
+            6 => old ^ operand,
+            7 => by(signed(old) > signed(operand)),
+            8 => by(signed(old) < signed(operand)),
+            9 => by(old > operand),
+            _ => by(old < operand),
+        }
+    }};
+}
+pub(super) use combined;
+
+/// The same of a word.
 #[inline(always)]
 pub fn combine<W: Word>(op: u64, old: u64, operand: u64) -> u64 {
-    let by = |keep: bool| if keep { old } else { operand };
-    let new = match op {
-        0 => operand,
-        1 => old.wrapping_add(operand),
-        2 => old.wrapping_sub(operand),
-        3 => old & operand,
-        4 => !(old & operand),
-        5 => old | operand,
-        6 => old ^ operand,
-        7 => by(W::signed(old) > W::signed(operand)),
-        8 => by(W::signed(old) < W::signed(operand)),
-        9 => by(old > operand),
-        _ => by(old < operand),
-    };
-    new & mask::<W>()
+    combined!(op, old, operand, W::signed) & mask::<W>()
 }
 
 pub fn mask<W: Word>() -> u64 {
