@@ -74,7 +74,7 @@ impl Expressions {
         let wide = self.zero_extend(word, size * 8);
         let wide = self.whole(wide);
         let mut bytes = Bytes::constant(size, wide.bits);
-        if !wide.known {
+        if !wide.is_known() {
             bytes.known = 0;
         } else if let Some(term) = wide.term {
             bytes.symbolic = true;
@@ -132,7 +132,7 @@ impl Expressions {
     pub fn splat(&mut self, byte: Word, size: u32) -> Word {
         let byte = self.truncate(byte, 8);
         let byte = self.whole(byte);
-        if !byte.known {
+        if !byte.is_known() {
             return Word::unknown(size * 8);
         }
         let bits = (0..size).fold(0, |bits, _| bits << 8 | byte.bits);

@@ -1,35 +1,67 @@
 //! What the walker knows of a value: its bits, and how they follow from what shared memory held.
 
-use foretrace_trace::TermId;
 pub(crate) use foretrace_trace::words::{apply, mask, signed};
+use foretrace_trace::{Func, TermId};
 use std::rc::Rc;
 
-/// A scalar: an integer, a pointer or the bits of a float, of 1 to 64 bits.
+/// A scalar: an integer, a pointer or the bits of a float, of 1 to 64 bits. It has no bytes that mean nothing: those would be
+/// copied apart from the others, and what was just written in parts is slow to read as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Word {
-    /// Its bits, those above `width` zero; meaningless unless `known`.
+    /// Its bits, those above its width zero; meaningless unless known.
     pub bits: u64,
-    /// How it follows from what was read, but for `added`; nothing if it is the same in every schedule. A word of one bit has a
-    /// term of sort `Bool`.
-    pub term: Option<TermId>,
     /// What has to be added to the term. Most sums are addresses, of which no event mentions the whole: so they have no terms
     /// before somebody asks, which is [`Expressions::whole`](crate::expression::Expressions::whole).
     pub added: u64,
-    /// Its width in bits.
-    pub width: u32,
-    /// Whether its bits are known.
-    pub known: bool,
+    /// How it follows from what was read, but for `added`; nothing if it is the same in every schedule. A word of one bit has a
+    /// term of sort `Bool`.
+    pub term: Option<TermId>,
+    pub shape: Shape,
+}
+
+/// The value of a function of two words of `width` bits to such a word; nothing where it has none, as a shift by too much.
+#[inline(always)]
+pub(crate) fn binary(func: Func, width: u32, a: u64, b: u64) -> Option<u64> {
+    let is_shift = matches!(func, Func::BvShl | Func::BvLshr | Func::BvAshr);
+    if is_shift && b >= u64::from(width) { None } else { apply(func, width, a, b) }
+}
+
+/// The width of a word, and whether it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape(u32);
+
+impl Shape {
+    const KNOWN: u32 = 1 << 31;
 }
 
 impl Word {
     /// A constant.
     pub fn constant(width: u32, bits: u64) -> Word {
-        Word { bits: bits & mask(width), term: None, added: 0, width, known: true }
+        Word::new(width, bits & mask(width), None)
+    }
+
+    /// A value that is known; no bits above its width are set.
+    #[inline]
+    pub fn new(width: u32, bits: u64, term: Option<TermId>) -> Word {
+        debug_assert!(bits & !mask(width) == 0);
+        Word { bits, added: 0, term, shape: Shape(width | Shape::KNOWN) }
     }
 
     /// A value that is not known.
     pub fn unknown(width: u32) -> Word {
-        Word { bits: 0, term: None, added: 0, width, known: false }
+        Word { bits: 0, added: 0, term: None, shape: Shape(width) }
+    }
+
+    /// Its width in bits.
+    #[inline]
+    pub fn width(self) -> u32 {
+        self.shape.0 & !Shape::KNOWN
+    }
+
+    /// Whether its bits are known.
+    #[inline]
+    pub fn is_known(self) -> bool {
+        self.shape.0 & Shape::KNOWN != 0
     }
 
     /// The same bits, whatever they followed from.
@@ -37,14 +69,20 @@ impl Word {
         Word { term: None, added: 0, ..self }
     }
 
+    /// Its bits, if it has this width and is the same in every schedule.
+    #[inline(always)]
+    pub fn as_constant(&self, width: u32) -> Option<u64> {
+        (self.shape.0 == width | Shape::KNOWN && self.term.is_none()).then_some(self.bits)
+    }
+
     /// Known, and the same in every schedule.
     pub fn is_constant(self) -> bool {
-        self.known && self.term.is_none()
+        self.is_known() && self.term.is_none()
     }
 
     /// Whether it is known to be these bits.
     pub fn is(self, bits: u64) -> bool {
-        self.known && self.bits == bits
+        self.is_known() && self.bits == bits
     }
 }
 

@@ -20,10 +20,10 @@ impl Expressions {
     /// A comparison of two words of equal width, to one bit.
     #[inline(always)]
     pub fn compare(&mut self, func: Func, a: Word, b: Word) -> Word {
-        let Some(bits) = apply(func, a.width, a.bits, b.bits).filter(|_| a.known && b.known) else {
+        let Some(bits) = apply(func, a.width(), a.bits, b.bits).filter(|_| a.is_known() && b.is_known()) else {
             return Word::unknown(1);
         };
-        let result = Word::constant(1, bits);
+        let result = Word::new(1, bits, None);
         match (a.term, b.term) {
             (None, None) => result,
             _ => self.compare_terms(func, a, b, result),
@@ -37,7 +37,7 @@ impl Expressions {
             return Word { term: self.unless_literal(term), ..result };
         }
         let mut args = [self.term(a), self.term(b)];
-        if a.width == 1 && !matches!(func, Func::Eq | Func::Distinct) {
+        if a.width() == 1 && !matches!(func, Func::Eq | Func::Distinct) {
             args = args.map(|arg| self.bit(arg));
         }
         Word { term: Some(self.app(func, &args)), ..result }
@@ -52,10 +52,10 @@ impl Expressions {
         };
         let term = word.term?;
         if word.added != 0 {
-            let constant = self.literal(word.width, constant.wrapping_sub(word.added));
+            let constant = self.literal(word.width(), constant.wrapping_sub(word.added));
             return Some(self.app(Func::Eq, &[term, constant]));
         }
-        if a.width == 1 {
+        if a.width() == 1 {
             return Some(if constant == 0 { self.not(term) } else { term });
         }
         let (func, args) = match self.terms.node(term) {
@@ -76,15 +76,14 @@ impl Expressions {
                 if constant > mask(inner) {
                     return Some(self.truth(false));
                 }
-                let word = |term, bits| Word { term, added: 0, bits, width: inner, known: true };
-                let (a, b) = (word(Some(args[0]), 0), word(None, constant));
+                let (a, b) = (Word::new(inner, 0, Some(args[0])), Word::constant(inner, constant));
                 let simpler = self.equals_simply(a, b);
                 let constant = self.literal(inner, constant);
                 Some(simpler.unwrap_or_else(|| self.app(Func::Eq, &[args[0], constant])))
             }
             Func::BvAdd | Func::BvSub => {
-                let (base, added) = self.split_sum(term, a.width);
-                let constant = self.literal(a.width, constant.wrapping_sub(added));
+                let (base, added) = self.split_sum(term, a.width());
+                let constant = self.literal(a.width(), constant.wrapping_sub(added));
                 (base != term).then(|| self.app(Func::Eq, &[base, constant]))
             }
             _ => None,
@@ -94,15 +93,15 @@ impl Expressions {
     /// The condition under which a word is what it is, as simple as it can be said; nothing if it is a constant.
     pub fn pin(&mut self, word: Word) -> Option<TermId> {
         let mut term = word.term?;
-        if word.width == 1 {
+        if word.width() == 1 {
             return Some(if word.bits != 0 { term } else { self.not(term) });
         }
-        let (mut bits, mut width) = (word.bits.wrapping_sub(word.added) & mask(word.width), word.width);
+        let (mut bits, mut width) = (word.bits.wrapping_sub(word.added) & mask(word.width()), word.width());
         while let Some((inner, inner_bits)) = self.injective_argument(term, bits, width) {
             let Sort::BitVec(inner_width) = self.terms.sort(inner) else { break };
             (term, bits, width) = (inner, inner_bits, inner_width);
         }
-        let word = Word { term: Some(term), added: 0, bits, width, known: true };
+        let word = Word::new(width, bits, Some(term));
         let pinned = self.compare(Func::Eq, word, Word::constant(width, bits));
         pinned.term
     }

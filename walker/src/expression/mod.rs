@@ -3,7 +3,7 @@
 mod conditions;
 mod literals;
 
-use crate::value::{Word, apply, mask, signed};
+use crate::value::{Word, binary, mask, signed};
 use dashu_int::UBig;
 use foretrace_trace::{EventId, Func, Local, Node, Sort, TermId, Terms, Value};
 use literals::Literals;
@@ -38,9 +38,9 @@ impl Expressions {
     pub fn term(&mut self, word: Word) -> TermId {
         match word.term {
             Some(term) if word.added == 0 => term,
-            Some(term) => self.plus(term, word.width, word.added),
-            None if word.width == 1 => self.truth(word.bits != 0),
-            None => self.literal(word.width, word.bits),
+            Some(term) => self.plus(term, word.width(), word.added),
+            None if word.width() == 1 => self.truth(word.bits != 0),
+            None => self.literal(word.width(), word.bits),
         }
     }
 
@@ -49,7 +49,7 @@ impl Expressions {
     pub fn whole(&mut self, word: Word) -> Word {
         match word.term {
             Some(term) if word.added != 0 => {
-                Word { term: Some(self.plus(term, word.width, word.added)), added: 0, ..word }
+                Word { term: Some(self.plus(term, word.width(), word.added)), added: 0, ..word }
             }
             _ => word,
         }
@@ -83,17 +83,13 @@ impl Expressions {
     }
 
     /// A function of two words of equal width, to a word of that width.
-    #[inline(always)]
+    #[inline]
     pub fn binary(&mut self, func: Func, a: Word, b: Word) -> Word {
-        if !(a.known && b.known) {
-            return Word::unknown(a.width);
+        if !(a.is_known() && b.is_known()) {
+            return Word::unknown(a.width());
         }
-        let is_shift = matches!(func, Func::BvShl | Func::BvLshr | Func::BvAshr);
-        let Some(bits) = apply(func, a.width, a.bits, b.bits).filter(|_| !is_shift || b.bits < u64::from(a.width))
-        else {
-            return Word::unknown(a.width);
-        };
-        let result = Word::constant(a.width, bits);
+        let Some(bits) = binary(func, a.width(), a.bits, b.bits) else { return Word::unknown(a.width()) };
+        let result = Word::new(a.width(), bits, None);
         match (a.term, b.term) {
             (None, None) => result,
             _ => self.binary_of_terms(func, a, b, result),
@@ -106,7 +102,7 @@ impl Expressions {
             return sum;
         }
         let (a, b) = (self.whole(a), self.whole(b));
-        let term = if a.width == 1 { self.binary_of_bits(func, a, b) } else { self.binary_term(func, a, b) };
+        let term = if a.width() == 1 { self.binary_of_bits(func, a, b) } else { self.binary_term(func, a, b) };
         Word { term: self.unless_literal(term), ..result }
     }
 
@@ -118,8 +114,8 @@ impl Expressions {
             (Func::BvSub, Some(_), None) => (a, b.bits.wrapping_neg()),
             _ => return None,
         };
-        let (term, before) = self.split_sum(word.term.filter(|_| word.width > 1)?, word.width);
-        let added = word.added.wrapping_add(before).wrapping_add(added) & mask(word.width);
+        let (term, before) = self.split_sum(word.term.filter(|_| word.width() > 1)?, word.width());
+        let added = word.added.wrapping_add(before).wrapping_add(added) & mask(word.width());
         Some(Word { term: Some(term), added, ..result })
     }
 
@@ -128,7 +124,7 @@ impl Expressions {
     }
 
     fn binary_term(&mut self, func: Func, a: Word, b: Word) -> TermId {
-        let ones = mask(a.width);
+        let ones = mask(a.width());
         let (constant, other) = match (a.term, b.term) {
             (None, Some(term))
                 if !matches!(func, Func::BvAdd | Func::BvMul | Func::BvAnd | Func::BvOr | Func::BvXor) =>
@@ -141,7 +137,7 @@ impl Expressions {
             _ => {
                 let args = [self.term(a), self.term(b)];
                 return if func == Func::BvXor && args[0] == args[1] {
-                    self.literal(a.width, 0)
+                    self.literal(a.width(), 0)
                 } else {
                     self.app(func, &args)
                 };
@@ -150,9 +146,9 @@ impl Expressions {
         match (func, constant) {
             (Func::BvMul | Func::BvUdiv | Func::BvSdiv, 1) => other,
             (Func::BvShl | Func::BvLshr | Func::BvAshr | Func::BvOr | Func::BvXor, 0) => other,
-            (Func::BvMul | Func::BvAnd, 0) => self.literal(a.width, 0),
+            (Func::BvMul | Func::BvAnd, 0) => self.literal(a.width(), 0),
             (Func::BvAnd, c) if c == ones => other,
-            (Func::BvAnd, c) => self.masked(other, a.width, c),
+            (Func::BvAnd, c) => self.masked(other, a.width(), c),
             _ => {
                 let args = [self.term(a), self.term(b)];
                 self.app(func, &args)
@@ -235,12 +231,12 @@ impl Expressions {
 
     /// One of two words by a bit.
     pub fn select(&mut self, condition: Word, yes: Word, no: Word) -> Word {
-        if !condition.known {
-            return Word::unknown(yes.width);
+        if !condition.is_known() {
+            return Word::unknown(yes.width());
         }
         let chosen = if condition.bits != 0 { yes } else { no };
         let Some(test) = condition.term else { return chosen };
-        if !(yes.known && no.known) {
+        if !(yes.is_known() && no.is_known()) {
             return chosen.fixed();
         }
         let (a, b) = (self.term(yes), self.term(no));
@@ -251,14 +247,14 @@ impl Expressions {
     /// The low bits of a word.
     #[inline]
     pub fn truncate(&mut self, word: Word, width: u32) -> Word {
-        if !word.known || width > word.width {
+        if !word.is_known() || width > word.width() {
             return Word::unknown(width);
         }
-        if width == word.width {
+        if width == word.width() {
             return word;
         }
         let word = self.whole(word);
-        let term = word.term.map(|term| if word.width == 1 { term } else { self.extract_to(term, 0, width) });
+        let term = word.term.map(|term| if word.width() == 1 { term } else { self.extract_to(term, 0, width) });
         Word { term: term.and_then(|term| self.unless_literal(term)), ..Word::constant(width, word.bits) }
     }
 
@@ -347,24 +343,24 @@ impl Expressions {
 
     #[inline]
     fn extend(&mut self, word: Word, width: u32, by: fn(u32) -> Func) -> Word {
-        if width <= word.width {
+        if width <= word.width() {
             return self.truncate(word, width);
         }
-        if !word.known {
+        if !word.is_known() {
             return Word::unknown(width);
         }
         let keeps_sign = by(1) == Func::SignExtend(1);
-        let bits = if keeps_sign { signed(word.width, word.bits) as u64 } else { word.bits };
+        let bits = if keeps_sign { signed(word.width(), word.bits) as u64 } else { word.bits };
         let result = Word::constant(width, bits);
         match self.whole(word).term {
-            Some(term) => self.extend_term(term, word.width, result, by),
+            Some(term) => self.extend_term(term, word.width(), result, by),
             None => result,
         }
     }
 
     /// The term of `from` bits, made wider, stands for `result`.
     fn extend_term(&mut self, term: TermId, from: u32, result: Word, by: fn(u32) -> Func) -> Word {
-        let (width, keeps_sign) = (result.width, by(1) == Func::SignExtend(1));
+        let (width, keeps_sign) = (result.width(), by(1) == Func::SignExtend(1));
         if from == 1 {
             let (set, clear) = (self.literal(width, if keeps_sign { u64::MAX } else { 1 }), self.literal(width, 0));
             return Word { term: Some(self.app(Func::Ite, &[term, set, clear])), ..result };

@@ -1,45 +1,12 @@
 //! Instructions that only compute.
 
 use super::Walk;
-use super::registers::Scope;
+use super::registers::{constant_at, word_at};
 use crate::expression::Expressions;
-use crate::value::{Value, Word, signed};
-use foretrace_instrument::sidecar::{BinaryOp, CastOp, Op, Operand, Predicate, Type};
+use crate::program::{By, Place, Prepared, Scalar};
+use crate::value::{Value, Word, apply, binary, mask, signed};
+use foretrace_instrument::sidecar::Operand;
 use foretrace_trace::Func;
-
-/// The function of terms that an operation is.
-fn binary_func(by: BinaryOp) -> Func {
-    match by {
-        BinaryOp::Add => Func::BvAdd,
-        BinaryOp::Sub => Func::BvSub,
-        BinaryOp::Mul => Func::BvMul,
-        BinaryOp::UDiv => Func::BvUdiv,
-        BinaryOp::SDiv => Func::BvSdiv,
-        BinaryOp::URem => Func::BvUrem,
-        BinaryOp::SRem => Func::BvSrem,
-        BinaryOp::Shl => Func::BvShl,
-        BinaryOp::LShr => Func::BvLshr,
-        BinaryOp::AShr => Func::BvAshr,
-        BinaryOp::And => Func::BvAnd,
-        BinaryOp::Or => Func::BvOr,
-        BinaryOp::Xor => Func::BvXor,
-    }
-}
-
-fn predicate_func(by: Predicate) -> Func {
-    match by {
-        Predicate::Eq => Func::Eq,
-        Predicate::Ne => Func::Distinct,
-        Predicate::Ugt => Func::BvUgt,
-        Predicate::Uge => Func::BvUge,
-        Predicate::Ult => Func::BvUlt,
-        Predicate::Ule => Func::BvUle,
-        Predicate::Sgt => Func::BvSgt,
-        Predicate::Sge => Func::BvSge,
-        Predicate::Slt => Func::BvSlt,
-        Predicate::Sle => Func::BvSle,
-    }
-}
 
 impl Walk<'_, '_> {
     pub(super) fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
@@ -48,7 +15,7 @@ impl Walk<'_, '_> {
             let (yes, no) = (self.word(yes, width), self.word(no, width));
             return Value::Word(self.world.expressions.select(condition, yes, no));
         }
-        if !condition.known {
+        if !condition.is_known() {
             return Value::Untracked;
         }
         self.pin(condition, "choice of an aggregate");
@@ -56,52 +23,64 @@ impl Walk<'_, '_> {
     }
 }
 
+/// The bits that an instruction gives which only computes, if its operands are constants, as most are. A word would go through
+/// memory, in other pieces than it is made of.
+#[inline(always)]
+pub(super) fn of_constants(frame: &[Value], scalar: &Scalar) -> Option<u64> {
+    let at = |place: Place, width: u32| constant_at(frame, place as usize, width);
+    let (first, second) = (|| at(scalar.first, scalar.width), || at(scalar.second, scalar.width));
+    match scalar.by {
+        By::Binary(func) => binary(func, scalar.width, first()?, second()?),
+        By::Compare(func) => apply(func, scalar.width, first()?, second()?),
+        By::Truncate if scalar.bits <= scalar.width => Some(first()? & mask(scalar.bits)),
+        By::ZeroExtend if scalar.bits >= scalar.width => first(),
+        By::SignExtend if scalar.bits >= scalar.width => {
+            Some(signed(scalar.width, first()?) as u64 & mask(scalar.bits))
+        }
+        By::Offset(offset) => Some(first()?.wrapping_add(offset as u64)),
+        By::Index(scale, offset) => {
+            let index = signed(scalar.width, second()?).wrapping_mul(scale);
+            Some(at(scalar.first, 64)?.wrapping_add(index.wrapping_add(offset) as u64))
+        }
+        By::Truncate | By::ZeroExtend | By::SignExtend | By::Indices(..) | By::Other => None,
+    }
+}
+
 impl Expressions {
-    /// The scalar that an instruction without records and effects gives, if it gives one.
-    #[inline(always)]
-    pub(super) fn compute(&mut self, scope: Scope<'_>, op: &Op, ty: &Type) -> Option<Word> {
-        Some(match op {
-            Op::Binary { by, left, right } if ty.bits() > 0 => {
-                let (left, right) = (scope.word(left, ty.bits()), scope.word(right, ty.bits()));
-                self.binary(binary_func(*by), left, right)
+    /// The scalar that an instruction gives which only computes.
+    #[inline(never)]
+    pub(super) fn compute(&mut self, frame: &[Value], scalar: &Scalar, prepared: &Prepared) -> Word {
+        let word = |place: Place, width: u32| word_at(frame, place as usize, width);
+        let (first, second) = (|| word(scalar.first, scalar.width), || word(scalar.second, scalar.width));
+        match scalar.by {
+            By::Other => Word::unknown(scalar.bits),
+            By::Binary(func) => self.binary(func, first(), second()),
+            By::Compare(func) => self.compare(func, first(), second()),
+            By::Truncate => self.truncate(first(), scalar.bits),
+            By::ZeroExtend => self.zero_extend(first(), scalar.bits),
+            By::SignExtend => self.sign_extend(first(), scalar.bits),
+            By::Offset(offset) => self.plus_constant(first(), offset),
+            By::Index(scale, offset) => {
+                let sum = self.plus_scaled(word(scalar.first, 64), second(), scale);
+                self.plus_constant(sum, offset)
             }
-            Op::Compare { by, bits, left, right } => {
-                let (left, right) = (scope.word(left, *bits), scope.word(right, *bits));
-                self.compare(predicate_func(*by), left, right)
+            By::Indices(start, count, offset) => {
+                let mut sum = first();
+                for (index, bits, scale) in &prepared.indices[start as usize..(start + count) as usize] {
+                    sum = self.plus_scaled(sum, word(*index, *bits), *scale);
+                }
+                self.plus_constant(sum, offset)
             }
-            Op::Cast { by, bits, value } if ty.bits() > 0 => self.cast(*by, scope.word(value, *bits), ty.bits()),
-            Op::Offset { base, offset, indices } => self.offset(scope, base, *offset, indices),
-            _ => return None,
-        })
-    }
-
-    #[inline(always)]
-    fn cast(&mut self, by: CastOp, value: Word, width: u32) -> Word {
-        match by {
-            CastOp::Trunc => self.truncate(value, width),
-            CastOp::ZExt => self.zero_extend(value, width),
-            CastOp::SExt => self.sign_extend(value, width),
-            // Between pointers and integers of other widths a move cuts or extends by zeros.
-            CastOp::Move => self.zero_extend(value, width),
         }
     }
 
-    #[inline(always)]
-    fn offset(&mut self, scope: Scope<'_>, base: &Operand, offset: i64, indices: &[(Operand, u32, i64)]) -> Word {
-        let mut sum = scope.word(base, 64);
-        for (index, bits, scale) in indices {
-            let index = scope.word(index, *bits);
-            if sum.is_constant() && index.is_constant() {
-                sum.bits = sum.bits.wrapping_add(signed(*bits, index.bits).wrapping_mul(*scale) as u64);
-                continue;
-            }
-            let wide = self.sign_extend(index, 64);
-            let scaled = self.binary(Func::BvMul, wide, Word::constant(64, *scale as u64));
-            sum = self.binary(Func::BvAdd, sum, scaled);
-        }
-        if sum.is_constant() {
-            return Word::constant(64, sum.bits.wrapping_add(offset as u64));
-        }
-        self.binary(Func::BvAdd, sum, Word::constant(64, offset as u64))
+    fn plus_constant(&mut self, address: Word, offset: i64) -> Word {
+        self.binary(Func::BvAdd, address, Word::constant(64, offset as u64))
+    }
+
+    fn plus_scaled(&mut self, address: Word, index: Word, scale: i64) -> Word {
+        let wide = self.sign_extend(index, 64);
+        let scaled = self.binary(Func::BvMul, wide, Word::constant(64, scale as u64));
+        self.binary(Func::BvAdd, address, scaled)
     }
 }

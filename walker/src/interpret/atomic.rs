@@ -47,9 +47,9 @@ impl Walk<'_, '_> {
             UpdateOp::UMin => return larger(Func::BvUlt),
             UpdateOp::Nand => {
                 let both = expressions.binary(Func::BvAnd, old, operand);
-                return expressions.binary(Func::BvXor, both, Word::constant(old.width, u64::MAX));
+                return expressions.binary(Func::BvXor, both, Word::constant(old.width(), u64::MAX));
             }
-            UpdateOp::Other => return Word::unknown(old.width),
+            UpdateOp::Other => return Word::unknown(old.width()),
             UpdateOp::Add => Func::BvAdd,
             UpdateOp::Sub => Func::BvSub,
             UpdateOp::And => Func::BvAnd,

@@ -100,7 +100,7 @@ impl<'a> Walk<'_, 'a> {
             Callee::Pointer(pointer) => {
                 let pointer = self.word(pointer, 64);
                 match entered.address {
-                    Some(address) if pointer.known => pointer.bits == address,
+                    Some(address) if pointer.is_known() => pointer.bits == address,
                     _ => entered.parameters.len() == arguments,
                 }
             }
@@ -120,6 +120,8 @@ impl<'a> Walk<'_, 'a> {
         let variadic = self.variadic(function, arguments);
         let registers = self.thread.registers.len();
         self.thread.registers.resize(registers + function.instructions.len(), Value::Untracked);
+        self.thread.registers.extend(parameters);
+        self.thread.registers.extend_from_slice(&function.prepared().constants);
         let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
         self.thread.frames.push(Frame {
             function: Some(number),
@@ -127,7 +129,7 @@ impl<'a> Walk<'_, 'a> {
             block: 0,
             previous: 0,
             registers,
-            parameters,
+            parameters: registers + function.instructions.len(),
             state: State::Running,
             held: None,
             crashed: None,
@@ -172,7 +174,7 @@ impl<'a> Walk<'_, 'a> {
             };
             scalars += 1;
             let given = given.word(width);
-            let given = if given.width == width { given } else { Word::unknown(width) };
+            let given = if given.width() == width { given } else { Word::unknown(width) };
             values.push(Value::Word(match parameter.by_value {
                 Some(size) => {
                     let origin = Origin::Parameter { function: number as u32, parameter: index as u32 };
@@ -188,7 +190,7 @@ impl<'a> Walk<'_, 'a> {
     fn by_value(&mut self, given: Word, copy: u64, size: u64, origin: Origin) -> Word {
         self.pin(given, "address");
         self.world.born(copy, size, origin);
-        if given.known && given.bits != copy {
+        if given.is_known() && given.bits != copy {
             for at in 0..size {
                 let from = given.bits.wrapping_add(at);
                 if self.world.cells.at(from).is_none() {

@@ -2,9 +2,9 @@
 
 use super::Walk;
 use super::thread::{Pause, State, Step};
-use crate::program::Function;
+use crate::program::{Function, Place};
 use crate::value::{Value, Word};
-use foretrace_instrument::sidecar::{BlockId, Instruction, Op, Operand};
+use foretrace_instrument::sidecar::{BlockId, Operand};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, Func, TermId, Why};
 
@@ -63,7 +63,7 @@ impl<'a> Walk<'_, 'a> {
                 _ => {}
             }
         }
-        match value.known {
+        match value.is_known() {
             true => Ok(value.bits),
             false => Err(Pause::Lost("a branch without a record whose condition is not known".into())),
         }
@@ -75,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
         let expressions = &mut self.world.expressions;
         let mut tests: Vec<TermId> = Vec::new();
         for (case, _) in cases.iter().filter(leads) {
-            let test = expressions.compare(Func::Eq, value, Word::constant(value.width, *case));
+            let test = expressions.compare(Func::Eq, value, Word::constant(value.width(), *case));
             tests.push(expressions.term(test));
         }
         // Of a default block: none of the cases that lead elsewhere.
@@ -106,32 +106,35 @@ impl<'a> Walk<'_, 'a> {
 
     /// Goes on at the start of a block.
     pub(super) fn jump(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
-        let start = *function.blocks.get(to as usize).ok_or_else(|| Pause::Lost("a jump to no block".into()))?;
+        let block = function.prepared().blocks.get(to as usize);
+        let block = block.ok_or_else(|| Pause::Lost("a jump to no block".into()))?;
         let frame = self.frame()?;
         frame.previous = std::mem::replace(&mut frame.block, to);
-        let (from, registers) = (frame.previous, frame.registers);
         frame.state = State::Running;
-        let start = start as usize;
-        if !matches!(function.instructions.get(start).map(|first| &first.op), Some(Op::Phi(_))) {
-            frame.next = start;
-            return self.entered(function, to);
-        }
-        let mut values = std::mem::take(&mut self.thread.incoming);
-        let phis = function.instructions[start..].iter().take_while(|i| matches!(i.op, Op::Phi(_)));
-        let incoming = |instruction: &Instruction| match &instruction.op {
-            Op::Phi(incoming) => {
-                incoming.iter().find(|(block, _)| *block == from).map(|(_, value)| self.operand(value))
+        frame.next = block.start + block.count;
+        let (from, start) = (frame.previous, frame.registers);
+        if block.count > 0 {
+            let first = start + block.start;
+            match block.after(from) {
+                Some(places) => self.take_over(places, start, first),
+                None => self.thread.registers[first..first + block.count].fill(Value::Untracked),
             }
-            _ => None,
-        };
-        values.extend(phis.map(|phi| incoming(phi).unwrap_or(Value::Untracked)));
-        let next = start + values.len();
-        for (index, value) in (start..).zip(values.drain(..)) {
-            self.thread.registers[registers + index] = value;
         }
-        self.thread.incoming = values;
-        self.frame()?.next = next;
         self.entered(function, to)
+    }
+
+    /// What the first instructions of a block, from register `first` on, take over of the frame at `start`: all at once.
+    fn take_over(&mut self, places: &[Place], start: usize, first: usize) {
+        let registers = &mut self.thread.registers;
+        if let [one] = places {
+            registers[first] = registers[start + *one as usize].clone();
+            return;
+        }
+        let incoming = &mut self.thread.incoming;
+        incoming.extend(places.iter().map(|place| registers[start + *place as usize].clone()));
+        for (register, value) in registers[first..].iter_mut().zip(incoming.drain(..)) {
+            *register = value;
+        }
     }
 
     fn entered(&mut self, function: &'a Function, to: BlockId) -> Step<()> {

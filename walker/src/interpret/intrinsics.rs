@@ -42,7 +42,7 @@ impl Walk<'_, '_> {
         }
         let Some(record) = record else { return self.set(index, Value::Untracked) };
         let computed = self.intrinsic_word(base, width, &values);
-        let Some(word) = computed.filter(|word| word.known) else {
+        let Some(word) = computed.filter(|word| word.is_known()) else {
             let by = format!("llvm.{base}");
             for value in &values {
                 self.pin_value(value, &by);
@@ -56,7 +56,7 @@ impl Walk<'_, '_> {
     /// The value of an intrinsic that can be computed.
     fn intrinsic_word(&mut self, name: &str, width: u32, values: &[Value]) -> Option<Word> {
         let word = |at: usize| match values.get(at) {
-            Some(Value::Word(word)) if word.known => Some(*word),
+            Some(Value::Word(word)) if word.is_known() => Some(*word),
             _ => None,
         };
         let a = word(0)?;
@@ -95,25 +95,25 @@ impl Walk<'_, '_> {
     }
 
     fn bytes_swapped(&mut self, word: Word) -> Word {
-        let size = word.width / 8;
-        let mut swapped = Word::constant(word.width, 0);
+        let size = word.width() / 8;
+        let mut swapped = Word::constant(word.width(), 0);
         for byte in 0..size {
             let expressions = &mut self.world.expressions;
-            let down = expressions.binary(Func::BvLshr, word, Word::constant(word.width, u64::from(byte) * 8));
-            let one = expressions.binary(Func::BvAnd, down, Word::constant(word.width, 0xff));
+            let down = expressions.binary(Func::BvLshr, word, Word::constant(word.width(), u64::from(byte) * 8));
+            let one = expressions.binary(Func::BvAnd, down, Word::constant(word.width(), 0xff));
             let to = u64::from(size - 1 - byte) * 8;
-            let up = expressions.binary(Func::BvShl, one, Word::constant(word.width, to));
+            let up = expressions.binary(Func::BvShl, one, Word::constant(word.width(), to));
             swapped = expressions.binary(Func::BvOr, swapped, up);
         }
         swapped
     }
 
     fn bits_counted(&mut self, word: Word) -> Word {
-        let mut sum = Word::constant(word.width, 0);
-        for bit in 0..word.width {
+        let mut sum = Word::constant(word.width(), 0);
+        for bit in 0..word.width() {
             let expressions = &mut self.world.expressions;
-            let down = expressions.binary(Func::BvLshr, word, Word::constant(word.width, u64::from(bit)));
-            let one = expressions.binary(Func::BvAnd, down, Word::constant(word.width, 1));
+            let down = expressions.binary(Func::BvLshr, word, Word::constant(word.width(), u64::from(bit)));
+            let one = expressions.binary(Func::BvAnd, down, Word::constant(word.width(), 1));
             sum = expressions.binary(Func::BvAdd, sum, one);
         }
         sum
@@ -124,15 +124,15 @@ impl Walk<'_, '_> {
         if !amount.is_constant() {
             return None;
         }
-        let width = u64::from(high.width);
+        let width = u64::from(high.width());
         let amount = amount.bits % width;
         let (up, down) = if left { (amount, width - amount) } else { (width - amount, amount) };
         if amount == 0 {
             return Some(if left { high } else { low });
         }
         let expressions = &mut self.world.expressions;
-        let upper = expressions.binary(Func::BvShl, high, Word::constant(high.width, up));
-        let lower = expressions.binary(Func::BvLshr, low, Word::constant(low.width, down));
+        let upper = expressions.binary(Func::BvShl, high, Word::constant(high.width(), up));
+        let lower = expressions.binary(Func::BvLshr, low, Word::constant(low.width(), down));
         Some(expressions.binary(Func::BvOr, upper, lower))
     }
 
@@ -149,7 +149,7 @@ impl Walk<'_, '_> {
             "smul" | "umul" => Func::BvMul,
             _ => return Value::Untracked,
         };
-        if width == 0 || width > 64 || !(a.known && b.known) {
+        if width == 0 || width > 64 || !(a.is_known() && b.is_known()) {
             return Value::Untracked;
         }
         let result = self.world.expressions.binary(func, a, b);
@@ -158,7 +158,7 @@ impl Walk<'_, '_> {
     }
 
     fn overflow(&mut self, is_signed: bool, func: Func, a: Word, b: Word, result: Word) -> Word {
-        let zero = Word::constant(a.width, 0);
+        let zero = Word::constant(a.width(), 0);
         match (is_signed, func) {
             (false, Func::BvAdd) => self.world.expressions.compare(Func::BvUlt, result, a),
             (false, Func::BvSub) => self.world.expressions.compare(Func::BvUlt, a, b),
@@ -179,12 +179,12 @@ impl Walk<'_, '_> {
     fn product_overflow(&mut self, is_signed: bool, a: Word, b: Word) -> Word {
         let (a, b) = (self.pin(a, "overflow of a product"), self.pin(b, "overflow of a product"));
         let overflows = if is_signed {
-            let wide = |word: Word| i128::from(crate::value::signed(word.width, word.bits));
+            let wide = |word: Word| i128::from(crate::value::signed(word.width(), word.bits));
             let product = wide(a) * wide(b);
-            let limit = 1i128 << (a.width - 1);
+            let limit = 1i128 << (a.width() - 1);
             !(-limit..limit).contains(&product)
         } else {
-            u128::from(a.bits) * u128::from(b.bits) > u128::from(mask(a.width))
+            u128::from(a.bits) * u128::from(b.bits) > u128::from(mask(a.width()))
         };
         Word::constant(1, u64::from(overflows))
     }

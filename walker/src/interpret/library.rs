@@ -157,7 +157,7 @@ impl Walk<'_, '_> {
 
     /// What depends on whether two words are equal goes on as it did.
     fn equal_or_not(&mut self, a: Word, b: Word) {
-        if !(a.known && b.known) {
+        if !(a.is_known() && b.is_known()) {
             return;
         }
         let func = if a.bits == b.bits { Func::Eq } else { Func::Distinct };
@@ -170,7 +170,7 @@ impl Walk<'_, '_> {
     pub(super) fn library_result(&mut self, function: &Function, index: usize) -> Option<Value> {
         let call = self.thread.frames.last_mut()?.library.take()?;
         let width = function.instructions[index].ty.bits();
-        let difference = call.difference.filter(|word| word.known && word.width == width)?;
+        let difference = call.difference.filter(|word| word.is_known() && word.width() == width)?;
         let ends = call.function.reading() == Reading::ComparesStrings && difference.is(0);
         // Of two texts that are equal the last bytes are held to be zero.
         Some(Value::Word(if ends { Word::constant(width, 0) } else { difference }))
@@ -182,10 +182,10 @@ impl Walk<'_, '_> {
             |call: &LibraryCall| matches!(call.function, library::Function::Qsort | library::Function::Bsearch);
         let is_comparison = self.thread.frames.last().and_then(|frame| frame.library.as_deref()).is_some_and(compares);
         if let (true, Value::Word(word)) = (is_comparison, value)
-            && word.known
+            && word.is_known()
         {
-            let zero = Word::constant(word.width, 0);
-            let func = match crate::value::signed(word.width, word.bits) {
+            let zero = Word::constant(word.width(), 0);
+            let func = match crate::value::signed(word.width(), word.bits) {
                 0 => Func::Eq,
                 negative if negative < 0 => Func::BvSlt,
                 _ => Func::BvSgt,

@@ -78,7 +78,7 @@ impl Walk<'_, '_> {
         let width = instruction.ty.bits();
         if !hooked {
             let address = self.word(address, 64);
-            if !address.known || !(1..=8).contains(&size) || width == 0 {
+            if !address.is_known() || !(1..=8).contains(&size) || width == 0 {
                 return self.set(index, Value::Untracked);
             }
             self.pin(address, "address");
@@ -169,7 +169,7 @@ impl Walk<'_, '_> {
         let value = Some(self.world.literal(cell, found.bits));
         let event = self.world.push(source, Op::Read { var: VarId(cell), dst: Some(dst), value, guard: None });
         self.count_access(cell);
-        Word { term: Some(self.world.expressions.local(event, found.width)), ..found }
+        Word { term: Some(self.world.expressions.local(event, found.width())), ..found }
     }
 
     /// Reads memory that holds `bits`: an event for each shared cell.
@@ -289,7 +289,7 @@ impl Walk<'_, '_> {
     ) -> Step<()> {
         if !hooked {
             let address = self.word(address, 64);
-            if address.known && (1..=8).contains(&size) {
+            if address.is_known() && (1..=8).contains(&size) {
                 self.pin(address, "address");
                 let value = self.operand(value).word(size as u32 * 8);
                 let bytes = self.world.expressions.split(value, size as u32);
@@ -315,7 +315,7 @@ impl Walk<'_, '_> {
         if self.is_survey() {
             return;
         }
-        let (address, size) = (record.words[0], word.width / 8);
+        let (address, size) = (record.words[0], word.width() / 8);
         let whole = self.world.cells.whole(address, size).filter(|_| !record.kind.is_replace());
         let Some(cell) = whole else {
             let bytes = self.world.expressions.split(word, size);

@@ -33,7 +33,6 @@ use crate::world::{Source, World};
 use foretrace_instrument::sidecar::{Instruction, Op, Operand, Type};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, TermId, Why};
-use registers::Scope;
 use std::fmt::Display;
 use thread::{Frame, State};
 
@@ -91,12 +90,16 @@ impl<'a> Walk<'_, 'a> {
     fn compute_from(&mut self, function: &Function, start: usize) -> Step<usize> {
         let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
         let registers = self.thread.registers.get_mut(frame.registers..).unwrap_or_default();
+        let prepared = function.prepared();
         let mut next = start;
-        while let Some(instruction) = function.instructions.get(next) {
-            let scope = Scope { registers, parameters: &frame.parameters };
-            let computed = self.world.expressions.compute(scope, &instruction.op, &instruction.ty);
-            let Some(word) = computed else { break };
-            registers::put(registers, next, word);
+        while let Some(scalar) = prepared.scalars.get(next).filter(|scalar| scalar.is_computed()) {
+            match arithmetic::of_constants(registers, scalar) {
+                Some(bits) => registers::put(registers, next, Word::new(scalar.bits, bits, None)),
+                None => {
+                    let word = self.world.expressions.compute(registers, scalar, prepared);
+                    registers::put(registers, next, word);
+                }
+            }
             next += 1;
         }
         frame.next = next;
@@ -153,7 +156,7 @@ impl<'a> Walk<'_, 'a> {
     /// The record that an access would have which was left out.
     #[inline]
     fn leave_out(&mut self, function: &Function, index: usize, kind: Kind, address: Word, value: u64) -> Step<Record> {
-        if !address.known {
+        if !address.is_known() {
             return Err(Pause::Lost("an access without a record whose address is not known".into()));
         }
         if self.world.is_full() {
@@ -190,7 +193,7 @@ impl<'a> Walk<'_, 'a> {
         if !self.is_left_out() {
             return self.expect(function, index, what, Kind::is_store);
         }
-        if !value.known {
+        if !value.is_known() {
             return Err(Pause::Lost("a write without a record of a value that is not known".into()));
         }
         let record = self.leave_out(function, index, Kind::store(size), address, value.bits)?;
@@ -254,8 +257,8 @@ impl<'a> Walk<'_, 'a> {
 
     /// A computed value against the one in the log; what counts is the one in the log.
     fn checked(&mut self, computed: Word, recorded: u64, what: &str) -> Word {
-        let recorded = Word::constant(computed.width, recorded);
-        if !computed.known {
+        let recorded = Word::constant(computed.width(), recorded);
+        if !computed.is_known() {
             return recorded;
         }
         if computed.bits != recorded.bits {
@@ -312,10 +315,7 @@ impl<'a> Walk<'_, 'a> {
             Op::Pair { by, address, words } => self.pair(function, index, *by, (address, words)),
             Op::Copy { to, from, length, hooked } => self.copy(function, index, (to, from, length), *hooked),
             Op::Set { to, byte, length, hooked } => self.set_memory(function, index, (to, byte, length), *hooked),
-            Op::Phi(_) => self.set(
-                index,
-                self.thread.registers[self.thread.frames.last().map_or(0, |f| f.registers) + index].clone(),
-            ),
+            Op::Phi(_) => self.set(index, self.operand(&Operand::Local(index as u32))), // set by the jump
             Op::Branch { condition, yes, no, recorded } => {
                 self.branch(function, index, condition, (*yes, *no), *recorded)
             }
@@ -378,7 +378,7 @@ impl<'a> Walk<'_, 'a> {
         }
         self.operation(1);
         let count = self.operand(count).word(64);
-        let bytes = if count.known { size.saturating_mul(count.bits).min(1 << 32) } else { size };
+        let bytes = if count.is_known() { size.saturating_mul(count.bits).min(1 << 32) } else { size };
         let address = self.thread.private;
         self.thread.private = address + bytes.next_multiple_of(16).max(16);
         self.world.memory.forget(address, bytes);

@@ -45,14 +45,14 @@ impl Walk<'_, '_> {
         let (to, from, length) = (self.word(to, 64), self.word(from, 64), self.word(length, 64));
         let words = [to, from, length].map(|word| self.pin(word, "address"));
         if !hooked {
-            if words.iter().all(|word| word.known) {
+            if words.iter().all(|word| word.is_known()) {
                 self.copy_private(to.bits, from.bits, length.bits);
             }
             self.operation(2 + length.bits.div_ceil(8));
             return self.set(index, Value::Untracked);
         }
         while let Some(done) = self.left_to_move(function, index, length)? {
-            let (offset, piece) = match length.known {
+            let (offset, piece) = match length.is_known() {
                 true => piece_of_copy(to.bits, from.bits, length.bits, done),
                 false => (0, 1),
             };
@@ -88,7 +88,7 @@ impl Walk<'_, '_> {
             State::Moving(done) => done,
             _ => 0,
         };
-        let is_over = match length.known {
+        let is_over = match length.is_known() {
             true => done >= length.bits,
             false => self.frame()?.held.is_none() && self.record()?.site() != function.site_of(index),
         };
@@ -115,14 +115,14 @@ impl Walk<'_, '_> {
         let (to, byte, length) = (self.word(to, 64), self.word(byte, 8), self.word(length, 64));
         let words = [to, length].map(|word| self.pin(word, "address"));
         if !hooked {
-            if words.iter().all(|word| word.known) {
+            if words.iter().all(|word| word.is_known()) {
                 self.set_private(to.bits, byte, length.bits);
             }
             self.operation(2);
             return self.set(index, Value::Untracked);
         }
         while let Some(done) = self.left_to_move(function, index, length)? {
-            let piece = if length.known { piece_of_set(to.bits, length.bits, done) } else { 1 };
+            let piece = if length.is_known() { piece_of_set(to.bits, length.bits, done) } else { 1 };
             let address = Word { bits: to.bits.wrapping_add(done), ..to };
             let value = self.world.expressions.splat(byte, piece as u32);
             let record = self.store_record(function, index, "a set's", (address, value), piece)?;

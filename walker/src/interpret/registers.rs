@@ -2,50 +2,41 @@
 
 use super::Walk;
 use super::thread::{Pause, State, Step};
+use crate::program::constant;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::Operand;
 
 impl Walk<'_, '_> {
     /// The value of an operand of the innermost frame.
     pub(super) fn operand(&self, operand: &Operand) -> Value {
-        match operand {
-            Operand::Local(index) => self.register(*index).cloned().unwrap_or(Value::Untracked),
-            Operand::Parameter(index) => self.parameter(*index).cloned().unwrap_or(Value::Untracked),
-            Operand::Constant(width @ 1..=64, bits) | Operand::Float(width @ 1..=64, bits) => {
-                Value::Word(Word::constant(*width, *bits))
-            }
-            Operand::Aggregate(parts) => Value::Aggregate(parts.iter().map(|part| self.operand(part)).collect()),
-            Operand::Constant(..)
-            | Operand::Float(..)
-            | Operand::Address(..)
-            | Operand::Undefined
-            | Operand::Opaque => Value::Untracked,
+        match self.register_of(operand) {
+            Some(place) => self.thread.registers.get(place).cloned().unwrap_or(Value::Untracked),
+            None => constant(operand),
         }
     }
 
-    /// What this instruction of the innermost frame's function has given.
+    /// Where a value is that is no constant.
     #[inline]
-    fn register(&self, index: u32) -> Option<&Value> {
-        self.scope().registers.get(index as usize)
-    }
-
-    #[inline]
-    fn parameter(&self, index: u32) -> Option<&Value> {
-        self.scope().parameters.get(index as usize)
+    fn register_of(&self, operand: &Operand) -> Option<usize> {
+        let frame = self.thread.frames.last()?;
+        match operand {
+            Operand::Local(index) => Some(frame.registers + *index as usize),
+            Operand::Parameter(index) => Some(frame.parameters + *index as usize),
+            _ => None,
+        }
     }
 
     /// The scalar that an operand is.
     #[inline]
     pub(super) fn word(&self, operand: &Operand, width: u32) -> Word {
-        self.scope().word(operand, width)
-    }
-
-    #[inline(always)]
-    fn scope(&self) -> Scope<'_> {
-        self.thread.frames.last().map_or(Scope::default(), |frame| Scope {
-            registers: self.thread.registers.get(frame.registers..).unwrap_or_default(),
-            parameters: &frame.parameters,
-        })
+        match operand {
+            Operand::Constant(of, bits) | Operand::Float(of, bits) if *of == width && (1..=64).contains(of) => {
+                Word::constant(width, *bits)
+            }
+            _ => {
+                self.register_of(operand).map_or(Word::unknown(width), |at| word_at(&self.thread.registers, at, width))
+            }
+        }
     }
 
     /// Gives a register its value and goes on.
@@ -72,29 +63,21 @@ impl Walk<'_, '_> {
     }
 }
 
-/// What operands of a frame mean.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Scope<'v> {
-    pub registers: &'v [Value],
-    pub parameters: &'v [Value],
+/// The scalar of this width that a register holds.
+#[inline(always)]
+pub(super) fn word_at(registers: &[Value], place: usize, width: u32) -> Word {
+    match registers.get(place) {
+        Some(Value::Word(word)) if word.width() == width => *word,
+        _ => Word::unknown(width),
+    }
 }
 
-impl Scope<'_> {
-    /// The scalar that an operand is.
-    #[inline(always)]
-    pub fn word(self, operand: &Operand, width: u32) -> Word {
-        let value = match operand {
-            Operand::Local(index) => self.registers.get(*index as usize),
-            Operand::Parameter(index) => self.parameters.get(*index as usize),
-            Operand::Constant(of, bits) | Operand::Float(of, bits) if *of == width && (1..=64).contains(of) => {
-                return Word::constant(width, *bits);
-            }
-            _ => None,
-        };
-        match value {
-            Some(Value::Word(word)) if word.width == width => *word,
-            _ => Word::unknown(width),
-        }
+/// The bits that a register holds, if it is a constant of this width.
+#[inline(always)]
+pub(super) fn constant_at(registers: &[Value], place: usize, width: u32) -> Option<u64> {
+    match registers.get(place) {
+        Some(Value::Word(word)) => word.as_constant(width),
+        _ => None,
     }
 }
 

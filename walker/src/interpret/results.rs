@@ -63,7 +63,7 @@ impl Walk<'_, '_> {
             return Value::Untracked;
         }
         let computed = computed.word(width);
-        let computed = if computed.width == width { computed } else { Word::unknown(width) };
+        let computed = if computed.width() == width { computed } else { Word::unknown(width) };
         Value::Word(self.checked(computed, recorded, "a returned value"))
     }
 

@@ -314,7 +314,7 @@ impl Walk<'_, '_> {
 
     /// Where a thread-local variable of this thread is.
     pub(super) fn see_thread_local(&mut self, symbol: &str, address: Word) {
-        if address.known {
+        if address.is_known() {
             let size = self.program.thread_local_size(symbol).unwrap_or(1);
             let name = format!("{}@{}", crate::program::demangle(symbol), self.thread.number);
             self.world.names.see_thread_local(address.bits, size, name);

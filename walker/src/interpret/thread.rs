@@ -130,9 +130,10 @@ pub(crate) struct Frame {
     pub block: u32,
     /// The block before.
     pub previous: u32,
-    /// Where its registers start.
+    /// Where its registers start: its instructions', then its parameters, then constants.
     pub registers: usize,
-    pub parameters: Vec<Value>,
+    /// Where those of its parameters start.
+    pub parameters: usize,
     pub state: State,
     /// What a copy has read and not yet written.
     pub held: Option<Box<Bytes>>,

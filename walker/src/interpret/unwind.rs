@@ -61,7 +61,7 @@ impl Walk<'_, '_> {
             block: 0,
             previous: 0,
             registers,
-            parameters: Vec::new(),
+            parameters: registers,
             state: State::Outside,
             held: None,
             crashed: None,

@@ -67,7 +67,7 @@ impl Walk<'_, '_> {
                 _ => vector += 1,
             }
             match argument.value {
-                Value::Word(word) if place != u64::MAX && !lost && word.known => placed.push((place, word)),
+                Value::Word(word) if place != u64::MAX && !lost && word.is_known() => placed.push((place, word)),
                 value => self.pin_value(&value, "variadic argument"),
             }
         }
@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
         let record = self.expect(function, index, "a list of arguments'", |kind| kind == Kind::Value)?;
         let arguments = self.frame()?.variadic.clone();
         for (place, word) in arguments {
-            let size = word.width.div_ceil(8);
+            let size = word.width().div_ceil(8);
             let bytes = self.world.expressions.split(word, size);
             self.world.memory.store(record.words[0].wrapping_add(place), &bytes);
         }

@@ -1,8 +1,9 @@
 //! A function as the walk needs it.
 
-use super::Code;
+use super::{Code, Prepared};
 use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
+use std::cell::OnceCell;
 
 /// An instrumented function.
 pub(crate) struct Function {
@@ -26,6 +27,7 @@ pub(crate) struct Function {
     pub is_library: bool,
     /// Whether some instruction uses the value of the one of this index.
     pub used: Vec<bool>,
+    prepared: OnceCell<Prepared>,
 }
 
 impl Function {
@@ -33,6 +35,12 @@ impl Function {
     #[inline]
     pub fn site_of(&self, instruction: usize) -> Site {
         Site::new(self.unit_id, self.site + 1 + instruction as u32)
+    }
+
+    /// The function as it is executed; no symbol in its operands is resolved later.
+    #[inline]
+    pub fn prepared(&self) -> &Prepared {
+        self.prepared.get_or_init(|| Prepared::of(self))
     }
 
     /// Whose code an instruction is.
@@ -64,6 +72,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         blocks,
         address: None,
         is_library: false,
+        prepared: OnceCell::new(),
     };
     let mut used = std::mem::take(&mut flat.used);
     for instruction in &mut flat.instructions {

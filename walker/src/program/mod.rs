@@ -3,6 +3,7 @@
 mod code;
 mod function;
 mod module;
+mod prepared;
 mod symbols;
 mod unit;
 
@@ -10,6 +11,7 @@ pub(crate) use code::Code;
 pub(crate) use function::Function;
 use function::{flatten, for_each_operand};
 pub(crate) use module::Module;
+pub(crate) use prepared::{By, Place, Prepared, Scalar, constant};
 use unit::UnitInfo;
 
 use crate::concrete::Lines;
