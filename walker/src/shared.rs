@@ -103,8 +103,10 @@ impl Analysis {
     pub fn record(&mut self, thread: u32, record: &Record) {
         let size = record.kind.size() as u64;
         if size > 0 {
-            let reads_only = record.kind.is_load() || is_failed(record.kind);
-            self.access(thread, record.words[0], size, if reads_only { 0 } else { WRITTEN });
+            match record.kind.is_load() || is_failed(record.kind) {
+                true => self.read(thread, record.words[0], size),
+                false => self.write(thread, record.words[0], size),
+            }
         } else if matches!(record.kind, Kind::Allocate | Kind::Alloca) {
             self.born(record.words[0], record.words[1]);
         }
@@ -124,7 +126,34 @@ impl Analysis {
         }
     }
 
+    /// A read.
+    #[inline]
+    pub fn read(&mut self, thread: u32, address: u64, size: u64) {
+        self.access(thread, address, size, 0);
+    }
+
+    /// A write.
+    #[inline]
+    pub fn write(&mut self, thread: u32, address: u64, size: u64) {
+        self.access(thread, address, size, WRITTEN);
+    }
+
+    #[inline]
     fn access(&mut self, thread: u32, address: u64, size: u64, written: u32) {
+        let around = self.uses.entries(address, size + 1);
+        if let [inside @ .., after] = around
+            && inside.len() as u64 == size
+        {
+            inside.iter_mut().for_each(|byte| byte.touch(thread, written));
+            after.0 |= EDGE;
+            around[0].0 |= EDGE;
+            return;
+        }
+        self.access_over_pages(thread, address, size, written);
+    }
+
+    #[cold]
+    fn access_over_pages(&mut self, thread: u32, address: u64, size: u64, written: u32) {
         let mut done = 0;
         while done < size {
             let uses = self.uses.entries(address.wrapping_add(done), size - done);

@@ -5,8 +5,10 @@ use super::PLACE_BITS;
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $words:literal;)*) => {
         /// What a record says. After each, the words that follow its header.
+        ///
+        /// As wide as a word, so that records in memory are all words: what fills them up would be copied apart.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        #[repr(u8)]
+        #[repr(u64)]
         pub enum Kind { $($(#[$doc])* $name = $code,)* }
 
         impl Kind {

@@ -1,6 +1,7 @@
 //! Atomic read-modify-writes and compare-and-swaps.
 
 use super::Walk;
+use super::accesses::Access;
 use super::thread::Step;
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -82,7 +83,7 @@ impl Walk<'_, '_> {
             self.replace(record, name, Some(expected), &mut |_, _| desired)
         } else {
             let expected = self.checked(expected, record.words[2], "the value expected by a compare-and-swap");
-            let bytes = self.read(record, record.words[1], name);
+            let bytes = self.read(Access::of(&record), name);
             let old = self.world.expressions.join(&bytes);
             let differ = self.world.expressions.compare(Func::Distinct, old, expected);
             // One that may fail for no reason did so: nothing follows from it.

@@ -2,6 +2,7 @@
 //! holds to what it depended on.
 
 use super::Walk;
+use super::accesses::Access;
 use super::thread::{State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -54,7 +55,7 @@ impl Walk<'_, '_> {
     /// An access by such a function.
     pub(super) fn library_access(&mut self, record: Record) -> Step<()> {
         if record.kind.is_load() {
-            let bytes = self.read(record, record.words[1], "");
+            let bytes = self.read(Access::of(&record), "");
             return self.library_read(bytes);
         }
         let size = record.kind.size() as u32;
@@ -68,7 +69,7 @@ impl Walk<'_, '_> {
                 bytes = held.part(0, size);
             }
         }
-        self.write(record, bytes);
+        self.write(Access::of(&record), bytes, record.replaced());
         Ok(())
     }
 

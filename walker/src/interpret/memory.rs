@@ -1,6 +1,7 @@
 //! Instructions that access memory: shared memory by events, other memory by what the walk knows of it.
 
 use super::Walk;
+use super::accesses::Access;
 use super::thread::Step;
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -8,6 +9,7 @@ use crate::program::{Code, Function};
 use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
+use foretrace_runtime::record::Kind;
 use foretrace_trace::{Op, TermId, VarId};
 
 /// The pieces of an access: shared cells and what lies between them.
@@ -87,10 +89,13 @@ impl Walk<'_, '_> {
             return self.set_word(index, word);
         }
         let address = self.word(address, 64);
-        let record = self.load_record(function, index, "a load's", address, size)?;
+        let access = match self.is_left_out() {
+            true => self.load_left_out(address, size)?,
+            false => Access::of(&self.expect(function, index, "a load's", Kind::is_load)?),
+        };
         self.operation(1);
-        self.accessed(address, record.words[0]);
-        let word = self.read_word(record, &instruction.name);
+        self.accessed(address, access.address);
+        let word = self.read_word(access, &instruction.name);
         let word = self.world.expressions.truncate(word, width);
         self.set_word(index, word)
     }
@@ -129,41 +134,18 @@ impl Walk<'_, '_> {
         self.world.survey.is_some()
     }
 
-    /// What a record says of memory, if it is of an access that took effect.
-    pub(super) fn observe(&mut self, record: &Record) {
-        if record.kind.size() > 0 && record.order() != Some(0) {
-            self.reflect(record);
-        }
-    }
-
-    /// An access took effect.
-    pub(super) fn reflect(&mut self, record: &Record) {
-        if let Some(mirror) = &mut self.world.mirror {
-            mirror.store(record.words[0], record.kind.size() as u32, record.left_behind());
-        }
-        self.survey(record);
-    }
-
-    /// An access, for the walk that finds out who accesses what.
-    #[inline]
-    pub(super) fn survey(&mut self, record: &Record) {
-        if let Some(survey) = &mut self.world.survey {
-            survey.record(self.thread.index as u32 + 1, record);
-        }
-    }
-
     /// Reads memory, as one word.
-    fn read_word(&mut self, record: Record, name: &str) -> Word {
-        let (address, size) = (record.words[0], record.kind.size() as u32);
-        let found = Word::constant(size * 8, record.words[1]);
+    fn read_word(&mut self, access: Access, name: &str) -> Word {
+        let (address, size) = (access.address, access.size as u32);
+        let found = Word::constant(size * 8, access.bits);
         if self.is_survey() {
             return found;
         }
         let Some(cell) = self.world.cells.whole(address, size) else {
-            let bytes = self.read(record, found.bits, name);
+            let bytes = self.read(access, name);
             return self.world.expressions.join(&bytes);
         };
-        let source = self.source(record.at);
+        let source = self.source(access.at);
         self.expect_content(source, cell, address, (size, found.bits));
         let dst = self.world.fresh_name(&mut self.thread.names, name);
         let value = Some(self.world.literal(cell, found.bits));
@@ -172,14 +154,14 @@ impl Walk<'_, '_> {
         Word { term: Some(self.world.expressions.local(event, found.width())), ..found }
     }
 
-    /// Reads memory that holds `bits`: an event for each shared cell.
-    pub(super) fn read(&mut self, record: Record, bits: u64, name: &str) -> Bytes {
-        let (address, size) = (record.words[0], record.kind.size() as u32);
+    /// Reads memory: an event for each shared cell.
+    pub(super) fn read(&mut self, Access { address, size, bits, at }: Access, name: &str) -> Bytes {
+        let size = size as u32;
         if self.is_survey() {
             return Bytes::constant(size, bits);
         }
         let pieces = self.pieces(address, size);
-        self.read_pieces(address, &pieces, Bytes::constant(size, bits), name, (record.at, 1))
+        self.read_pieces(address, &pieces, Bytes::constant(size, bits), name, (at, 1))
     }
 
     pub(super) fn read_pieces(
@@ -302,26 +284,32 @@ impl Walk<'_, '_> {
             Value::Word(word) => self.world.expressions.zero_extend(word, size * 8),
             _ => Word::unknown(size * 8),
         };
-        let record = self.store_record(function, index, "a store's", (address, value), u64::from(size))?;
+        let (access, replaced) = match self.is_left_out() {
+            true => (self.store_left_out(address, value, u64::from(size))?, None),
+            false => {
+                let record = self.expect(function, index, "a store's", Kind::is_store)?;
+                (Access::of(&record), record.replaced())
+            }
+        };
         self.operation(1);
-        self.accessed(address, record.words[0]);
-        let value = self.checked(value, record.words[1], "a stored value");
-        self.write_word(record, value);
+        self.accessed(address, access.address);
+        let value = self.checked(value, access.bits, "a stored value");
+        self.write_word(access, value, replaced);
         self.set(index, Value::Untracked)
     }
 
     /// Writes a word to memory.
-    fn write_word(&mut self, record: Record, word: Word) {
+    fn write_word(&mut self, access: Access, word: Word, replaced: Option<u64>) {
         if self.is_survey() {
             return;
         }
-        let (address, size) = (record.words[0], word.width() / 8);
-        let whole = self.world.cells.whole(address, size).filter(|_| !record.kind.is_replace());
+        let (address, size) = (access.address, word.width() / 8);
+        let whole = self.world.cells.whole(address, size).filter(|_| replaced.is_none());
         let Some(cell) = whole else {
             let bytes = self.world.expressions.split(word, size);
-            return self.write(record, bytes);
+            return self.write(access, bytes, replaced);
         };
-        let source = self.source(record.at);
+        let source = self.source(access.at);
         self.world.memory.replace(address, size, word.bits);
         self.world.starts_unseen(cell);
         let word = self.world.expressions.whole(word);
@@ -337,16 +325,16 @@ impl Walk<'_, '_> {
         Op::Write { var: VarId(cell), expr, value: Some(value), guard: None, external }
     }
 
-    /// Writes memory: an event for each shared cell.
-    pub(super) fn write(&mut self, record: Record, bytes: Bytes) {
+    /// Writes memory, which held `replaced` where that is known: an event for each shared cell.
+    pub(super) fn write(&mut self, access: Access, bytes: Bytes, replaced: Option<u64>) {
         if self.is_survey() {
             return;
         }
-        let pieces = self.pieces(record.words[0], bytes.size);
-        if record.kind.is_replace() {
-            self.replaces(&pieces, Bytes::constant(bytes.size, record.words[2]));
+        let pieces = self.pieces(access.address, bytes.size);
+        if let Some(before) = replaced {
+            self.replaces(&pieces, Bytes::constant(bytes.size, before));
         }
-        self.write_pieces(record.words[0], &pieces, bytes, record.at, (0, 1));
+        self.write_pieces(access.address, &pieces, bytes, access.at, (0, 1));
     }
 
     /// What a write found is what its cells hold before the trace's first event, where that is not known.
@@ -390,14 +378,14 @@ impl Walk<'_, '_> {
     pub(crate) fn access_from_outside(&mut self, record: Record) {
         let size = record.kind.size() as u32;
         if record.kind.is_store() {
-            self.write(record, Bytes::constant(size, record.words[1]));
+            self.write(Access::of(&record), Bytes::constant(size, record.words[1]), record.replaced());
         } else if super::atomic::is_update(record.kind) {
             let new = Word::constant(size * 8, record.words[2]);
             // What it wrote depends on what it found.
             let found = Word::constant(size * 8, record.words[1]);
             self.replace(record, "", Some(found), &mut |_, _| new);
         } else {
-            let bytes = self.read(record, record.words[1], "");
+            let bytes = self.read(Access::of(&record), "");
             let value = self.world.expressions.join(&bytes);
             self.pin_concrete(value);
         }

@@ -3,6 +3,7 @@
 //! Threads take turns so that their ordered records come in the order in which they took effect. An instruction that waits for its
 //! turn has done nothing yet and is executed again later.
 
+mod accesses;
 mod arithmetic;
 mod atomic;
 mod calls;
@@ -146,59 +147,6 @@ impl<'a> Walk<'_, 'a> {
         self.thread.place = record.place;
         self.observe(&record);
         self.thread.records.pass(record.kind);
-    }
-
-    /// Whether the next access has no record.
-    fn is_left_out(&self) -> bool {
-        self.thread.done < self.thread.records.next_at()
-    }
-
-    /// The record that an access would have which was left out.
-    #[inline]
-    fn leave_out(&mut self, function: &Function, index: usize, kind: Kind, address: Word, value: u64) -> Step<Record> {
-        if !address.is_known() {
-            return Err(Pause::Lost("an access without a record whose address is not known".into()));
-        }
-        if self.world.is_full() {
-            return Err(Pause::Full);
-        }
-        let at = self.thread.done;
-        self.thread.now = at;
-        self.thread.done = at + 1;
-        let place = function.site_of(index).0;
-        Ok(Record { kind, place, words: [address.bits, value, 0, 0], at })
-    }
-
-    /// The record of a read.
-    fn load_record(&mut self, function: &Function, index: usize, what: &str, address: Word, size: u64) -> Step<Record> {
-        if !self.is_left_out() {
-            return self.expect(function, index, what, Kind::is_load);
-        }
-        let mirror = self.world.mirror.as_mut();
-        let value = mirror.map_or(0, |mirror| mirror.load(address.bits, size as u32));
-        let record = self.leave_out(function, index, Kind::load(size), address, value)?;
-        self.survey(&record);
-        Ok(record)
-    }
-
-    /// The record of a write.
-    fn store_record(
-        &mut self,
-        function: &Function,
-        index: usize,
-        what: &str,
-        (address, value): (Word, Word),
-        size: u64,
-    ) -> Step<Record> {
-        if !self.is_left_out() {
-            return self.expect(function, index, what, Kind::is_store);
-        }
-        if !value.is_known() {
-            return Err(Pause::Lost("a write without a record of a value that is not known".into()));
-        }
-        let record = self.leave_out(function, index, Kind::store(size), address, value.bits)?;
-        self.reflect(&record);
-        Ok(record)
     }
 
     /// The next record, which is of this instruction and of one of these kinds; it is taken.

@@ -51,6 +51,12 @@ impl Record {
             _ => self.words[1],
         }
     }
+
+    /// What a write found, where its record has that.
+    #[inline]
+    pub fn replaced(&self) -> Option<u64> {
+        self.kind.is_replace().then(|| self.words[2])
+    }
 }
 
 /// An order number that is not above the one before.
