@@ -3,7 +3,7 @@
 use anyhow::Context;
 use foretrace::recorder::Folder;
 use foretrace::report::SavedSchedule;
-use foretrace_trace::{Format, Observed, Trace};
+use foretrace_trace::{Format, Observed, Staged, Trace};
 use std::path::Path;
 
 /// Reads a trace of any format, or that of a recording's folder, and runs its recorded order.
@@ -20,6 +20,15 @@ pub fn write_trace(trace: &Trace, path: Option<&Path>, format: Option<Format>) -
         Some(path) => foretrace_trace::write(path, trace, format).with_context(|| path.display().to_string()),
         None => Ok(foretrace_trace::write_to(std::io::stdout().lock(), trace, format)?),
     }
+}
+
+/// Writes a trace to a file that is yet to take its place; nothing where it goes elsewhere.
+pub fn stage_trace(trace: &Trace, path: &Path) -> anyhow::Result<Option<Staged>> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    let format = Format::of(path).unwrap_or(Format::JSONL);
+    foretrace_trace::stage(path, trace, format).with_context(|| path.display().to_string())
 }
 
 /// Whether messages on stderr are shown in colour.

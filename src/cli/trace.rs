@@ -1,10 +1,11 @@
 //! `foretrace trace`: from a recording to a trace, and what `record` shares of it.
 
-use super::files::write_trace;
+use super::files::{stage_trace, write_trace};
 use super::{Outcome, say};
+use anyhow::Context;
 use foretrace::recorder::Folder;
 use foretrace_trace::Data;
-use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk};
+use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk_and};
 use std::path::{Path, PathBuf};
 
 /// Make a trace of a recording, with other transactions or another focus
@@ -71,8 +72,11 @@ impl WalkArgs {
     pub fn walk(&self, recording: &Path, output: &Path) -> anyhow::Result<String> {
         let focus = self.focus.as_deref().map(Pattern::new);
         let options = Options { transactions: self.atomic.0.clone(), focus };
-        let walked = walk(recording, &options)?;
-        write_trace(&walked.trace, Some(output), None)?;
+        let (walked, staged) = walk_and(recording, &options, |walked| stage_trace(&walked.trace, output))?;
+        match staged? {
+            Some(staged) => staged.put_in_place().with_context(|| output.display().to_string())?,
+            None => write_trace(&walked.trace, Some(output), None)?,
+        }
         let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
         let part =
             if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };

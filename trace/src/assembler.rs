@@ -331,11 +331,10 @@ impl TraceAssembler {
         Ok((self.trace, observed))
     }
 
-    /// As [`TraceAssembler::finish`], checked by [`validate_side_by_side`].
-    pub fn finish_side_by_side(mut self) -> Result<Trace, Invalid> {
+    /// As [`TraceAssembler::finish`], but not checked: the caller does that, by [`validate_meanwhile`].
+    pub fn finish_unchecked(mut self) -> Trace {
         self.give_semaphores_their_least_init();
-        validate_side_by_side(&self.trace)?;
-        Ok(self.trace)
+        self.trace
     }
 
     /// A semaphore that came into being by use starts with as much as the recorded order needs.
@@ -369,16 +368,24 @@ pub fn validate(trace: &Trace) -> Result<(), Invalid> {
     run_as_recorded(trace)
 }
 
-/// As [`validate`], with its two halves at the same time. For traces that keep the rules of single events by construction: one
-/// that breaks them may not be fit to be run, so that this may panic where `validate` says what is wrong.
-pub fn validate_side_by_side(trace: &Trace) -> Result<(), Invalid> {
+/// As [`validate`], with its two halves at the same time, while the caller does something else, which counts for nothing if the
+/// trace is not valid. For traces that keep the rules of single events by construction: one that breaks them may not be fit to be
+/// run, so that this may panic where `validate` says what is wrong.
+pub fn validate_meanwhile<R>(trace: &Trace, meanwhile: impl FnOnce() -> R) -> Result<R, Invalid> {
     std::thread::scope(|scope| {
+        let events = std::thread::Builder::new().spawn_scoped(scope, || crate::wellformed::check(trace));
         let run = std::thread::Builder::new().spawn_scoped(scope, || run_as_recorded(trace));
-        crate::wellformed::check(trace)?;
-        match run {
-            Ok(run) => run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => run_as_recorded(trace), // no thread is to be had
+        let done = meanwhile();
+        let unwound = |panic| std::panic::resume_unwind(panic);
+        match events {
+            Ok(events) => events.join().unwrap_or_else(unwound)?,
+            Err(_) => crate::wellformed::check(trace)?, // no thread is to be had
         }
+        match run {
+            Ok(run) => run.join().unwrap_or_else(unwound)?,
+            Err(_) => run_as_recorded(trace)?,
+        }
+        Ok(done)
     })
 }
 

@@ -152,15 +152,24 @@ impl<R: Read> BufRead for Peeked<R> {
 /// Writes a trace to a file: to another one next to it first, which then takes its place. A target that exists and
 /// is no plain file (a pipe, a terminal) is written directly.
 pub fn write(path: &Path, trace: &Trace, format: Format) -> io::Result<()> {
+    if let Some(staged) = stage(path, trace, format)? {
+        return staged.put_in_place();
+    }
+    let target = fs::OpenOptions::new().write(true).open(path)?;
+    write_to(target, trace, format)
+}
+
+/// Writes a trace to a file next to another, whose place it takes when told to; nothing for a target that exists and is no plain
+/// file.
+pub fn stage(path: &Path, trace: &Trace, format: Format) -> io::Result<Option<Staged>> {
     if fs::metadata(path).is_ok_and(|target| !target.is_file()) {
-        let target = fs::OpenOptions::new().write(true).open(path)?;
-        return write_to(target, trace, format);
+        return Ok(None);
     }
     // A link stays a link: what it leads to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let (file, pending) = Pending::create(&target)?;
+    let (file, staged) = Staged::create(target)?;
     write_to(file, trace, format)?;
-    pending.put_in_place(&target)
+    Ok(Some(staged))
 }
 
 /// Writes a trace to any output.
@@ -186,13 +195,15 @@ fn write_plain(out: &mut impl Write, trace: &Trace, layout: Layout) -> io::Resul
 }
 
 /// A file that is removed again unless it takes its place.
-struct Pending {
+#[derive(Debug)]
+pub struct Staged {
     path: PathBuf,
+    target: PathBuf,
     in_place: bool,
 }
 
-impl Pending {
-    fn create(target: &Path) -> io::Result<(File, Pending)> {
+impl Staged {
+    fn create(target: PathBuf) -> io::Result<(File, Staged)> {
         let Some(name) = target.file_name() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
         };
@@ -203,20 +214,21 @@ impl Pending {
             let path = target.with_file_name(unused);
             match File::create_new(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                created => return created.map(|file| (file, Pending { path, in_place: false })),
+                created => return created.map(|file| (file, Staged { path, target, in_place: false })),
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    fn put_in_place(mut self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.path, target)?;
+    /// Takes the place of the file that it was written for.
+    pub fn put_in_place(mut self) -> io::Result<()> {
+        fs::rename(&self.path, &self.target)?;
         self.in_place = true;
         Ok(())
     }
 }
 
-impl Drop for Pending {
+impl Drop for Staged {
     fn drop(&mut self) {
         if !self.in_place {
             let _ = fs::remove_file(&self.path); // nothing better to do than to leave it

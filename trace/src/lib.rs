@@ -44,13 +44,13 @@ pub mod wellformed;
 pub mod words;
 
 pub use arguments::Arguments;
-pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_side_by_side};
+pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_meanwhile};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use checker::{CheckError, Checker, Run, Step, Witness, check, run_schedule};
 pub use clocks::MustHappenBefore;
 pub use error::{Invalid, Place, Problem, ReadError};
-pub use file::{Format, Layout, read, read_from, read_observed, write, write_to};
+pub use file::{Format, Layout, Staged, read, read_from, read_observed, stage, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};

@@ -1,7 +1,7 @@
 //! `walk DIR OUT [marked|sections|functions|inner|loops]`: the trace of a recording, and what making it met; with `-` for
 //! OUT the trace is not written.
 
-use foretrace_walker::{Options, Transactions, WalkError, finish_logs, walk};
+use foretrace_walker::{Options, Transactions, WalkError, finish_logs, walk_and};
 use std::path::Path;
 use std::time::Instant;
 
@@ -27,13 +27,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     finish_logs(Path::new(recording))?;
     let (start, begun) = (seconds(), Instant::now());
-    let walked = walk(Path::new(recording), &Options { transactions, focus: None });
+    let made = |_: &_| (seconds() - start, begun.elapsed().as_secs_f64());
+    let walked = walk_and(Path::new(recording), &Options { transactions, focus: None }, made);
     if let Err(WalkError::Mismatch { all, .. }) = &walked {
         all.iter().for_each(|mismatch| eprintln!("{mismatch}"));
     }
-    let walked = walked?;
-    let clock = begun.elapsed().as_secs_f64();
-    eprintln!("{:#?}\nseconds: {:.2}\nclock: {clock:.3}", walked.statistics, seconds() - start);
+    let (walked, (made, made_at)) = walked?;
+    let (checked, checked_at) = (seconds() - start, begun.elapsed().as_secs_f64());
+    eprintln!("{:#?}\nseconds: {made:.2}, checked: {checked:.2}", walked.statistics);
+    eprintln!("clock: {made_at:.3}, checked: {checked_at:.3}");
     if out == "-" {
         return Ok(());
     }

@@ -18,7 +18,7 @@ use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
-use foretrace_trace::{Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId};
+use foretrace_trace::{Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -31,8 +31,24 @@ pub struct Walked {
     pub statistics: Statistics,
 }
 
-/// Makes the trace of a recording.
+/// Makes the trace of a recording, and checks it.
 pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
+    Ok(walk_and(recording, options, |_| ())?.0)
+}
+
+/// Makes the trace of a recording, and does something with it while other threads check it. That counts for nothing if the
+/// trace is not valid, which would be an error of the walker's.
+pub fn walk_and<R>(
+    recording: &Path,
+    options: &Options,
+    meanwhile: impl FnOnce(&Walked) -> R,
+) -> Result<(Walked, R), WalkError> {
+    let walked = make(recording, options)?;
+    let done = validate_meanwhile(&walked.trace, || meanwhile(&walked))?;
+    Ok((walked, done))
+}
+
+fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let description = Description::read(recording)?;
     let mut logs = open_logs(recording)?;
     logs.iter().try_for_each(order::check)?;

@@ -1,6 +1,6 @@
 //! What the recorded order shows of values and their sources, in every data mode.
 
-use crate::{Data, EventId, TraceBuilder, Value, observe, validate, validate_side_by_side};
+use crate::{Data, EventId, TraceBuilder, Value, observe, validate, validate_meanwhile};
 
 #[test]
 fn symbolic_values_follow_from_expressions() {
@@ -75,7 +75,7 @@ fn checked_side_by_side_as_one_after_the_other() {
         b.int_var("x", 3);
         b.read(1, "x", "r");
         fill(&mut b);
-        assert_eq!(validate_side_by_side(b.trace()), validate(b.trace()));
+        assert_eq!(validate_meanwhile(b.trace(), || ()), validate(b.trace()));
         validate(b.trace()).map_err(|invalid| invalid.to_string())
     };
     assert_eq!(check(|b| _ = b.write(1, "x", "(+ r 1)")), Ok(()));
