@@ -130,6 +130,11 @@ impl TraceAssembler {
         Ok(id)
     }
 
+    /// Whether a variable of this name was declared.
+    pub fn has_var(&self, key: &str) -> bool {
+        self.vars.contains_key(key)
+    }
+
     /// Declares a synchronisation object.
     pub fn declare_sync(&mut self, key: &str, kind: SyncKind) -> Result<SyncId, Problem> {
         if self.syncs.contains_key(key) {

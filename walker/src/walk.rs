@@ -19,7 +19,6 @@ use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
 use foretrace_trace::{Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
-use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// A trace, and what making it met.
@@ -217,12 +216,14 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let (events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
     (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let (uses, declared) = uses_and_variables(&mut world, &expressions, &events);
-    let (variables, names) = declared?;
+    let variables = declared?;
     let focus = world.options.focus.clone();
+    let declared = &world.draft.assembler.trace().vars;
+    let name = |cell: VarId| variables[cell.index()].map(|variable| &*declared[variable.index()].key);
     let wanted = |event: &Event| match (&focus, event.op.var()) {
         _ if event.op.is_external() => false,
         (_, Some(cell)) if world.is_of_library(cell.0) => false,
-        (Some(pattern), Some(cell)) => names[cell.index()].as_ref().is_some_and(|name| pattern.fits(name)),
+        (Some(pattern), Some(cell)) => name(cell).is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
     let insertions = Insertions::new(&world.spans, &events, logs.len(), &wanted);
@@ -238,8 +239,8 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     Ok(Walked { trace, statistics })
 }
 
-/// Per cell the variable and its name.
-type Declared = (Vec<Option<VarId>>, Vec<Option<String>>);
+/// Per cell the variable.
+type Declared = Vec<Option<VarId>>;
 
 /// How terms are used, found out by another thread, and what variables are called.
 fn uses_and_variables(
@@ -260,9 +261,7 @@ fn uses_and_variables(
 
 /// Declares all cells that have events, in order of their first.
 fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared, WalkError> {
-    let count = world.cells.all.len();
-    let (mut variables, mut names): Declared = (vec![None; count], vec![None; count]);
-    let mut used: FxHashSet<String> = FxHashSet::default();
+    let mut variables = vec![None; world.cells.all.len()];
     for cell in events.iter().filter_map(|event| event.op.var()) {
         let cell = cell.0;
         if variables[cell as usize].is_some() {
@@ -274,7 +273,7 @@ fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared
         if world.is_of_library(cell) {
             name.insert_str(0, OF_LIBRARY);
         }
-        if used.contains(&name) {
+        if world.draft.assembler.has_var(&name) {
             name = format!("{name}@{address:x}"); // static variables of two files, say
         }
         let width = described.piece.size * 8;
@@ -282,8 +281,6 @@ fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared
         let init = Value::word(width, UBig::from(bits));
         let variable = world.draft.assembler.declare_var(&name, None, Some(Sort::BitVec(width)), Some(init))?;
         variables[cell as usize] = Some(variable);
-        used.insert(name.clone());
-        names[cell as usize] = Some(name);
     }
-    Ok((variables, names))
+    Ok(variables)
 }
