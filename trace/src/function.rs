@@ -250,6 +250,12 @@ impl Func {
         }
     }
 
+    /// Whether it is a comparison of two words.
+    pub(crate) fn compares_words(self) -> bool {
+        use Func::*;
+        matches!(self, Eq | Distinct | BvUlt | BvUle | BvUgt | BvUge | BvSlt | BvSle | BvSgt | BvSge)
+    }
+
     fn arity(self, args: &[Sort], least: usize, most: Option<usize>) -> Result<(), SortError> {
         let expected = match (least, most) {
             (1, Some(_)) => "one argument",
@@ -272,7 +278,7 @@ impl Func {
 
     fn uniform(self, args: &[Sort], sort: Sort, least: usize, most: Option<usize>) -> Result<(), SortError> {
         self.arity(args, least, most)?;
-        (0..args.len()).try_for_each(|position| self.expect(args, position, sort))
+        args.iter().position(|found| *found != sort).map_or(Ok(()), |position| self.expect(args, position, sort))
     }
 
     fn word(self, args: &[Sort], position: usize) -> Result<u32, SortError> {

@@ -1,7 +1,7 @@
 //! Functions of machine words of up to 64 bits, computed in such.
 
 use crate::function::Func;
-use crate::value::{Sort, Value};
+use crate::value::Value;
 use dashu_int::UBig;
 
 /// The low `width` bits set.
@@ -69,10 +69,7 @@ pub(crate) fn apply_narrow(func: Func, args: &[&Value]) -> Option<Value> {
         (Func::SignExtend(n), [_]) => word(width + n, signed(width, first) as u64),
         (_, [_, second]) => {
             let bits = apply(func, width, first, narrow(second)?.1)?;
-            match func.result_sort(&[Sort::BitVec(width); 2]) {
-                Ok(Sort::Bool) => Some(Value::Bool(bits != 0)),
-                _ => word(width, bits),
-            }
+            if func.compares_words() { Some(Value::Bool(bits != 0)) } else { word(width, bits) }
         }
         _ => None,
     }
