@@ -185,6 +185,10 @@ pub mod pair {
 /// memory has such an address.
 pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
 
+/// What is sent to other programs is an `Arrive` at this object, what comes from them a `Depart`: the round is the number of what was
+/// sent, or the last one that what comes may depend on.
+pub const OUTSIDE: u64 = 0x7200_0000_0000_0000;
+
 /// Second word of a `Wake` by time-out.
 pub const WOKEN_BY_TIMEOUT: u64 = 0;
 /// Second word of a `Wake` for no reason.

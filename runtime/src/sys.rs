@@ -33,11 +33,13 @@ pub mod number {
     pub const OPEN: usize = 2;
     pub const CLOSE: usize = 3;
     pub const FSTAT: usize = 5;
+    pub const POLL: usize = 7;
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
     pub const MUNMAP: usize = 11;
     pub const MADVISE: usize = 28;
     pub const RT_SIGPROCMASK: usize = 14;
+    pub const IOCTL: usize = 16;
     pub const PWRITE: usize = 18;
     pub const SCHED_YIELD: usize = 24;
     pub const NANOSLEEP: usize = 35;

@@ -3,7 +3,7 @@
 use super::table::act;
 use crate::explain::{Conclusion, Statement};
 use foretrace_encodings::Origin;
-use foretrace_trace::{EventId, Model, Observed, Op, Step, Structure, SyncId, Trace, smtlib};
+use foretrace_trace::{EventId, Model, OTHER_PROGRAMS, Observed, Op, Step, Structure, SyncId, Trace, smtlib};
 use indexmap::{IndexMap, IndexSet};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +82,7 @@ impl Speaker<'_> {
             Statement::Chain(_) | Statement::WholeStep(_) => return None,
             Statement::After { earlier, later } => match (op(*earlier), op(*later)) {
                 (_, Op::Join { .. }) => ("join at", at(*later)),
+                (_, Op::Depart { barrier, .. }) if self.is_of_other_programs(*barrier) => ("answer at", at(*later)),
                 (_, Op::Depart { barrier, .. }) => ("barrier", sync(*barrier)),
                 _ => ("fork at", at(*earlier)),
             },
@@ -120,6 +121,10 @@ impl Speaker<'_> {
         if shown.is_empty() { "program order".to_string() } else { shown.join("; ") }
     }
 
+    fn is_of_other_programs(&self, barrier: SyncId) -> bool {
+        &*self.trace.syncs[barrier.index()].key == OTHER_PROGRAMS
+    }
+
     fn chain(&self, events: &[EventId]) -> String {
         let shown: Vec<String> = events.iter().map(|event| self.event(*event)).collect();
         format!("thread {} does {}", self.thread(events[0]), shown.join(", then "))
@@ -129,6 +134,9 @@ impl Speaker<'_> {
         let (before, after) = (self.event(earlier), self.event(later));
         let reason = match (&self.trace.event(earlier).op, &self.trace.event(later).op) {
             (_, Op::Join { .. }) => "a join waits for the last event of its thread",
+            (_, Op::Depart { barrier, .. }) if self.is_of_other_programs(*barrier) => {
+                "what other programs send may depend on what they were sent before"
+            }
             (_, Op::Depart { .. }) => "nobody leaves a barrier before all have come",
             _ => "a thread starts after its fork",
         };

@@ -179,6 +179,27 @@ fn what_is_read_from_a_pipe_was_written_before() {
 }
 
 #[test]
+fn what_another_program_sends_may_be_an_answer() {
+    let workshop = Workshop::build(&source("answers.c"), &[]);
+    for (name, arguments, expected) in [("waits", &[][..], "infeasible"), ("does not", &["at once"], "feasible")] {
+        let mut record = foretrace();
+        expect(
+            0,
+            record.arg("record").arg("-o").arg(workshop.path(name)).arg("--").arg(&workshop.program).args(arguments),
+        );
+        let trace = workshop.trace(name);
+        let count = |op: &str| trace.iter().filter(|e| e["op"] == op && e["barrier"] == "other programs").count();
+        assert_eq!((count("arrive"), count("depart")), (1, usize::from(expected == "infeasible")), "{name}");
+        let mut predict = foretrace();
+        let predict = predict.arg("predict").arg(workshop.path(name)).args(["--atomic", "threads", "--format", "json"]);
+        let report: Value = serde_json::from_slice(&predict.output().expect("a report").stdout).expect("JSON");
+        let candidates = report["candidates"].as_array().expect("a list");
+        let updates: Vec<&Value> = candidates.iter().filter(|one| one["pattern"] == "R-W-W").collect();
+        assert!(!updates.is_empty() && updates.iter().all(|one| one["verdict"] == expected), "{name}: {updates:?}");
+    }
+}
+
+#[test]
 fn addresses_of_arguments_make_no_difference() {
     let workshop = Workshop::build(&source("arguments.c"), &[]);
     let recording = workshop.path("run");

@@ -62,8 +62,8 @@ pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
 pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
-    Data, Event, EventId, Local, NameId, OF_LIBRARY, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId,
-    Variable,
+    Data, Event, EventId, Local, NameId, OF_LIBRARY, OTHER_PROGRAMS, SyncId, SyncKind, SyncObject, Thread, ThreadId,
+    Trace, VarId, Variable,
 };
 pub use transactions::{Atomic, NoCandidate, Transaction};
 pub use value::{Sort, Value};

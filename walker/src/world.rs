@@ -39,6 +39,8 @@ pub(crate) struct World<'a> {
     /// Per cell what the last access found or left there, as bits and as a literal.
     contents: Vec<Option<(u64, TermId)>>,
     pub objects: Objects,
+    /// What was sent to other programs: its number, and the thread that did.
+    pub sent: Vec<(u64, usize)>,
     pub names: Names,
     pub draft: Draft,
     pub spans: Vec<Span>,
@@ -84,6 +86,7 @@ impl<'a> World<'a> {
             initial: Vec::new(),
             contents: Vec::new(),
             objects: Objects::default(),
+            sent: Vec::new(),
             names,
             draft: Draft { assembler: TraceAssembler::new(data), events: Vec::new() },
             spans: Vec::new(),

@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{interpose, real, tracked};
+use super::{interpose, outside, real, tracked};
 use crate::log;
 use crate::record::{CHANNELS, Kind};
 use crate::sys::{self, call};
@@ -38,6 +38,7 @@ static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 const KIND: u32 = 0o170_000;
 const PIPE: u32 = 0o010_000;
+const SOCKET: u32 = 0o140_000;
 
 /// The pipes that the process was started with, by inode; 0 where there is none.
 static INHERITED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -55,14 +56,22 @@ fn status(file: c_int) -> Option<Status> {
     (call!(FSTAT, file, &raw mut status) == 0).then_some(status)
 }
 
-/// A key for the channel behind a descriptor, and whether a read takes all that was written.
-fn channel(file: c_int) -> Option<(usize, bool)> {
+/// What is behind a descriptor.
+pub enum End {
+    /// A channel of this key, and whether a read takes all that was written.
+    Channel(usize, bool),
+    Socket,
+}
+
+/// What is behind a descriptor, if it leads to other threads or programs.
+pub fn end(file: c_int) -> Option<End> {
     let status = status(file)?;
     let is_inherited = || INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode);
     match status.mode & KIND {
         PIPE if is_inherited() => None,
-        PIPE => Some((HIGH | (status.inode as usize) << 4, false)),
-        0 if is_event_counter(file) => Some((event_key(file), true)),
+        PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
+        SOCKET => Some(End::Socket),
+        0 if is_event_counter(file) => Some(End::Channel(event_key(file), true)),
         _ => None,
     }
 }
@@ -150,8 +159,15 @@ fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize
 }
 
 extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
-    let channel = tracked().and_then(|thread| Some((thread, channel(file)?.0)));
-    let Some((thread, key)) = channel else { return real::write(file, from, bytes) };
+    let end = tracked().and_then(|thread| Some((thread, end(file)?)));
+    let (thread, key) = match end {
+        Some((thread, End::Channel(key, _))) => (thread, key),
+        Some((thread, End::Socket)) => {
+            outside::before_sending(thread, place);
+            return real::write(file, from, bytes);
+        }
+        None => return real::write(file, from, bytes),
+    };
     post(thread, key, bytes as u64, place);
     let written = real::write(file, from, bytes);
     if written <= 0 {
@@ -163,12 +179,15 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
 }
 
 extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
+    let end = tracked().and_then(|thread| Some((thread, end(file)?)));
+    if let Some((thread, End::Socket)) = end {
+        outside::watch(thread, file);
+    }
     let read = real::read(file, to, bytes);
-    if read > 0
-        && let Some(thread) = tracked()
-        && let Some((key, all)) = channel(file)
-    {
-        down(thread, key, all, read as u64, place);
+    match end {
+        Some((thread, End::Channel(key, all))) if read > 0 => down(thread, key, all, read as u64, place),
+        Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
+        _ => {}
     }
     read
 }

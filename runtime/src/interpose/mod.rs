@@ -11,6 +11,7 @@ mod jumps;
 pub mod memory;
 pub mod mutex;
 pub mod once;
+pub mod outside;
 pub mod process;
 mod programs;
 pub mod real;
@@ -38,7 +39,12 @@ macro_rules! interpose {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub extern "C" fn $name() {
-            core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $function)
+            core::arch::naked_asm!(
+                concat!(".weak ", stringify!($name)),
+                concat!("mov ", $register, ", [rsp]"),
+                "jmp {}",
+                sym $function
+            )
         }
     };
     (@one $name:ident $register:literal $function:path, $real:ident) => {
@@ -47,6 +53,7 @@ macro_rules! interpose {
         #[unsafe(naked)]
         pub extern "C" fn $name() {
             core::arch::naked_asm!(
+                concat!(".weak ", stringify!($name)),
                 "cmp byte ptr [rip + {mode}], {off}",
                 "jne 2f",
                 "jmp qword ptr [rip + {real}]", // found before the mode was said

@@ -7,7 +7,7 @@ use crate::names::Origin;
 use crate::objects::Class;
 use crate::transactions::Transactions;
 use crate::value::{Value, Word};
-use foretrace_runtime::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail};
+use foretrace_runtime::record::{Kind, OUTSIDE, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail};
 use foretrace_trace::{EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
 const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
@@ -26,6 +26,7 @@ impl Walk<'_, '_> {
             Kind::Wake => self.wake(record),
             Kind::Signal | Kind::Broadcast => self.signal(record),
             Kind::SemaphoreInit | Kind::Post | Kind::Down => self.semaphore(record),
+            Kind::Arrive | Kind::Depart if record.words[0] == OUTSIDE => self.other_programs(record),
             Kind::BarrierInit | Kind::Arrive | Kind::Depart => self.barrier(record),
             Kind::Fork | Kind::Join => self.thread_event(record),
             Kind::Allocate => self.allocate(record),
@@ -230,6 +231,34 @@ impl Walk<'_, '_> {
             _ => Op::Depart { barrier, round: word },
         };
         self.event(record, op);
+        Ok(())
+    }
+
+    /// Something was sent to other programs, or came from them and may depend on what was sent up to a number: on the last of each
+    /// thread, then on all.
+    fn other_programs(&mut self, record: Record) -> Step<()> {
+        let number = record.words[1];
+        let object = self.world.object(OUTSIDE, Class::Barrier, SyncKind::Barrier { parties: None })?;
+        let barrier = self.world.objects.get(object).sync;
+        if record.kind == Kind::Arrive {
+            self.world.sent.push((number, self.thread.index));
+            self.event(record, Op::Arrive { barrier, round: number });
+            return Ok(());
+        }
+        let known = self.thread.heard;
+        self.thread.heard = known.max(number);
+        let mut last: Vec<(u64, usize)> = Vec::new();
+        for (sent, by) in self.world.sent.iter().rev().skip_while(|(sent, _)| *sent > number) {
+            if *sent <= known {
+                break;
+            }
+            if *by != self.thread.index && last.iter().all(|(_, other)| other != by) {
+                last.push((*sent, *by));
+            }
+        }
+        for (round, _) in last {
+            self.event(record, Op::Depart { barrier, round });
+        }
         Ok(())
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct Thread<'a> {
     pub waiting: Option<(usize, usize)>,
     /// Where the next private memory goes.
     pub private: u64,
+    /// What it does comes after all that was sent to other programs up to this number.
+    pub heard: u64,
 }
 
 impl<'a> Thread<'a> {
@@ -77,6 +79,7 @@ impl<'a> Thread<'a> {
             locks: 0,
             waiting: None,
             private: PRIVATE | (index as u64) << 40,
+            heard: 0,
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::error::WalkError;
 use crate::program::Program;
 use crate::regions::{OUTSIDE, RegionId};
 use crate::shared::Piece;
-use foretrace_runtime::record::CHANNELS;
+use foretrace_runtime::record::{self, CHANNELS};
+use foretrace_trace::OTHER_PROGRAMS;
 use heap::Origins;
 use std::collections::BTreeMap;
 use types::{Types, Wanted};
@@ -56,6 +57,9 @@ impl Names {
     fn name(&mut self, program: &Program, address: u64, region: RegionId, base: u64, wanted: Wanted) -> String {
         if (CHANNELS..CHANNELS + (1 << 48)).contains(&address) {
             return format!("channel {}", (address - CHANNELS) / 16 + 1);
+        }
+        if address == record::OUTSIDE {
+            return OTHER_PROGRAMS.to_string();
         }
         if region != OUTSIDE {
             return self.origins.name(program, &self.types, region, address - base, wanted);

@@ -1,0 +1,285 @@
+//! Sockets: what other programs send may depend on all that they were sent before, so it comes after that.
+//!
+//! What is sent is recorded as arriving at a barrier, in a round of its own, whose number it is; what comes in as leaving the
+//! barrier's rounds up to one. That is the last so far, unless the bytes that are read were there already when something was sent: then
+//! they do not depend on it. How many bytes wait is looked up for so many sockets whenever something is sent.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
+
+use super::channels::{self, End};
+use super::{interpose, real, tracked};
+use crate::lock::Lock;
+use crate::log;
+use crate::record::{Kind, OUTSIDE};
+use crate::sys::{self, call};
+use crate::threads::Thread;
+
+/// How many sockets are watched; of others nothing is known.
+const WATCHED: usize = 64;
+
+/// A socket that is watched.
+struct Socket {
+    /// Its descriptor plus one, 0 for none.
+    file: AtomicI32,
+    /// The first number that was sent while `bytes` waited to be read; 0 if none did.
+    since: AtomicU64,
+    /// How many are sure to have waited then; of a socket that listens one connection.
+    bytes: AtomicU64,
+}
+
+/// Held by whoever looks at what follows.
+static LOCK: Lock = Lock::new();
+static SENT: AtomicU64 = AtomicU64::new(0);
+static SOCKETS: [Socket; WATCHED] =
+    [const { Socket { file: AtomicI32::new(0), since: AtomicU64::new(0), bytes: AtomicU64::new(0) } }; WATCHED];
+
+/// `struct pollfd`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Poll {
+    file: c_int,
+    events: i16,
+    found: i16,
+}
+
+const POLLIN: i16 = 1;
+const FIONREAD: usize = 0x541B;
+
+impl Socket {
+    fn of(file: c_int) -> Option<&'static Socket> {
+        SOCKETS.iter().find(|socket| socket.file.load(Relaxed) == file + 1)
+    }
+
+    fn forget(&self) {
+        self.since.store(0, Relaxed);
+        self.bytes.store(0, Relaxed);
+    }
+
+    /// The number that is sent next finds so many bytes to be read.
+    fn see(&self, waiting: Option<u64>, number: u64) {
+        match waiting {
+            None => self.forget(),
+            // Some that were seen before are gone, so nobody knows since when the others are there.
+            Some(bytes) if self.since.load(Relaxed) == 0 || bytes < self.bytes.load(Relaxed) => {
+                self.since.store(number, Relaxed);
+                self.bytes.store(bytes, Relaxed);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// So many bytes were read: the last number that they may depend on.
+    fn take(&self, bytes: u64) -> Option<u64> {
+        let left = self.bytes.load(Relaxed).checked_sub(bytes.max(1));
+        let since = self.since.load(Relaxed);
+        match left {
+            Some(left) if since > 0 => {
+                self.bytes.store(left, Relaxed);
+                Some(since - 1)
+            }
+            _ => {
+                self.forget();
+                None
+            }
+        }
+    }
+}
+
+/// What waits on a socket that can be read from: bytes, or one connection.
+fn waiting(file: c_int) -> u64 {
+    let mut bytes: c_int = 0;
+    match call!(IOCTL, file, FIONREAD, &raw mut bytes) {
+        0 => bytes.max(0) as u64,
+        _ => 1,
+    }
+}
+
+/// Looks what waits before this number is sent.
+fn look(number: u64) {
+    let mut polls = [Poll { file: -1, events: POLLIN, found: 0 }; WATCHED];
+    for (poll, socket) in polls.iter_mut().zip(&SOCKETS) {
+        poll.file = socket.file.load(Relaxed) - 1;
+    }
+    if call!(POLL, polls.as_mut_ptr(), WATCHED, 0) < 0 {
+        return SOCKETS.iter().for_each(Socket::forget);
+    }
+    for (poll, socket) in polls.iter().zip(&SOCKETS).filter(|(poll, _)| poll.file >= 0) {
+        socket.see((poll.found & POLLIN != 0).then(|| waiting(poll.file)), number);
+    }
+}
+
+/// Something is about to be sent.
+pub fn before_sending(thread: &'static Thread, place: usize) {
+    thread.begin();
+    LOCK.lock();
+    let number = SENT.load(Relaxed) + 1;
+    SENT.store(number, Relaxed);
+    look(number);
+    log::sync(thread, Kind::Arrive, place, OUTSIDE, number);
+    LOCK.unlock();
+    thread.end();
+}
+
+/// A socket is there, or about to be read from.
+pub fn watch(thread: &'static Thread, file: c_int) {
+    thread.occupy();
+    LOCK.lock();
+    if Socket::of(file).is_none()
+        && let Some(free) = SOCKETS.iter().find(|socket| socket.file.load(Relaxed) == 0)
+    {
+        free.forget();
+        free.file.store(file + 1, Relaxed);
+    }
+    LOCK.unlock();
+    thread.end();
+}
+
+/// So many bytes were read, or one connection accepted; 0 for the end of what the other side sends.
+pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
+    let error = sys::errno();
+    thread.begin();
+    LOCK.lock();
+    let number = Socket::of(file).and_then(|socket| socket.take(bytes)).unwrap_or(SENT.load(Relaxed));
+    log::sync(thread, Kind::Depart, place, OUTSIDE, number);
+    LOCK.unlock();
+    thread.end();
+    sys::set_errno(error);
+}
+
+/// A descriptor is closed: it may be another file's next.
+fn leave(thread: &'static Thread, file: c_int) {
+    thread.occupy();
+    LOCK.lock();
+    if let Some(socket) = Socket::of(file) {
+        socket.forget();
+        socket.file.store(0, Relaxed);
+    }
+    LOCK.unlock();
+    thread.end();
+}
+
+fn is_socket(file: c_int) -> bool {
+    matches!(channels::end(file), Some(End::Socket))
+}
+
+fn sending(file: c_int, place: usize) {
+    if let Some(thread) = tracked().filter(|_| is_socket(file)) {
+        before_sending(thread, place);
+    }
+}
+
+/// Reads from what may be a socket.
+fn receiving(file: c_int, place: usize, read: impl FnOnce() -> isize) -> isize {
+    let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
+    watch(thread, file);
+    let bytes = read();
+    if bytes >= 0 {
+        after_receiving(thread, file, bytes as u64, place);
+    }
+    bytes
+}
+
+fn accepting(file: c_int, place: usize, accept: impl FnOnce() -> c_int) -> c_int {
+    let Some(thread) = tracked() else { return accept() };
+    watch(thread, file);
+    let accepted = accept();
+    if accepted >= 0 {
+        after_receiving(thread, file, 1, place);
+        watch(thread, accepted);
+    }
+    accepted
+}
+
+extern "C" fn socket_(family: c_int, kind: c_int, protocol: c_int, _: usize) -> c_int {
+    let file = real::socket(family, kind, protocol);
+    if let Some(thread) = tracked().filter(|_| file >= 0) {
+        watch(thread, file);
+    }
+    file
+}
+
+extern "C" fn socketpair_(family: c_int, kind: c_int, protocol: c_int, pair: *mut [c_int; 2], _: usize) -> c_int {
+    let result = real::socketpair(family, kind, protocol, pair);
+    if let Some(thread) = tracked().filter(|_| result == 0) {
+        // SAFETY: the program's two descriptors, just made.
+        unsafe { *pair }.into_iter().for_each(|file| watch(thread, file));
+    }
+    result
+}
+
+extern "C" fn send_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, place: usize) -> isize {
+    sending(file, place);
+    real::send(file, from, bytes, flags)
+}
+
+#[rustfmt::skip]
+extern "C" fn sendto_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, to: *const c_void, length: u32) -> isize {
+    sending(file, 0);
+    real::sendto(file, from, bytes, flags, to, length)
+}
+
+extern "C" fn sendmsg_(file: c_int, message: *const c_void, flags: c_int, place: usize) -> isize {
+    sending(file, place);
+    real::sendmsg(file, message, flags)
+}
+
+extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
+    sending(file, place);
+    real::writev(file, parts, count)
+}
+
+extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
+    sending(file, place);
+    real::shutdown(file, how)
+}
+
+extern "C" fn close_(file: c_int, place: usize) -> c_int {
+    if let Some(thread) = tracked().filter(|_| is_socket(file)) {
+        before_sending(thread, place);
+        leave(thread, file);
+    }
+    real::close(file)
+}
+
+extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
+    receiving(file, place, || real::recv(file, to, bytes, flags))
+}
+
+#[rustfmt::skip]
+extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, from: *mut c_void, length: *mut u32) -> isize {
+    receiving(file, 0, || real::recvfrom(file, to, bytes, flags, from, length))
+}
+
+extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
+    receiving(file, place, || real::recvmsg(file, message, flags))
+}
+
+extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
+    receiving(file, place, || real::readv(file, parts, count))
+}
+
+extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {
+    accepting(file, place, || real::accept(file, from, length))
+}
+
+extern "C" fn accept4_(file: c_int, from: *mut c_void, length: *mut u32, flags: c_int, place: usize) -> c_int {
+    accepting(file, place, || real::accept4(file, from, length, flags))
+}
+
+interpose! {
+    socket "rcx" => socket_;
+    socketpair "r8" => socketpair_;
+    send "r8" => send_;
+    sendto "r11" => sendto_; // no register is left for the place
+    sendmsg "rcx" => sendmsg_;
+    writev "rcx" => writev_;
+    shutdown "rdx" => shutdown_;
+    close "rsi" => close_;
+    recv "r8" => recv_;
+    recvfrom "r11" => recvfrom_;
+    recvmsg "rcx" => recvmsg_;
+    readv "rcx" => readv_;
+    accept "rcx" => accept_;
+    accept4 "r8" => accept4_;
+}
