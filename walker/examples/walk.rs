@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let (walked, (made, made_at)) = walked?;
     let (checked, checked_at) = (seconds() - start, begun.elapsed().as_secs_f64());
-    eprintln!("{:#?}\nseconds: {made:.2}, checked: {checked:.2}", walked.statistics);
-    eprintln!("clock: {made_at:.3}, checked: {checked_at:.3}");
+    eprintln!("{:#?}\nseconds: {made:.2}\nclock: {made_at:.3}", walked.statistics);
+    eprintln!("seconds with its check: {checked:.2}\nclock with its check: {checked_at:.3}");
     if out == "-" {
         return Ok(());
     }
