@@ -3,6 +3,7 @@
 //! A definition that some later expression uses has a slot; the slot is empty again after the last such use, so
 //! that prefixes that differ in nothing that can still matter are the same state.
 
+use crate::term::Node;
 use crate::trace::{EventId, Trace};
 
 /// The slot of every definition that is used by a later event of its thread.
@@ -67,16 +68,27 @@ impl Slots {
     }
 }
 
-/// For each event the last other one that uses what it defines, [`NONE`] if there is none.
+/// For each event the last other one that uses what it defines, [`NONE`] if there is none. A term is used where one is that it is
+/// an argument of.
 fn last_uses(trace: &Trace) -> Vec<u32> {
-    let mut last_use = vec![NONE; trace.events.len()];
+    let mut uses = vec![None; trace.terms.len()]; // by term, the last event
     for (id, event) in trace.iter() {
         for term in event.op.condition().into_iter().chain(event.op.computed()) {
-            trace.terms.for_each_leaf(term, &mut |local| {
-                if let Some(last) = last_use.get_mut(local.definition.index()).filter(|_| local.definition != id) {
-                    *last = id.0;
+            uses[term.index()] = Some(id);
+        }
+    }
+    let mut last_use = vec![NONE; trace.events.len()];
+    for term in trace.terms.iter().rev() {
+        let Some(last) = uses[term.index()] else { continue };
+        match trace.terms.node(term) {
+            Node::Const(_) => {}
+            Node::Leaf(local) if local.definition == last => {}
+            Node::Leaf(local) => {
+                if let Some(of_local) = last_use.get_mut(local.definition.index()) {
+                    *of_local = last.0;
                 }
-            });
+            }
+            Node::App(_, args) => args.iter().for_each(|arg| uses[arg.index()] = uses[arg.index()].max(Some(last))),
         }
     }
     last_use

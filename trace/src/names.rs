@@ -62,9 +62,19 @@ impl Names {
         self.numbered.find(number_at, || hash_of(&(base, number)), is_it).map(NameId::from_index)
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// The text of an id that this interner gave.
     pub fn text(&self, name: NameId) -> &str {
-        self.at(name.0.get() as usize - 1)
+        self.at(name.index())
     }
 
     /// The id of `text` if it was interned.

@@ -87,9 +87,9 @@ impl Semantics<'_> {
         let mut state = self.initial();
         for (step, event) in order.iter().copied().enumerate() {
             let released = deadlines.choice(self.trace(), &state, event);
-            match self.step(&mut state, event, released) {
-                Ok(effect) => each(event, &effect).map_err(RunError::Stop)?,
-                Err(blocked) => return Err(RunError::Step(self.bad_step(&state, step, event, blocked))),
+            match &self.step(&mut state, event, released) {
+                Ok(effect) => each(event, effect).map_err(RunError::Stop)?,
+                Err(blocked) => return Err(RunError::Step(self.bad_step(&state, step, event, *blocked))),
             }
         }
         Ok(state)

@@ -201,9 +201,11 @@ impl<'t> Semantics<'t> {
     /// Makes the event the next one of the prefix; `released` is the choice that a signal makes among
     /// [`Semantics::releasable`]. A blocked event leaves the state as it was.
     pub fn step(&self, state: &mut State, event: EventId, released: Option<ThreadId>) -> Result<Effect, Blocked> {
-        let effect = self.enabled(state, event)?;
-        self.apply(state, event, released, &effect)?;
-        Ok(effect)
+        let effect = self.enabled(state, event);
+        if let Ok(effect) = &effect {
+            self.apply(state, event, released, effect)?;
+        }
+        effect
     }
 
     /// The event is the next of its thread, the thread runs, and no other is inside a step of several parts.

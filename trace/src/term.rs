@@ -93,7 +93,7 @@ impl<L: Leaf> Terms<L> {
     }
 
     /// All terms, arguments before what uses them.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = TermId> + use<L> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = TermId> + ExactSizeIterator + use<L> {
         (0..self.info.len()).map(TermId::new)
     }
 
@@ -267,18 +267,6 @@ impl<L: Leaf> Terms<L> {
                     }
                 }
             }
-        }
-    }
-
-    /// Calls `visit` for every leaf of a term, at least once for each.
-    pub fn for_each_leaf(&self, term: TermId, visit: &mut dyn FnMut(&L)) {
-        if self.info[term.index()].size > SMALL {
-            return self.leaves(term).into_iter().for_each(visit);
-        }
-        match self.node(term) {
-            Node::Const(_) => {}
-            Node::Leaf(leaf) => visit(leaf),
-            Node::App(_, args) => args.iter().for_each(|arg| self.for_each_leaf(*arg, visit)),
         }
     }
 

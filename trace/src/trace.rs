@@ -57,6 +57,10 @@ impl NameId {
         let number = u32::try_from(index + 1).ok().and_then(std::num::NonZeroU32::new);
         NameId(number.expect("fewer than 2^32 names"))
     }
+
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
 }
 
 /// What a trace knows of values.

@@ -44,6 +44,7 @@ struct Poll {
 }
 
 const POLLIN: i16 = 1;
+const POLLNVAL: i16 = 32;
 const FIONREAD: usize = 0x541B;
 
 impl Socket {
@@ -106,6 +107,9 @@ fn look(number: u64) {
     }
     for (poll, socket) in polls.iter().zip(&SOCKETS).filter(|(poll, _)| poll.file >= 0) {
         socket.see((poll.found & POLLIN != 0).then(|| waiting(poll.file)), number);
+        if poll.found & POLLNVAL != 0 {
+            socket.file.store(0, Relaxed); // closed in a way that nobody saw
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use super::thread;
 use crate::error::{Problem, quoted};
 use crate::op::Op;
+use crate::program_order::ProgramOrder;
 use crate::smtlib::is_expressible;
 use crate::term::{Node, TermId};
-use crate::trace::{Data, Event, EventId, Local, NameId, ThreadId, Trace};
-use rustc_hash::FxHashMap;
+use crate::trace::{Data, Event, EventId, Local, ThreadId, Trace};
 
 /// Which events may use a term, from the names in it.
 #[derive(Clone, Copy)]
@@ -103,12 +103,14 @@ impl Uses {
 /// Per event that defines a name: the next event of its thread that defines the same.
 fn redefinitions(trace: &Trace) -> Vec<EventId> {
     let mut redefinitions = vec![NEVER; trace.events.len()];
-    let mut latest: FxHashMap<(ThreadId, NameId), EventId> = FxHashMap::default();
-    for (id, event) in trace.iter() {
-        if let Some(dst) = event.op.dst()
-            && let Some(earlier) = latest.insert((event.thread, dst), id)
-        {
-            redefinitions[earlier.index()] = id;
+    let order = ProgramOrder::new(trace);
+    let mut latest: Vec<Option<(ThreadId, EventId)>> = vec![None; trace.names.len()];
+    for thread in (0..trace.threads.len()).map(ThreadId::from_index) {
+        for id in order.of(thread) {
+            let Some(dst) = trace.event(*id).op.dst() else { continue };
+            if let Some((_, earlier)) = latest[dst.index()].replace((thread, *id)).filter(|(by, _)| *by == thread) {
+                redefinitions[earlier.index()] = *id;
+            }
         }
     }
     redefinitions
