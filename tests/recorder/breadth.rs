@@ -200,6 +200,12 @@ fn what_another_program_sends_may_be_an_answer() {
 }
 
 #[test]
+fn a_program_may_have_functions_of_its_own_under_names_that_are_interposed() {
+    let workshop = Workshop::build(&source("own-names.c"), &[]);
+    assert_eq!(workshop.record("run", &[]), json!({"code": 6}));
+}
+
+#[test]
 fn addresses_of_arguments_make_no_difference() {
     let workshop = Workshop::build(&source("arguments.c"), &[]);
     let recording = workshop.path("run");
