@@ -233,6 +233,16 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
     real::writev(file, parts, count)
 }
 
+extern "C" fn sendfile_(file: c_int, from: c_int, offset: *mut i64, bytes: usize, place: usize) -> isize {
+    sending(file, place);
+    real::sendfile(file, from, offset, bytes)
+}
+
+extern "C" fn connect_(file: c_int, to: *const c_void, length: u32, place: usize) -> c_int {
+    sending(file, place);
+    real::connect(file, to, length)
+}
+
 extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
     sending(file, place);
     real::shutdown(file, how)
@@ -278,6 +288,9 @@ interpose! {
     sendto "r11" => sendto_; // no register is left for the place
     sendmsg "rcx" => sendmsg_;
     writev "rcx" => writev_;
+    sendfile "r8" => sendfile_;
+    sendfile64 "r8" => sendfile_;
+    connect "rcx" => connect_;
     shutdown "rdx" => shutdown_;
     close "rsi" => close_;
     recv "r8" => recv_;

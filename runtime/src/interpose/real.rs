@@ -110,6 +110,8 @@ reals! {
     sendto(file: c_int, from: *const c_void, bytes: usize, flags: c_int, to: *const c_void, length: u32) -> isize;
     sendmsg(file: c_int, message: *const c_void, flags: c_int) -> isize;
     writev(file: c_int, parts: *const c_void, count: c_int) -> isize;
+    sendfile(file: c_int, from: c_int, offset: *mut i64, bytes: usize) -> isize;
+    connect(file: c_int, to: *const c_void, length: u32) -> c_int;
     shutdown(file: c_int, how: c_int) -> c_int;
     close(file: c_int) -> c_int;
     recv(file: c_int, to: *mut c_void, bytes: usize, flags: c_int) -> isize;
