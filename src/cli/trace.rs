@@ -5,7 +5,7 @@ use super::{Outcome, say};
 use anyhow::Context;
 use foretrace::recorder::Folder;
 use foretrace_trace::Data;
-use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk_and};
+use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk};
 use std::path::{Path, PathBuf};
 
 /// Make a trace of a recording, with other transactions or another focus
@@ -72,7 +72,7 @@ impl WalkArgs {
     pub fn walk(&self, recording: &Path, output: &Path) -> anyhow::Result<String> {
         let focus = self.focus.as_deref().map(Pattern::new);
         let options = Options { transactions: self.atomic.0.clone(), focus };
-        let (walked, staged) = walk_and(recording, &options, |walked| stage_trace(&walked.trace, output))?;
+        let (walked, staged) = walk(recording, &options, |walked| stage_trace(&walked.trace, output))?;
         match staged? {
             Some(staged) => staged.put_in_place().with_context(|| output.display().to_string())?,
             None => write_trace(&walked.trace, Some(output), None)?,

@@ -1,7 +1,7 @@
 //! `walk DIR OUT [marked|sections|functions|inner|loops]`: the trace of a recording, and what making it met; with `-` for
 //! OUT the trace is not written.
 
-use foretrace_walker::{Options, Transactions, WalkError, finish_logs, walk_and};
+use foretrace_walker::{Options, Transactions, WalkError, finish_logs, walk};
 use std::path::Path;
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     finish_logs(Path::new(recording))?;
     let (start, begun) = (seconds(), Instant::now());
     let made = |_: &_| (seconds() - start, begun.elapsed().as_secs_f64());
-    let walked = walk_and(Path::new(recording), &Options { transactions, focus: None }, made);
+    let walked = walk(Path::new(recording), &Options { transactions, focus: None }, made);
     if let Err(WalkError::Mismatch { all, .. }) = &walked {
         all.iter().for_each(|mismatch| eprintln!("{mismatch}"));
     }

@@ -28,4 +28,4 @@ pub use log::finish_logs;
 pub use options::Options;
 pub use statistics::{Mismatch, Statistics};
 pub use transactions::{Pattern, Transactions};
-pub use walk::{Walked, walk, walk_and};
+pub use walk::{Walked, walk};

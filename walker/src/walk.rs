@@ -30,14 +30,9 @@ pub struct Walked {
     pub statistics: Statistics,
 }
 
-/// Makes the trace of a recording, and checks it.
-pub fn walk(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
-    Ok(walk_and(recording, options, |_| ())?.0)
-}
-
 /// Makes the trace of a recording, and does something with it while other threads check it. That counts for nothing if the
 /// trace is not valid, which would be an error of the walker's.
-pub fn walk_and<R>(
+pub fn walk<R>(
     recording: &Path,
     options: &Options,
     meanwhile: impl FnOnce(&Walked) -> R,
