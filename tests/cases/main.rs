@@ -1,0 +1,174 @@
+//! Small programs that say themselves what is right: a block labelled "no …" must have no feasible candidate, one labelled
+//! "yes …" needs one in some recording. Every witness and every recording's own schedule must be followed, and a recorded program behaves as a native one.
+
+#[path = "../recorder/support.rs"]
+#[allow(dead_code)] // the other tests use the rest
+mod support;
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Ran, Workshop, foretrace, ran};
+
+/// How each case is recorded.
+const MODES: [&str; 6] = ["--seed 0", "--seed 1", "--seed 2", "--seed 3", "--parallel", "--parallel"];
+/// Runs of the native program that show how it may behave.
+const NATIVE_RUNS: usize = 12;
+/// Seconds until a replayed program counts as hung.
+const REPLAY_SECONDS: &str = "20";
+
+/// A test for each program: `name: file, "flags of its own"`.
+macro_rules! cases {
+    ($($name:ident: $file:literal $(, $flags:literal)?;)*) => {
+        $(#[test]
+        fn $name() {
+            judge($file, concat!("", $($flags)?));
+        })*
+    };
+}
+
+cases! {
+    barrier: "barrier.c";
+    longjmp: "longjmp.c";
+    realloc: "realloc.c";
+    recursive: "recursive.c";
+    rwlock: "rwlock.c";
+    seqlock: "seqlock.c";
+}
+
+/// Verdicts of the candidates in one labelled block, over all recordings.
+type Verdicts = BTreeMap<String, BTreeSet<String>>;
+
+/// Builds, records, predicts and replays one program; lists all that is not right.
+fn judge(file: &str, flags: &str) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs").join(file);
+    let is_cpp = file.ends_with(".cpp");
+    let standard = if is_cpp { "-std=c++20" } else { "-std=gnu17" };
+    let compile = format!("{standard} -w -O1 -g -mavx2 -pthread {flags} {} -o", source.display());
+    let libraries = "-lm -ldl -latomic -lrt";
+    let workshop = Workshop::empty();
+    let driver = if is_cpp { "c++" } else { "cc" };
+    let clang = clang(is_cpp);
+    workshop.make(&format!("{clang} -I\"$(foretrace cc --print-include)\" {compile} native {libraries}"));
+    workshop.make(&format!("foretrace {driver} {compile} program {libraries}"));
+    let usual: BTreeSet<(Option<i32>, String)> = (0..NATIVE_RUNS)
+        .map(|_| ran(&mut Command::new(workshop.path("native"))))
+        .map(|run| (run.status, run.out))
+        .collect();
+    let text = std::fs::read_to_string(&source).expect("read");
+    let marked = ["YES(", "NO(", "\"yes ", "\"no ", "FORETRACE_ATOMIC"].iter().any(|mark| text.contains(mark));
+    let asked = if marked { "--candidates all" } else { "--candidates all --atomic threads" };
+
+    let mut wrong = String::new();
+    let mut verdicts = Verdicts::new();
+    let mut replays = 0;
+    for (index, mode) in MODES.iter().enumerate() {
+        let recording = format!("run{index}");
+        let mut case = Case { workshop: &workshop, name: format!("{mode} ({recording})"), wrong: &mut wrong };
+        let recorded = case.shell(&format!("foretrace record -o {recording} {mode} -- ./program"));
+        // A shell's own status of a program that a signal ended.
+        if !usual.contains(&(recorded.status, recorded.out.clone()))
+            && !usual.contains(&(recorded.status.filter(|status| *status < 128), recorded.out.clone()))
+        {
+            case.note(&format!("behaves unlike the native program: {:?} {}", recorded.status, recorded.out));
+        }
+        if !workshop.path(&recording).join("trace.jsonl.zst").is_file() {
+            case.note(&format!("no trace: {}", recorded.err));
+            continue;
+        }
+        replays += case.predicted(&recording, asked, &mut verdicts);
+        case.replayed(&workshop.path(&recording), "its own schedule");
+    }
+    for (label, found) in &verdicts {
+        if label.starts_with("yes ") && !found.contains("feasible") {
+            let _ = writeln!(wrong, "nothing found in \"{label}\": {found:?}");
+        }
+    }
+    assert!(wrong.is_empty(), "{file}\n{wrong}{replays} witnesses were replayed");
+}
+
+/// The newest clang, or clang++, that is installed.
+fn clang(is_cpp: bool) -> String {
+    let base = if is_cpp { "clang++" } else { "clang" };
+    let versions = std::iter::once(String::new()).chain((14..=22).rev().map(|version| format!("-{version}")));
+    let mut names = versions.map(|version| format!("{base}{version}"));
+    let installed = |name: &String| Command::new(name).arg("--version").output().is_ok();
+    names.find(installed).unwrap_or_else(|| panic!("{base} is not installed"))
+}
+
+/// One recording of a case.
+struct Case<'a> {
+    workshop: &'a Workshop,
+    name: String,
+    wrong: &'a mut String,
+}
+
+impl Case<'_> {
+    fn shell(&self, script: &str) -> Ran {
+        ran(&mut self.workshop.shell(script))
+    }
+
+    fn note(&mut self, what: &str) {
+        let _ = writeln!(self.wrong, "{}: {}", self.name, what.trim());
+    }
+
+    /// Predicts and replays every witness; how many.
+    fn predicted(&mut self, recording: &str, asked: &str, verdicts: &mut Verdicts) -> usize {
+        let witnesses = self.workshop.path(recording).join("witnesses");
+        let predict =
+            format!("foretrace predict {recording} {asked} --format json --witness-dir {recording}/witnesses");
+        let report = self.shell(&predict);
+        if report.status == Some(2) && report.err.contains("transaction") {
+            return 0; // nothing in it is shared
+        }
+        let Ok(parsed) = serde_json::from_str::<Value>(&report.out) else {
+            self.note(&format!("predict ends with {:?}: {}", report.status, report.err));
+            return 0;
+        };
+        let trace = self.workshop.trace(recording);
+        let mut replays = 0;
+        for candidate in parsed["candidates"].as_array().expect("a list") {
+            let event = |which: &str| candidate[which].as_u64().expect("an index");
+            let label = label_of(&trace[1..], event("first") as usize);
+            let verdict = candidate["verdict"].as_str().expect("a verdict");
+            verdicts.entry(label.clone()).or_default().insert(verdict.to_string());
+            if verdict != "feasible" {
+                continue;
+            }
+            if label.starts_with("no ") {
+                self.note(&format!("false alarm in \"{label}\": {candidate}"));
+            }
+            let name = format!("witness-{}-{}-{}.json", event("first"), event("remote"), event("second"));
+            self.replayed(&witnesses.join(name), &format!("a witness of \"{label}\""));
+            replays += 1;
+        }
+        replays
+    }
+
+    /// Replays a witness or a recording, which must be followed.
+    fn replayed(&mut self, what: &PathBuf, named: &str) {
+        let mut command = foretrace();
+        command.arg("replay").arg(what).args(["--time-limit", REPLAY_SECONDS, "--"]).arg(&self.workshop.program);
+        let replay = ran(&mut command);
+        if replay.status != Some(0) {
+            self.note(&format!("{named} is not followed: {}{}", replay.out, replay.err));
+        }
+    }
+}
+
+/// The innermost label "yes …" or "no …" around an event.
+fn label_of(events: &[Value], index: usize) -> String {
+    let thread = &events[index]["t"];
+    let mut open: Vec<&str> = Vec::new();
+    for event in events[..index].iter().filter(|event| event["t"] == *thread) {
+        match event["op"].as_str() {
+            Some("begin") => open.push(event["label"].as_str().unwrap_or("")),
+            Some("end") => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let labelled = |label: &&&str| label.starts_with("yes ") || label.starts_with("no ");
+    open.iter().rev().find(labelled).unwrap_or(&"").to_string()
+}
