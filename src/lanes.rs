@@ -303,7 +303,7 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
         triple,
         pattern: witness.pattern(),
         guarded: witness.guarded_dependent(),
-        rests_on: witness.run().passes_external.then_some(RestsOn::External),
+        rests_on: RestsOn::of(&witness),
         verdict: Verdict::Feasible(Box::new(witness)),
         decided_by,
     }

@@ -494,7 +494,7 @@ impl Slot<'_> {
         let uses_freed =
             |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
         if let Some(witness) = witness.filter(|_| !uses_freed(&decision.verdict)) {
-            decision.rests_on = witness.run().passes_external.then_some(RestsOn::External);
+            decision.rests_on = RestsOn::of(&witness);
             decision.verdict = Verdict::Feasible(witness);
         }
     }

@@ -61,6 +61,17 @@ pub enum RestsOn {
     Pin,
     /// Feasible by a prefix that goes past a write of unrecorded code.
     External,
+    /// Feasible by a prefix that does not keep an order of the run which code that the trace does not show may ask for.
+    Unseen,
+}
+
+impl RestsOn {
+    /// What a feasible verdict with this witness leans on; the graver of two.
+    pub fn of(witness: &foretrace_trace::Witness) -> Option<RestsOn> {
+        let run = witness.run();
+        let unseen = run.unseen.map(|_| RestsOn::Unseen);
+        unseen.or(run.passes_external.then_some(RestsOn::External))
+    }
 }
 
 /// Whether a candidate can happen.

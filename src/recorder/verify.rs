@@ -216,6 +216,7 @@ pub fn ops(kind: Kind) -> &'static [&'static str] {
         Kind::AtomicBegin => &["begin"],
         Kind::AtomicEnd => &["end"],
         Kind::Fail => &["fail"],
+        Kind::Unseen => &["unseen"],
         _ => &["another event"],
     }
 }

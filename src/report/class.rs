@@ -13,7 +13,7 @@ pub struct Severity {
     pub use_after_free: bool,
     /// It is feasible under guarded independence, too.
     pub guarded: bool,
-    /// Everything that the witness goes past was recorded.
+    /// The witness rests on no code that the trace does not show.
     pub recorded: bool,
     /// Lost updates first, then unrepeatable reads, then what is seen or overwritten half-way.
     pub pattern: u8,
@@ -24,7 +24,7 @@ impl Severity {
         Severity {
             use_after_free: !witness.run().uses_after_free.is_empty(),
             guarded: decision.guarded == Some(true),
-            recorded: decision.rests_on != Some(RestsOn::External),
+            recorded: !matches!(decision.rests_on, Some(RestsOn::External | RestsOn::Unseen)),
             pattern: match decision.pattern {
                 Pattern::Rww => 4,
                 Pattern::Rwr => 3,

@@ -128,7 +128,10 @@ impl<'t> ExplanationReport<'t> {
         for dependence in self.dependences(witness) {
             writeln!(out, "   {dependence}")?;
         }
-        if self.explanation.decision.rests_on == Some(RestsOn::External) {
+        if let Some(unseen) = witness.run().unseen {
+            writeln!(out, "\nWhat it leans on: {}.", super::text::unseen_order(self.subject.trace, unseen))?;
+        }
+        if witness.run().passes_external {
             writeln!(
                 out,
                 "\nThe schedule goes past a write of code that was not recorded: that code may act otherwise."

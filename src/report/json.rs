@@ -4,7 +4,7 @@ use super::totals::TotalsJson;
 use super::{Subject, candidate_set_name, per_name};
 use crate::predict::Totals;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Pattern, Trace, Triple};
+use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Op, Pattern, Trace, Triple, Unseen};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -70,12 +70,22 @@ struct Candidate<'a> {
 struct Feasible<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     guarded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenJson<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     use_after_free: &'a [EventId],
     var: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     locs: Option<[Option<&'a str>; 3]>,
     schedule: &'a [EventId],
+}
+
+/// The order that code which the trace does not show may ask for.
+#[derive(Serialize)]
+struct UnseenJson<'a> {
+    what: &'a str,
+    event: EventId,
+    after: EventId,
 }
 
 impl<'t, W: Write> JsonReport<'t, W> {
@@ -131,11 +141,23 @@ impl<'t, W: Write> JsonReport<'t, W> {
         let locs = [first, remote, second].map(|event| self.trace.loc(event));
         Some(Feasible {
             guarded: decision.guarded,
+            unseen: witness.run().unseen.map(|unseen| self.unseen(unseen)),
             use_after_free: &witness.run().uses_after_free,
             var: self.trace.event(first).op.var().map_or("", |var| &self.trace.vars[var.index()].key),
             locs: Some(locs).filter(|locs| locs.iter().any(Option::is_some)),
             schedule: witness.schedule(),
         })
+    }
+
+    fn unseen<'a>(&self, unseen: Unseen) -> UnseenJson<'a>
+    where
+        't: 'a,
+    {
+        let what = match self.trace.event(unseen.event).op {
+            Op::Unseen { what, .. } => self.trace.names.text(what),
+            _ => "",
+        };
+        UnseenJson { what, event: unseen.event, after: unseen.after }
     }
 
     /// Ends the report.

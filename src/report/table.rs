@@ -156,6 +156,7 @@ pub fn act(trace: &Trace, step: &Step) -> String {
             let names: Vec<&str> = vars.iter().map(|var| trace.vars[var.index()].shown()).collect();
             format!("free {}", names.join(", "))
         }
+        Op::Unseen { what, .. } => format!("{kind} {}", trace.names.text(*what)),
         Op::Let { .. } | Op::Assume { .. } | Op::Fail { .. } => kind,
     }
 }

@@ -7,7 +7,7 @@ use crate::candidates::Class;
 use crate::predict::{Refuted, Totals};
 use crate::verdict::{Decision, Verdict};
 use anstyle::{AnsiColor, Style};
-use foretrace_trace::{EventId, Trace};
+use foretrace_trace::{EventId, Op, Trace, Unseen};
 use std::io::{self, Write};
 
 /// Classes that stay undecided are listed up to this many.
@@ -86,7 +86,7 @@ impl<'t> TextReport<'t> {
                 worst.witness.run().uses_after_free.iter().map(|event| self.place(*event)).collect();
             writeln!(out, "   {BAD}use after free{BAD:#}: {}", used.join(", "))?;
         }
-        for remark in remarks(worst) {
+        for remark in remarks(trace, worst) {
             writeln!(out, "   {remark}")?;
         }
         writeln!(
@@ -171,19 +171,32 @@ impl<'t> TextReport<'t> {
 }
 
 /// What to keep in mind about a witness.
-fn remarks(found: &Found) -> Vec<&'static str> {
-    let mut remarks = Vec::new();
-    match found.guarded {
-        Some(true) => remarks.push("guarded-dependent, too: the values make a difference"),
-        Some(false) => {
-            remarks.push("not guarded-dependent: in every such schedule the values make the order irrelevant")
-        }
-        None => {}
+fn remarks(trace: &Trace, found: &Found) -> Vec<String> {
+    let guarded = found.guarded.map(|guarded| match guarded {
+        true => "guarded-dependent, too: the values make a difference",
+        false => "not guarded-dependent: in every such schedule the values make the order irrelevant",
+    });
+    let mut remarks: Vec<String> = guarded.into_iter().map(str::to_string).collect();
+    if found.witness.run().passes_external {
+        let remark = "the schedule goes past a write of code that was not recorded: that code may act otherwise";
+        remarks.push(remark.to_string());
     }
-    if !found.severity.recorded {
-        remarks.push("the schedule goes past a write of code that was not recorded: that code may act otherwise");
-    }
+    remarks.extend(found.witness.run().unseen.map(|unseen| unseen_order(trace, unseen)));
     remarks
+}
+
+/// What code that the trace does not show may ask for, and a schedule does not keep.
+pub(super) fn unseen_order(trace: &Trace, unseen: Unseen) -> String {
+    let what = match trace.event(unseen.event).op {
+        Op::Unseen { what, .. } => trace.names.text(what),
+        _ => "",
+    };
+    let thread = table::thread_name(trace, trace.event(unseen.after).thread);
+    format!(
+        "the schedule rests on `{what}` at {} not having to come after what {thread} did at {}: in the run it did",
+        place(trace, unseen.event),
+        place(trace, unseen.after)
+    )
 }
 
 pub(super) fn place(trace: &Trace, event: EventId) -> String {

@@ -54,7 +54,7 @@ impl ByHand {
         let witness = check(&self.trace, &observed, &transactions, self.options.question, triple, &schedule);
         let witness = witness.expect("the schedule is a witness");
         let pattern = witness.pattern();
-        let rests_on = witness.run().passes_external.then_some(RestsOn::External);
+        let rests_on = RestsOn::of(&witness);
         let guarded = witness.guarded_dependent();
         let verdict = Verdict::Feasible(Box::new(witness));
         self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on, guarded });

@@ -17,7 +17,7 @@ pub const MAGIC: [u8; 8] = *b"\x89FTB\r\n\x1a\n";
 pub const VERSION: u64 = 1;
 
 /// The kinds of events, by their codes.
-const KINDS: [&str; 26] = [
+const KINDS: [&str; 27] = [
     "begin",
     "end",
     "read",
@@ -44,6 +44,7 @@ const KINDS: [&str; 26] = [
     "return",
     "free",
     "fail",
+    "unseen",
 ];
 
 /// Tags of terms.

@@ -338,6 +338,13 @@ impl TraceBuilder {
         self.event(thread, Op::Free { vars })
     }
 
+    /// Code that may order threads; of which object, `""` for any.
+    pub fn unseen(&mut self, thread: u64, what: &str, object: &str) -> Added<'_> {
+        let what = self.assembler.name(what);
+        let object = Some(object).filter(|object| !object.is_empty()).map(|object| self.assembler.name(object));
+        self.event(thread, Op::Unseen { what, object })
+    }
+
     /// The failure that ended the run.
     pub fn fail(&mut self, thread: u64) -> Added<'_> {
         self.event(thread, Op::Fail { reason: None })

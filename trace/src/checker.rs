@@ -10,6 +10,7 @@ use crate::schedule::BadStep;
 use crate::semantics::{Effect, Semantics, Unsupported};
 use crate::trace::{EventId, Trace};
 use crate::transactions::{NoCandidate, Transaction};
+use crate::unseen::{Unseen, UnseenOrders};
 use crate::value::Value;
 use crate::violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
 
@@ -25,7 +26,7 @@ pub struct Step {
 }
 
 /// A schedule that was run: it is a prefix.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Run {
     /// Its events with their values.
     pub steps: Vec<Step>,
@@ -35,6 +36,8 @@ pub struct Run {
     pub uses_after_free: Vec<EventId>,
     /// Whether it holds a write by code that was not recorded.
     pub passes_external: bool,
+    /// The first order of the observed run that it does not keep and that code which the trace does not show may ask for.
+    pub unseen: Option<Unseen>,
 }
 
 /// A checked proof that a candidate is feasible.
@@ -126,6 +129,7 @@ pub enum CheckError {
 pub struct Checker<'t> {
     semantics: Semantics<'t>,
     transactions: &'t [Transaction],
+    unseen: UnseenOrders,
     question: Question,
 }
 
@@ -141,7 +145,7 @@ impl<'t> Checker<'t> {
             return Err(CheckError::NoValues(question.model));
         }
         let semantics = Semantics::new(trace, observed, question.model)?;
-        Ok(Checker { semantics, transactions, question })
+        Ok(Checker { semantics, transactions, unseen: UnseenOrders::of(trace), question })
     }
 
     /// Whether the schedule shows that the candidate is feasible.
@@ -151,7 +155,8 @@ impl<'t> Checker<'t> {
         let fits = candidate.map_err(|reason| CheckError::NoCandidate { triple, reason })?;
         self.shape(triple, schedule)?;
         let mut accesses = Accesses::new(triple);
-        let run = run(&self.semantics, schedule, |event, effect| accesses.see(&self.semantics, event, effect))?;
+        let see = |event: EventId, effect: &Effect| accesses.see(&self.semantics, event, effect);
+        let run = run(&self.semantics, &self.unseen, schedule, see)?;
         let guarded = accesses.guarded_pattern(trace);
         let pattern = match self.question.independence {
             Independence::Conflict => fits,
@@ -193,13 +198,18 @@ pub fn check(
 
 /// Runs a schedule without a candidate in mind: is it a prefix in this model, and what do its events read and write?
 pub fn run_schedule(trace: &Trace, observed: &Observed, model: Model, schedule: &[EventId]) -> Result<Run, CheckError> {
-    Ok(run(&Semantics::new(trace, observed, model)?, schedule, |_, _| {})?)
+    Ok(run(&Semantics::new(trace, observed, model)?, &UnseenOrders::of(trace), schedule, |_, _| {})?)
 }
 
-fn run(semantics: &Semantics<'_>, schedule: &[EventId], mut see: impl FnMut(EventId, &Effect)) -> Result<Run, BadStep> {
+fn run(
+    semantics: &Semantics<'_>,
+    unseen: &UnseenOrders,
+    schedule: &[EventId],
+    mut see: impl FnMut(EventId, &Effect),
+) -> Result<Run, BadStep> {
     let trace = semantics.trace();
     let mut freed = vec![false; trace.vars.len()];
-    let mut run = Run { steps: Vec::new(), complete: false, uses_after_free: Vec::new(), passes_external: false };
+    let mut run = Run { unseen: unseen.first_left_out(trace, schedule), ..Run::default() };
     let end = semantics.run(schedule, |event, effect| {
         see(event, effect);
         let op = &trace.event(event).op;

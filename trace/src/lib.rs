@@ -37,6 +37,7 @@ mod sync_state;
 mod term;
 mod trace;
 mod transactions;
+mod unseen;
 mod users;
 mod value;
 mod violation;
@@ -66,6 +67,7 @@ pub use trace::{
     Trace, VarId, Variable,
 };
 pub use transactions::{Atomic, NoCandidate, Transaction};
+pub use unseen::Unseen;
 pub use value::{Sort, Value};
 pub use violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
 

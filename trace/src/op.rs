@@ -200,6 +200,14 @@ pub enum Op {
         /// The variables.
         vars: Box<[VarId]>,
     },
+    /// Code ran here that may order threads in a way that the trace does not show.
+    Unseen {
+        /// What ran: a function's name, `assembly`.
+        what: NameId,
+        /// What it concerns: it orders its thread against other such events of the same object alone. Without one it may come after
+        /// anything that other threads did before.
+        object: Option<NameId>,
+    },
     /// The failure that ended a failing run.
     Fail {
         /// What failed.
@@ -236,6 +244,7 @@ impl Op {
             Op::Call { .. } => "call",
             Op::Return { .. } => "return",
             Op::Free { .. } => "free",
+            Op::Unseen { .. } => "unseen",
             Op::Fail { .. } => "fail",
         }
     }

@@ -21,6 +21,7 @@ pub mod semaphore;
 pub mod signals;
 pub mod sleep;
 pub mod threads;
+pub mod unseen;
 
 use core::ffi::c_int;
 

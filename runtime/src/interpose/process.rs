@@ -3,6 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use super::unseen::{self, What};
 use super::{interpose, real, signals, tracked};
 use crate::controller;
 use crate::log;
@@ -83,9 +84,9 @@ extern "C" fn fork_(_: usize) -> c_int {
 /// A process is told of its first fork only.
 pub static SAID: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn dlopen_(name: *const c_char, flags: c_int, _: usize) -> *mut c_void {
+extern "C" fn dlopen_(name: *const c_char, flags: c_int, place: usize) -> *mut c_void {
     let thread = tracked();
-    let library = real::dlopen(name, flags);
+    let library = unseen::around(What::of(c"dlopen", c"the loader"), place, || real::dlopen(name, flags));
     if let Some(thread) = thread {
         thread.occupy();
         modules::write();

@@ -111,6 +111,10 @@ kinds! {
     /// The same of 8 bytes.
     Replace8 = 51, 5;
 
+    /// Code that is not recorded may order threads here: what it is (address of a C string), what it concerns (of another one, 0 for
+    /// anything), order.
+    Unseen = 63, 4;
+
     /// A mutex, spin lock or once object was taken: object, 1 if it is recursive, order.
     Acquire = 64, 4;
     /// It was given back: object, -, order.

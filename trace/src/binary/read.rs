@@ -299,6 +299,7 @@ impl<R: BufRead> Reader<R> {
                 value: given.at(1, || self.json())?,
             },
             "free" => Op::Free { vars: self.vars()? },
+            "unseen" => Op::Unseen { what: self.name_use()?, object: given.at(0, || self.name_use())? },
             _ => Op::Fail { reason: given.at(0, || self.name_use())? },
         })
     }

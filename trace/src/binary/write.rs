@@ -296,6 +296,7 @@ impl Fields {
                 ([Some(Field::Name(*method)), None], [name(*object), name(*last), None, None, None])
             }
             Op::Free { .. } => ([None; 2], [None; 5]), // its variables follow
+            Op::Unseen { what, object } => ([Some(Field::Name(*what)), None], [name(*object), None, None, None, None]),
             Op::Fail { reason } => ([None; 2], [name(*reason), None, None, None, None]),
         };
         Fields { fixed, optional }

@@ -13,6 +13,7 @@ use crate::wellformed::values_in_trace_without_data;
 const KNOWN: &[&str] = &[
     "t", "op", "loc", "at", "part", "external", "label", "var", "dst", "expr", "value", "stored", "guard", "why",
     "lock", "cond", "cause", "by", "sem", "barrier", "round", "child", "object", "method", "args", "vars", "reason",
+    "what",
 ];
 
 /// Reads events, and says once that it passes over unknown fields.
@@ -112,6 +113,7 @@ impl<'a> Fields<'a, '_> {
             "call" => Op::Call { object: self.name("object")?, method: self.method()?, args: self.json("args")? },
             "return" => Op::Return { object: self.name("object")?, method: self.method()?, value: self.json("value")? },
             "free" => Op::Free { vars: self.vars()? },
+            "unseen" => Op::Unseen { what: self.needed("what", Self::name)?, object: self.name("object")? },
             "fail" => Op::Fail { reason: self.name("reason")? },
             other => return Err(Problem::new(format!("the unknown `op` {}", quoted(other)), "a kind of event")),
         })

@@ -232,6 +232,10 @@ fn op(line: &mut Line, trace: &Trace, op: &Op) -> io::Result<()> {
             let keys: Vec<&str> = vars.iter().map(|var| &*trace.vars[var.index()].key).collect();
             serde_json::to_writer(&mut line.text, &keys).map_err(io::Error::from)
         }
+        Op::Unseen { what, object } => {
+            line.name(trace, "what", Some(*what))?;
+            line.name(trace, "object", *object)
+        }
         Op::Fail { reason } => line.name(trace, "reason", *reason),
         _ => synchronisation(line, trace, op),
     }

@@ -190,3 +190,30 @@ fn a_guard_that_fails_is_shown_with_the_values_of_the_schedule() {
     assert_eq!(error.to_string(), message);
     assert!(run_schedule(&trace, &observed, Model::Cam, &ids(&[2, 0, 1])).is_ok());
 }
+
+#[test]
+fn an_order_that_unseen_code_may_ask_for_is_told() {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.int_var("x", 0);
+    b.unseen(1, "flock", "a.lock"); // 0
+    b.begin(1);
+    b.read(1, "x", "r"); // 2
+    b.write(1, "x", "(+ r 1)");
+    b.end(1);
+    b.unseen(1, "flock", "a.lock"); // 5
+    b.unseen(2, "flock", "a.lock");
+    b.write(2, "x", "7"); // 7
+    b.unseen(3, "flock", "b.lock");
+    b.write(3, "x", "8"); // 9
+    b.unseen(4, "assembly", "");
+    b.write(4, "x", "9"); // 11
+    let case = b.finish().expect("an execution");
+    let resting = |remote: u32, before: &[u32]| {
+        let schedule = [&[0, 1, 2], before, &[remote, 3]].concat();
+        let witness = judged(&case, CTP_PREFIX, triple(2, remote, 3), &schedule).expect("a violation");
+        witness.run().unseen.map(|unseen| (unseen.event.0, unseen.after.0))
+    };
+    assert_eq!(resting(7, &[6]), Some((6, 5))); // the lock is not given back yet
+    assert_eq!(resting(9, &[8]), None); // another object
+    assert_eq!(resting(11, &[10]), Some((10, 5))); // may wait for anything
+}

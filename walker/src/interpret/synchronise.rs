@@ -32,6 +32,7 @@ impl Walk<'_, '_> {
             Kind::Allocate => self.allocate(record),
             Kind::Free => self.free(record),
             Kind::AtomicBegin | Kind::AtomicEnd => self.mark(record),
+            Kind::Unseen => self.unseen(record),
             Kind::Fail => self.fail(record),
             _ => Ok(()),
         }
@@ -312,6 +313,16 @@ impl Walk<'_, '_> {
             self.thread.marked -= 1;
             self.end_stretch(Some(self.world.draft.next().0));
         }
+        Ok(())
+    }
+
+    /// Code that may order threads in a way that nobody records.
+    fn unseen(&mut self, record: Record) -> Step<()> {
+        let what = self.text(record.words[0]).unwrap_or_else(|| "code that is not recorded".to_string());
+        let what = self.world.draft.assembler.name(&what);
+        let object = Some(record.words[1]).filter(|text| *text != 0).and_then(|text| self.text(text));
+        let object = object.map(|object| self.world.draft.assembler.name(&object));
+        self.event(record, Op::Unseen { what, object });
         Ok(())
     }
 

@@ -1,0 +1,191 @@
+//! Calls that may order threads and that nothing here models: a record says that they ran, before and after. `docs/orders.md`
+//! lists them.
+//!
+//! Those of one object order threads among themselves; those without one may order anything.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::{interpose, tracked};
+use crate::log;
+use crate::record::Kind;
+use crate::sys::{self, NEXT};
+use crate::threads::Thread;
+
+/// What ran, and what it concerns.
+#[derive(Clone, Copy)]
+pub struct What {
+    pub name: &'static CStr,
+    pub object: Option<&'static CStr>,
+}
+
+impl What {
+    pub const fn anything(name: &'static CStr) -> What {
+        What { name, object: None }
+    }
+
+    pub const fn of(name: &'static CStr, object: &'static CStr) -> What {
+        What { name, object: Some(object) }
+    }
+}
+
+/// Timers, however they are set and however they are noticed.
+pub const TIMERS: &CStr = c"timers";
+/// Locks of files.
+const FILES: &CStr = c"file locks";
+/// Other processes.
+pub const PROCESSES: &CStr = c"processes";
+
+/// Says that it runs here.
+pub fn mark(thread: &'static Thread, what: What, place: usize) {
+    let error = sys::errno();
+    thread.begin();
+    let object = what.object.map_or(0, |object| object.as_ptr() as u64);
+    log::sync(thread, Kind::Unseen, place, what.name.as_ptr() as u64, object);
+    thread.end();
+    sys::set_errno(error);
+}
+
+/// The same for who may not be recorded.
+pub fn mark_here(what: What, place: usize) {
+    if let Some(thread) = tracked() {
+        mark(thread, what, place);
+    }
+}
+
+/// A call that may let others go on and may wait for them.
+pub fn around<R>(what: What, place: usize, call: impl FnOnce() -> R) -> R {
+    mark_here(what, place);
+    let result = call();
+    mark_here(what, place);
+    result
+}
+
+/// For instrumented code: it may order threads here. Both strings live as long as the program; the second may be null.
+extern "C" fn told(what: *const c_char, object: *const c_char, place: usize) {
+    if let Some(thread) = tracked() {
+        thread.begin();
+        log::sync(thread, Kind::Unseen, place, what as u64, object as u64);
+        thread.end();
+    }
+}
+
+/// The real function of this name, found at its first use.
+fn real(found: &AtomicUsize, name: &CStr) -> usize {
+    if found.load(Relaxed) == 0 {
+        // SAFETY: a string that lives for ever.
+        found.store(unsafe { sys::dlsym(NEXT, name.as_ptr()) } as usize, Relaxed);
+    }
+    found.load(Relaxed)
+}
+
+type Five = unsafe extern "C" fn(usize, usize, usize, usize, usize) -> usize;
+
+/// Functions of five arguments or fewer, all integers or pointers.
+macro_rules! unseen {
+    ($($name:ident $object:expr;)*) => {
+        mod calls {
+            use super::*;
+            $(
+                #[allow(non_snake_case)]
+                pub extern "C" fn $name(a: usize, b: usize, c: usize, d: usize, e: usize, place: usize) -> usize {
+                    static REAL: AtomicUsize = AtomicUsize::new(0);
+                    const NAME: &CStr =
+                        match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                            Ok(name) => name,
+                            Err(_) => c"",
+                        };
+                    let function = real(&REAL, NAME);
+                    if function == 0 {
+                        sys::set_errno(sys::ENOSYS);
+                        return usize::MAX;
+                    }
+                    // SAFETY: the library's function of this name; the arguments are the program's.
+                    let call = || unsafe { core::mem::transmute::<usize, Five>(function)(a, b, c, d, e) };
+                    around(What { name: NAME, object: $object }, place, call)
+                }
+            )*
+        }
+        interpose! { $($name "r9" => calls::$name;)* }
+    };
+}
+
+unseen! {
+    mq_send Some(c"message queues");
+    mq_timedsend Some(c"message queues");
+    mq_receive Some(c"message queues");
+    mq_timedreceive Some(c"message queues");
+    mq_notify Some(c"message queues");
+    msgsnd Some(c"System V messages");
+    msgrcv Some(c"System V messages");
+    semop Some(c"System V semaphores");
+    semtimedop Some(c"System V semaphores");
+    semctl Some(c"System V semaphores");
+    flock Some(FILES);
+    lockf Some(FILES);
+    lockf64 Some(FILES);
+    timer_settime Some(TIMERS);
+    setitimer Some(TIMERS);
+    alarm Some(TIMERS);
+    ualarm Some(TIMERS);
+    timerfd_settime Some(TIMERS);
+    aio_read Some(c"asynchronous input and output");
+    aio_write Some(c"asynchronous input and output");
+    aio_fsync Some(c"asynchronous input and output");
+    aio_suspend Some(c"asynchronous input and output");
+    aio_error Some(c"asynchronous input and output");
+    aio_return Some(c"asynchronous input and output");
+    aio_cancel Some(c"asynchronous input and output");
+    aio_read64 Some(c"asynchronous input and output");
+    aio_write64 Some(c"asynchronous input and output");
+    aio_suspend64 Some(c"asynchronous input and output");
+    aio_error64 Some(c"asynchronous input and output");
+    aio_return64 Some(c"asynchronous input and output");
+    lio_listio Some(c"asynchronous input and output");
+    lio_listio64 Some(c"asynchronous input and output");
+    getaddrinfo_a Some(c"getaddrinfo_a");
+    gai_suspend Some(c"getaddrinfo_a");
+    gai_error Some(c"getaddrinfo_a");
+    wait Some(PROCESSES);
+    waitpid Some(PROCESSES);
+    waitid Some(PROCESSES);
+    wait3 Some(PROCESSES);
+    wait4 Some(PROCESSES);
+    splice None;
+    tee None;
+    vmsplice None;
+    copy_file_range None;
+    process_vm_readv None;
+    process_vm_writev None;
+    dlclose Some(c"the loader");
+}
+
+/// Commands of `fcntl` that lock a part of a file: of the process, and of an open file, each with and without waiting.
+const LOCK_COMMANDS: [c_int; 4] = [6, 7, 37, 38];
+
+type Control = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
+
+macro_rules! controls {
+    ($($name:ident $function:ident $text:literal;)*) => {
+        $(extern "C" fn $function(file: c_int, command: c_int, argument: *mut c_void, place: usize) -> c_int {
+            static REAL: AtomicUsize = AtomicUsize::new(0);
+            let function = real(&REAL, $text);
+            // SAFETY: the library's function; the arguments are the program's.
+            let call = || unsafe { core::mem::transmute::<usize, Control>(function)(file, command, argument) };
+            match LOCK_COMMANDS.contains(&command) {
+                true => around(What::of($text, FILES), place, call),
+                false => call(),
+            }
+        })*
+        interpose! { $($name "rcx" => $function;)* }
+    };
+}
+
+controls! {
+    fcntl fcntl_ c"fcntl";
+    fcntl64 fcntl64_ c"fcntl64";
+}
+
+interpose! {
+    foretrace_unseen "rdx" => told;
+}
