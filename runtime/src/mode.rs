@@ -97,8 +97,21 @@ pub fn initialise() {
     MODE.store(mode, Release);
     READY.store(true, Release);
     if mode == RECORDING || mode == PAUSED {
+        one_path_for_any_number_of_threads();
         threads::adopt_first();
         controller::start();
+    }
+}
+
+/// Libraries and inlined code take another path, without atomic operations and locks, as long as the C library says that no thread was
+/// ever created. With a controller there is one from the start, its own; so a program is told the same in any mode.
+fn one_path_for_any_number_of_threads() {
+    // SAFETY: a byte of the C library that programs read; before 2.32 there is none.
+    unsafe {
+        let told = sys::dlsym(core::ptr::null_mut(), c"__libc_single_threaded".as_ptr()).cast::<u8>();
+        if !told.is_null() {
+            told.write_volatile(0);
+        }
     }
 }
 

@@ -288,6 +288,11 @@ fn write_triple(replayed: &Replayed, positions: &Positions, out: &mut dyn Write)
 fn write_bad(bad: &Replayed, positions: &Positions, out: &mut dyn Write) -> io::Result<()> {
     match &bad.difference {
         Some(difference) => write_difference(difference, bad.left.as_deref(), positions, out),
+        None if bad.left.is_some() => {
+            writeln!(out, "left the schedule, though all its events came in their order")?;
+            write_reason(bad.left.as_deref(), out)?;
+            write_triple(bad, positions, out)
+        }
         None => {
             writeln!(
                 out,
@@ -316,10 +321,11 @@ fn write_difference(
         }
         None => writeln!(out, "  found     nothing: the thread did not come so far")?,
     }
-    match left {
-        Some(reason) => writeln!(out, "  because   {reason}"),
-        None => Ok(()),
-    }
+    write_reason(left, out)
+}
+
+fn write_reason(left: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    left.map_or(Ok(()), |reason| writeln!(out, "  because   {reason}"))
 }
 
 /// An expected event for people.

@@ -77,7 +77,7 @@ impl Plan {
         let triple = witness.triple();
         let places = [place(triple.first), place(triple.remote), place(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
-        let turns = turns(expected.iter().map(|step| (&step.path, step.at)));
+        let turns = turns(expected.iter().map(|step| (step, step.at)));
         Ok(Plan { turns, expected, triple: Some([first, remote, second]) })
     }
 
@@ -91,9 +91,12 @@ impl Plan {
             true => Traced::read(&Folder::trace_of(folder))?,
             false => Traced::default(),
         };
-        let expected = Events::read(folder)?.as_expected();
+        let events = Events::read(folder)?;
+        let expected = events.as_expected();
         let ends = traced.ends(&expected);
-        let turns = turns(expected.iter().map(|step| &step.path).zip(ends));
+        // That all threads wait is recorded last, and is no step that one of them takes.
+        let steps = expected.len() - usize::from(events.deadlocked());
+        let turns = turns(expected.iter().zip(ends).take(steps));
         Ok(Plan { turns, expected, triple: None })
     }
 
@@ -108,12 +111,12 @@ impl Plan {
 }
 
 /// The turns in which threads take these steps, each up to a position in the thread's log.
-fn turns<'a>(steps: impl Iterator<Item = (&'a String, u64)>) -> Vec<Turn> {
+fn turns<'a>(steps: impl Iterator<Item = (&'a Expected, u64)>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    for (path, end) in steps {
-        match turns.last_mut().filter(|turn| turn.path == *path) {
+    for (step, end) in steps {
+        match turns.last_mut().filter(|turn| turn.path == step.path) {
             Some(turn) => turn.until = turn.until.max(end),
-            None => turns.push(Turn { path: path.clone(), until: end }),
+            None => turns.push(Turn { path: step.path.clone(), until: end, first: step.at }),
         }
     }
     turns
@@ -157,8 +160,8 @@ fn left(verdict: &str) -> Option<String> {
 }
 
 impl Replayed {
-    /// Whether the program did all that was planned, and the triple, if one was, happened.
+    /// Whether the program did all that was planned, as the runtime let it, and the triple, if one was, happened.
     pub fn followed(&self) -> bool {
-        self.difference.is_none() && self.triple.as_ref().is_none_or(triple_happened)
+        self.left.is_none() && self.difference.is_none() && self.triple.as_ref().is_none_or(triple_happened)
     }
 }

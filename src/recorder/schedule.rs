@@ -9,13 +9,15 @@ pub struct Turn {
     pub path: String,
     /// The last record of the turn, by its position in the log of the thread.
     pub until: u64,
+    /// The first record of the turn that is a step of the schedule.
+    pub first: u64,
 }
 
 /// The schedule as the runtime reads it.
 pub fn as_file(turns: &[Turn]) -> String {
     let mut text = String::new();
     for turn in turns {
-        writeln!(text, "{} {}", turn.path, turn.until).expect("into a string");
+        writeln!(text, "{} {} {}", turn.path, turn.until, turn.first).expect("into a string");
     }
     text
 }

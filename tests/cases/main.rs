@@ -30,12 +30,23 @@ macro_rules! cases {
 }
 
 cases! {
+    alloca: "alloca.c";
+    asynchronous: "async.cpp";
     barrier: "barrier.c";
+    exceptions: "exceptions.cpp";
+    iostream: "iostream.cpp";
+    join_late: "join-late.c";
+    join_loop: "join-loop.c";
+    join_private: "join-private.c";
+    join_signal: "join-signal.c";
+    latch: "latch.cpp";
     longjmp: "longjmp.c";
     realloc: "realloc.c";
     recursive: "recursive.c";
     rwlock: "rwlock.c";
     seqlock: "seqlock.c";
+    static_local: "static-local.cpp";
+    timedwait: "timedwait.c";
 }
 
 /// Verdicts of the candidates in one labelled block, over all recordings.

@@ -105,6 +105,12 @@ pub fn replaying() -> bool {
     REPLAY.load(Relaxed)
 }
 
+/// Who has the turn.
+fn running() -> Option<&'static Thread> {
+    // SAFETY: threads are never freed.
+    unsafe { RUNNING.load(SeqCst).as_ref() }
+}
+
 fn has_turn(thread: &Thread) -> bool {
     core::ptr::eq(RUNNING.load(SeqCst), thread)
 }
@@ -225,6 +231,7 @@ pub fn unblock(waiter: &Waiter) {
     let innermost = core::ptr::eq(thread.waiter.load(SeqCst), waiter);
     if innermost && thread.turn.state.get() == State::Blocked {
         thread.turn.state.set(State::Ready);
+        replay::can_go_on(thread);
         dispatch_if_idle();
     }
     LOCK.unlock();

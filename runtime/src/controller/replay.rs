@@ -8,7 +8,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller::{Choice, State, give_up};
-use crate::interpose::signals;
+use crate::interpose::{self, signals};
 use crate::mode;
 use crate::sys::{self, PAGE};
 use crate::text::{Text, number};
@@ -20,6 +20,8 @@ use crate::waiting::Waiter;
 struct Line {
     path: &'static [u8],
     at: u64,
+    /// The first record of the turn that the schedule is about. The thread's records before it may come at any time.
+    first: u64,
 }
 
 /// The schedule, and the access to stop before. Touched under the controller's lock once threads run.
@@ -46,7 +48,7 @@ pub fn prepare(schedule: &'static [u8], remote: Option<&'static [u8]>) -> Result
     let count = lines(text).count();
     let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
     for (index, line) in lines(text).enumerate() {
-        let line = parse(line).ok_or("a line of the schedule is not `<path> <at>`")?;
+        let line = parse(line).ok_or("a line of the schedule is not `<path> <at>` or `<path> <at> <first>`")?;
         // SAFETY: there is room for all of them.
         unsafe { memory.cast::<Line>().add(index).write(line) };
     }
@@ -77,8 +79,10 @@ fn lines(text: &'static [u8]) -> impl Iterator<Item = &'static [u8]> {
 }
 
 fn parse(line: &'static [u8]) -> Option<Line> {
-    let space = line.iter().position(|&byte| byte == b' ')?;
-    Some(Line { path: &line[..space], at: number(line[space + 1..].trim_ascii())? })
+    let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+    let (path, at) = (words.next()?, number(words.next()?)?);
+    let first = words.next().map_or(Some(0), number)?;
+    words.next().is_none().then_some(Line { path, at, first })
 }
 
 /// The choice as long as there is a schedule to follow.
@@ -112,16 +116,65 @@ fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
         State::Blocked if thread.turn.deadline.get().is_some() || may_end_early(thread) => {
             Some(give_up(thread, at + 1 - thread.count()))
         }
-        // A signal may be on its way. The watchdog's patience ends.
-        State::Blocked if signals::handled() => Some(Choice::Wait),
-        State::Blocked => {
+        State::Blocked => helper(thread).or_else(|| {
+            if signals::handled() {
+                return Some(Choice::Wait); // one may be on its way; the watchdog's patience ends
+            }
             leave("waits for another thread");
             None
-        }
+        }),
         State::Done => {
             leave("has ended");
             None
         }
+    }
+}
+
+/// A thread that goes on, by what the schedule says nothing of, since the thread of the current line waits for another one: that
+/// which it joins, and which has no more to do than to end; else one that has something to do before its next turn.
+fn helper(thread: &'static Thread) -> Option<Choice> {
+    let mut waiting = thread;
+    for _ in 0..threads::count() {
+        let Some(joined) = joined_by(waiting) else { break };
+        match joined.turn.state.get() {
+            State::Ready => {
+                return has_room(joined).then(|| Choice::Run(joined, next_turn(joined).unwrap_or(u64::MAX)));
+            }
+            State::Outside => return Some(Choice::Wait),
+            State::Blocked => waiting = joined,
+            State::Done => break,
+        }
+    }
+    let ready = threads::all().filter(|other| other.turn.state.get() == State::Ready);
+    ready.filter(|other| has_room(other)).find_map(|other| Some(Choice::Run(other, next_turn(other)?)))
+}
+
+/// Whose end the thread waits for.
+fn joined_by(thread: &Thread) -> Option<&'static Thread> {
+    // SAFETY: the frame of a waiter is alive as long as the thread's wait.
+    let key = unsafe { thread.waiter.load(SeqCst).as_ref() }?.key();
+    threads::all().find(|other| interpose::threads::key(other) == key)
+}
+
+/// Where the part of the schedule that is still to come first needs the thread.
+fn next_turn(thread: &Thread) -> Option<u64> {
+    let path = thread.path();
+    let mut lines = PLAN.lines.get()[PLAN.position.get()..].iter();
+    lines.find(|line| line.path == path.bytes() && line.at >= thread.count()).map(|line| line.first)
+}
+
+/// Whether the thread has something to do before that.
+fn has_room(thread: &Thread) -> bool {
+    next_turn(thread).is_none_or(|first| thread.count() < first)
+}
+
+/// A thread can go on. If the schedule waits for it, the one that brought this about has done enough.
+pub fn can_go_on(thread: &Thread) {
+    let Some(running) = super::running().filter(|running| !core::ptr::eq(*running, thread)) else { return };
+    let wanted = || PLAN.lines.get().get(PLAN.position.get()).is_some_and(|line| line.path == thread.path().bytes());
+    if FOLLOWING.load(SeqCst) && wanted() {
+        UNTIL.store(running.count(), Relaxed);
+        running.limit.store(0, Relaxed);
     }
 }
 

@@ -6,7 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{self, LOCK, RUNNING, State, controlled, dispatch, replay};
+use crate::controller::{self, LOCK, State, controlled, dispatch, replay};
 use crate::hooks::held;
 use crate::interpose::{real, signals};
 use crate::log;
@@ -53,9 +53,7 @@ unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
 
 /// One look; the controller's lock is held.
 fn look() {
-    let running = RUNNING.load(SeqCst);
-    // SAFETY: threads are never freed.
-    let Some(thread) = (unsafe { running.as_ref() }) else {
+    let Some(thread) = controller::running() else {
         if replay::nobody_runs() {
             dispatch();
         } else if IDLE.load(Relaxed) > 0 && IDLE.fetch_add(1, Relaxed) > PATIENCE {
@@ -66,7 +64,8 @@ fn look() {
     replay::somebody_runs();
     IDLE.store(0, Relaxed);
     let count = thread.count();
-    let same = LAST.swap(running, Relaxed) == running && LAST_COUNT.swap(count, Relaxed) == count;
+    let this = core::ptr::from_ref(thread).cast_mut();
+    let same = LAST.swap(this, Relaxed) == this && LAST_COUNT.swap(count, Relaxed) == count;
     if same && sleeps(thread.tid.load(Relaxed)) {
         held::keep(thread);
         controller::take_turn(thread);

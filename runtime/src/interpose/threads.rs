@@ -135,7 +135,8 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     controller::done(thread);
 }
 
-fn key(thread: &'static Thread) -> usize {
+/// What those who join a thread wait for.
+pub fn key(thread: &'static Thread) -> usize {
     core::ptr::from_ref(thread) as usize
 }
 
