@@ -16,9 +16,16 @@ use std::process::{Command, ExitCode, Stdio};
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub struct Args {
-    /// As for cargo
+    /// As for cargo; `cargo build --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
+}
+
+impl Args {
+    /// Whether the help that is asked for is ours; after `build` or `test` it is cargo's.
+    pub fn asks_for_help(&self) -> bool {
+        matches!(self.arguments.first().and_then(|word| word.to_str()), None | Some("--help" | "-h"))
+    }
 }
 
 /// The names by which cargo calls us as compiler, and rustc as linker.

@@ -19,9 +19,16 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true, verbatim_doc_comment)]
 pub struct Args {
-    /// As for clang
+    /// As for clang; `clang --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
+}
+
+impl Args {
+    /// Whether the help that is asked for is ours; with other arguments beside it, it is the compiler's.
+    pub fn asks_for_help(&self) -> bool {
+        self.arguments == ["--help"]
+    }
 }
 
 /// Compiles C++ for `foretrace record`, in place of the C++ compiler
@@ -30,9 +37,16 @@ pub struct Args {
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub struct CxxArgs {
-    /// As for clang++
+    /// As for clang++; `clang++ --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
+}
+
+impl CxxArgs {
+    /// Whether the help that is asked for is ours; with other arguments beside it, it is the compiler's.
+    pub fn asks_for_help(&self) -> bool {
+        self.arguments == ["--help"]
+    }
 }
 
 /// Compiles C.

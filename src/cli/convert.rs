@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "\
 The formats that a file's name stands for: `.jsonl` JSON Lines, `.ftb` the compact binary form, `.std` the text format
-that RAPID reads (kinds and names only); each of them with `.zst` after it is compressed. What is read is known by its
+that RAPID reads (kinds and names only; places become numbers, and FILE.locations says which); each of them with `.zst` after it is compressed. What is read is known by its
 content; `-` is stdin or stdout.
 
 Examples:
@@ -50,7 +50,7 @@ const DATA: &[Choice<Data>] = &[
 
 /// Converts.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (mut trace, _) = files::read_trace(&args.input)?;
+    let (mut trace, _) = files::read_trace_as_it_is(&args.input)?;
     if let Some(data) = args.data {
         trace = lower(&trace, data).with_context(|| args.input.display().to_string())?;
     }

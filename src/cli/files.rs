@@ -6,8 +6,16 @@ use foretrace::report::SavedSchedule;
 use foretrace_trace::{Format, Observed, Staged, Trace};
 use std::path::Path;
 
-/// Reads a trace of any format, or that of a recording's folder, and runs its recorded order.
+/// Reads a trace of any format, or that of a recording's folder, and runs its recorded order. Its names can be shown on a
+/// terminal.
 pub fn read_trace(path: &Path) -> anyhow::Result<(Trace, Observed)> {
+    let (mut trace, observed) = read_trace_as_it_is(path)?;
+    trace.make_printable();
+    Ok((trace, observed))
+}
+
+/// The same, with control characters in names.
+pub fn read_trace_as_it_is(path: &Path) -> anyhow::Result<(Trace, Observed)> {
     Ok(foretrace_trace::read_observed(&Folder::trace_of(path))?)
 }
 

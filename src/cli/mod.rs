@@ -18,7 +18,8 @@ mod replay;
 mod run;
 mod trace;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use foretrace_trace::printable;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -113,6 +114,9 @@ pub fn main() -> ExitCode {
         _ => Outcome::Fine,
     };
     let result = match cli.command {
+        Command::Cc(args) if args.asks_for_help() => help_of("cc"),
+        Command::Cxx(args) if args.asks_for_help() => help_of("c++"),
+        Command::Cargo(args) if args.asks_for_help() => help_of("cargo"),
         Command::Cc(args) => return code_of(cc::run(args)),
         Command::Cxx(args) => return code_of(cc::run_cxx(args)),
         Command::Cargo(args) => return code_of(cargo::run(args)),
@@ -136,6 +140,15 @@ pub fn main() -> ExitCode {
             ExitCode::from(FAILURE)
         }
     }
+}
+
+/// Shows the help of a command that takes another tool's arguments.
+fn help_of(name: &str) -> anyhow::Result<Outcome> {
+    let mut cli = Cli::command();
+    cli.build();
+    let command = cli.find_subcommand_mut(name).expect("a command of ours");
+    command.print_long_help()?;
+    Ok(Outcome::Fine)
 }
 
 /// The exit code of a compiler, or of one that could not run.
@@ -185,5 +198,6 @@ fn complain(error: &anyhow::Error) {
             message = format!("{message}{separator}{cause}"); // some errors show their cause themselves
         }
     }
-    say(format_args!("{style}error{style:#}: {message}"));
+    let lines: Vec<_> = message.split('\n').map(printable).collect();
+    say(format_args!("{style}error{style:#}: {}", lines.join("\n")));
 }

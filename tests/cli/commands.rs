@@ -238,3 +238,45 @@ fn every_example_trace_is_valid() {
     }
     assert!(traces > 0);
 }
+
+/// A name could clear the screen, or rename the terminal's window.
+#[test]
+fn control_characters_of_a_trace_reach_no_terminal() {
+    let hostile = LOST_UPDATE
+        .replace("increment", r"inc\u001b[2J\u009b31m")
+        .replace("counter.c", r"count\u001b]0;title\u0007.c")
+        .replace("\"n\"", r#""n\u202e\u001b[1m""#);
+    let folder = Folder::with("hostile.jsonl", &hostile);
+    for arguments in [
+        "predict hostile.jsonl",
+        "explain hostile.jsonl 1 6 2",
+        "compare hostile.jsonl",
+        "info hostile.jsonl",
+        "check hostile.jsonl",
+        "predict hostile.jsonl --focus \u{1b}[2J",
+    ] {
+        let run = folder.foretrace(arguments);
+        for text in [&run.stdout, &run.stderr] {
+            let commands = |c: &char| c.is_control() && *c != '\n' || *c == '\u{202e}';
+            assert_eq!(text.chars().find(commands), None, "{arguments}: {text:?}");
+        }
+    }
+    let run = folder.foretrace("predict hostile.jsonl");
+    assert!(run.stdout.contains("n\u{fffd}?[1m"), "{}", run.stdout);
+}
+
+/// Ours comes first: what the other tool understands, it says itself.
+#[test]
+fn help_of_commands_that_stand_in_for_other_tools() {
+    let folder = Folder::with("a.jsonl", LOST_UPDATE);
+    for (arguments, said) in [
+        ("cc --help", "--as-shipped"),
+        ("c++ --help", "Usage: foretrace c++ [ARGUMENT]..."),
+        ("cargo --help", "Usage: foretrace cargo [ARGUMENT]..."),
+        ("cargo", "Usage: foretrace cargo [ARGUMENT]..."),
+    ] {
+        let run = folder.foretrace(arguments);
+        assert_eq!(run.code, Some(0), "{arguments}: {}", run.stderr);
+        assert!(run.stdout.contains(said) && run.stdout.contains("foretrace record"), "{arguments}: {}", run.stdout);
+    }
+}

@@ -62,7 +62,21 @@ pub fn read_observed(path: &Path) -> Result<(Trace, Observed), ReadError> {
         return read_any(io::stdin().lock()).map_err(|error| error.in_file("<stdin>"));
     }
     let read = File::open(path).map_err(|error| ReadError::io(None, error)).and_then(read_any);
-    read.map_err(|error| error.in_file(&path.display().to_string()))
+    let (mut trace, observed) = read.map_err(|error| error.in_file(&path.display().to_string()))?;
+    let beside = locations_of(path);
+    if Format::of(path).is_some_and(|format| format.layout == Layout::Std) && beside.is_file() {
+        let table = File::open(&beside).map_err(|error| ReadError::io(None, error));
+        let restored = table.and_then(|table| std_format::restore_locations(&mut trace, BufReader::new(table)));
+        restored.map_err(|error| error.in_file(&beside.display().to_string()))?;
+    }
+    Ok((trace, observed))
+}
+
+/// The table of locations beside a trace in STD, which has numbers for them.
+fn locations_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".locations");
+    name.into()
 }
 
 /// Reads a trace from bytes; `name` stands for the file in messages.
@@ -153,6 +167,11 @@ impl<R: Read> BufRead for Peeked<R> {
 /// is no plain file (a pipe, a terminal) is written directly.
 pub fn write(path: &Path, trace: &Trace, format: Format) -> io::Result<()> {
     if let Some(staged) = stage(path, trace, format)? {
+        if format.layout == Layout::Std {
+            let (file, table) = Staged::create(locations_of(path))?;
+            std_format::write_locations(file, trace)?;
+            table.put_in_place()?;
+        }
         return staged.put_in_place();
     }
     let target = fs::OpenOptions::new().write(true).open(path)?;

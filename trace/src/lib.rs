@@ -25,6 +25,7 @@ mod observe;
 mod op;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
+mod printable;
 mod program_order;
 mod schedule;
 mod semantics;
@@ -58,6 +59,7 @@ pub use lower::{LowerError, lower};
 pub use names::Names;
 pub use observe::{Observed, StepError, observe};
 pub use op::{Op, WakeCause, Why};
+pub use printable::printable;
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
 pub use structure::{Region, Round, Structure, Waiting};

@@ -1,8 +1,10 @@
 //! Interned strings: local names, source positions, labels.
 
 use crate::interner::{Positions, hash_of};
+use crate::printable::printable;
 use crate::trace::NameId;
 use crate::users::Users;
+use std::borrow::Cow;
 
 /// Interned strings.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +88,13 @@ impl Names {
         let position = self.positions.find(hash, |position| self.at(position) == text);
         let numbered = || split_number(text).and_then(|(base, number)| self.find_numbered(base, number));
         position.map(NameId::from_index).or_else(numbered)
+    }
+
+    /// Puts a mark in place of each control character. Texts that differ in those alone are then equal, with ids of their own.
+    pub fn make_printable(&mut self) {
+        if let Cow::Owned(clean) = printable(&self.text) {
+            self.text = clean;
+        }
     }
 
     fn at(&self, position: usize) -> &str {

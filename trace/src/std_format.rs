@@ -3,17 +3,24 @@
 //! Threads keep their names and are numbered in the order in which they are first named. A lock that its holder takes
 //! again is recursive. Written out, an `rmw` is a read and a write, a `wait` a release and a `wake` an acquire; events
 //! that STD cannot express are left out, with a warning.
+//!
+//! RAPID reads locations as integers. A table beside the file, `17<TAB>bank.c:26:28` a line, says what they stand for;
+//! reading the trace puts the places back.
 
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Problem, ReadError, quoted};
 use crate::lines::Lines;
 use crate::observe::Observed;
 use crate::op::Op;
+use crate::printable::printable;
 use crate::trace::{Data, Event, NameId, SyncId, ThreadId, Trace, VarId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
+
+type FxIndexSet<T> = IndexSet<T, FxBuildHasher>;
 
 /// Reads a trace and runs its recorded order; every rule that its events are under is checked.
 pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
@@ -128,16 +135,50 @@ impl Import {
     }
 }
 
+/// The number that stands for each source location: from 1, in the order of the events; 0 is for none.
+fn location_numbers(trace: &Trace) -> FxIndexSet<NameId> {
+    trace.events.iter().filter_map(|event| event.loc).collect()
+}
+
+/// Writes what the numbers in place of locations stand for.
+pub fn write_locations(out: impl Write, trace: &Trace) -> io::Result<()> {
+    let mut out = io::BufWriter::new(out);
+    for (number, loc) in (1..).zip(location_numbers(trace)) {
+        writeln!(out, "{number}\t{}", printable(trace.names.text(loc)))?;
+    }
+    out.flush()
+}
+
+/// Puts places back for the numbers of [`write_locations`]; a number that the table lacks stays.
+pub fn restore_locations(trace: &mut Trace, table: impl BufRead) -> Result<(), ReadError> {
+    let mut lines = Lines::new(table);
+    let mut places: FxHashMap<NameId, NameId> = FxHashMap::default();
+    while let Some(line) = lines.next(None)? {
+        let numbered = line.split_once('\t').filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+        let Some((number, place)) = numbered else {
+            let problem = Problem::new(quoted(line), "a number, a tab and a place in the source");
+            return Err(ReadError::invalid(Some(lines.number()), problem.at(None)));
+        };
+        let (number, place) = (trace.names.intern(number), trace.names.intern(place));
+        places.insert(number, place);
+    }
+    for event in &mut trace.events {
+        event.loc = event.loc.map(|loc| places.get(&loc).copied().unwrap_or(loc));
+    }
+    Ok(())
+}
+
 /// Writes what STD can express of a trace.
 pub fn write(mut out: impl Write, trace: &Trace) -> io::Result<()> {
     let threads = thread_names(trace);
+    let numbers = location_numbers(trace);
     let mut left_out: BTreeMap<&str, u64> = BTreeMap::new();
     for event in &trace.events {
         let actions = actions(trace, &threads, event);
         if actions.is_empty() {
             *left_out.entry(event.op.kind()).or_default() += 1;
         }
-        let loc = event.loc.map_or(Cow::Borrowed("0"), |loc| operand(trace.names.text(loc)));
+        let loc = event.loc.and_then(|loc| numbers.get_index_of(&loc)).map_or(0, |index| index + 1);
         for (kind, operand) in actions {
             writeln!(out, "{}|{kind}({operand})|{loc}", threads[event.thread.index()])?;
         }

@@ -6,6 +6,7 @@
 
 use crate::names::Names;
 use crate::op::Op;
+use crate::printable::make_printable;
 use crate::term::{Leaf, TermId, Terms};
 use crate::value::{Sort, Value};
 use serde::{Deserialize, Serialize};
@@ -260,6 +261,15 @@ impl Trace {
     /// A recorded value.
     pub fn value(&self, literal: TermId) -> &Value {
         self.terms.as_const(literal).expect("recorded values are literals")
+    }
+
+    /// Puts a mark in place of each control character of all names, so that a terminal can show them.
+    pub fn make_printable(&mut self) {
+        self.names.make_printable();
+        let vars = self.vars.iter_mut().flat_map(|var| std::iter::once(&mut var.key).chain(var.name.as_mut()));
+        let syncs = self.syncs.iter_mut().map(|sync| &mut sync.key);
+        let threads = self.threads.iter_mut().flat_map(|thread| thread.name.iter_mut().chain(thread.path.as_mut()));
+        vars.chain(syncs).chain(threads).chain(self.program.as_mut()).for_each(make_printable);
     }
 
     /// The name under which expressions mention a local.

@@ -1,6 +1,7 @@
 //! Real traces survive every change of format.
 
 use foretrace_trace::{Data, Format, Layout, Trace, lower, observe, read, read_from, validate, write, write_to};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The traces of the repository, and the whole collection where it is at hand.
@@ -113,6 +114,33 @@ fn std_keeps_accesses_locks_and_threads() {
         };
         assert_eq!(numbers(accesses(&trace)), numbers(accesses(&imported)), "{}", path.display());
     }
+}
+
+/// RAPID reads integers there; what they stand for comes back by the table beside the file.
+#[test]
+fn std_has_numbers_for_places() {
+    let folder = tempfile::tempdir().expect("a folder for files");
+    let path = folder.path().join("a.std");
+    let mut checked = 0;
+    for original in corpus() {
+        let trace = read(&original).unwrap_or_else(|error| panic!("{error}"));
+        write(&path, &trace, Format::of(&path).expect("a known ending")).expect("written");
+        let text = std::fs::read_to_string(&path).expect("read");
+        let last = |line: &str| line.rsplit('|').next().is_some_and(|loc| loc.parse::<u32>().is_ok());
+        assert!(text.lines().all(last), "{}", original.display());
+        let places = |trace: &Trace| -> BTreeSet<String> {
+            let accesses = trace.iter().filter(|(_, event)| event.op.var().is_some());
+            accesses.filter_map(|(id, _)| trace.loc(id).map(String::from)).collect()
+        };
+        let back = read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let wanted = places(&trace);
+        checked += wanted.len();
+        assert!(wanted.is_subset(&places(&back)), "{}", original.display());
+    }
+    assert!(checked > 0, "no trace of the corpus has places");
+    std::fs::write(folder.path().join("a.std.locations"), "1\ta.c:1\nx\n").expect("written");
+    let message = read(&path).expect_err("no table").to_string();
+    assert!(message.contains("a.std.locations:2:") && message.contains("a number, a tab and a place"), "{message}");
 }
 
 #[test]
