@@ -7,6 +7,9 @@ use std::io::BufRead;
 /// Longest line that is read, in bytes.
 pub const LINE_LIMIT: usize = 64 << 20;
 
+/// Most bytes of blank lines that are read on for something else.
+const BLANK_LIMIT: usize = 1 << 16;
+
 /// Reads lines one after the other into one buffer.
 pub(crate) struct Lines<R> {
     input: R,
@@ -27,7 +30,7 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line that is not blank; blank ones may only stand at the end. `event` is what the line should hold.
     pub(crate) fn next(&mut self, event: Option<EventId>) -> Result<Option<&str>, ReadError> {
-        let mut blank = false;
+        let mut blank = 0;
         loop {
             if !self.read_line(event)? {
                 return Ok(None);
@@ -35,9 +38,13 @@ impl<R: BufRead> Lines<R> {
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 break;
             }
-            blank = true;
+            blank += self.line.len();
+            if blank > BLANK_LIMIT {
+                let found = format!("more than {BLANK_LIMIT} bytes of empty lines");
+                return Err(self.problem(event, &found, "one event a line"));
+            }
         }
-        if blank {
+        if blank > 0 {
             let problem = Problem::new("an empty line", "one event a line");
             return Err(ReadError::invalid(Some(self.number - 1), problem.at(event)));
         }

@@ -58,6 +58,15 @@ fn truncated_and_corrupt_text() {
     assert_eq!(message, "t.jsonl:2: event 0: found bytes that are no UTF-8 at column 30, expected UTF-8 text");
 }
 
+/// Compressed, a gigabyte of them has some kilobytes.
+#[test]
+fn gigabytes_of_empty_lines_are_not_read() {
+    let endless = std::io::repeat(b'\n').take(100 << 30);
+    let message = read_from(format!("{HEADER}\n").as_bytes().chain(endless), "t.jsonl");
+    let message = message.expect_err("too many").to_string();
+    assert!(message.ends_with("found more than 65536 bytes of empty lines, expected one event a line"), "{message}");
+}
+
 #[test]
 fn lines_of_gigabytes_are_not_read() {
     let endless = std::io::repeat(b'x').take(100 << 30);
