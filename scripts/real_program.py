@@ -118,7 +118,7 @@ class Experiment:
         for number, (locations, (path, witness)) in enumerate(chosen, start=1):
             say(f"{self.name}: replaying {number}")
             verdict = json.loads(self.run_program("replay", path, "--format", "json", allowed=(0, 1), capture=True))
-            reached += verdict["followed"]
+            reached += verdict["followed"] + verdict["another_way"]
             print(f"{number:>3}  {witness['pattern']}  {variable(witness)}")
             print(f"     {'  '.join(locations)}")
             print(f"     {outcome(verdict)}", flush=True)
@@ -154,8 +154,10 @@ def outcome(verdict):
     left = verdict.get("left")
     if verdict["followed"]:
         return f"reached; then the program {ending}"
+    if verdict["another_way"]:
+        return f"reached another way; then the program {ending}"
     if left is None:
-        return f"followed the schedule, but the accesses were of different memory; the program {ending}"
+        return f"followed the schedule, but not reached: {verdict.get('reason')}; the program {ending}"
     found = left["found"] or "nothing"
     because = f" ({left['reason']})" if left.get("reason") else ""
     where = f"left the schedule at event {left['at']} of thread {left['thread']}"

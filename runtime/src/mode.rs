@@ -131,9 +131,9 @@ fn settings() -> u8 {
         let Some(bytes) = number(bytes) else { return off("FORETRACE_MAX_BYTES is no number") };
         log::set_limit(bytes);
     }
-    let (seed, schedule, remote) = (take(c"FORETRACE_SEED"), take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_REMOTE"));
+    let (seed, schedule, stop) = (take(c"FORETRACE_SEED"), take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_STOP"));
     if let Some(policy) = controlled
-        && let Err(why) = controller::prepare(policy, seed, schedule, remote)
+        && let Err(why) = controller::prepare(policy, seed, schedule, stop.is_some())
     {
         return off(why);
     }

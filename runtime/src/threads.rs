@@ -15,7 +15,7 @@ use crate::interpose::{self, signals};
 use crate::log::{self, Log};
 use crate::mode;
 use crate::ownership::{self, Own};
-use crate::record::own as layout;
+use crate::record::{Kind, own as layout};
 use crate::sys;
 use crate::text::Text;
 use crate::waiting::Waiter;
@@ -250,7 +250,16 @@ impl Thread {
     pub fn begin(&'static self) {
         self.occupy();
         if self.count() >= self.limit.load(Relaxed) {
-            controller::point(self);
+            controller::point(self, None);
+        }
+    }
+
+    /// The same before an access of memory.
+    #[inline(always)]
+    pub fn begin_access(&'static self, kind: Kind, place: u64, address: u64, bytes: u64) {
+        self.occupy();
+        if self.count() >= self.limit.load(Relaxed) {
+            controller::point(self, Some(&controller::Access { kind, place, address, bytes }));
         }
     }
 

@@ -15,6 +15,7 @@ mod predict;
 mod progress;
 mod record;
 mod replay;
+mod replayed;
 mod run;
 mod trace;
 

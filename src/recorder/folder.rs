@@ -12,6 +12,8 @@ const MANIFEST: &str = "recording.json";
 const TRACE: &str = "trace.jsonl.zst";
 /// What the runtime says of a schedule.
 const REPLAY: &str = "replay";
+/// What it says of the triple.
+const TRIPLE: &str = "triple";
 
 /// The folder of a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,5 +111,16 @@ impl Folder {
     /// What the runtime said of the schedule: nothing where it did not come to its end.
     pub fn replay_verdict(&self) -> Option<String> {
         std::fs::read_to_string(self.path.join(REPLAY)).ok()
+    }
+
+    /// What the runtime said of the triple, likewise.
+    pub fn triple_verdict(&self) -> Option<String> {
+        std::fs::read_to_string(self.path.join(TRIPLE)).ok()
+    }
+
+    /// How the recorded program ended, if that is known.
+    pub fn recorded_ending(path: &Path) -> Option<Ending> {
+        let text = std::fs::read(path.join(MANIFEST)).ok()?;
+        serde_json::from_slice::<Recording>(&text).ok()?.exit
     }
 }

@@ -8,12 +8,14 @@ mod launch;
 mod program;
 mod replay;
 mod schedule;
+mod target;
 mod unlogged;
 mod verify;
 
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};
 pub use program::{Program, ProgramError};
-pub use replay::{Plan, ReplayError, Replayed, judge, run_plan};
+pub use replay::{Outcome, Plan, ReplayError, Replayed, judge, run_plan};
 pub use schedule::Turn;
+pub use target::{Places, Target, Times};
 pub use verify::{Difference, Event, Expected, What, ops};

@@ -4,6 +4,7 @@ use super::folder::Folder;
 use super::launch::{Ending, Mode, Part, RecordError, Run};
 use super::program::Program;
 use super::schedule::{Turn, as_file};
+use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
 use crate::report::{SavedWitness, write_whole};
@@ -20,8 +21,8 @@ pub struct Plan {
     pub turns: Vec<Turn>,
     /// The events that must come of it, in order.
     pub expected: Vec<Expected>,
-    /// First, remote and second, where a triple is asked for: thread and position in its log.
-    pub triple: Option<[(String, u64); 3]>,
+    /// First, remote and second, where a triple is asked for.
+    pub triple: Option<[Target; 3]>,
 }
 
 /// What became of a replay.
@@ -31,10 +32,23 @@ pub struct Replayed {
     pub difference: Option<Difference>,
     /// What the runtime said when the program left the schedule.
     pub left: Option<String>,
-    /// What stands in the logs where the triple should be.
+    /// What stands in the logs where the triple should be, or where it happened instead.
     pub triple: Option<[Option<Event>; 3]>,
+    /// What came of what was planned.
+    pub outcome: Outcome,
     /// How it ended.
     pub ending: Ending,
+}
+
+/// What came of a plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Every event came as planned; the triple, if one is asked for, among them.
+    ToTheLetter,
+    /// The program left the schedule, but first, remote and second happened: the same places of the code, the same memory, in order.
+    AnotherWay,
+    /// They did not, for this reason.
+    NotReached(String),
 }
 
 /// Why something cannot be replayed.
@@ -67,15 +81,16 @@ pub enum ReplayError {
 }
 
 impl Plan {
-    /// The plan of a witness.
-    pub fn of_witness(witness: &SavedWitness) -> Result<Plan, ReplayError> {
+    /// The plan of a witness; with the folder of its recording the program can be steered where it leaves the schedule.
+    pub fn of_witness(witness: &SavedWitness, recording: Option<&Path>) -> Result<Plan, ReplayError> {
         let expected = expected_of(&witness.schedule);
-        let place = |event: EventId| {
+        let places = recording.map(Places::open).transpose()?;
+        let target = |event: EventId| {
             let step = witness.schedule.iter().find(|step| step.event == event)?;
-            Some((step.path.clone()?, step.at?))
+            target::of_step(step, places.as_ref())
         };
         let triple = witness.triple();
-        let places = [place(triple.first), place(triple.remote), place(triple.second)];
+        let places = [target(triple.first), target(triple.remote), target(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
         let turns = turns(expected.iter().map(|step| (step, step.at)));
         Ok(Plan { turns, expected, triple: Some([first, remote, second]) })
@@ -103,7 +118,8 @@ impl Plan {
     /// Writes the schedule for the runtime.
     pub fn write_schedule(&self, folder: &Folder) -> Result<PathBuf, ReplayError> {
         let path = folder.path().join("schedule");
-        let text = as_file(&self.turns);
+        let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
+        let text = triple + &as_file(&self.turns);
         write_whole(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)
@@ -143,14 +159,44 @@ pub fn judge(
     location: impl Fn(&Record) -> Option<String>,
 ) -> Result<Replayed, ReplayError> {
     let events = Events::read(folder.path())?;
-    let triple = plan.triple.as_ref().map(|places| places.each_ref().map(|(path, at)| events.at(path, *at)));
-    let verdict = folder.replay_verdict();
-    Ok(Replayed {
-        difference: events.first_difference(&plan.expected, location),
-        left: verdict.and_then(|line| left(&line)),
-        triple,
-        ending: if events.deadlocked() { Ending::Deadlock } else { ending },
-    })
+    let planned = plan.triple.as_ref().map(|triple| triple.each_ref().map(|one| events.at(&one.path, one.at?)));
+    let difference = events.first_difference(&plan.expected, location);
+    let left = folder.replay_verdict().and_then(|line| left(&line));
+    let ending = if events.deadlocked() { Ending::Deadlock } else { ending };
+    let to_the_letter = difference.is_none() && left.is_none();
+    let (outcome, triple) = match (&plan.triple, planned) {
+        (None, _) | (_, None) if to_the_letter => (Outcome::ToTheLetter, None),
+        (None, _) | (_, None) => (Outcome::NotReached("the program left the schedule".to_string()), None),
+        (_, Some(planned)) if to_the_letter && triple_happened(&planned) => (Outcome::ToTheLetter, Some(planned)),
+        (Some(targets), Some(planned)) => match steered(targets, &events, folder.triple_verdict().as_deref(), ending) {
+            Ok(reached) => (Outcome::AnotherWay, Some(reached)),
+            Err(why) => (Outcome::NotReached(why), Some(planned)),
+        },
+    };
+    Ok(Replayed { difference, left, triple, outcome, ending })
+}
+
+/// The triple where the runtime says that it happened, of `reached <path> <at> <path> <at> <path> <at>`, else why it did not, of
+/// `missed <why>`. What the runtime says counts where the logs agree.
+fn steered(
+    targets: &[Target; 3],
+    events: &Events,
+    verdict: Option<&str>,
+    ending: Ending,
+) -> Result<[Option<Event>; 3], String> {
+    if targets.iter().any(|target| target.places.is_empty()) {
+        return Err("where in the code its accesses are is not known: the witness's recording is not there".to_string());
+    }
+    let Some(verdict) = verdict else { return Err(format!("the program {ending} before it had happened")) };
+    if let Some(why) = verdict.trim().strip_prefix("missed ") {
+        return Err(why.to_string());
+    }
+    let words: Vec<&str> = verdict.split_whitespace().skip(1).collect();
+    let places: Vec<(String, u64)> =
+        words.chunks_exact(2).filter_map(|pair| Some((pair[0].to_string(), pair[1].parse().ok()?))).collect();
+    let ops = targets.each_ref().map(|target| target.op.as_str());
+    let reached = <[(String, u64); 3]>::try_from(places).ok().and_then(|places| events.reached(&places, ops));
+    reached.ok_or_else(|| "the accesses that came of it are not what the triple asks for".to_string())
 }
 
 /// Why the program left the schedule, of `left <line of the schedule> <why>`.
@@ -160,8 +206,8 @@ fn left(verdict: &str) -> Option<String> {
 }
 
 impl Replayed {
-    /// Whether the program did all that was planned, as the runtime let it, and the triple, if one was, happened.
-    pub fn followed(&self) -> bool {
-        self.left.is_none() && self.difference.is_none() && self.triple.as_ref().is_none_or(triple_happened)
+    /// Whether what was planned came of it, if only another way.
+    pub fn reached(&self) -> bool {
+        !matches!(self.outcome, Outcome::NotReached(_))
     }
 }

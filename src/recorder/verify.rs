@@ -53,6 +53,10 @@ impl Event {
         start..start.saturating_add(self.size)
     }
 
+    fn is(&self, op: &str) -> bool {
+        ops(self.record.kind).contains(&op)
+    }
+
     fn order(&self) -> u64 {
         self.record.order().unwrap_or(0)
     }
@@ -107,6 +111,13 @@ impl Events {
         let is_pair = records.get(index + 1).is_some_and(|next| is_other_half(&record, next));
         let size = if is_pair { 2 * half } else { half };
         (record.order() != Some(0)).then(|| Event { path: path.to_string(), record, size })
+    }
+
+    /// What the accesses of a triple are in this run, which the runtime says happened there; nothing where the logs disagree.
+    pub fn reached(&self, places: &[(String, u64); 3], ops: [&str; 3]) -> Option<[Option<Event>; 3]> {
+        let triple = places.each_ref().map(|(path, at)| self.at(path, *at));
+        let as_asked = triple.iter().zip(ops).all(|(event, op)| event.as_ref().is_some_and(|event| event.is(op)));
+        (as_asked && places[0].0 == places[2].0 && triple_happened(&triple)).then_some(triple)
     }
 
     /// Whether the run ended since all threads waited for each other.
@@ -179,7 +190,7 @@ fn fits(step: &Expected, record: &Record, location: &impl Fn(&Record) -> Option<
 }
 
 /// Whether a record is of the upper half of the same update of 16 bytes: all of its events have the position of the lower half's.
-fn is_other_half(lower: &Record, next: &Record) -> bool {
+pub(super) fn is_other_half(lower: &Record, next: &Record) -> bool {
     let orders = [lower, next].map(|record| record.order().unwrap_or(0));
     (next.kind, next.place) == (Kind::Update8, lower.place)
         && lower.kind == Kind::Update8

@@ -161,7 +161,11 @@ impl Case<'_> {
     /// Replays a witness or a recording, which must be followed.
     fn replayed(&mut self, what: &PathBuf, named: &str) {
         let mut command = foretrace();
-        command.arg("replay").arg(what).args(["--time-limit", REPLAY_SECONDS, "--"]).arg(&self.workshop.program);
+        command
+            .arg("replay")
+            .arg(what)
+            .args(["--exactly", "--time-limit", REPLAY_SECONDS, "--"])
+            .arg(&self.workshop.program);
         let replay = ran(&mut command);
         if replay.status != Some(0) {
             self.note(&format!("{named} is not followed: {}{}", replay.out, replay.err));

@@ -10,6 +10,7 @@ mod left_out;
 mod parts;
 mod replays;
 mod rust;
+mod steering;
 mod support;
 mod transactions;
 mod wide;

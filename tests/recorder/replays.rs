@@ -28,11 +28,11 @@ fn another_argument_leaves_the_schedule() {
     let text = ran(&mut workshop.shell(&format!("foretrace replay {} -- ./program 0", witness.display())));
     assert_eq!(text.status, Some(1), "{}", text.err);
     let lines: Vec<&str> = text.out.lines().collect();
-    assert_eq!(lines[1], "left the schedule at event 0 of thread 0"); // after the program's own output
-    assert!(lines[2].starts_with("  expected  write at ") && lines[3].starts_with("  found     thread 0: read "));
+    assert_eq!(lines[1], "passed: exit status 0 (the recorded run: 0)"); // after the program's own output
+    assert!(lines[2].starts_with("did not reach the triple: thread 0."), "{}", text.out);
+    assert_eq!(lines[3], "left the schedule at event 0 of thread 0");
+    assert!(lines[4].starts_with("  expected  write at ") && lines[5].starts_with("  found     thread 0: read "));
     assert!(lines.iter().any(|line| line.starts_with("  because   thread 0.")), "{}", text.out);
-    assert_eq!(lines.last(), Some(&"the program exited with status 0"));
-
     let report = replay(&workshop, &witness, "--times 3 -- ./program 0");
     assert_eq!((&report["status"], &report["followed"]), (&json!(1), &json!(0)));
     assert_eq!(report["endings"], json!([{"code": 0, "times": 3}]));
@@ -46,8 +46,8 @@ fn times_are_counted() {
     let script = format!("foretrace replay {} --times 5 -- ./program", witness.display());
     let text = ran(&mut workshop.shell(&script));
     assert_eq!(text.status, Some(0));
-    let ends = "5 of 5 replays did so\nthe program exited with status 1 (5 times)\n";
-    assert!(text.out.starts_with("followed the schedule (") && text.out.ends_with(ends), "{}", text.out);
+    let starts = "failed: exit status 1, 5 of 5 times (the recorded run: 0)\nfollowed the schedule to the letter, 5 of 5 times (";
+    assert!(text.out.starts_with(starts), "{}", text.out);
 }
 
 #[test]

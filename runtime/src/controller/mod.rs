@@ -6,13 +6,17 @@
 
 mod replay;
 mod serial;
+mod steer;
+mod target;
 mod watchdog;
 
-pub use replay::{finish, prefer};
+pub use replay::prefer;
+pub use steer::{failed, transaction_ends, watching};
+pub use target::Access;
 
 use core::cell::Cell;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -20,6 +24,7 @@ use crate::lock::Lock;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
+use steer::Next;
 
 /// Who chooses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,8 @@ pub struct Turn {
     expired: Cell<bool>,
     /// It got the turn to give up.
     timed_out: Cell<bool>,
+    /// It stands before an access of the triple that it must not make yet.
+    held: Cell<bool>,
 }
 
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -65,6 +72,8 @@ static RUNNING: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 /// The kernel's number of a thread that gave its last turn away and is about to go; 0 if none.
 static LEAVING: AtomicI32 = AtomicI32::new(0);
 static LAST: AtomicUsize = AtomicUsize::new(0);
+/// Where the turn of the running thread ends.
+static UNTIL: AtomicU64 = AtomicU64::new(0);
 
 /// Records of a turn when nothing is left to follow.
 const ROUND: u64 = 1000;
@@ -80,12 +89,12 @@ pub fn prepare(
     policy: Policy,
     seed: Option<&[u8]>,
     schedule: Option<&'static [u8]>,
-    remote: Option<&'static [u8]>,
+    stops: bool,
 ) -> Result<(), &'static str> {
     match policy {
         Policy::Serial => serial::prepare(seed)?,
         Policy::Replay => {
-            replay::prepare(schedule.ok_or("FORETRACE_SCHEDULE is not set")?, remote)?;
+            replay::prepare(schedule.ok_or("FORETRACE_SCHEDULE is not set")?, stops)?;
             REPLAY.store(true, SeqCst);
         }
     }
@@ -118,17 +127,22 @@ fn has_turn(thread: &Thread) -> bool {
 /// Before a counted record, when the limit is reached: waits for a turn.
 #[cold]
 #[inline(never)]
-pub fn point(thread: &'static Thread) {
+pub fn point(thread: &'static Thread, access: Option<&Access>) {
     while controlled() {
         LOCK.lock();
-        if has_turn(thread) && thread.count() < thread.limit.load(Relaxed) {
-            LOCK.unlock();
-            break;
-        }
-        if has_turn(thread) && replay::reached_remote(thread) {
-            LOCK.unlock();
-            foretrace_at_remote();
-            continue;
+        if has_turn(thread) && thread.count() < UNTIL.load(Relaxed) {
+            match steer::before(thread, access) {
+                Next::Go => {
+                    LOCK.unlock();
+                    break;
+                }
+                Next::Stop => {
+                    LOCK.unlock();
+                    foretrace_at_remote();
+                    continue;
+                }
+                Next::Hold => {}
+            }
         }
         pass(thread, State::Ready);
         LOCK.unlock();
@@ -177,7 +191,7 @@ pub fn outside(thread: &'static Thread) {
 /// It goes on from [`outside`].
 pub fn inside(thread: &'static Thread) {
     if controlled() {
-        point(thread);
+        point(thread, None);
     }
 }
 
@@ -287,7 +301,7 @@ pub fn created(thread: &'static Thread) {
     if controlled() {
         thread.limit.store(0, Relaxed);
         LOCK.lock();
-        replay::created(thread);
+        steer::created(thread);
         LOCK.unlock();
     }
 }
@@ -318,6 +332,12 @@ pub fn done(thread: &'static Thread) {
     }
     pass(thread, State::Done);
     LOCK.unlock();
+}
+
+/// The program ends: what became of the schedule and of the triple is known.
+pub fn finish() {
+    replay::finish();
+    steer::finish();
 }
 
 /// Nobody is held back any more.
@@ -378,7 +398,7 @@ fn dispatch() {
 }
 
 fn choose() -> Choice {
-    if let Some(choice) = replay::choose() {
+    if let Some(choice) = replay::choose().or_else(steer::choose) {
         return choice;
     }
     let count = threads::all().filter(|thread| ready(thread)).count();
@@ -420,7 +440,8 @@ fn next_in_round() -> (&'static Thread, u64) {
 fn grant(thread: &'static Thread, until: u64) {
     thread.turn.state.set(State::Ready);
     LAST.store(thread.number.get() as usize, Relaxed);
-    thread.limit.store(replay::limit(thread, until), Relaxed);
+    UNTIL.store(until, Relaxed);
+    thread.limit.store(if steer::watching() { 0 } else { until }, Relaxed);
     RUNNING.store(core::ptr::from_ref(thread).cast_mut(), SeqCst);
     open(thread);
 }

@@ -3,11 +3,12 @@
 use core::cell::Cell;
 use core::fmt::Arguments;
 use core::sync::atomic::{
-    AtomicBool, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{Choice, State, give_up};
+use crate::controller::target::Target;
+use crate::controller::{Choice, State, UNTIL, give_up, steer, target};
 use crate::interpose::{self, signals};
 use crate::mode;
 use crate::sys::{self, PAGE};
@@ -24,38 +25,39 @@ struct Line {
     first: u64,
 }
 
-/// The schedule, and the access to stop before. Touched under the controller's lock once threads run.
+/// The schedule. Touched under the controller's lock once threads run.
 struct Plan {
     lines: Cell<&'static [Line]>,
     position: Cell<usize>,
-    remote: Cell<Option<Line>>,
-    remote_thread: Cell<u64>,
 }
 
 // SAFETY: as above.
 unsafe impl Sync for Plan {}
 
-static PLAN: Plan =
-    Plan { lines: Cell::new(&[]), position: Cell::new(0), remote: Cell::new(None), remote_thread: Cell::new(0) };
+static PLAN: Plan = Plan { lines: Cell::new(&[]), position: Cell::new(0) };
 static FOLLOWING: AtomicBool = AtomicBool::new(false);
-/// Where the turn of the running thread ends, the access to stop before aside.
-static UNTIL: AtomicU64 = AtomicU64::new(0);
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
 
-pub fn prepare(schedule: &'static [u8], remote: Option<&'static [u8]>) -> Result<(), &'static str> {
+pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let count = lines(text).count();
     let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
-    for (index, line) in lines(text).enumerate() {
+    let mut turns = 0;
+    for line in lines(text) {
+        if let Some((role, access)) = target::role(line) {
+            steer::prepare(role, access)?;
+            continue;
+        }
         let line = parse(line).ok_or("a line of the schedule is not `<path> <at>` or `<path> <at> <first>`")?;
         // SAFETY: there is room for all of them.
-        unsafe { memory.cast::<Line>().add(index).write(line) };
+        unsafe { memory.cast::<Line>().add(turns).write(line) };
+        turns += 1;
     }
     // SAFETY: written just now, never freed.
-    PLAN.lines.set(unsafe { core::slice::from_raw_parts(memory.cast(), count) });
-    if let Some(remote) = remote {
-        PLAN.remote.set(Some(parse(remote).ok_or("FORETRACE_REMOTE is not `<path> <at>`")?));
+    PLAN.lines.set(unsafe { core::slice::from_raw_parts(memory.cast(), turns) });
+    if stops {
+        steer::stop_at_remote();
     }
     FOLLOWING.store(true, SeqCst);
     Ok(())
@@ -94,7 +96,7 @@ pub fn choose() -> Option<Choice> {
             break;
         };
         let Some(thread) = threads::by_path(line.path) else {
-            leave("does not exist yet");
+            leave(format_args!("does not exist yet"));
             break;
         };
         if thread.count() > line.at {
@@ -120,11 +122,11 @@ fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
             if signals::handled() {
                 return Some(Choice::Wait); // one may be on its way; the watchdog's patience ends
             }
-            leave("waits for another thread");
+            leave(format_args!("waits for another thread"));
             None
         }),
         State::Done => {
-            leave("has ended");
+            leave(format_args!("has ended"));
             None
         }
     }
@@ -185,7 +187,7 @@ fn may_end_early(thread: &Thread) -> bool {
 }
 
 /// The program does something else than the schedule says.
-fn leave(why: &str) {
+pub fn leave(why: Arguments) {
     let position = PLAN.position.get();
     let path = core::str::from_utf8(PLAN.lines.get()[position].path).unwrap_or("?");
     end(format_args!("left {} thread {path} {why}\n", position + 1));
@@ -211,7 +213,8 @@ pub fn nobody_runs() -> bool {
     if STALLED.fetch_add(1, Relaxed) + 1 >= TICKS {
         let line = PLAN.lines.get()[PLAN.position.get()];
         let blocked = threads::by_path(line.path).is_some_and(|thread| thread.turn.state.get() == State::Blocked);
-        leave(if blocked { "waits for another thread" } else { "sleeps in the kernel" });
+        let why = if blocked { "waits for another thread" } else { "sleeps in the kernel" };
+        leave(format_args!("{why}"));
         return true;
     }
     false
@@ -229,7 +232,7 @@ pub fn finish() {
         let left = lines[PLAN.position.get()..]
             .iter()
             .any(|line| threads::by_path(line.path).is_none_or(|thread| thread.count() <= line.at));
-        if left { leave("was not reached: the program ended") } else { end(format_args!("followed\n")) }
+        if left { leave(format_args!("was not reached: the program ended")) } else { end(format_args!("followed\n")) }
     }
 }
 
@@ -248,36 +251,30 @@ pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> O
     waiters().next()
 }
 
-/// A thread that may be the one of [`Plan::remote`].
-pub fn created(thread: &Thread) {
-    if PLAN.remote.get().is_some_and(|remote| thread.path().bytes() == remote.path) {
-        PLAN.remote_thread.set(thread.number.get());
-    }
+/// Whether the program follows the schedule, and there is something left of it.
+pub fn following() -> bool {
+    FOLLOWING.load(SeqCst)
 }
 
-fn remote(thread: &Thread) -> Option<u64> {
-    if PLAN.remote_thread.get() != thread.number.get() {
-        return None;
-    }
-    PLAN.remote.get().map(|remote| remote.at)
+/// The turn of the running thread ends after so many more counted records, if it does not before.
+pub fn end_turn_after(thread: &Thread, records: u64) {
+    let until = thread.count() + records;
+    UNTIL.store(until.min(UNTIL.load(Relaxed)), Relaxed);
 }
 
-/// Where a turn up to `until` has to stop.
-pub fn limit(thread: &Thread, until: u64) -> u64 {
-    UNTIL.store(until, Relaxed);
-    match remote(thread) {
-        Some(at) if at >= thread.count() => until.min(at),
-        _ => until,
+/// Of what is left of a schedule that the program has left, up to the turn with this event: the next thread that can run, and how
+/// far.
+pub fn preferred(up_to: &Target, can_run: impl Fn(&Thread) -> bool) -> Option<(&'static Thread, u64)> {
+    const LINES: usize = 200;
+    let lines = PLAN.lines.get();
+    let over = |line: &Line| threads::by_path(line.path).is_some_and(|thread| thread.count() > line.at);
+    while lines.get(PLAN.position.get()).is_some_and(over) {
+        PLAN.position.set(PLAN.position.get() + 1);
     }
-}
-
-/// Whether the running thread stands before the access to stop before; true once.
-pub fn reached_remote(thread: &Thread) -> bool {
-    let (count, until) = (thread.count(), UNTIL.load(Relaxed));
-    if remote(thread) != Some(count) || count >= until {
-        return false;
-    }
-    PLAN.remote.set(None);
-    thread.limit.store(until, Relaxed);
-    true
+    let is_last = |line: &Line| line.path == up_to.path && up_to.at.is_some_and(|at| line.at >= at);
+    let last = lines.iter().position(is_last)?;
+    lines.get(PLAN.position.get()..=last)?.iter().take(LINES).find_map(|line| {
+        let thread = threads::by_path(line.path)?;
+        (thread.count() <= line.at && can_run(thread)).then(|| (thread, line.at + 1 - thread.count()))
+    })
 }

@@ -6,7 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{self, LOCK, State, controlled, dispatch, replay};
+use crate::controller::{self, LOCK, State, controlled, dispatch, replay, steer};
 use crate::hooks::held;
 use crate::interpose::{real, signals};
 use crate::log;
@@ -54,7 +54,7 @@ unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
 /// One look; the controller's lock is held.
 fn look() {
     let Some(thread) = controller::running() else {
-        if replay::nobody_runs() {
+        if replay::nobody_runs() || steer::nobody_runs() {
             dispatch();
         } else if IDLE.load(Relaxed) > 0 && IDLE.fetch_add(1, Relaxed) > PATIENCE {
             deadlock();

@@ -14,6 +14,7 @@ use core::sync::atomic::{
 
 use super::recording;
 use super::word::{Word, combine, mask};
+use crate::controller;
 use crate::log::{self, put, seal};
 use crate::mode;
 use crate::order;
@@ -179,6 +180,9 @@ fn update<W: Word>(
     };
     leave(thread, record, order, (address, W::BYTES));
     thread.counted();
+    if controller::watching() && change(old).is_none() {
+        controller::failed(thread, thread.count() - 1);
+    }
     old
 }
 
@@ -253,7 +257,7 @@ pub(super) fn store_own<W: Word>(address: u64, value: u64, place: u64) -> bool {
 pub fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
     // SAFETY: the program's access.
     let Some(thread) = recording() else { return unsafe { W::read(address) } };
-    thread.begin();
+    thread.begin_access(W::LOAD, site, address, W::BYTES);
     let value = load::<W>(thread, address, site);
     thread.end();
     value
@@ -263,7 +267,7 @@ pub fn load_hook<W: Word>(address: u64, site: u64) -> u64 {
 pub fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
     // SAFETY: the program's access.
     let Some(thread) = recording() else { return unsafe { W::write(address, value) } };
-    thread.begin();
+    thread.begin_access(W::STORE, site, address, W::BYTES);
     store::<W>(thread, address, value & mask::<W>(), site);
     thread.end();
 }
@@ -271,7 +275,7 @@ pub fn store_hook<W: Word>(address: u64, value: u64, site: u64) {
 #[inline(always)]
 pub fn update_hook<W: Word>(address: u64, expected: u64, site: u64, change: impl Fn(u64) -> Option<u64>) -> u64 {
     let Some(thread) = recording() else { return update_unrecorded::<W>(address, change) };
-    thread.begin();
+    thread.begin_access(W::UPDATE, site, address, W::BYTES);
     let old = update::<W>(thread, address, expected, site, change);
     thread.end();
     old

@@ -10,6 +10,9 @@ fn mark(kind: Kind, label: usize, place: usize) {
     if let Some(thread) = tracked() {
         thread.begin();
         log::sync(thread, kind, place, label as u64, 0);
+        if kind == Kind::AtomicEnd {
+            controller::transaction_ends(thread);
+        }
         thread.end();
     }
 }

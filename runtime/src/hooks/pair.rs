@@ -101,7 +101,7 @@ fn perform(address: u64, access: &Access, mut look: impl FnMut(u128)) -> u128 {
 
 fn recorded(thread: &'static Thread, address: u64, access: &Access, site: u64) -> u128 {
     access.look(address); // outside of the hook a fault is the program's own
-    thread.begin();
+    thread.begin_access(Kind::Update8, site, address, BYTES);
     let words = access.record(0).0.words(); // the same whether a compare-and-swap succeeds
     let room = log::reserve_together(thread, 2, 2 * words);
     order::lock(address, BYTES);

@@ -8,7 +8,7 @@ use crate::sys;
 use crate::threads::Thread;
 fn load_counted<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u64 {
     load_own::<W>(address, header(W::LOAD, site) | site & COMPUTABLE).unwrap_or_else(|| {
-        thread.begin();
+        thread.begin_access(W::LOAD, site, address, W::BYTES);
         let value = load::<W>(thread, address, site);
         thread.end();
         value
@@ -17,7 +17,7 @@ fn load_counted<W: Word>(thread: &'static Thread, address: u64, site: u64) -> u6
 
 fn store_counted<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64) {
     if !store_own::<W>(address, value, header(W::STORE, site) | site & COMPUTABLE) {
-        thread.begin();
+        thread.begin_access(W::STORE, site, address, W::BYTES);
         store::<W>(thread, address, value, site);
         thread.end();
     }

@@ -58,7 +58,7 @@ fn read(address: u64, bytes: u64, place: u64) {
     if let Some(write) = happened {
         thread.held.put_back(write);
     }
-    thread.begin();
+    thread.begin_access(Kind::load(bytes), place, address, bytes);
     let mut done = 0;
     while done < bytes {
         let piece = piece(address + done, bytes - done);
@@ -73,7 +73,7 @@ fn read(address: u64, bytes: u64, place: u64) {
 
 fn write(address: u64, bytes: u64, place: u64) {
     let Some(thread) = recording() else { return };
-    thread.begin();
+    thread.begin_access(Kind::store(bytes), place, address, bytes);
     if bytes > 0 {
         thread.held.hold(Write::new(address, bytes, place));
         if window::partial() {

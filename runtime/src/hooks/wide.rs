@@ -50,7 +50,7 @@ fn recorded(address: u64, place: u64, reads: bool, change: impl Fn(u128) -> Opti
     let Some(thread) = recording() else { return update(address, change, || peek(address)) };
     peek(address); // outside of the hook a fault is the program's own
     let halves = [address, address + HALF];
-    thread.begin();
+    thread.begin_access(Kind::Update8, place | ATOMIC_PLACE, address, 2 * HALF);
     let bucket = waiting::lock(address as usize);
     log::sync(thread, Kind::Acquire, place as usize, address, 0);
     let load = || {

@@ -8,7 +8,7 @@ mod strings;
 use super::pieces::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, store_piece};
 use super::recording;
 use crate::library::Function;
-use crate::record::piece;
+use crate::record::{Kind, piece};
 use crate::threads::Thread;
 
 /// Arguments as hooks get them.
@@ -23,14 +23,14 @@ struct Call {
 
 impl Call {
     fn read(self, address: u64, bytes: u64) -> u64 {
-        self.thread.begin();
+        self.thread.begin_access(Kind::load(bytes), self.site, address, bytes);
         let value = load_piece(self.thread, address, bytes, self.site);
         self.thread.end();
         value
     }
 
     fn write(self, address: u64, value: u64, bytes: u64) {
-        self.thread.begin();
+        self.thread.begin_access(Kind::store(bytes), self.site, address, bytes);
         store_piece(self.thread, address, value, bytes, self.site);
         self.thread.end();
     }

@@ -45,7 +45,7 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c]: [u64; 3]) {
 
 fn note(call: Call, address: u64, length: u64) {
     each_piece(address, length, |at, bytes| {
-        call.thread.begin();
+        call.thread.begin_access(crate::record::Kind::store(bytes), call.site, at, bytes);
         note_piece(call.thread, at, bytes, call.site);
         call.thread.end();
     });

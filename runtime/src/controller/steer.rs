@@ -1,0 +1,571 @@
+//! Steering towards the triple of a witness, where the program has left the schedule or the schedule is over.
+//!
+//! A schedule is a preference but for its essence: first, then remote, then second. So other threads are held before remote until
+//! first has happened; then the thread of first is held, and the others run until one makes the remote access, at the
+//! same place in the code and of the same memory; then second may come. A held thread goes on by single steps where nobody else can
+//! go on, as one may wait for a lock that it holds, and passes the access that it is held before where nothing else is
+//! left: no thread waits forever for what is done here. That testers which know a suspicious place hold threads there is due to Park and
+//! Sen, "Randomized active atomicity violation detection in concurrent programs", FSE 2008, and Park, Lu and Zhou,
+//! "CTrigger: exposing atomicity violation bugs from their hiding places", ASPLOS 2009.
+
+use core::cell::Cell;
+use core::fmt::Arguments;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::controller::target::{self, Access, Target};
+use crate::controller::{Choice, LOCK, State, give_up as give_up_waiting, ready, replay};
+use crate::mode;
+use crate::sys;
+use crate::text::Text;
+use crate::threads::{self, Thread};
+
+/// How far the triple has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// First has not happened, or what followed it was no triple.
+    Before,
+    /// First has happened.
+    First,
+    /// First and remote have.
+    Remote,
+    /// All three.
+    Reached,
+    /// Nothing is steered any more.
+    Over,
+}
+
+/// An access of the triple that happened in this run.
+#[derive(Clone, Copy)]
+struct Seen {
+    thread: &'static Thread,
+    at: u64,
+    address: u64,
+    bytes: u64,
+}
+
+/// All that is kept. Touched under the controller's lock once threads run.
+struct Steering {
+    targets: [Cell<Option<Target>>; 3],
+    /// Threads of first and remote as recorded, by number; 0 while they do not exist.
+    numbers: [Cell<u64>; 2],
+    /// How often these were at the places of first and remote.
+    visits: [Cell<u64>; 2],
+    phase: Cell<Phase>,
+    seen: [Cell<Option<Seen>>; 3],
+    /// How often the thread of first had to go past second alone.
+    missed: Cell<u64>,
+    /// The thread that may make the access that it is held before, by number.
+    permitted: Cell<u64>,
+    /// Who got the last turn, and its count of records then.
+    turn: Cell<Option<(&'static Thread, u64)>>,
+    /// Counted records of all turns that were given.
+    given: Cell<u64>,
+    /// Those of others since the thread of first last went on.
+    awaited: Cell<u64>,
+    /// The thread that had the last turn of those that take turns, by number.
+    last: Cell<u64>,
+    /// Whose turn it is: that of the thread that should go on, or of others that it may wait for in a loop.
+    others_next: Cell<bool>,
+}
+
+// SAFETY: as above.
+unsafe impl Sync for Steering {}
+
+static STEERING: Steering = Steering {
+    targets: [const { Cell::new(None) }; 3],
+    numbers: [const { Cell::new(0) }; 2],
+    visits: [const { Cell::new(0) }; 2],
+    phase: Cell::new(Phase::Before),
+    seen: [const { Cell::new(None) }; 3],
+    missed: Cell::new(0),
+    permitted: Cell::new(0),
+    turn: Cell::new(None),
+    given: Cell::new(0),
+    awaited: Cell::new(0),
+    last: Cell::new(0),
+    others_next: Cell::new(false),
+};
+
+/// Whether there is a triple: then each access asks here.
+static WATCHING: AtomicBool = AtomicBool::new(false);
+/// Whether `foretrace_at_remote` is to be called before the remote access; once.
+static STOPS: AtomicBool = AtomicBool::new(false);
+/// Ticks of the watchdog that threads in the kernel have been waited for.
+static PATIENCE: AtomicU64 = AtomicU64::new(MOST_TICKS);
+
+const MOST_TICKS: u64 = 400;
+/// Counted records of a turn of the thread that is to go on,
+const LONG: u64 = 2000;
+/// and of one that it may wait for.
+const SHORT: u64 = 50;
+/// Counted records of others after which the thread of first goes on all the same, at first
+const AWAIT: u64 = 200_000;
+/// and from then on.
+const AWAIT_AGAIN: u64 = 2000;
+/// Counted records after which steering ends.
+const MOST: u64 = 20_000_000;
+
+/// What becomes of an access.
+pub enum Next {
+    /// It is made.
+    Go,
+    /// The thread is held before it.
+    Hold,
+    /// It is the remote access, and a debugger wants to stop here.
+    Stop,
+}
+
+/// Takes a line of the schedule that names an access of the triple.
+pub fn prepare(role: usize, line: &'static [u8]) -> Result<(), &'static str> {
+    let target = target::parse(line).ok_or("a line of the schedule is no access of a triple")?;
+    STEERING.targets[role].set(Some(target));
+    let complete = STEERING.targets.iter().all(|target| target.get().is_some_and(|target| target.has_places()));
+    WATCHING.store(complete, Relaxed);
+    Ok(())
+}
+
+/// A debugger wants to stop before the remote access.
+pub fn stop_at_remote() {
+    STOPS.store(true, Relaxed);
+}
+
+/// Whether accesses are watched.
+#[inline]
+pub fn watching() -> bool {
+    WATCHING.load(Relaxed)
+}
+
+fn targets() -> [Target; 3] {
+    STEERING.targets.each_ref().map(|target| target.get().expect("all three are there while accesses are watched"))
+}
+
+fn phase() -> Phase {
+    STEERING.phase.get()
+}
+
+/// Whether the triple is what decides who runs.
+fn active() -> bool {
+    watching() && !replay::following() && !matches!(phase(), Phase::Reached | Phase::Over)
+}
+
+/// A thread that may be one of those recorded.
+pub fn created(thread: &Thread) {
+    if watching() {
+        for (target, number) in targets().iter().zip(&STEERING.numbers) {
+            if thread.path().bytes() == target.path {
+                number.set(thread.number.get());
+            }
+        }
+    }
+}
+
+/// The running thread is about to make an access, or to do something else. The lock is held.
+pub fn before(thread: &'static Thread, access: Option<&Access>) -> Next {
+    let next = match access {
+        Some(access) if watching() => about(thread, access),
+        _ => Next::Go,
+    };
+    if matches!(next, Next::Go) && active() && phase() == Phase::First && is_first(thread) {
+        replay::end_turn_after(thread, 1); // by single steps
+    }
+    thread.turn.held.set(matches!(next, Next::Hold));
+    next
+}
+
+fn about(thread: &'static Thread, access: &Access) -> Next {
+    if matches!(phase(), Phase::Reached | Phase::Over) {
+        return Next::Go;
+    }
+    let [first, remote, second] = targets();
+    let is = [0, 1].map(|role| STEERING.numbers[role].get() == thread.number.get());
+    let fits = [is[0] && first.fits(access), is[1] && remote.fits(access)];
+    if replay::following() {
+        leave_where_another(thread, access, fits);
+    }
+    let next = if replay::following() {
+        as_planned(thread, access)
+    } else {
+        match phase() {
+            Phase::Before => before_first(thread, access, fits),
+            Phase::First => before_remote(thread, access, [fits[0], remote.fits(access), second.fits(access)]),
+            _ => before_second(thread, access, [fits[0], second.fits(access)]),
+        }
+    };
+    if matches!(next, Next::Go) {
+        for (visits, fits) in STEERING.visits.iter().zip(fits) {
+            visits.set(visits.get() + u64::from(fits));
+        }
+    }
+    next
+}
+
+/// Leaves the schedule where first, remote or second are elsewhere in the thread than it says.
+fn leave_where_another(thread: &'static Thread, access: &Access, fits: [bool; 2]) {
+    let names = ["first", "remote", "second"];
+    for (role, target) in targets().into_iter().enumerate() {
+        let number = STEERING.numbers[if role == 1 { 1 } else { 0 }].get();
+        let Some(at) = target.at.filter(|_| number == thread.number.get()) else { continue };
+        let here = thread.count();
+        if here == at && !target.fits(access) {
+            return replay::leave(format_args!("stands at another access than {}", names[role]));
+        }
+        let early = here < at && role < 2 && fits[role] && target.exact && STEERING.visits[role].get() == target.times;
+        if early {
+            return replay::leave(format_args!("comes to {} at its event {here}, not {at}", names[role]));
+        }
+    }
+}
+
+/// An access of a program that follows the schedule.
+fn as_planned(thread: &'static Thread, access: &Access) -> Next {
+    let role = match phase() {
+        Phase::Before => 0,
+        Phase::First => 1,
+        _ => 2,
+    };
+    let target = targets()[role];
+    let number = STEERING.numbers[if role == 1 { 1 } else { 0 }].get();
+    if number != thread.number.get() || target.at != Some(thread.count()) {
+        return Next::Go;
+    }
+    if !overlaps(role, access) {
+        replay::leave(format_args!("accesses other memory than the access of the triple before"));
+        return Next::Go;
+    }
+    if role == 1 && stops() {
+        return Next::Stop;
+    }
+    see(role, thread, access);
+    Next::Go
+}
+
+/// Whether an access is of the memory of those of the triple before.
+fn overlaps(role: usize, access: &Access) -> bool {
+    STEERING.seen[..role].iter().filter_map(Cell::get).all(|seen| {
+        access.address < seen.address.saturating_add(seen.bytes)
+            && seen.address < access.address.saturating_add(access.bytes)
+    })
+}
+
+fn is_first(thread: &Thread) -> bool {
+    STEERING.seen[0].get().is_some_and(|seen| seen.thread.number.get() == thread.number.get())
+}
+
+fn stops() -> bool {
+    STOPS.swap(false, Relaxed)
+}
+
+/// An access of the triple happens.
+fn see(role: usize, thread: &'static Thread, access: &Access) {
+    let seen = Seen { thread, at: thread.count(), address: access.address, bytes: access.bytes };
+    STEERING.seen[role].set(Some(seen));
+    STEERING.seen[role + 1..].iter().for_each(|later| later.set(None));
+    STEERING.phase.set([Phase::First, Phase::Remote, Phase::Reached][role]);
+    STEERING.awaited.set(0);
+    if role == 2 {
+        say_reached();
+    } else if !replay::following() {
+        replay::end_turn_after(thread, 1);
+    }
+}
+
+/// First has to happen; who is about to make the remote access waits for it.
+fn before_first(thread: &'static Thread, access: &Access, fits: [bool; 2]) -> Next {
+    let [first, remote, _] = targets();
+    let [there, remotely] = STEERING.visits.each_ref().map(Cell::get);
+    if fits[0] && there >= first.times {
+        see(0, thread, access);
+    } else if fits[1] && remotely >= remote.times && !take_permission(thread) {
+        return Next::Hold;
+    }
+    Next::Go
+}
+
+/// The thread of first waits; the others run until one makes the remote access.
+fn before_remote(thread: &'static Thread, access: &Access, [first, remote, second]: [bool; 3]) -> Next {
+    let own = is_first(thread);
+    if own && second && overlaps(1, access) {
+        if !take_permission(thread) {
+            return Next::Hold;
+        }
+        STEERING.missed.set(STEERING.missed.get() + 1);
+        STEERING.phase.set(Phase::Before);
+    } else if own && first {
+        see(0, thread, access);
+    } else if !own && remote && overlaps(1, access) {
+        if stops() {
+            return Next::Stop;
+        }
+        see(1, thread, access);
+    }
+    Next::Go
+}
+
+/// Second has to happen.
+fn before_second(thread: &'static Thread, access: &Access, [first, second]: [bool; 2]) -> Next {
+    if is_first(thread) && second && overlaps(2, access) {
+        see(2, thread, access);
+    } else if is_first(thread) && first {
+        see(0, thread, access);
+    }
+    Next::Go
+}
+
+fn take_permission(thread: &Thread) -> bool {
+    let permitted = STEERING.permitted.get() == thread.number.get();
+    if permitted {
+        STEERING.permitted.set(0);
+    }
+    permitted
+}
+
+/// The access that the thread has just made turned out to be a compare-and-swap that failed: it wrote nothing.
+#[cold]
+pub fn failed(thread: &'static Thread, at: u64) {
+    LOCK.lock();
+    for (role, before) in [Phase::Before, Phase::First, Phase::Remote].into_iter().enumerate() {
+        let is_it = |seen: Seen| seen.at == at && seen.thread.number.get() == thread.number.get();
+        if targets()[role].writes() && STEERING.seen[role].get().is_some_and(is_it) {
+            STEERING.seen[role].set(None);
+            STEERING.phase.set(before);
+            if replay::following() {
+                replay::leave(format_args!("wrote nothing: its compare-and-swap failed"));
+            }
+        }
+    }
+    LOCK.unlock();
+}
+
+/// A transaction that the program has marked ends: what first began is no triple any more.
+pub fn transaction_ends(thread: &'static Thread) {
+    if !watching() {
+        return;
+    }
+    LOCK.lock();
+    if active() && is_first(thread) && matches!(phase(), Phase::First | Phase::Remote) {
+        STEERING.phase.set(Phase::Before);
+    }
+    LOCK.unlock();
+}
+
+/// Who runs, as long as something is steered; nothing where that makes no difference.
+pub fn choose() -> Option<Choice> {
+    if !active() {
+        return None;
+    }
+    count_last_turn();
+    if STEERING.given.get() > MOST {
+        give_up(format_args!("{MOST} events after the departure it had not happened"));
+        return None;
+    }
+    match phase() {
+        Phase::Before => to_first(),
+        Phase::First => to_remote(),
+        _ => to_second(),
+    }
+}
+
+fn can_run(thread: &Thread) -> bool {
+    ready(thread) && !thread.turn.held.get()
+}
+
+/// Counts what the thread did that had the last turn.
+fn count_last_turn() {
+    let Some((thread, before)) = STEERING.turn.take() else { return };
+    let records = thread.count() - before + 1; // a turn without a record counts, too
+    STEERING.given.set(STEERING.given.get() + records);
+    let awaited = if phase() == Phase::First && is_first(thread) { 0 } else { records };
+    STEERING.awaited.set(STEERING.awaited.get() + awaited);
+}
+
+fn give(thread: &'static Thread, records: u64) -> Option<Choice> {
+    STEERING.turn.set(Some((thread, thread.count())));
+    Some(Choice::Run(thread, thread.count() + records))
+}
+
+/// One of the threads that can run and are wanted, each in turn.
+fn next_of(wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
+    let last = STEERING.last.get();
+    let fits = |thread: &&'static Thread| can_run(thread) && wanted(thread);
+    let after = threads::all().find(|thread| thread.number.get() > last && fits(thread));
+    let next = after.or_else(|| threads::all().find(fits))?;
+    STEERING.last.set(next.number.get());
+    Some(next)
+}
+
+fn to_first() -> Option<Choice> {
+    let first = threads::by_number(STEERING.numbers[0].get());
+    if first.is_some_and(|thread| thread.turn.state.get() == State::Done) {
+        never_first();
+        return None;
+    }
+    if let Some((thread, records)) = replay::preferred(&targets()[0], can_run) {
+        return give(thread, records);
+    }
+    // The thread of remote comes last: held before its access, it may hold a lock that first needs. But first may wait for it, too.
+    let is_late = STEERING.awaited.get() > AWAIT;
+    let late = if is_late { held_at_last() } else { None };
+    if late.is_some() {
+        STEERING.awaited.set(0);
+    }
+    let last = if is_late { 0 } else { STEERING.numbers[1].get() };
+    late.or_else(|| onwards(first, last)).or_else(held_at_last)
+}
+
+/// The thread goes on; others take turns, as it may wait for them in a loop, but the one of the number `last` only where it must.
+fn onwards(thread: Option<&'static Thread>, last: u64) -> Option<Choice> {
+    let own = thread.filter(|thread| can_run(thread));
+    let is_other = |other: &Thread| thread.is_none_or(|thread| thread.number.get() != other.number.get());
+    let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
+    if let Some(own) = own.filter(|_| !others_next) {
+        return give(own, LONG);
+    }
+    let other = next_of(|other| is_other(other) && other.number.get() != last);
+    if let Some(other) = other.or_else(|| if own.is_none() { next_of(is_other) } else { None }) {
+        return give(other, SHORT);
+    }
+    give(own?, LONG)
+}
+
+fn to_remote() -> Option<Choice> {
+    let first = STEERING.seen[0].get()?.thread;
+    let number = first.number.get();
+    let is_other = |thread: &Thread| thread.number.get() != number;
+    threads::all().filter(|thread| is_other(thread)).for_each(|thread| thread.turn.held.set(false));
+    if first.turn.state.get() == State::Done {
+        give_up(format_args!("thread {} ended before it came to second", shown(first).as_str()));
+        return None;
+    }
+    if STEERING.awaited.get() < AWAIT {
+        let preferred = replay::preferred(&targets()[1], |thread| can_run(thread) && is_other(thread));
+        let remote = threads::by_number(STEERING.numbers[1].get()).filter(|thread| is_other(thread));
+        let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
+        let remote = remote.filter(|thread| can_run(thread) && !others_next);
+        let other = preferred.or_else(|| Some((remote.or_else(|| next_of(is_other))?, LONG)));
+        if let Some((other, records)) = other {
+            return give(other, records);
+        }
+    } else {
+        STEERING.awaited.set(AWAIT - AWAIT_AGAIN);
+    }
+    if can_run(first) {
+        return give(first, 1);
+    }
+    held_at_last()
+}
+
+fn to_second() -> Option<Choice> {
+    let first = STEERING.seen[0].get()?.thread;
+    threads::all().for_each(|thread| thread.turn.held.set(false));
+    if first.turn.state.get() == State::Done {
+        give_up(format_args!("thread {} ended before it came to second", shown(first).as_str()));
+        return None;
+    }
+    onwards(Some(first), 0)
+}
+
+/// Nobody can run but those who are held: one goes past the access, unless a thread may still come out of the kernel.
+fn held_at_last() -> Option<Choice> {
+    let held = threads::all().find(|thread| ready(thread) && thread.turn.held.get())?;
+    let blocked = |thread: &&Thread| thread.turn.state.get() == State::Blocked;
+    if let Some(late) = threads::all().filter(|thread| blocked(thread)).find(|thread| thread.turn.expired.get()) {
+        STEERING.turn.set(Some((late, late.count())));
+        return Some(give_up_waiting(late, SHORT));
+    }
+    let may_come = |thread: &Thread| {
+        let turn = &thread.turn;
+        turn.state.get() == State::Outside || turn.state.get() == State::Blocked && turn.deadline.get().is_some()
+    };
+    if threads::all().any(may_come) && PATIENCE.load(Relaxed) > 0 {
+        return Some(Choice::Wait);
+    }
+    STEERING.permitted.set(held.number.get());
+    held.turn.held.set(false);
+    give(held, SHORT)
+}
+
+/// Every tick of the watchdog in which nobody has the turn: whether somebody should get it.
+pub fn nobody_runs() -> bool {
+    active() && PATIENCE.fetch_update(Relaxed, Relaxed, |ticks| ticks.checked_sub(1)) == Ok(1)
+}
+
+/// The program ends.
+pub fn finish() {
+    if !watching() {
+        return;
+    }
+    LOCK.lock();
+    match phase() {
+        Phase::Reached | Phase::Over => {}
+        Phase::Before => never_first(),
+        Phase::First => {
+            give_up(format_args!("after first no other thread made the remote access before the program ended"))
+        }
+        Phase::Remote => give_up(format_args!("after remote the program ended before second")),
+    }
+    LOCK.unlock();
+}
+
+fn never_first() {
+    let [first, ..] = targets();
+    let path = core::str::from_utf8(first.path).unwrap_or("?");
+    let (missed, there) = (STEERING.missed.get(), STEERING.visits[0].get());
+    match (missed, there) {
+        (1.., _) => give_up(format_args!(
+            "thread {path} stood before second{}, and no other thread could make the remote access meanwhile",
+            Times(missed)
+        )),
+        (0, 0) => give_up(format_args!("thread {path} never came to the place of first")),
+        (0, _) => give_up(format_args!(
+            "thread {path} came to the place of first{}; the triple begins with time {}",
+            Times(there),
+            first.times + 1
+        )),
+    }
+}
+
+fn give_up(why: Arguments) {
+    STEERING.phase.set(Phase::Over);
+    write(format_args!("missed {why}\n"));
+}
+
+fn say_reached() {
+    let [first, remote, second] = STEERING.seen.each_ref().map(Cell::get);
+    let (Some(first), Some(remote), Some(second)) = (first, remote, second) else { return };
+    let paths = [first, remote, second].map(|seen| shown(seen.thread));
+    let [one, two, three] = paths.each_ref().map(Shown::as_str);
+    write(format_args!("reached {one} {} {two} {} {three} {}\n", first.at, remote.at, second.at));
+}
+
+/// ` 3 times`, but nothing for one time.
+struct Times(u64);
+
+impl core::fmt::Display for Times {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if self.0 == 1 { Ok(()) } else { write!(f, " {} times", self.0) }
+    }
+}
+
+/// The path of a thread, as text.
+struct Shown(Text<256>);
+
+impl Shown {
+    fn as_str(&self) -> &str {
+        core::str::from_utf8(self.0.bytes()).unwrap_or("?")
+    }
+}
+
+fn shown(thread: &Thread) -> Shown {
+    Shown(thread.path())
+}
+
+/// What became of the triple, for those who look at the folder.
+fn write(arguments: Arguments) {
+    let mut path = Text::<4200>::new();
+    path.push(mode::directory());
+    path.push(b"/triple\0");
+    if let Ok(file) = sys::open(path.bytes(), sys::CREATE) {
+        sys::write(file, Text::<800>::of(arguments).bytes());
+        sys::close(file);
+    }
+}

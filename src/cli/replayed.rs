@@ -1,0 +1,287 @@
+//! What `foretrace replay` reports: how the program ended, then whether the triple happened, and where the program left the schedule.
+
+use foretrace::recorder::{Difference, Ending, Event, Outcome, Plan, Replayed, What, ops};
+use foretrace_walker::log::Record;
+use indexmap::IndexMap;
+use serde::Serialize;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Who knows where in the source records are.
+pub trait Seen {
+    /// Where an access is, as `file:line:column`.
+    fn location(&self, record: &Record) -> Option<String>;
+}
+
+/// What came of one or more replays.
+#[derive(Default)]
+pub struct Tally {
+    endings: IndexMap<Ending, u32>,
+    to_the_letter: Group,
+    another_way: Group,
+    not_reached: Group,
+}
+
+/// Replays of one outcome.
+#[derive(Default)]
+struct Group {
+    times: u32,
+    /// The first of them.
+    first: Option<Replayed>,
+}
+
+#[derive(Serialize)]
+pub struct TallyJson {
+    foretrace: u32,
+    times: u32,
+    followed: u32,
+    another_way: u32,
+    not_reached: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<Ending>,
+    endings: Vec<EndingJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    triple: Option<Vec<AccessJson>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<LeftJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EndingJson {
+    #[serde(flatten)]
+    ending: Ending,
+    times: u32,
+}
+
+#[derive(Serialize)]
+struct AccessJson {
+    thread: String,
+    at: u64,
+    op: &'static str,
+    read: Option<u64>,
+    written: Option<u64>,
+    loc: Option<String>,
+}
+
+#[derive(Serialize)]
+struct LeftJson {
+    thread: String,
+    at: u64,
+    expected: String,
+    found: Option<String>,
+    out_of_turn: bool,
+    reason: Option<String>,
+}
+
+impl Tally {
+    /// Counts a replay.
+    pub fn add(&mut self, replayed: Replayed) {
+        *self.endings.entry(replayed.ending).or_default() += 1;
+        let group = match replayed.outcome {
+            Outcome::ToTheLetter => &mut self.to_the_letter,
+            Outcome::AnotherWay => &mut self.another_way,
+            Outcome::NotReached(_) => &mut self.not_reached,
+        };
+        group.times += 1;
+        group.first.get_or_insert(replayed);
+    }
+
+    /// How many followed the plan to the letter.
+    pub fn to_the_letter(&self) -> u32 {
+        self.to_the_letter.times
+    }
+
+    /// In how many the triple happened.
+    pub fn reached(&self) -> u32 {
+        self.to_the_letter.times + self.another_way.times
+    }
+
+    fn times(&self) -> u32 {
+        self.reached() + self.not_reached.times
+    }
+
+    /// Writes what people read; `recorded` is how the recorded run ended.
+    pub fn write_text(
+        &self,
+        plan: &Plan,
+        recorded: Option<Ending>,
+        seen: &dyn Seen,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (ending, count) in &self.endings {
+            writeln!(out, "{}{}{}", Told(*ending), self.share(*count), compared(*ending, recorded))?;
+        }
+        self.write_to_the_letter(plan, seen, out)?;
+        self.write_another_way(seen, out)?;
+        self.write_not_reached(plan, seen, out)
+    }
+
+    /// `, 3 of 5 times`, where there is more than one.
+    fn share(&self, count: u32) -> String {
+        if self.times() > 1 { format!(", {count} of {} times", self.times()) } else { String::new() }
+    }
+
+    fn write_to_the_letter(&self, plan: &Plan, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
+        let Some(one) = &self.to_the_letter.first else { return Ok(()) };
+        let asked = if plan.triple.is_some() { ", and the triple happened" } else { "" };
+        let (turns, events) = (plan.turns.len(), plan.expected.len());
+        let share = self.share(self.to_the_letter.times);
+        writeln!(out, "followed the schedule to the letter{share} ({events} events in {turns} turns){asked}")?;
+        write_triple(one, seen, out)
+    }
+
+    fn write_another_way(&self, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
+        let Some(one) = &self.another_way.first else { return Ok(()) };
+        writeln!(out, "reached the triple another way{}", self.share(self.another_way.times))?;
+        write_triple(one, seen, out)?;
+        write_departure(one, seen, out)
+    }
+
+    fn write_not_reached(&self, plan: &Plan, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
+        let Some(one) = &self.not_reached.first else { return Ok(()) };
+        let share = self.share(self.not_reached.times);
+        match &one.outcome {
+            Outcome::NotReached(why) if plan.triple.is_some() => {
+                writeln!(out, "did not reach the triple{share}: {why}")?;
+            }
+            _ => writeln!(out, "did not follow the schedule{share}")?,
+        }
+        if one.difference.is_none() && one.left.is_none() {
+            write_triple(one, seen, out)?;
+        }
+        write_departure(one, seen, out)
+    }
+
+    /// What programs read.
+    pub fn json(&self, recorded: Option<Ending>, seen: &dyn Seen) -> TallyJson {
+        let groups = [&self.to_the_letter, &self.another_way, &self.not_reached];
+        let departed = groups.into_iter().skip(1).find_map(|group| group.first.as_ref());
+        let reached = groups.into_iter().take(2).find_map(|group| group.first.as_ref());
+        let reason = self.not_reached.first.as_ref().and_then(|one| match &one.outcome {
+            Outcome::NotReached(why) => Some(why.clone()),
+            _ => None,
+        });
+        TallyJson {
+            foretrace: 1,
+            times: self.times(),
+            followed: self.to_the_letter.times,
+            another_way: self.another_way.times,
+            not_reached: self.not_reached.times,
+            recorded,
+            endings: self.endings.iter().map(|(ending, times)| EndingJson { ending: *ending, times: *times }).collect(),
+            triple: reached.or(departed).and_then(|one| accesses(one, seen)),
+            left: departed.and_then(|one| left_json(one, seen)),
+            reason,
+        }
+    }
+}
+
+fn accesses(replayed: &Replayed, seen: &dyn Seen) -> Option<Vec<AccessJson>> {
+    let triple = replayed.triple.as_ref()?;
+    triple.iter().map(|event| Some(access_json(event.as_ref()?, seen))).collect()
+}
+
+fn access_json(event: &Event, seen: &dyn Seen) -> AccessJson {
+    AccessJson {
+        thread: event.path.clone(),
+        at: event.record.at,
+        op: ops(event.record.kind)[0],
+        read: event.read(),
+        written: event.written(),
+        loc: seen.location(&event.record),
+    }
+}
+
+fn left_json(departed: &Replayed, seen: &dyn Seen) -> Option<LeftJson> {
+    let Difference { expected, found, out_of_turn } = departed.difference.as_ref()?;
+    Some(LeftJson {
+        thread: expected.path.clone(),
+        at: expected.at,
+        expected: told(&expected.what),
+        found: found.as_ref().map(|event| shown(event, seen)),
+        out_of_turn: *out_of_turn,
+        reason: departed.left.clone(),
+    })
+}
+
+/// How a program ended, as the news.
+struct Told(Ending);
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.0 == Ending::Code(0) { "passed" } else { "failed" };
+        write!(f, "{verdict}: {}", ending(self.0))
+    }
+}
+
+fn ending(ending: Ending) -> String {
+    match ending {
+        Ending::Code(code) => format!("exit status {code}"),
+        Ending::Signal(_) => format!("the program {ending}"),
+        Ending::Hang => "the program hung and was killed".to_string(),
+        Ending::Deadlock => "deadlock, every thread waited for another".to_string(),
+    }
+}
+
+/// What the recorded run did, if that is known.
+fn compared(replayed: Ending, recorded: Option<Ending>) -> String {
+    match (replayed, recorded) {
+        (_, None) => String::new(),
+        (Ending::Code(_), Some(Ending::Code(code))) => format!(" (the recorded run: {code})"),
+        (replayed, Some(recorded)) if replayed == recorded => " (the recorded run: the same)".to_string(),
+        (_, Some(recorded)) => format!(" (the recorded run: {})", ending(recorded)),
+    }
+}
+
+fn write_triple(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
+    for (name, event) in ["first", "remote", "second"].iter().zip(replayed.triple.iter().flatten()) {
+        let what = event.as_ref().map_or("did not happen".to_string(), |event| shown(event, seen));
+        writeln!(out, "  {name:<8}{what}")?;
+    }
+    Ok(())
+}
+
+/// Where the program left the schedule.
+fn write_departure(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(Difference { expected, found, out_of_turn }) = &replayed.difference {
+        writeln!(out, "left the schedule at event {} of thread {}", expected.at, expected.path)?;
+        writeln!(out, "  expected  {}", told(&expected.what))?;
+        match found {
+            Some(event) if *out_of_turn => writeln!(out, "  found     it out of turn: {}", shown(event, seen))?,
+            Some(event) => {
+                let same = told(&expected.what) == ops(event.record.kind)[0];
+                let elsewhere = if same { ", at another place in the code" } else { "" };
+                writeln!(out, "  found     {}{elsewhere}", shown(event, seen))?
+            }
+            None => writeln!(out, "  found     nothing: the thread did not come so far")?,
+        }
+    } else if replayed.left.is_some() {
+        writeln!(out, "left the schedule, though all its events came in their order")?;
+    }
+    match &replayed.left {
+        Some(reason) => writeln!(out, "  because   {reason}"),
+        None => Ok(()),
+    }
+}
+
+/// An expected event for people.
+fn told(what: &What) -> String {
+    match what {
+        What::Told(op, Some(loc)) => format!("{op} at {loc}"),
+        What::Told(op, None) => op.clone(),
+        What::Seen(kind, _) => ops(*kind)[0].to_string(),
+    }
+}
+
+/// An event of a log for people.
+fn shown(event: &Event, seen: &dyn Seen) -> String {
+    let loc = seen.location(&event.record).map(|loc| format!(" at {loc}")).unwrap_or_default();
+    let value = match (event.read(), event.written()) {
+        (Some(old), Some(new)) => format!(" {old}, then {new}"),
+        (Some(value), None) | (None, Some(value)) => format!(" {value}"),
+        (None, None) => String::new(),
+    };
+    format!("thread {}: {}{value}{loc}", event.path, ops(event.record.kind)[0])
+}

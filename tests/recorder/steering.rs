@@ -1,0 +1,88 @@
+//! Replays that leave the schedule: steered to the triple all the same, or told why not.
+
+use crate::support::{Workshop, ran, source};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// `departures.c`, recorded without arguments, and the witness of its unrepeatable read.
+fn departures() -> (Workshop, PathBuf) {
+    let workshop = Workshop::build(&source("departures.c"), &[]);
+    assert_eq!(workshop.record("run", &["--seed", "1"]), json!({"code": 0}));
+    let found = workshop.predict("run");
+    let witness = found.into_iter().find(|found| found.pattern == "R-W-R").expect("the check gets old").witness;
+    (workshop, witness)
+}
+
+/// The report of a replay with these arguments of the program, its exit status in it.
+fn replay(workshop: &Workshop, witness: &std::path::Path, options: &str, arguments: &str) -> Value {
+    let script = format!("foretrace replay {} {options} --format json -- ./program {arguments}", witness.display());
+    let run = ran(&mut workshop.shell(&script));
+    let mut report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{script}: {}", run.err));
+    report["status"] = run.status.into();
+    report
+}
+
+/// Lines of the triple's accesses.
+fn lines(report: &Value) -> Vec<String> {
+    let accesses = report["triple"].as_array().expect("a triple").iter();
+    accesses.map(|one| one["loc"].as_str().expect("a place").split(':').nth(1).expect("a line").to_string()).collect()
+}
+
+#[test]
+fn a_run_that_follows_is_told_from_one_that_comes_there_another_way() {
+    let (workshop, witness) = departures();
+    let letter = replay(&workshop, &witness, "--exactly", "");
+    let counts =
+        |report: &Value| ["followed", "another_way", "not_reached", "status"].map(|field| report[field].clone());
+    assert_eq!(counts(&letter), [json!(1), json!(0), json!(0), json!(0)]);
+    assert_eq!((&letter["recorded"], &letter["endings"][0]["code"]), (&json!({"code": 0}), &json!(1)));
+    // More turns, another access in each turn, a second look where the first is late: all events have other numbers.
+    for arguments in ["2", "1 extra", "3 extra", "2 retry", "3 retry"] {
+        let report = replay(&workshop, &witness, "", arguments);
+        assert_eq!(counts(&report), [json!(0), json!(1), json!(0), json!(0)], "{arguments}: {report}");
+        assert_eq!((lines(&report), &report["endings"][0]["code"]), (lines(&letter), &json!(1)), "{arguments}");
+        let left = &report["left"];
+        assert!(left["expected"].is_string() && left["at"].is_u64(), "{arguments}: {left}");
+        assert_eq!(replay(&workshop, &witness, "--exactly", arguments)["status"], 1, "{arguments}");
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_is_told_with_the_reason() {
+    let (workshop, witness) = departures();
+    let reasons = [
+        ("1 locked", "thread 0.2 never came to the place of first"),
+        ("1 never", "thread 0.2 never came to the place of first"),
+        ("1 lonely", "thread 0.2 never came to the place of first"),
+        // The other thread is through before this one goes on: held or not, it cannot come between.
+        ("1 spin", "thread 0.2 stood before second, and no other thread could make the remote access meanwhile"),
+        (
+            "3 spin",
+            "thread 0.2 stood before second 3 times, and no other thread could make the remote access meanwhile",
+        ),
+    ];
+    for (arguments, reason) in reasons {
+        let report = replay(&workshop, &witness, "--times 2", arguments);
+        assert_eq!((&report["not_reached"], &report["status"]), (&json!(2), &json!(1)), "{arguments}: {report}");
+        assert_eq!(report["reason"], reason, "{arguments}");
+        assert_eq!(report["endings"], json!([{"code": 0, "times": 2}]), "{arguments}: nothing is held for good");
+    }
+}
+
+#[test]
+fn what_the_program_did_is_said_first() {
+    let (workshop, witness) = departures();
+    let text = |options: &str, arguments: &str| {
+        let script = format!("foretrace replay {} {options} -- ./program {arguments}", witness.display());
+        ran(&mut workshop.shell(&script)).out
+    };
+    let told = text("", "2");
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines[1], "failed: exit status 1 (the recorded run: 0)"); // after the program's own output
+    assert_eq!(lines[2], "reached the triple another way");
+    assert!(lines[3].starts_with("  first   thread 0.2: read 1000 at "), "{told}");
+    assert!(lines.iter().any(|line| line.starts_with("left the schedule at event ")), "{told}");
+    let told = text("--times 3", "1 locked");
+    assert!(told.starts_with("passed: exit status 0, 3 of 3 times (the recorded run: 0)\n"), "{told}");
+    assert!(told.contains("\ndid not reach the triple, 3 of 3 times: thread 0.2 never came "), "{told}");
+}
