@@ -8,6 +8,7 @@ use crate::hooks::Hooks;
 use crate::inline;
 use crate::join::{hold, join};
 use crate::llvm::{Context, LlvmError, Machine, Module, Value};
+use crate::outside;
 use crate::plain::Plain;
 use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
@@ -123,6 +124,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     }
     module.run(preparation(options), &machine)?;
     let (functions, left) = functions_to_instrument(&module, options.source);
+    outside::give_to_runtime(&module, &functions);
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
     decide_constants(&context, &functions);

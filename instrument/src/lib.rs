@@ -18,6 +18,7 @@ mod join;
 mod labels;
 mod llvm;
 mod operand;
+mod outside;
 mod plain;
 pub mod rust;
 mod shape;

@@ -12,6 +12,8 @@ pub mod record;
 #[cfg(feature = "hooks")]
 mod controller;
 #[cfg(feature = "hooks")]
+mod feed;
+#[cfg(feature = "hooks")]
 mod hooks;
 #[cfg(feature = "hooks")]
 mod interpose;

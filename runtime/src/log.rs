@@ -3,7 +3,7 @@
 mod file;
 
 use file::{Trouble, extend, extend_by_least, shorten, touch, turn_over};
-pub use file::{begin_anew, set_limit};
+pub use file::{allocate, begin_anew, limit, set_limit};
 
 use core::cell::Cell;
 use core::fmt::Arguments;

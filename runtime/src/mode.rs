@@ -9,7 +9,7 @@ use core::sync::atomic::{
 
 use crate::sys::{self, call};
 use crate::text::{Text, number, say};
-use crate::{controller, interpose, log, modules, ownership, threads, window};
+use crate::{controller, feed, interpose, log, modules, ownership, threads, window};
 
 /// Nothing is recorded.
 pub const OFF: u8 = 0;
@@ -149,6 +149,10 @@ fn settings() -> u8 {
     if leaves_out && !window::partial() {
         ownership::start();
     }
+    if let Some(recording) = take(c"FORETRACE_OUTSIDE") {
+        feed::prepare(recording);
+    }
+    take(c"FORETRACE_FILL"); // makes the stack begin at the same address in every run
     interpose::threads::prepare();
     interpose::channels::prepare();
     modules::write();

@@ -4,6 +4,8 @@ use core::arch::asm;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::AtomicU32;
 
+use crate::feed::clock;
+
 pub const EINTR: c_int = 4;
 pub const EAGAIN: c_int = 11;
 pub const EBUSY: c_int = 16;
@@ -53,7 +55,10 @@ pub mod number {
     pub const SIGALTSTACK: usize = 131;
     pub const GETTID: usize = 186;
     pub const FUTEX: usize = 202;
+    pub const GETTIMEOFDAY: usize = 96;
+    pub const TIME: usize = 201;
     pub const CLOCK_GETTIME: usize = 228;
+    pub const GETRANDOM: usize = 318;
     pub const EXIT_GROUP: usize = 231;
     pub const TGKILL: usize = 234;
     pub const FALLOCATE: usize = 285;
@@ -126,12 +131,12 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The same moment by the monotonic clock.
+    /// The same moment by the monotonic clock of the system. The program's own clocks may be those of a recording.
     pub fn monotonic(self) -> Timespec {
-        if self.clock == CLOCK_MONOTONIC {
+        if self.clock == CLOCK_MONOTONIC && !clock::shifted(self.clock) {
             return self.at;
         }
-        now(CLOCK_MONOTONIC).plus(self.at.since(now(self.clock)))
+        now(CLOCK_MONOTONIC).plus(self.at.since(clock::now(self.clock)))
     }
 }
 
@@ -171,6 +176,7 @@ pub fn futex_wake(word: *const AtomicU32, how_many: c_int) {
 pub const READ_ONLY: c_int = 0;
 pub const CREATE: c_int = 0o100 | 0o1 | 0o1000; // O_CREAT | O_WRONLY | O_TRUNC
 pub const READ_WRITE: c_int = 0o2 | 0o100; // O_RDWR | O_CREAT
+pub const APPEND: c_int = 0o100 | 0o1 | 0o2000; // O_CREAT | O_WRONLY | O_APPEND
 const CLOSE_ON_EXEC: c_int = 0o2_000_000;
 
 /// Opens a file by its path, which ends with a zero byte.

@@ -10,6 +10,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller;
+use crate::feed::Feed;
 use crate::hooks::held::{self, Held};
 use crate::interpose::{self, signals};
 use crate::log::{self, Log};
@@ -84,6 +85,8 @@ pub struct Thread {
     pub deferred: signals::Deferred,
     /// What its log has to say if it begins anew.
     pub part: window::Part,
+    /// What it gets from outside.
+    pub feed: Feed,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
 }

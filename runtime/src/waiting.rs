@@ -9,6 +9,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller;
+use crate::feed::clock;
 use crate::interpose::threads;
 use crate::lock::Lock;
 use crate::sys::{self, Deadline, EBUSY, EINTR, ETIMEDOUT, PAGE};
@@ -150,7 +151,7 @@ pub fn wait(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
             controller::block(thread, waiter, deadline)
         } else {
             thread.end();
-            let timed_out = sys::futex_wait(&waiter.released, WAITING, deadline);
+            let timed_out = sys::futex_wait(&waiter.released, WAITING, deadline.map(clock::real));
             thread.occupy();
             timed_out
         };

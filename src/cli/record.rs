@@ -142,8 +142,8 @@ fn name(program: &Program) -> String {
 fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<(Folder, Ending)> {
     let folder = Folder::create(path)?;
     let part = Part { window: args.window, paused: args.paused, switch: args.switch_signal };
-    let run =
-        Run { program, mode, folder: &folder, max_bytes: Some(args.max_size), part, time_limit: None, quiet: false };
+    let max_bytes = Some(args.max_size);
+    let run = Run { program, mode, folder: &folder, max_bytes, part, time_limit: None, quiet: false, recording: None };
     let ending = run.record()?;
     Ok((folder, ending))
 }

@@ -2,13 +2,16 @@
 
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::replayed::{Seen, Tally};
-use super::{Outcome, files};
+use super::{Outcome, files, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Mode, Part, Plan, Program, Run, fix_addresses, judge, run_plan};
+use foretrace::recorder::{
+    Ending, Folder, Mode, Part, Plan, Program, Run, differences, environment_of, fill, fix_addresses, judge, notes,
+    run_plan,
+};
 use foretrace::report::SavedSchedule;
 use foretrace_walker::log::Record;
 use foretrace_walker::program::Program as Recorded;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,11 +69,14 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let program = Program::find(&args.command)?;
     program.check()?;
-    let (plan, recording) = plan(args)?;
-    let recorded = recording.as_deref().and_then(Folder::recorded_ending);
-    if let Some(recording) = &recording {
+    let plan = plan(args)?;
+    let recorded = plan.recording.as_deref().and_then(Folder::recorded_ending);
+    if let Some(recording) = &plan.recording {
         program.check_recorded_as(recording)?;
         Recorded::open(recording)?; // refuses libraries that were built anew since
+        differences(recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
+    } else {
+        say(format_args!("foretrace: {NOT_THERE}"));
     }
     let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
     let folder = args.output.clone().unwrap_or_else(|| kept.path().join("replay"));
@@ -80,10 +86,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let quiet = args.times > 1 || args.format == Format::Json;
     let mut tally = Tally::default();
     let mut positions = Positions::default();
+    let mut note = None;
     for _ in 0..args.times {
         let folder = Folder::create(&folder)?;
         let ending = run_plan(&plan, &program, &folder, args.time_limit, quiet)?;
         positions.learn(folder.path())?;
+        note = note.or_else(|| notes(folder.path()).into_iter().next());
         tally.add(judge(&plan, &folder, ending, |record| positions.of_event(record))?);
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -95,21 +103,28 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     out.flush()?;
+    if let Some(note) = &note {
+        say(format_args!("foretrace: what came from outside could not be given again: {note}"));
+    }
     let good = if args.exactly { tally.to_the_letter() } else { tally.reached() };
     Ok(if good == args.times { Outcome::Fine } else { Outcome::Found })
 }
 
-/// What to do, and the recording that it comes from, where it is known.
-fn plan(args: &Args) -> anyhow::Result<(Plan, Option<PathBuf>)> {
+/// What is said where a witness's recording is gone.
+const NOT_THERE: &str = "the recording is not where the witness names its trace: the program gets its environment, clocks \
+    and random numbers from this run, not from the recording";
+
+/// What to do.
+fn plan(args: &Args) -> anyhow::Result<Plan> {
     let name = || args.witness.display().to_string();
     if args.witness.is_dir() {
-        return Ok((Plan::of_recording(&args.witness)?, Some(args.witness.clone())));
+        return Ok(Plan::of_recording(&args.witness)?);
     }
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
     };
     let recording = Path::new(&witness.trace).parent().filter(|folder| folder.join("modules").is_file());
-    Ok((Plan::of_witness(&witness, recording).with_context(name)?, recording.map(Path::to_path_buf)))
+    Plan::of_witness(&witness, recording).with_context(name)
 }
 
 /// For gdb: the program's own frame, which stands above those of the runtime. A gdb without Python shows the runtime's.
@@ -121,15 +136,35 @@ fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<
         bail!("--gdb needs a witness: a recording has no remote access");
     }
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    let run = Run { program, mode, folder, max_bytes: None, part: Part::default(), time_limit: None, quiet: false };
+    let (part, recording) = (Part::default(), plan.recording.as_deref());
+    let run = Run { program, mode, folder, max_bytes: None, part, time_limit: None, quiet: false, recording };
+    let mut told = run.environment();
+    told.push(("FORETRACE_STOP", "1".into()));
+    told.push(fill(&told));
+    let inherited = || std::env::vars_os().collect();
+    let environment: Vec<(OsString, OsString)> = recording.and_then(environment_of).unwrap_or_else(inherited);
     fix_addresses();
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-ex", "set breakpoint pending on", "-ex", "set confirm off", "-ex", "break foretrace_at_remote"]);
+    gdb.args(without_gdb(&environment)).env_clear().envs(environment).envs(told);
     gdb.args(["-ex", "set startup-with-shell off", "-ex", "run", "-ex", SELECT_OWN_FRAME, "-ex", "frame", "--args"]);
     gdb.arg(&program.path).args(&program.arguments);
-    gdb.envs(run.environment()).env("FORETRACE_STOP", "1");
     let status = gdb.status().context("cannot start gdb, which --gdb needs")?;
     Ok(Outcome::Status(Ending::from(status).shell_status()))
+}
+
+/// Variables that gdb adds to the program's environment, which would move the program's stack.
+const OF_GDB: [&str; 2] = ["LINES", "COLUMNS"];
+
+/// Commands that give gdb's own variables the values of the recording.
+fn without_gdb(environment: &[(OsString, OsString)]) -> Vec<OsString> {
+    let command = |name: &str| match environment.iter().find(|(other, _)| other == name) {
+        Some((_, value)) => {
+            [OsStr::new("set environment "), OsStr::new(name), OsStr::new("="), value].into_iter().collect()
+        }
+        None => OsString::from(format!("unset environment {name}")),
+    };
+    OF_GDB.into_iter().flat_map(|name| ["-ex".into(), command(name)]).collect()
 }
 
 /// Where in the source the records of the replayed program are.

@@ -108,6 +108,12 @@ impl Folder {
         write_whole(&path, write).map_err(|error| FolderError::Io(path, error))
     }
 
+    /// The arguments of a recorded program, where its description can be read.
+    pub fn arguments_of(recording: &Path) -> Option<Vec<String>> {
+        let text = std::fs::read(recording.join(MANIFEST)).ok()?;
+        Some(serde_json::from_slice::<Recording>(&text).ok()?.arguments)
+    }
+
     /// What the runtime said of the schedule: nothing where it did not come to its end.
     pub fn replay_verdict(&self) -> Option<String> {
         std::fs::read_to_string(self.path.join(REPLAY)).ok()

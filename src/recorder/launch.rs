@@ -1,13 +1,15 @@
 //! Running an instrumented program: told by its environment what to record, with addresses that do not vary.
 
 use super::folder::{Folder, FolderError};
+use super::outside;
 use super::program::Program;
 use foretrace_walker::{WalkError, finish_logs};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -141,11 +143,13 @@ pub struct Run<'r> {
     pub time_limit: Option<Duration>,
     /// Whether what it prints is shown.
     pub quiet: bool,
+    /// The recording whose environment, clocks and random numbers the program gets again.
+    pub recording: Option<&'r Path>,
 }
 
 impl Run<'_> {
     /// Variables of the environment by which the runtime is told; see `docs/recording.md`.
-    pub fn environment(&self) -> Vec<(&'static str, std::ffi::OsString)> {
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut variables =
             vec![("FORETRACE_MODE", self.mode.name().into()), ("FORETRACE_DIR", self.folder.path().into())];
         variables.extend(self.max_bytes.map(|bytes| ("FORETRACE_MAX_BYTES", bytes.to_string().into())));
@@ -157,24 +161,32 @@ impl Run<'_> {
             Mode::Replay(schedule) => variables.push(("FORETRACE_SCHEDULE", schedule.into())),
             Mode::Parallel => {}
         }
+        variables.extend(self.recording.map(|folder| ("FORETRACE_OUTSIDE", folder.into())));
         variables
     }
 
     /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
     /// start, the folder goes.
     pub fn record(&self) -> Result<Ending, RecordError> {
-        let described = self.folder.describe(self, None).map_err(RecordError::from);
-        let ending = described.and_then(|()| Ok(self.run()?)).inspect_err(|_| self.folder.discard())?;
+        let inherited: outside::Variables = std::env::vars_os().collect();
+        let environment = self.recording.and_then(outside::environment_of).unwrap_or(inherited);
+        let described = self.folder.describe(self, None);
+        let described = described.and_then(|()| outside::keep_environment(self.folder, &environment));
+        let described = described.map_err(RecordError::from);
+        let ending = described.and_then(|()| Ok(self.run(&environment)?)).inspect_err(|_| self.folder.discard())?;
         self.folder.describe(self, Some(ending))?;
         finish_logs(self.folder.path())?;
         Ok(ending)
     }
 
     /// Runs the program to its end.
-    fn run(&self) -> Result<Ending, LaunchError> {
+    fn run(&self, environment: &[(OsString, OsString)]) -> Result<Ending, LaunchError> {
         fix_addresses();
         let mut command = Command::new(&self.program.path);
-        command.args(&self.program.arguments).envs(self.environment());
+        let told = self.environment();
+        let fill = outside::fill(&told);
+        command.args(&self.program.arguments).env_clear().envs(environment.iter().cloned());
+        command.envs(told).env(fill.0, fill.1);
         if self.quiet {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         }

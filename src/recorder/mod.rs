@@ -5,6 +5,7 @@
 
 mod folder;
 mod launch;
+mod outside;
 mod program;
 mod replay;
 mod schedule;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};
+pub use outside::{differences, environment_of, fill, notes};
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, ReplayError, Replayed, judge, run_plan};
 pub use schedule::Turn;

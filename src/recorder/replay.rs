@@ -21,6 +21,8 @@ pub struct Plan {
     pub turns: Vec<Turn>,
     /// The events that must come of it, in order.
     pub expected: Vec<Expected>,
+    /// The recording that it comes from, where that is known and still there.
+    pub recording: Option<PathBuf>,
     /// First, remote and second, where a triple is asked for.
     pub triple: Option<[Target; 3]>,
 }
@@ -93,7 +95,8 @@ impl Plan {
         let places = [target(triple.first), target(triple.remote), target(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
         let turns = turns(expected.iter().map(|step| (step, step.at)));
-        Ok(Plan { turns, expected, triple: Some([first, remote, second]) })
+        let recording = recording.and_then(|folder| folder.canonicalize().ok());
+        Ok(Plan { turns, expected, recording, triple: Some([first, remote, second]) })
     }
 
     /// The plan to do again what a recording shows.
@@ -112,7 +115,8 @@ impl Plan {
         // That all threads wait is recorded last, and is no step that one of them takes.
         let steps = expected.len() - usize::from(events.deadlocked());
         let turns = turns(expected.iter().zip(ends).take(steps));
-        Ok(Plan { turns, expected, triple: None })
+        let recording = folder.canonicalize().ok();
+        Ok(Plan { turns, expected, recording, triple: None })
     }
 
     /// Writes the schedule for the runtime.
@@ -147,8 +151,8 @@ pub fn run_plan(
     quiet: bool,
 ) -> Result<Ending, ReplayError> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    Ok(Run { program, mode, folder, max_bytes: None, part: Part::default(), time_limit: Some(time_limit), quiet }
-        .record()?)
+    let (part, recording) = (Part::default(), plan.recording.as_deref());
+    Ok(Run { program, mode, folder, max_bytes: None, part, time_limit: Some(time_limit), quiet, recording }.record()?)
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.

@@ -33,6 +33,7 @@ cases! {
     alloca: "alloca.c";
     asynchronous: "async.cpp";
     barrier: "barrier.c";
+    entropy: "entropy.c";
     exceptions: "exceptions.cpp";
     iostream: "iostream.cpp";
     join_late: "join-late.c";
@@ -41,6 +42,8 @@ cases! {
     join_signal: "join-signal.c";
     latch: "latch.cpp";
     longjmp: "longjmp.c";
+    outside: "outside.c";
+    outside_cpp: "outside.cpp";
     realloc: "realloc.c";
     recursive: "recursive.c";
     rwlock: "rwlock.c";

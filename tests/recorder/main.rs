@@ -7,6 +7,7 @@ mod examples;
 mod faults;
 mod gcc;
 mod left_out;
+mod outside;
 mod parts;
 mod replays;
 mod rust;

@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{interpose, outside, real, tracked};
+use super::{entropy, interpose, outside, real, tracked};
 use crate::log;
 use crate::record::{CHANNELS, Kind};
 use crate::sys::{self, call};
@@ -39,6 +39,9 @@ static NUMBERS: AtomicU64 = AtomicU64::new(0);
 const KIND: u32 = 0o170_000;
 const PIPE: u32 = 0o010_000;
 const SOCKET: u32 = 0o140_000;
+const DEVICE: u32 = 0o020_000;
+/// `/dev/random` and `/dev/urandom`.
+const RANDOM: [u64; 2] = [1 << 8 | 8, 1 << 8 | 9];
 
 /// The pipes that the process was started with, by inode; 0 where there is none.
 static INHERITED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -61,6 +64,20 @@ pub enum End {
     /// A channel of this key, and whether a read takes all that was written.
     Channel(usize, bool),
     Socket,
+    /// A device of random bytes.
+    Random,
+}
+
+impl Status {
+    /// Which device it is.
+    fn device_behind(&self) -> u64 {
+        u64::from(self.rest[3]) | u64::from(self.rest[4]) << 32
+    }
+}
+
+/// Whether a descriptor is of a device of random bytes.
+pub fn is_random(file: c_int) -> bool {
+    matches!(end(file), Some(End::Random))
 }
 
 /// What is behind a descriptor, if it leads to other threads or programs.
@@ -71,6 +88,7 @@ pub fn end(file: c_int) -> Option<End> {
         PIPE if is_inherited() => None,
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
+        DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
         0 if is_event_counter(file) => Some(End::Channel(event_key(file), true)),
         _ => None,
     }
@@ -166,7 +184,7 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
             outside::before_sending(thread, place);
             return real::write(file, from, bytes);
         }
-        None => return real::write(file, from, bytes),
+        Some((_, End::Random)) | None => return real::write(file, from, bytes),
     };
     post(thread, key, bytes as u64, place);
     let written = real::write(file, from, bytes);
@@ -180,8 +198,10 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
 
 extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
-    if let Some((thread, End::Socket)) = end {
-        outside::watch(thread, file);
+    match end {
+        Some((thread, End::Socket)) => outside::watch(thread, file),
+        Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
+        _ => {}
     }
     let read = real::read(file, to, bytes);
     match end {

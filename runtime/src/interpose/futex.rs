@@ -7,8 +7,9 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use super::tracked;
+use super::{clocks, entropy, tracked};
 use crate::controller;
+use crate::feed;
 use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EINTR, ETIMEDOUT, Timespec, number};
 use crate::threads::Thread;
 use crate::waiting::{self, Outcome, Waiter};
@@ -23,6 +24,9 @@ const BY_REALTIME: usize = 256;
 /// The library's `syscall`, which takes any number of arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    if let Some(result) = outside(number, a, b, c) {
+        return result;
+    }
     let ours = || (number == number::FUTEX).then(|| controlled_futex(a, b, c, d)).flatten();
     // SAFETY: the program's call.
     let result = ours().unwrap_or_else(|| unsafe { sys::syscall(number, [a, b, c, d, e, f]) });
@@ -31,6 +35,17 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
         return -1;
     }
     result
+}
+
+/// Calls that bring something from outside; they set `errno` themselves.
+fn outside(number: usize, a: usize, b: usize, c: usize) -> Option<isize> {
+    match number {
+        number::GETRANDOM => Some(entropy::getrandom_(a as _, b, c as u32, 0)),
+        number::CLOCK_GETTIME => Some(clocks::clock_gettime_(a as c_int, b as _, 0) as isize),
+        number::GETTIMEOFDAY => Some(clocks::gettimeofday_(a as _, b as _, 0) as isize),
+        number::TIME => Some(clocks::time_(a as _, 0) as isize),
+        _ => None,
+    }
 }
 
 fn controlled_futex(word: usize, operation: usize, value: usize, at: usize) -> Option<isize> {
@@ -55,7 +70,7 @@ fn deadline(operation: usize, at: usize) -> Option<Deadline> {
     // SAFETY: the program's pointer.
     let time = *unsafe { (at as *const Timespec).as_ref() }?;
     if operation & OPERATION == WAIT {
-        return Some(Deadline { clock: CLOCK_MONOTONIC, at: sys::now(CLOCK_MONOTONIC).plus(time) });
+        return Some(Deadline { clock: CLOCK_MONOTONIC, at: feed::clock::now(CLOCK_MONOTONIC).plus(time) });
     }
     let clock = if operation & BY_REALTIME != 0 { CLOCK_REALTIME } else { CLOCK_MONOTONIC };
     Some(Deadline { clock, at: time })

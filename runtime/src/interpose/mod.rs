@@ -5,7 +5,9 @@
 
 pub mod barrier;
 pub mod channels;
+pub mod clocks;
 pub mod cond;
+pub mod entropy;
 pub mod futex;
 mod jumps;
 pub mod memory;

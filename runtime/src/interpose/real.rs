@@ -35,6 +35,7 @@ macro_rules! reals {
         }
 
         $(
+            #[allow(non_snake_case, reason = "names of C++")]
             #[inline(always)]
             pub fn $name($($argument: $type),*) -> $result {
                 let mut function = address::$name.load(Relaxed);
@@ -130,4 +131,22 @@ reals! {
     nanosleep(span: *const Timespec, left: *mut Timespec) -> c_int;
     clock_nanosleep(clock: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int;
     sched_yield() -> c_int;
+    clock_gettime(clock: c_int, to: *mut Timespec) -> c_int;
+    gettimeofday(to: *mut c_void, zone: *mut c_void) -> c_int;
+    time(to: *mut i64) -> i64;
+    clock() -> i64;
+    getpid() -> c_int;
+    getppid() -> c_int;
+    getrandom(to: *mut c_void, bytes: usize, flags: u32) -> isize;
+    getentropy(to: *mut c_void, bytes: usize) -> c_int;
+    arc4random() -> u32;
+    arc4random_uniform(bound: u32) -> u32;
+    arc4random_buf(to: *mut c_void, bytes: usize) -> ();
+    _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32;
+    fopen(path: *const c_char, how: *const c_char) -> *mut c_void;
+    fopen64(path: *const c_char, how: *const c_char) -> *mut c_void;
+    fclose(stream: *mut c_void) -> c_int;
+    fread(to: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
+    fgetc(stream: *mut c_void) -> c_int;
+    fileno(stream: *mut c_void) -> c_int;
 }

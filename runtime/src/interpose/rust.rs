@@ -13,6 +13,7 @@ use core::sync::atomic::{
 use super::cond::outcome_of;
 use super::rwlock::Way;
 use super::{cond, interpose, tracked};
+use crate::feed;
 use crate::log;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT};
 use crate::sys::{self, CLOCK_MONOTONIC, Deadline, EBUSY, Timespec};
@@ -138,7 +139,7 @@ fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place:
 fn wait_alone(condition: usize, mutex: usize, deadline: Option<Deadline>) -> bool {
     let before = word(condition).load(Relaxed);
     give_back(mutex);
-    let timed_out = sys::futex_wait(word(condition), before, deadline);
+    let timed_out = sys::futex_wait(word(condition), before, deadline.map(feed::clock::real));
     lock_alone(mutex);
     !timed_out
 }
@@ -157,7 +158,7 @@ extern "C" fn condvar_wait_timeout(
 ) -> bool {
     let deadline = i64::try_from(seconds).ok().filter(|seconds| *seconds < i64::MAX / 4).map(|seconds| {
         let span = Timespec { seconds, nanoseconds: nanoseconds.into() };
-        Deadline { clock: CLOCK_MONOTONIC, at: sys::now(CLOCK_MONOTONIC).plus(span) }
+        Deadline { clock: CLOCK_MONOTONIC, at: feed::clock::now(CLOCK_MONOTONIC).plus(span) }
     });
     wait_until(condition, mutex, deadline, place)
 }

@@ -5,7 +5,8 @@ use core::ffi::c_int;
 
 use super::{interpose, real, tracked};
 use crate::controller;
-use crate::sys::{self, EINTR, Timespec};
+use crate::feed::clock;
+use crate::sys::{self, Deadline, EINTR, Timespec};
 use crate::threads::Thread;
 
 /// The thread, if somebody else gets its turn now; false if it should sleep.
@@ -32,8 +33,17 @@ extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -
     if yielded() { 0 } else { really(|| real::nanosleep(span, left)) }
 }
 
-extern "C" fn clock_nanosleep_(clock: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
-    if yielded() { 0 } else { really(|| real::clock_nanosleep(clock, flags, span, left)) }
+extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
+    const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
+    if yielded() {
+        return 0;
+    }
+    if flags & AT_A_MOMENT == 0 || !clock::shifted(by) {
+        return really(|| real::clock_nanosleep(by, flags, span, left));
+    }
+    // SAFETY: the program's pointer.
+    let Deadline { clock, at } = clock::real(Deadline { clock: by, at: unsafe { *span } });
+    really(|| real::clock_nanosleep(clock, flags, &raw const at, left))
 }
 
 extern "C" fn usleep_(microseconds: u32, _: usize) -> c_int {

@@ -28,6 +28,11 @@ pub fn set_limit(bytes: u64) {
     LIMIT.store(bytes, Relaxed);
 }
 
+/// Most bytes of all logs together.
+pub fn limit() -> u64 {
+    LIMIT.load(Relaxed)
+}
+
 /// Makes more of the piece usable.
 pub(super) fn touch(log: &Log) {
     let before = log.touched.get();
@@ -164,7 +169,7 @@ fn account(log: &Log, offset: u64, bytes: usize) -> Result<(usize, u64), Trouble
 }
 
 /// Makes room on the disk, so that it is noticed here when there is none.
-fn allocate(file: i32, from: u64, bytes: u64) -> Result<(), i32> {
+pub fn allocate(file: i32, from: u64, bytes: u64) -> Result<(), i32> {
     const UNSUPPORTED: isize = -95;
     loop {
         match call!(FALLOCATE, file, 0, from, bytes) {

@@ -1,0 +1,98 @@
+//! Keeps what came from outside: a file of each thread, mapped piece by piece, whole whatever becomes of the process.
+
+use core::cell::Cell;
+use core::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
+
+use super::{FILLER, HEAD_WORDS, KEY_SHIFT, Key, WORD, file_of, words_for};
+use crate::log;
+use crate::mode;
+use crate::sys::{self, PAGE};
+use crate::text::say;
+use crate::threads::Thread;
+use crate::window;
+
+/// Where a thread writes. All zeroes before its first entry.
+pub struct Kept {
+    cursor: Cell<*mut u64>,
+    end: Cell<*mut u64>,
+    piece: Cell<*mut u8>,
+    piece_bytes: Cell<usize>,
+    file_bytes: Cell<u64>,
+}
+
+const LARGEST_PIECE: usize = 1 << 20;
+
+/// Of all files together. They may be as large as the logs.
+static BYTES: AtomicU64 = AtomicU64::new(0);
+/// Nothing more is kept.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Appends an entry.
+pub(super) fn keep(thread: &Thread, key: Key, result: i64, data: *const u8, bytes: usize) {
+    if STOPPED.load(Relaxed) || window::partial() || mode::get() != mode::RECORDING {
+        return;
+    }
+    let words = words_for(bytes);
+    let Some(entry) = reserve(thread, words) else { return };
+    // SAFETY: so many words are reserved, and so many bytes are the caller's.
+    unsafe {
+        entry.add(1).write_volatile(result as u64);
+        if bytes > 0 {
+            sys::memmove(entry.add(HEAD_WORDS).cast(), data.cast(), bytes);
+        }
+        compiler_fence(SeqCst);
+        entry.write_volatile(u64::from(key.0) << KEY_SHIFT | bytes as u64);
+    }
+}
+
+fn reserve(thread: &Thread, words: usize) -> Option<*mut u64> {
+    let kept = &thread.feed.kept;
+    let left = (kept.end.get() as usize - kept.cursor.get() as usize) / WORD;
+    if left < words {
+        if left > 0 {
+            let header = u64::from(FILLER) << KEY_SHIFT | ((left - 1) * WORD) as u64;
+            // SAFETY: words of the piece.
+            unsafe { kept.cursor.get().write_volatile(header) };
+        }
+        extend(thread, words * WORD)?;
+    }
+    let entry = kept.cursor.get();
+    kept.cursor.set(entry.wrapping_add(words));
+    Some(entry)
+}
+
+/// Maps the next piece of the file, with room for so many bytes at least.
+fn extend(thread: &Thread, least: usize) -> Option<()> {
+    let kept = &thread.feed.kept;
+    let offset = kept.file_bytes.get();
+    let bytes = (kept.piece_bytes.get() * 4).clamp(PAGE, LARGEST_PIECE).max(least.next_multiple_of(PAGE));
+    if BYTES.fetch_add(bytes as u64, SeqCst) + bytes as u64 > log::limit() {
+        return stop("its files reached the size limit of the logs");
+    }
+    let Ok(file) = sys::open(file_of(mode::directory(), thread).bytes(), sys::READ_WRITE) else {
+        return stop("a file cannot be written");
+    };
+    let piece = log::allocate(file, offset, bytes as u64).ok().and_then(|()| sys::map_shared(file, bytes, offset));
+    sys::close(file);
+    let Some(piece) = piece else { return stop("the disk is full") };
+    if !kept.piece.get().is_null() {
+        sys::unmap(kept.piece.get(), kept.piece_bytes.get());
+    }
+    kept.piece.set(piece);
+    kept.piece_bytes.set(bytes);
+    kept.file_bytes.set(offset + bytes as u64);
+    kept.cursor.set(piece.cast());
+    kept.end.set(piece.wrapping_add(bytes).cast());
+    Some(())
+}
+
+fn stop(why: &str) -> Option<()> {
+    if !STOPPED.swap(true, Relaxed) {
+        say(format_args!("clocks and random numbers are not kept any more, and a replay may differ from here: {why}"));
+    }
+    None
+}

@@ -1,0 +1,175 @@
+//! What comes from outside of the program: random bytes, clocks. The recorder keeps what each call gave; a replay gives it again.
+//!
+//! Each thread has a file `outside-<path>` in the recording's folder. A replay finds a value by the thread's path, the kind of
+//! call and how many such calls the thread has made, so values fit in any interleaving. After the last stored value the real
+//! call is made; the runtime notes that in the file `outside` of the replay's folder.
+
+pub mod clock;
+mod kept;
+mod stored;
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::controller;
+use crate::interpose::tracked;
+use crate::mode;
+use crate::sys;
+use crate::text::Text;
+use crate::threads::Thread;
+
+pub use stored::prepare;
+
+/// What a thread keeps and what it is given.
+pub struct Feed {
+    kept: kept::Kept,
+    stored: stored::Stored,
+}
+
+/// A kind of call. Each has its own sequence of values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Source {
+    /// `getrandom`, `getentropy`.
+    Random = 1,
+    /// `arc4random` and its kin.
+    Arc4Random,
+    /// Reading `/dev/random` or `/dev/urandom`.
+    Device,
+    /// `clock_gettime` and `timespec_get`; the detail is the clock.
+    Clock,
+    /// `gettimeofday`.
+    TimeOfDay,
+    /// `time`.
+    Time,
+    /// `clock`.
+    ProcessorTime,
+    /// An instruction: `rdtsc` and the like.
+    Instruction,
+    /// `getpid`, `getppid`, `gettid`: told, never given again, since signals are sent to such numbers.
+    Number,
+}
+
+/// The kind of a call with its detail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key(u16);
+
+impl Key {
+    pub const fn new(source: Source, detail: u8) -> Key {
+        Key((source as u16) << 8 | detail as u16)
+    }
+
+    fn name(self) -> &'static str {
+        match (self.0 >> 8) as u8 {
+            1 => "getrandom",
+            2 => "arc4random",
+            3 => "read of /dev/urandom",
+            4 => "clock_gettime",
+            5 => "gettimeofday",
+            6 => "time",
+            7 => "clock",
+            8 => "processor counter",
+            _ if self.0 & 0xff == 2 => "gettid",
+            _ => "getpid",
+        }
+    }
+}
+
+/// The error of a call that failed, in place of its bytes.
+const ERROR_BYTES: usize = size_of::<c_int>();
+
+/// Makes a call of the program that fills `room` bytes at `to` from outside, or gives what the recording has. `length` says how many
+/// bytes a result means.
+pub fn call(key: Key, to: *mut u8, room: usize, length: impl Fn(i64) -> usize, real: impl FnOnce() -> i64) -> i64 {
+    let Some(thread) = tracked().filter(|thread| !thread.busy.get()) else { return real() };
+    thread.occupy();
+    let given = stored::give(thread, key, to, room, &length);
+    thread.end();
+    let result = given.unwrap_or_else(real);
+    let error = sys::errno();
+    thread.occupy();
+    if result < 0 {
+        kept::keep(thread, key, result, (&raw const error).cast(), ERROR_BYTES);
+    } else {
+        kept::keep(thread, key, result, to, length(result).min(room));
+    }
+    thread.end();
+    sys::set_errno(error);
+    result
+}
+
+/// The same of a call that also changes something inside of the program, such as a stream's buffer: it is made in a replay, too, and
+/// what it gave is replaced.
+pub fn call_and_replace(
+    key: Key,
+    to: *mut u8,
+    room: usize,
+    length: impl Fn(i64) -> usize,
+    real: impl FnOnce() -> i64,
+) -> i64 {
+    let result = real();
+    call(key, to, room, length, || result)
+}
+
+/// The same of a call whose result is all that it gives.
+pub fn value(source: Source, detail: u8, real: impl FnOnce() -> i64) -> i64 {
+    call(Key::new(source, detail), core::ptr::null_mut(), 0, |_| 0, real)
+}
+
+/// A number of this process or thread. The program gets the real one; a replay notes if it is another one.
+pub fn number(detail: u8, real: impl FnOnce() -> i64) -> i64 {
+    let key = Key::new(Source::Number, detail);
+    let real = real();
+    let Some(thread) = tracked().filter(|thread| !thread.busy.get()) else { return real };
+    thread.occupy();
+    if let Some(before) = stored::give(thread, key, core::ptr::null_mut(), 0, &|_| 0).filter(|before| *before != real) {
+        note(thread, format_args!("{} gave {before} in the recording and gives {real} now", key.name()));
+    }
+    kept::keep(thread, key, real, core::ptr::null(), 0);
+    thread.end();
+    real
+}
+
+/// Lines that are noted, at most.
+const MOST_NOTES: usize = 20;
+static NOTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes for the report of a replay what could not be given. After the schedule nothing is promised, so nothing is noted.
+fn note(thread: &Thread, what: core::fmt::Arguments) {
+    if !controller::following() || NOTES.fetch_add(1, Relaxed) >= MOST_NOTES {
+        return;
+    }
+    let mut path = Text::<4200>::new();
+    path.push(mode::directory());
+    path.push(b"/outside\0");
+    if let Ok(file) = sys::open(path.bytes(), sys::APPEND) {
+        let name = thread.path();
+        let name = core::str::from_utf8(name.bytes()).unwrap_or("?");
+        sys::write(file, Text::<600>::of(format_args!("thread {name}: {what}\n")).bytes());
+        sys::close(file);
+    }
+}
+
+/// The file of a thread in a folder.
+fn file_of(folder: &[u8], thread: &Thread) -> Text<4500> {
+    let mut path = Text::new();
+    path.push(folder);
+    path.push(b"/outside-");
+    path.push(thread.path().bytes());
+    path.push(b"\0");
+    path
+}
+
+// An entry is a header (key in the top 16 bits, bytes of data below), the result, the data up to a whole word. The header is
+// written last, so a file is whole up to its first zero word.
+const KEY_SHIFT: u32 = 48;
+const LENGTH: u64 = (1 << KEY_SHIFT) - 1;
+const WORD: usize = size_of::<u64>();
+const HEAD_WORDS: usize = 2;
+/// Fills the end of a piece of the file: a header alone, and so many bytes that mean nothing.
+const FILLER: u16 = u16::MAX;
+
+/// Words of an entry with so many bytes of data.
+const fn words_for(bytes: usize) -> usize {
+    HEAD_WORDS + bytes.div_ceil(WORD)
+}

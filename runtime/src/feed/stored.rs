@@ -1,0 +1,122 @@
+//! Gives a thread what the recording has of it.
+
+use core::cell::{Cell, UnsafeCell};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::{ERROR_BYTES, FILLER, HEAD_WORDS, KEY_SHIFT, Key, LENGTH, WORD, file_of, note, words_for};
+use crate::sys;
+use crate::text::Text;
+use crate::threads::Thread;
+
+/// Kinds of calls of one thread whose positions are kept. Of further kinds the real call is made.
+const KINDS: usize = 24;
+
+/// How far a thread is with its stored values. All zeroes before its first.
+pub struct Stored {
+    opened: Cell<bool>,
+    words: Cell<*const u64>,
+    count: Cell<usize>,
+    places: [Place; KINDS],
+}
+
+/// The next entry of a kind; the key is 0 where the place is free.
+struct Place {
+    key: Cell<u16>,
+    /// Nothing more is stored, which has been noted.
+    over: Cell<bool>,
+    calls: Cell<u32>,
+    word: Cell<usize>,
+}
+
+/// The recording's folder.
+struct Folder(UnsafeCell<Text<4096>>);
+
+// SAFETY: written once, before other threads are there.
+unsafe impl Sync for Folder {}
+
+static FOLDER: Folder = Folder(UnsafeCell::new(Text::new()));
+static FED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a recording's values are given.
+#[inline]
+pub fn fed() -> bool {
+    FED.load(Relaxed)
+}
+
+/// Values are given from the recording in this folder.
+pub fn prepare(folder: &[u8]) {
+    // SAFETY: nobody reads it yet.
+    unsafe { (*FOLDER.0.get()).push(folder) };
+    FED.store(true, Relaxed);
+}
+
+/// The next value of a kind, if there is one that fits.
+pub(super) fn give(thread: &Thread, key: Key, to: *mut u8, room: usize, length: &impl Fn(i64) -> usize) -> Option<i64> {
+    if !fed() {
+        return None;
+    }
+    let stored = &thread.feed.stored;
+    if !stored.opened.replace(true) {
+        open(stored, thread);
+    }
+    let place = stored.places.iter().find(|place| [0, key.0].contains(&place.key.get()))?;
+    place.key.set(key.0);
+    if place.over.get() {
+        return None;
+    }
+    let Some((result, data, bytes)) = next(stored, place) else {
+        let calls = place.calls.get();
+        place.over.set(true);
+        note(thread, format_args!("{} was called more than the {calls} times of the recording", key.name()));
+        return None;
+    };
+    let fits = if result < 0 { bytes == ERROR_BYTES } else { bytes == length(result).min(room) };
+    if !fits {
+        place.over.set(true);
+        note(thread, format_args!("{} asked for another number of bytes than in the recording", key.name()));
+        return None;
+    }
+    place.calls.set(place.calls.get() + 1);
+    if result < 0 {
+        // SAFETY: as many bytes as an error has.
+        sys::set_errno(unsafe { data.cast::<i32>().read_unaligned() });
+    } else if bytes > 0 {
+        // SAFETY: the program's memory, which has this room.
+        unsafe { sys::memmove(to.cast(), data.cast(), bytes) };
+    }
+    Some(result)
+}
+
+/// The next entry of a kind: its result and its data.
+fn next(stored: &Stored, place: &Place) -> Option<(i64, *const u8, usize)> {
+    let word = |index: usize| -> Option<u64> {
+        // SAFETY: within the mapping.
+        (index < stored.count.get()).then(|| unsafe { stored.words.get().add(index).read() })
+    };
+    loop {
+        let at = place.word.get();
+        let header = word(at).filter(|header| *header != 0)?;
+        let (key, bytes) = ((header >> KEY_SHIFT) as u16, (header & LENGTH) as usize);
+        let words = if key == FILLER { 1 + bytes / WORD } else { words_for(bytes) };
+        let end = at.checked_add(words).filter(|end| *end <= stored.count.get())?;
+        place.word.set(end);
+        if key == place.key.get() {
+            let data = stored.words.get().wrapping_add(at + HEAD_WORDS);
+            return Some((word(at + 1)? as i64, data.cast(), bytes));
+        }
+    }
+}
+
+fn open(stored: &Stored, thread: &Thread) {
+    // SAFETY: written before other threads are there.
+    let folder = unsafe { (*FOLDER.0.get()).bytes() };
+    let Ok(file) = sys::open(file_of(folder, thread).bytes(), sys::READ_ONLY) else { return };
+    let bytes = sys::size(file).unwrap_or(0);
+    if bytes > 0
+        && let Some(memory) = sys::map_private(file, bytes)
+    {
+        stored.words.set(memory.cast());
+        stored.count.set(bytes / WORD);
+    }
+    sys::close(file);
+}

@@ -1,0 +1,139 @@
+//! What a program gets from outside, kept with its recording and given again in a replay.
+//!
+//! The runtime keeps random bytes and clocks (`outside-<path>`, see `docs/recording.md`). Here is the environment, and what makes
+//! the program's stack begin at the same address in every run.
+
+use super::folder::{Folder, FolderError};
+use super::program::Program;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The environment that a program was recorded with: `NAME=VALUE`, each with a zero byte at its end.
+const ENVIRONMENT: &str = "environment";
+/// What the runtime notes in a replay that it could not give.
+const NOTES: &str = "outside";
+
+/// Variables by name and value.
+pub type Variables = Vec<(OsString, OsString)>;
+
+/// Bytes that the variables for the runtime take on the program's stack, whatever they say.
+const ROOM: usize = 24 << 10;
+/// The variable that fills this room.
+const FILL: &str = "FORETRACE_FILL";
+
+/// Keeps the environment in a recording's folder. It may hold secrets, so only the user can read it.
+pub fn keep_environment(folder: &Folder, variables: &[(OsString, OsString)]) -> Result<(), FolderError> {
+    let path = folder.path().join(ENVIRONMENT);
+    let bytes: Vec<u8> = variables
+        .iter()
+        .flat_map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"])
+        .flatten()
+        .copied()
+        .collect();
+    let only_the_user = || fs::set_permissions(&path, fs::Permissions::from_mode(0o600));
+    let written = fs::write(&path, b"")
+        .and_then(|()| only_the_user())
+        .and_then(|()| fs::OpenOptions::new().write(true).open(&path).and_then(|mut file| file.write_all(&bytes)));
+    written.map_err(|error| FolderError::Io(path.clone(), error))
+}
+
+/// The environment of a recording; nothing where an older version recorded.
+pub fn environment_of(recording: &Path) -> Option<Variables> {
+    let bytes = fs::read(recording.join(ENVIRONMENT)).ok()?;
+    let variable = |text: &[u8]| {
+        let equals = text.iter().skip(1).position(|byte| *byte == b'=')? + 1;
+        let (name, value) = (&text[..equals], &text[equals + 1..]);
+        Some((OsString::from_vec(name.to_vec()), OsString::from_vec(value.to_vec())))
+    };
+    Some(bytes.split(|byte| *byte == 0).filter_map(variable).collect())
+}
+
+/// The names of the variables whose values differ now, in order.
+pub fn changed(recorded: &[(OsString, OsString)], now: &[(OsString, OsString)]) -> Vec<OsString> {
+    const OF_THE_SHELL: [&str; 3] = ["_", "SHLVL", "OLDPWD"]; // differ from command to command
+    let only_in = |some: &[(OsString, OsString)], others: &[(OsString, OsString)]| -> Vec<OsString> {
+        some.iter().filter(|variable| !others.contains(variable)).map(|(name, _)| name.clone()).collect()
+    };
+    let mut names = only_in(recorded, now);
+    names.extend(only_in(now, recorded));
+    names.retain(|name| !OF_THE_SHELL.iter().any(|other| name == other));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The variable that makes these take as much room as any others do.
+pub fn fill(variables: &[(&'static str, OsString)]) -> (&'static str, OsString) {
+    const POINTER: usize = size_of::<usize>();
+    let bytes = |name: &str, value: &OsStr| name.len() + value.len() + "=\0".len() + POINTER;
+    let used: usize = variables.iter().map(|(name, value)| bytes(name, value)).sum();
+    let left = ROOM.saturating_sub(used + bytes(FILL, OsStr::new("")));
+    (FILL, OsString::from("-".repeat(left)))
+}
+
+/// What a replay could not give, a line each.
+pub fn notes(replay: &Path) -> Vec<String> {
+    let text = fs::read_to_string(replay.join(NOTES)).unwrap_or_default();
+    text.lines().map(str::to_string).collect()
+}
+
+/// What differs between a recorded program's surroundings and those of its replay, as lines for people.
+pub fn differences(recording: &Path, program: &Program) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(recorded) = Folder::arguments_of(recording) {
+        let given: Vec<String> = program.arguments.iter().map(|text| text.to_string_lossy().into_owned()).collect();
+        if recorded != given {
+            lines.push(format!("the program was recorded with the arguments {recorded:?}, found {given:?}"));
+        }
+    }
+    if let Some(recorded) = environment_of(recording) {
+        let now: Variables = std::env::vars_os().collect();
+        let names: Vec<_> = changed(&recorded, &now).iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            lines.push(format!("the program gets the environment of its recording; it differs now in {names}"));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(text: &[(&str, &str)]) -> Variables {
+        text.iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    #[test]
+    fn an_environment_comes_back_as_it_was() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::create(&place.path().join("recording")).unwrap();
+        let kept = variables(&[("A", "1"), ("EMPTY", ""), ("LINES", "a\nb=c")]);
+        keep_environment(&folder, &kept).unwrap();
+        assert_eq!(environment_of(folder.path()), Some(kept));
+        let mode = fs::metadata(folder.path().join(ENVIRONMENT)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn variables_that_differ_are_named_once() {
+        let before = variables(&[("A", "1"), ("B", "2"), ("GONE", ""), ("_", "x")]);
+        let now = variables(&[("A", "1"), ("B", "3"), ("NEW", ""), ("_", "y")]);
+        assert_eq!(changed(&before, &now), ["B", "GONE", "NEW"]);
+    }
+
+    #[test]
+    fn all_variables_take_the_same_room() {
+        let room = |variables: &[(&'static str, OsString)]| -> usize {
+            let all = variables.iter().cloned().chain([fill(variables)]);
+            all.map(|(name, value)| name.len() + value.len() + 2 + 8).sum()
+        };
+        assert_eq!(room(&[("FORETRACE_MODE", "serial".into())]), ROOM);
+        assert_eq!(room(&[("FORETRACE_MODE", "replay".into()), ("FORETRACE_DIR", "/some/where".into())]), ROOM);
+    }
+}

@@ -1,0 +1,159 @@
+//! What comes from outside of a program, clocks, random numbers, its environment, is the same in a replay.
+
+use crate::support::{Workshop, expect, ran};
+use serde_json::json;
+
+#[test]
+fn the_order_of_a_hash_map_comes_back() {
+    let workshop = Workshop::of_crate("outside");
+    for seed in ["0", "1"] {
+        assert_eq!(workshop.record("run", &["--seed", seed, "--atomic", "functions"]), json!({"code": 0}));
+        workshop.replay(&workshop.path("run"), 3, 0);
+        let found = workshop.predict("run");
+        assert!(!found.is_empty());
+        found.iter().for_each(|found| _ = workshop.replay(&found.witness, 1, 0));
+    }
+}
+
+/// Each line of the result is a fact about the run that a variable of the environment or the stack's address decides.
+const SURROUNDINGS: &str = r#"
+#include <foretrace.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int shared;
+static void *work(void *argument) {
+    FORETRACE_ATOMIC_BEGIN("add"); shared++; FORETRACE_ATOMIC_END("add");
+    return argument;
+}
+int main(int count, char **arguments) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    int here;
+    if (getenv("CHOICE")) shared++; else shared += 2;
+    pthread_join(thread, 0);
+    printf("%s %p %d\n", getenv("CHOICE") ? getenv("CHOICE") : "none", (void *)&here, count);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_replay_has_the_environment_and_the_stack_of_its_recording() {
+    let workshop = Workshop::build_text(SURROUNDINGS, "surroundings.c");
+    let recorded = expect(0, &mut workshop.shell("CHOICE=one foretrace record -o run -- ./program argument"));
+    let replayed = ran(&mut workshop.shell("CHOICE=another NEW=1 foretrace replay run -- ./program argument"));
+    let printed = String::from_utf8_lossy(&recorded.stdout);
+    assert!(printed.starts_with("one 0x"), "{printed}");
+    assert_eq!(replayed.status, Some(0), "{}{}", replayed.out, replayed.err);
+    assert!(replayed.out.starts_with(&*printed), "{printed}{}", replayed.out);
+    let expected = "the program gets the environment of its recording; it differs now in CHOICE, NEW";
+    assert!(replayed.err.contains(expected), "{}", replayed.err);
+    let other = ran(&mut workshop.shell("CHOICE=one foretrace replay run -- ./program"));
+    let expected = "the program was recorded with the arguments [\"argument\"], found []";
+    assert!(other.err.contains(expected), "{}", other.err);
+}
+
+#[test]
+fn gdb_changes_neither_environment_nor_stack() {
+    let workshop = Workshop::build_text(SURROUNDINGS, "surroundings.c");
+    let recorded = expect(0, &mut workshop.shell("CHOICE=one foretrace record -o run -- ./program"));
+    let printed = String::from_utf8_lossy(&recorded.stdout);
+    workshop.make("foretrace predict run --witness-dir witnesses; test $? = 1");
+    let script = "printf 'continue\nquit\n' | LINES=7 foretrace replay --gdb witnesses/*.json -- ./program";
+    let debugged = ran(&mut workshop.shell(script));
+    assert!(debugged.out.contains(&*printed), "{printed}\n{}{}", debugged.out, debugged.err);
+}
+
+#[test]
+fn a_witness_without_its_recording_says_so() {
+    let workshop = Workshop::build_text(SURROUNDINGS, "surroundings.c");
+    workshop.record("run", &[]);
+    let found = workshop.predict("run");
+    let witness = workshop.path("witness.json");
+    std::fs::copy(&found[0].witness, &witness).expect("copied");
+    std::fs::rename(workshop.path("run"), workshop.path("moved")).expect("renamed");
+    let replayed = ran(&mut workshop.shell("foretrace replay witness.json -- ./program"));
+    assert!(replayed.err.contains("the recording is not where the witness names its trace"), "{}", replayed.err);
+}
+
+/// The second run reads the clock more often, since a file is there.
+const MORE: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static int shared;
+static void *work(void *argument) {
+    struct timespec first, second;
+    clock_gettime(CLOCK_MONOTONIC, &first);
+    shared++;
+    if (access("more", F_OK) == 0) clock_gettime(CLOCK_MONOTONIC, &second); else second = first;
+    shared++;
+    /* Time goes on from what was given. */
+    long passed = (second.tv_sec - first.tv_sec) * 1000000000 + second.tv_nsec - first.tv_nsec;
+    printf("%d\n", passed >= 0 && passed < 60000000000);
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return shared - 2;
+}
+"#;
+
+#[test]
+fn a_clock_that_is_read_more_often_goes_on_from_the_recorded_time() {
+    let workshop = Workshop::build_text(MORE, "more.c");
+    workshop.record("run", &[]);
+    workshop.make("touch more");
+    let replayed = ran(&mut workshop.shell("foretrace replay run -- ./program"));
+    assert!(replayed.out.starts_with("1\n"), "{}", replayed.out);
+    let expected = "thread 0.1: clock_gettime was called more than the 1 times of the recording";
+    assert!(replayed.err.contains(expected), "{}", replayed.err);
+}
+
+/// A wait with a deadline by a clock of the recording, which may be far from that of the replay.
+const DEADLINE: &str = r#"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static void *work(void *argument) {
+    struct timespec at;
+    clock_gettime(CLOCK_REALTIME, &at);
+    at.tv_nsec += 20000000;
+    if (at.tv_nsec >= 1000000000) { at.tv_sec++; at.tv_nsec -= 1000000000; }
+    pthread_mutex_lock(&mutex);
+    int result = pthread_cond_timedwait(&condition, &mutex, &at);
+    pthread_mutex_unlock(&mutex);
+    printf("%d\n", result == ETIMEDOUT);
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn waits_end_in_a_replay_whatever_the_clock_was() {
+    let workshop = Workshop::build_text(DEADLINE, "deadline.c");
+    workshop.record("run", &[]);
+    // The recording's clock is moved: entries are a header, a result, seconds and nanoseconds.
+    let kept = workshop.path("run/outside-0.1");
+    let before = std::fs::read(&kept).expect("kept");
+    let seconds = i64::from_le_bytes(before[16..24].try_into().expect("eight bytes"));
+    assert!(seconds > 1_500_000_000, "{seconds}");
+    for moved in [seconds - 100_000_000, seconds + 100_000_000] {
+        let mut bytes = before.clone();
+        bytes[16..24].copy_from_slice(&moved.to_le_bytes());
+        std::fs::write(&kept, bytes).expect("written");
+        let run = ran(&mut workshop.shell("timeout 30 foretrace replay run -- ./program"));
+        assert_eq!((run.status, run.out.starts_with("1\n")), (Some(0), true), "{}{}", run.out, run.err);
+    }
+}
