@@ -138,7 +138,7 @@ pub fn act(trace: &Trace, step: &Step) -> String {
             access(trace, verb, *var, step.written.as_ref(), None)
         }
         Op::Rmw { var, .. } => access(trace, "rmw", *var, step.read.as_ref(), step.written.as_ref()),
-        Op::Begin { label } | Op::End { label } => format!("{kind}{}", named(*label)),
+        Op::Begin { label, .. } | Op::End { label } => format!("{kind}{}", named(*label)),
         Op::Acquire { lock }
         | Op::Release { lock }
         | Op::AcquireShared { lock }

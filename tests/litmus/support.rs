@@ -61,7 +61,7 @@ fn show_op(trace: &Trace, op: &Op) -> String {
     let value = |value: &Option<TermId>| value.map_or("?".to_string(), |value| trace.value(value).to_string());
     let guarded = |guard: &Option<TermId>| guard.map_or(String::new(), |guard| format!(" if {}", term(trace, guard)));
     match op {
-        Op::Begin { label } | Op::End { label } => format!("{kind} {}", name(*label)).trim().to_string(),
+        Op::Begin { label, .. } | Op::End { label } => format!("{kind} {}", name(*label)).trim().to_string(),
         Op::Read { var: x, dst, value: v, guard } => {
             format!("read {} into {}: {}{}", var(*x), name(*dst), value(v), guarded(guard))
         }

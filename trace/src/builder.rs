@@ -6,7 +6,7 @@
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Invalid, Problem};
 use crate::observe::Observed;
-use crate::op::{Op, WakeCause, Why};
+use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::smtlib::TermError;
 use crate::term::TermId;
 use crate::trace::{Data, Event, EventId, NameId, SyncId, SyncKind, ThreadId, Trace, VarId};
@@ -220,7 +220,7 @@ impl TraceBuilder {
 
     /// Start of a transaction.
     pub fn begin(&mut self, thread: u64) -> Added<'_> {
-        self.event(thread, Op::Begin { label: None })
+        self.event(thread, Op::Begin { label: None, kind: BlockKind::Mark })
     }
 
     /// End of a transaction.

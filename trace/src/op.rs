@@ -24,15 +24,51 @@ pub enum WakeCause {
     Spurious,
 }
 
+/// What kind of block a `begin` opens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlockKind {
+    /// The user marked it.
+    #[default]
+    Mark,
+    /// A critical section.
+    Section,
+    /// A turn of a loop.
+    Loop,
+    /// A call of a function, or an operation on a concurrent object.
+    Function,
+    /// A thread as a whole, or a stretch of it between forks and joins.
+    Thread,
+}
+
+impl BlockKind {
+    /// All kinds; their positions are what the binary form has.
+    pub const ALL: [BlockKind; 5] =
+        [BlockKind::Mark, BlockKind::Section, BlockKind::Loop, BlockKind::Function, BlockKind::Thread];
+
+    /// The name in traces and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            BlockKind::Mark => "mark",
+            BlockKind::Section => "section",
+            BlockKind::Loop => "loop",
+            BlockKind::Function => "function",
+            BlockKind::Thread => "thread",
+        }
+    }
+}
+
 /// What an event does. Values are literals in the trace's term arena.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Start of a transaction; nested ones belong to the outermost.
+    /// Start of a block, which is meant to be atomic; blocks nest.
     Begin {
         /// Its label.
         label: Option<NameId>,
+        /// What kind of block it is.
+        kind: BlockKind,
     },
-    /// End of a transaction.
+    /// End of the innermost open block.
     End {
         /// Its label.
         label: Option<NameId>,

@@ -11,7 +11,7 @@ use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Problem, ReadError, quoted};
 use crate::lines::Lines;
 use crate::observe::Observed;
-use crate::op::Op;
+use crate::op::{BlockKind, Op};
 use crate::printable::printable;
 use crate::trace::{Data, Event, NameId, SyncId, ThreadId, Trace, VarId};
 use indexmap::IndexSet;
@@ -87,7 +87,7 @@ impl Import {
             None => (action, ""),
         };
         match (kind, operand) {
-            ("begin", _) => return Ok(Op::Begin { label: self.label(operand) }),
+            ("begin", _) => return Ok(Op::Begin { label: self.label(operand), kind: BlockKind::Mark }),
             ("end", _) => return Ok(Op::End { label: self.label(operand) }),
             (_, "") => return Err(unknown()),
             _ => {}
@@ -207,7 +207,7 @@ fn actions<'a>(trace: &'a Trace, threads: &'a [Cow<'a, str>], event: &Event) -> 
     let label = |label: Option<NameId>| label.map_or(Cow::Borrowed("0"), |label| operand(trace.names.text(label)));
     let thread = |id: ThreadId| Cow::Borrowed(&*threads[id.index()]);
     match event.op {
-        Op::Begin { label: name } => vec![("begin", label(name))],
+        Op::Begin { label: name, .. } => vec![("begin", label(name))],
         Op::End { label: name } => vec![("end", label(name))],
         Op::Read { var: read, .. } => vec![("r", var(read))],
         Op::Write { var: written, .. } => vec![("w", var(written))],

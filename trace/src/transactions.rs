@@ -1,33 +1,88 @@
 //! What counts as a transaction: which stretches of a thread are meant to be atomic.
 
-use crate::op::Op;
+use crate::block::Blocks;
+use crate::op::{BlockKind, Op};
 use crate::trace::{EventId, NameId, ThreadId, Trace};
 use crate::violation::{Pattern, Triple};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What counts as a transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+/// What counts as a block that is meant to be atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Atomic {
-    /// From `begin` to `end`; nested ones belong to the outermost.
+    /// Marks, where there are any; else all blocks that the trace has; where it has none, its threads between forks and
+    /// joins, with their critical sections.
+    #[default]
+    Auto,
+    /// What the user marked.
     Marked,
-    /// Each outermost critical section without a `wait` in it.
-    LockRegions,
+    /// Each outermost critical section; a wait ends one, its wake starts another.
+    #[serde(alias = "lock-regions")]
+    Sections,
+    /// Each outermost call of a function, where the trace has functions.
+    Functions,
+    /// Each innermost call of a function, where the trace has functions.
+    InnerFunctions,
+    /// Each turn of a loop, also of loops inside each other, where the trace has loops.
+    Loops,
     /// Each operation on a concurrent object, from `call` to `return`; nested ones belong to the outermost.
     Operations,
     /// Each thread as a whole.
     Threads,
 }
 
-impl fmt::Display for Atomic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+impl Atomic {
+    /// All choices.
+    pub const ALL: [Atomic; 8] = [
+        Atomic::Auto,
+        Atomic::Marked,
+        Atomic::Sections,
+        Atomic::Functions,
+        Atomic::InnerFunctions,
+        Atomic::Loops,
+        Atomic::Operations,
+        Atomic::Threads,
+    ];
+
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Atomic::Auto => "auto",
             Atomic::Marked => "marked",
-            Atomic::LockRegions => "lock-regions",
+            Atomic::Sections => "sections",
+            Atomic::Functions => "functions",
+            Atomic::InnerFunctions => "inner-functions",
+            Atomic::Loops => "loops",
             Atomic::Operations => "operations",
             Atomic::Threads => "threads",
-        })
+        }
+    }
+
+    /// What `auto` comes to for this trace: `marked` where it has marks.
+    #[must_use]
+    pub fn resolved(self, trace: &Trace) -> Atomic {
+        let is_mark = |op: &Op| matches!(op, Op::Begin { kind: BlockKind::Mark, .. });
+        match self {
+            Atomic::Auto if trace.events.iter().any(|event| is_mark(&event.op)) => Atomic::Marked,
+            other => other,
+        }
+    }
+
+    /// The transactions of a trace, by first event: the outermost blocks. No two of one thread overlap.
+    pub fn transactions(self, trace: &Trace) -> Vec<Transaction> {
+        self.blocks(trace).into_transactions()
+    }
+
+    /// The blocks of a trace.
+    pub fn blocks(self, trace: &Trace) -> Blocks {
+        Blocks::new(self, trace)
+    }
+}
+
+impl fmt::Display for Atomic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -49,100 +104,6 @@ impl Transaction {
     pub fn contains(&self, thread: ThreadId, event: EventId) -> bool {
         self.thread == thread && self.first <= event && event <= self.last
     }
-}
-
-/// What an event means for the transaction that its thread is in.
-enum Mark {
-    /// One opens, within another or on its own.
-    Open(Option<NameId>),
-    /// The innermost open one closes.
-    Close,
-    /// The outermost open one is no transaction after all.
-    Spoil,
-    None,
-}
-
-impl Atomic {
-    /// The transactions of a trace, by first event; no two of one thread overlap.
-    pub fn transactions(self, trace: &Trace) -> Vec<Transaction> {
-        if self == Atomic::Threads {
-            return whole_threads(trace);
-        }
-        let mut open: Vec<Option<Open>> = trace.threads.iter().map(|_| None).collect();
-        let mut transactions = Vec::new();
-        for (id, event) in trace.iter() {
-            let current = &mut open[event.thread.index()];
-            match self.mark(&event.op) {
-                Mark::Open(label) => match current {
-                    Some(open) => open.depth += 1,
-                    None => *current = Some(Open { first: id, last: id, label, depth: 1, spoiled: false }),
-                },
-                Mark::Close => {
-                    if let Some(open) = current {
-                        open.depth -= 1;
-                        open.last = id;
-                    }
-                    transactions
-                        .extend(current.take_if(|open| open.depth == 0).and_then(|open| open.done(event.thread)));
-                }
-                Mark::Spoil => {
-                    if let Some(open) = current {
-                        open.spoiled = true;
-                    }
-                }
-                Mark::None => {}
-            }
-            if let Some(open) = &mut open[event.thread.index()] {
-                open.last = id;
-            }
-        }
-        for (thread, open) in open.into_iter().enumerate() {
-            transactions.extend(open.and_then(|open| open.done(ThreadId::from_index(thread))));
-        }
-        transactions.sort_unstable_by_key(|transaction| transaction.first);
-        transactions
-    }
-
-    fn mark(self, op: &Op) -> Mark {
-        match (self, op) {
-            (Atomic::Marked, Op::Begin { label }) => Mark::Open(*label),
-            (Atomic::Marked, Op::End { .. }) => Mark::Close,
-            (Atomic::LockRegions, Op::Acquire { .. } | Op::AcquireShared { .. }) => Mark::Open(None),
-            (Atomic::LockRegions, Op::Release { .. } | Op::ReleaseShared { .. }) => Mark::Close,
-            (Atomic::LockRegions, Op::Wait { .. }) => Mark::Spoil,
-            (Atomic::Operations, Op::Call { method, .. }) => Mark::Open(Some(*method)),
-            (Atomic::Operations, Op::Return { .. }) => Mark::Close,
-            _ => Mark::None,
-        }
-    }
-}
-
-/// A transaction that a thread is in.
-struct Open {
-    first: EventId,
-    last: EventId,
-    label: Option<NameId>,
-    depth: usize,
-    spoiled: bool,
-}
-
-impl Open {
-    fn done(self, thread: ThreadId) -> Option<Transaction> {
-        let Open { first, last, label, spoiled, .. } = self;
-        (!spoiled).then_some(Transaction { thread, first, last, label })
-    }
-}
-
-fn whole_threads(trace: &Trace) -> Vec<Transaction> {
-    let mut transactions: Vec<Option<Transaction>> = vec![None; trace.threads.len()];
-    for (id, event) in trace.iter() {
-        let whole = &mut transactions[event.thread.index()];
-        let whole = whole.get_or_insert(Transaction { thread: event.thread, first: id, last: id, label: None });
-        whole.last = id;
-    }
-    let mut transactions: Vec<Transaction> = transactions.into_iter().flatten().collect();
-    transactions.sort_unstable_by_key(|transaction| transaction.first);
-    transactions
 }
 
 /// Why three events are no candidate.

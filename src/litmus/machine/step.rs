@@ -4,7 +4,7 @@ use super::super::program::{Instruction, Target, TextId, Update};
 use super::super::recorder::Operand;
 use super::super::synchronisation::{Object, Waiter};
 use super::{Failed, Machine, Status};
-use foretrace_trace::{Op, SyncId, ThreadId, VarId, WakeCause, Why};
+use foretrace_trace::{BlockKind, Op, SyncId, ThreadId, VarId, WakeCause, Why};
 
 /// Why an instruction could not be run.
 enum Refused {
@@ -62,7 +62,7 @@ impl Machine<'_> {
             Signal(cond) => return self.signal(thread, at, *cond),
             Broadcast(cond) => return self.broadcast(thread, at, *cond),
             Fail(reason) => return Err(Refused::Assertion(*reason)),
-            Begin(label) => Op::Begin { label: label.map(|label| self.recorder.intern(label)) },
+            Begin(label) => Op::Begin { label: label.map(|label| self.recorder.intern(label)), kind: BlockKind::Mark },
             End(label) => Op::End { label: label.map(|label| self.recorder.intern(label)) },
             Join(child) => Op::Join { child: ThreadId::from_index(*child) },
             Free(first, count) => Op::Free { vars: (first.0..first.0 + count).map(VarId).collect() },

@@ -6,7 +6,7 @@ use crate::assembler::TraceAssembler;
 use crate::error::{Problem, ReadError};
 use crate::function::Func;
 use crate::observe::Observed;
-use crate::op::{Op, WakeCause, Why};
+use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::smtlib::function;
 use crate::term::TermId;
 use crate::trace::Trace;
@@ -242,7 +242,7 @@ impl<R: BufRead> Reader<R> {
     fn op(&mut self, kind: &str, given: u64) -> Result<Op, Failure> {
         let given = Given(given);
         Ok(match kind {
-            "begin" => Op::Begin { label: given.at(0, || self.name_use())? },
+            "begin" => Op::Begin { label: given.at(0, || self.name_use())?, kind: self.block_kind(given)? },
             "end" => Op::End { label: given.at(0, || self.name_use())? },
             "read" => Op::Read {
                 var: self.var()?,
@@ -302,6 +302,11 @@ impl<R: BufRead> Reader<R> {
             "unseen" => Op::Unseen { what: self.name_use()?, object: given.at(0, || self.name_use())? },
             _ => Op::Fail { reason: given.at(0, || self.name_use())? },
         })
+    }
+
+    fn block_kind(&mut self, given: Given) -> Result<BlockKind, Failure> {
+        let kind = given.at(1, || self.input.index(BlockKind::ALL.len(), "kind of block"))?;
+        Ok(kind.map_or(BlockKind::Mark, |kind| BlockKind::ALL[kind]))
     }
 
     fn var(&mut self) -> Result<VarId, Failure> {

@@ -1,7 +1,7 @@
 //! From a trace to bytes.
 
 use super::{KINDS, MAGIC, VERSION, flag, tag};
-use crate::op::{Op, WakeCause, Why};
+use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::smtlib::name_and_indices;
 use crate::term::{Node, TermId};
 use crate::trace::{Data, Event, NameId, SyncId, SyncKind, Trace, VarId};
@@ -263,7 +263,11 @@ impl Fields {
         let sync = |sync: SyncId| [Some(Field::Number(u64::from(sync.0))), None];
         let pair = |first: SyncId, second: u64| [Some(Field::Number(u64::from(first.0))), Some(Field::Number(second))];
         let (fixed, optional) = match op {
-            Op::Begin { label } | Op::End { label } => ([None; 2], [name(*label), None, None, None, None]),
+            Op::Begin { label, kind } => {
+                let code = (*kind != BlockKind::Mark).then_some(Field::Number(*kind as u64));
+                ([None; 2], [name(*label), code, None, None, None])
+            }
+            Op::End { label } => ([None; 2], [name(*label), None, None, None, None]),
             Op::Read { var: read, dst, value, guard } => {
                 (var(*read), [name(*dst), term(*value), term(*guard), None, None])
             }

@@ -4,14 +4,14 @@ use super::object::Object;
 use super::scalar::{array, boolean, compact, integer, small, string, value};
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Problem, quoted};
-use crate::op::{Op, WakeCause, Why};
+use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::term::TermId;
 use crate::trace::{Data, Event, EventId, NameId, SyncId, ThreadId, VarId};
 use crate::wellformed::values_in_trace_without_data;
 
 /// Every field that some event has; on an event that does not take it, it is a mistake.
 const KNOWN: &[&str] = &[
-    "t", "op", "loc", "at", "part", "external", "label", "var", "dst", "expr", "value", "stored", "guard", "why",
+    "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard", "why",
     "lock", "cond", "cause", "by", "sem", "barrier", "round", "child", "object", "method", "args", "vars", "reason",
     "what",
 ];
@@ -68,7 +68,7 @@ struct Fields<'a, 'b> {
 impl<'a> Fields<'a, '_> {
     fn op(&mut self) -> Result<Op, Problem> {
         Ok(match self.kind {
-            "begin" => Op::Begin { label: self.name("label")? },
+            "begin" => Op::Begin { label: self.name("label")?, kind: self.block_kind()? },
             "end" => Op::End { label: self.name("label")? },
             "read" => {
                 let (var, dst) = (self.var()?, self.dst()?);
@@ -225,6 +225,15 @@ impl<'a> Fields<'a, '_> {
             "pin" => Ok(Why::Pin),
             other => Err(Problem::new(format!("{} as `why`", quoted(other)), "\"branch\" or \"pin\"")),
         }
+    }
+
+    fn block_kind(&mut self) -> Result<BlockKind, Problem> {
+        let Some(raw) = self.object.take("kind") else { return Ok(BlockKind::Mark) };
+        let name = string("kind", raw)?;
+        BlockKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = BlockKind::ALL.map(|kind| format!("\"{}\"", kind.name())).join(", ");
+            Problem::new(format!("{} as `kind`", quoted(&name)), format!("one of {names}"))
+        })
     }
 
     fn cause(&mut self) -> Result<Option<WakeCause>, Problem> {

@@ -1,7 +1,7 @@
 //! A trace as JSON Lines: compact, fields in the order of `docs/trace-format.md`, the same bytes each time.
 
 use super::VERSION;
-use crate::op::{Op, WakeCause, Why};
+use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::smtlib;
 use crate::term::TermId;
 use crate::trace::{Event, NameId, SyncId, SyncKind, ThreadId, Trace, VarId};
@@ -207,7 +207,14 @@ fn thread_number(trace: &Trace, thread: ThreadId) -> u64 {
 
 fn op(line: &mut Line, trace: &Trace, op: &Op) -> io::Result<()> {
     match op {
-        Op::Begin { label } | Op::End { label } => line.name(trace, "label", *label),
+        Op::Begin { label, kind } => {
+            line.name(trace, "label", *label)?;
+            if *kind != BlockKind::Mark {
+                line.string("kind", kind.name())?;
+            }
+            Ok(())
+        }
+        Op::End { label } => line.name(trace, "label", *label),
         Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => access(line, trace, op),
         Op::Let { dst, expr } => {
             line.name(trace, "dst", Some(*dst))?;

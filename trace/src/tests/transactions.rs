@@ -1,6 +1,7 @@
 //! Which stretches of a thread each choice of transactions makes.
 
-use crate::{Atomic, Data, EventId, NoCandidate, Pattern, SyncKind, TraceBuilder, Triple};
+use crate::oracle::candidates;
+use crate::{Atomic, BlockKind, Format, Layout, read_from, write_to, Data, EventId, NoCandidate, Op, Pattern, SyncKind, Trace, TraceBuilder, Triple};
 
 /// Thread number, first and last event of each transaction.
 fn found(atomic: Atomic, make: impl FnOnce(&mut TraceBuilder)) -> Vec<(u64, u32, u32)> {
@@ -27,8 +28,8 @@ fn marked_ones_are_the_outermost_and_may_be_cut_off() {
 }
 
 #[test]
-fn lock_regions_are_outermost_and_have_no_wait() {
-    let transactions = found(Atomic::LockRegions, |b| {
+fn sections_are_outermost_and_a_wait_ends_one() {
+    let transactions = found(Atomic::Sections, |b| {
         b.sync("r", SyncKind::Mutex { recursive: true }).sync("rw", SyncKind::Rwlock);
         b.acquire(1, "m"); // 0
         b.acquire(1, "r");
@@ -51,7 +52,7 @@ fn lock_regions_are_outermost_and_have_no_wait() {
         b.saw(2, "x", None); // 18
         b.saw(1, "x", None);
     });
-    assert_eq!(transactions, [(1, 0, 5), (2, 7, 10), (2, 17, 18)]);
+    assert_eq!(transactions, [(1, 0, 5), (2, 7, 10), (3, 11, 12), (3, 14, 16), (2, 17, 18)]);
 }
 
 #[test]
@@ -112,4 +113,122 @@ fn a_triple_that_is_no_candidate_says_why() {
     assert_eq!(judge(1, 6, 1), Err(NoCandidate::NotOneTransaction));
     assert_eq!(judge(1, 6, 6), Err(NoCandidate::NotOneTransaction));
     assert_eq!(judge(1, 99, 3), Err(NoCandidate::NoEvent(EventId(99))));
+}
+
+/// Two threads that read, write, and open and close blocks inside each other, as a seed says.
+fn nested(seed: u64) -> Trace {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |limit: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % limit
+    };
+    let mut builder = TraceBuilder::new(Data::None);
+    let mut depth = [0_u64; 2];
+    let mut kinds = Vec::new();
+    for _ in 0..24 {
+        let thread = below(2) + 1;
+        let open = &mut depth[thread as usize - 1];
+        match below(6) {
+            0 | 1 if *open < 4 => {
+                *open += 1;
+                builder.begin(thread);
+                kinds.push(BlockKind::ALL[below(5) as usize]);
+            }
+            2 if *open > 0 => {
+                *open -= 1;
+                builder.end(thread);
+            }
+            3 => drop(builder.put(thread, "x", None)),
+            _ => drop(builder.saw(thread, "x", None)),
+        }
+    }
+    let mut trace = builder.build().expect("a valid trace");
+    let begins = trace.events.iter_mut().filter_map(|event| match &mut event.op {
+        Op::Begin { kind, .. } => Some(kind),
+        _ => None,
+    });
+    begins.zip(kinds).for_each(|(kind, chosen)| *kind = chosen);
+    trace
+}
+
+/// The innermost `begin` of a wanted kind that is open from before the first event to after the second, by counting.
+fn innermost_by_counting(trace: &Trace, triple: Triple, wanted: &dyn Fn(BlockKind) -> bool) -> Option<EventId> {
+    let thread = trace.event(triple.first).thread;
+    let mut open: Vec<(EventId, bool)> = Vec::new();
+    for (id, event) in trace.iter().filter(|(id, event)| event.thread == thread && *id < triple.second) {
+        match event.op {
+            Op::Begin { kind, .. } if id < triple.first => open.push((id, wanted(kind))),
+            Op::Begin { .. } => open.push((id, false)),
+            Op::End { .. } => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.into_iter().rev().find(|(_, holds)| *holds).map(|(id, _)| id)
+}
+
+#[test]
+fn candidates_depend_on_outermost_blocks_and_belong_to_the_innermost() {
+    let mut deep = 0;
+    for seed in 0..2_000 {
+        let trace = nested(seed);
+        let is_marked = |kind: BlockKind| kind == BlockKind::Mark;
+        let has_marks = trace.events.iter().any(|event| matches!(event.op, Op::Begin { kind: BlockKind::Mark, .. }));
+        let wanted: &dyn Fn(BlockKind) -> bool = if has_marks { &is_marked } else { &|_| true };
+        if !trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. })) {
+            continue;
+        }
+        let blocks = Atomic::Auto.blocks(&trace);
+        let outermost = Atomic::Auto.transactions(&trace);
+        for triple in candidates(&trace, &outermost) {
+            let block = blocks.innermost(trace.event(triple.first).thread, triple.first, triple.second);
+            let block = block.map(|position| blocks.all()[position]).expect("a candidate has a block");
+            assert_eq!(Some(block.first), innermost_by_counting(&trace, triple, wanted), "seed {seed}: {triple}");
+            deep += usize::from(!outermost.iter().any(|outer| outer.first == block.first));
+        }
+        // Without what is inside the outermost blocks' ends, the candidates are the same.
+        let inner = blocks.all().iter().filter(|block| outermost.iter().all(|outer| outer.first != block.first));
+        let mut without = trace.clone();
+        for inner in inner.filter(|_| has_marks) {
+            if let Op::Begin { kind, .. } = &mut without.events[inner.first.index()].op {
+                *kind = BlockKind::Loop; // which is none where there are marks
+            }
+        }
+        assert_eq!(candidates(&without, &Atomic::Auto.transactions(&without)), candidates(&trace, &outermost));
+    }
+    assert!(deep > 1_000, "{deep} candidates in inner blocks");
+}
+
+#[test]
+fn a_trace_without_blocks_has_threads_between_forks_and_joins_and_their_sections() {
+    let mut b = TraceBuilder::new(Data::None);
+    b.saw(1, "x", None); // 0
+    b.fork(1, 2);
+    b.saw(1, "x", None); // 2
+    b.acquire(1, "m");
+    b.saw(1, "x", None); // 4
+    b.saw(1, "x", None); // 5
+    b.release(1, "m");
+    b.put(2, "x", None); // 7
+    b.join(1, 2);
+    b.saw(1, "x", None); // 9
+    let (trace, _) = b.finish().expect("an execution");
+    let blocks = Atomic::Auto.blocks(&trace);
+    let shown: Vec<_> = blocks.all().iter().map(|b| (b.kind.name(), b.first.0, b.last.0, b.height)).collect();
+    let expected = [("thread", 0, 0, 0), ("thread", 2, 6, 1), ("section", 3, 6, 0), ("thread", 7, 7, 0), ("thread", 9, 9, 0)];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn kinds_of_blocks_are_kept_in_every_form() {
+    for seed in 0..20 {
+        let trace = nested(seed);
+        for format in [Format::JSONL, Format { layout: Layout::Binary, ..Format::JSONL }] {
+            let mut bytes = Vec::new();
+            write_to(&mut bytes, &trace, format).expect("memory");
+            let (read, _) = read_from(&bytes[..]).expect("what was written");
+            assert_eq!(read.events, trace.events, "seed {seed}");
+        }
+    }
 }

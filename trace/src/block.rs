@@ -1,0 +1,225 @@
+//! Blocks: stretches of threads that are meant to be atomic, inside each other.
+
+use crate::op::{BlockKind, Op};
+use crate::trace::{EventId, NameId, ThreadId, Trace};
+use crate::transactions::{Atomic, Transaction};
+
+/// A stretch of one thread that is meant to be atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Its first event.
+    pub first: EventId,
+    /// Its last event; the thread's last one where the run ended inside.
+    pub last: EventId,
+    /// The label of its `begin`, the method of its `call`.
+    pub label: Option<NameId>,
+    /// What it is.
+    pub kind: BlockKind,
+    /// How many levels of blocks it has inside.
+    pub height: u32,
+    /// The block around it, by its position among all.
+    around: Option<u32>,
+}
+
+impl Block {
+    /// Whether two events of a thread both belong to it.
+    pub fn holds(&self, thread: ThreadId, first: EventId, second: EventId) -> bool {
+        self.thread == thread && self.first <= first && second <= self.last
+    }
+}
+
+/// The blocks of a trace: of two blocks of one thread one holds the other, or they have no event in common.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Blocks {
+    /// By first event; of blocks that share it the outer one comes first.
+    all: Vec<Block>,
+    /// Per thread the positions of its blocks.
+    of_thread: Vec<Vec<u32>>,
+}
+
+impl Blocks {
+    pub(crate) fn new(atomic: Atomic, trace: &Trace) -> Blocks {
+        match atomic.resolved(trace) {
+            Atomic::Auto if has_blocks(trace) => Blocks::by(trace, |_| true),
+            Atomic::Auto => Scan::of(trace, &Choice { threads: Threads::Cut, sections: true, operations: false }),
+            Atomic::Marked => Blocks::by(trace, |kind| kind == BlockKind::Mark),
+            Atomic::Functions => Blocks::by(trace, |kind| kind == BlockKind::Function),
+            Atomic::InnerFunctions => {
+                let functions = Blocks::by(trace, |kind| kind == BlockKind::Function);
+                Blocks::arranged(trace, functions.all.into_iter().filter(|block| block.height == 0).collect())
+            }
+            Atomic::Loops => Blocks::by(trace, |kind| kind == BlockKind::Loop),
+            Atomic::Sections => Scan::of(trace, &Choice { threads: Threads::None, sections: true, operations: false }),
+            Atomic::Operations => {
+                Scan::of(trace, &Choice { threads: Threads::None, sections: false, operations: true })
+            }
+            Atomic::Threads => Scan::of(trace, &Choice { threads: Threads::Whole, sections: false, operations: false }),
+        }
+    }
+
+    /// The blocks between `begin` and `end` whose kind is wanted.
+    fn by(trace: &Trace, wanted: impl Fn(BlockKind) -> bool) -> Blocks {
+        let mut open: Vec<Vec<Option<Block>>> = vec![Vec::new(); trace.threads.len()];
+        let mut last: Vec<EventId> = vec![EventId(0); trace.threads.len()];
+        let mut all = Vec::new();
+        for (id, event) in trace.iter() {
+            let thread = event.thread.index();
+            last[thread] = id;
+            match event.op {
+                Op::Begin { label, kind } => {
+                    open[thread].push(wanted(kind).then(|| starting(event.thread, id, label, kind)));
+                }
+                Op::End { .. } => all.extend(open[thread].pop().flatten().map(|block| Block { last: id, ..block })),
+                _ => {}
+            }
+        }
+        for (open, last) in open.into_iter().zip(last) {
+            all.extend(open.into_iter().flatten().map(|block| Block { last, ..block }));
+        }
+        Blocks::arranged(trace, all)
+    }
+
+    /// Puts blocks in order and finds which is in which.
+    fn arranged(trace: &Trace, mut all: Vec<Block>) -> Blocks {
+        all.sort_by_key(|block| (block.first, std::cmp::Reverse(block.last)));
+        let mut of_thread: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
+        let mut open: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
+        for position in 0..all.len() {
+            let Block { thread, first, .. } = all[position];
+            let open = &mut open[thread.index()];
+            while open.last().is_some_and(|outer| all[*outer as usize].last < first) {
+                open.pop();
+            }
+            all[position].around = open.last().copied();
+            all[position].height = 0;
+            open.push(position as u32);
+            of_thread[thread.index()].push(position as u32);
+        }
+        for position in (0..all.len()).rev() {
+            if let Some(around) = all[position].around {
+                let height = all[position].height + 1;
+                let outer = &mut all[around as usize].height;
+                *outer = height.max(*outer);
+            }
+        }
+        Blocks { all, of_thread }
+    }
+
+    /// All blocks, by first event; of blocks that share it the outer one comes first.
+    pub fn all(&self) -> &[Block] {
+        &self.all
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The innermost block that holds two events of a thread, by its position among all.
+    pub fn innermost(&self, thread: ThreadId, first: EventId, second: EventId) -> Option<usize> {
+        let own = &self.of_thread[thread.index()];
+        let begun = own.partition_point(|position| self.all[*position as usize].first <= first);
+        let mut position = own[..begun].last().copied();
+        while let Some(inner) = position {
+            let block = &self.all[inner as usize];
+            if block.holds(thread, first, second) {
+                return Some(inner as usize);
+            }
+            position = block.around;
+        }
+        None
+    }
+
+    /// The outermost blocks, by first event.
+    pub fn into_transactions(self) -> Vec<Transaction> {
+        let outermost = self.all.into_iter().filter(|block| block.around.is_none());
+        let transaction = |Block { thread, first, last, label, .. }| Transaction { thread, first, last, label };
+        outermost.map(transaction).collect()
+    }
+}
+
+fn has_blocks(trace: &Trace) -> bool {
+    trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. }))
+}
+
+fn starting(thread: ThreadId, first: EventId, label: Option<NameId>, kind: BlockKind) -> Block {
+    Block { thread, first, last: first, label, kind, height: 0, around: None }
+}
+
+/// What becomes a block where no `begin` says so.
+struct Choice {
+    threads: Threads,
+    sections: bool,
+    operations: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Threads {
+    None,
+    Whole,
+    /// A block never spans a fork or join.
+    Cut,
+}
+
+/// Goes through one thread after the other's events, as they come.
+struct Scan {
+    thread: Option<Block>,
+    section: Option<Block>,
+    /// How many locks are held.
+    locks: usize,
+    operation: Option<Block>,
+    /// How many operations are open.
+    operations: usize,
+}
+
+impl Scan {
+    fn of(trace: &Trace, choice: &Choice) -> Blocks {
+        let new = || Scan { thread: None, section: None, locks: 0, operation: None, operations: 0 };
+        let mut scans: Vec<Scan> = trace.threads.iter().map(|_| new()).collect();
+        let mut all = Vec::new();
+        for (id, event) in trace.iter() {
+            scans[event.thread.index()].event(choice, (event.thread, id), &event.op, &mut all);
+        }
+        for scan in scans {
+            all.extend([scan.thread, scan.section, scan.operation].into_iter().flatten());
+        }
+        Blocks::arranged(trace, all)
+    }
+
+    fn event(&mut self, choice: &Choice, (thread, id): (ThreadId, EventId), op: &Op, all: &mut Vec<Block>) {
+        let cuts = choice.threads == Threads::Cut && matches!(op, Op::Fork { .. } | Op::Join { .. });
+        if cuts {
+            all.extend([self.thread.take(), self.section.take()].into_iter().flatten());
+        }
+        if choice.threads != Threads::None && !cuts {
+            self.thread.get_or_insert_with(|| starting(thread, id, None, BlockKind::Thread)).last = id;
+        }
+        let in_section = self.locks > 0;
+        match op {
+            Op::Acquire { .. } | Op::AcquireShared { .. } | Op::Wake { .. } => self.locks += 1,
+            Op::Release { .. } | Op::ReleaseShared { .. } | Op::Wait { .. } => self.locks = self.locks.saturating_sub(1),
+            Op::Call { method, .. } if choice.operations => {
+                self.operations += 1;
+                self.operation.get_or_insert_with(|| starting(thread, id, Some(*method), BlockKind::Function));
+            }
+            _ => {}
+        }
+        if choice.sections && !cuts && (in_section || self.locks > 0) {
+            self.section.get_or_insert_with(|| starting(thread, id, None, BlockKind::Section)).last = id;
+            if self.locks == 0 {
+                all.extend(self.section.take());
+            }
+        }
+        if let Some(operation) = &mut self.operation {
+            operation.last = id;
+        }
+        if matches!(op, Op::Return { .. }) && self.operations > 0 {
+            self.operations -= 1;
+            if self.operations == 0 {
+                all.extend(self.operation.take());
+            }
+        }
+    }
+}
