@@ -1,5 +1,6 @@
 //! Candidate triples, one at a time: a real trace has up to 10⁹ of them, so that none is ever held.
 
+use crate::blocks::NamedBlocks;
 use crate::options::CandidateSet;
 use foretrace_trace::{EventId, NameId, Op, Structure, ThreadId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
@@ -50,7 +51,7 @@ pub struct Group {
     pub accesses: Vec<EventId>,
 }
 
-/// Three source locations; candidates with the same ones are reported together.
+/// Three source locations in blocks of one name; candidates with the same ones are reported together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Class {
     /// Where `first` is.
@@ -59,6 +60,8 @@ pub struct Class {
     pub remote: Place,
     /// Where `second` is.
     pub second: Place,
+    /// Which blocks ([`NamedBlocks::apart`]); 0 where they are not told apart.
+    pub block: u32,
 }
 
 /// A source location; an event without one is a place of its own.
@@ -78,10 +81,16 @@ impl Place {
 }
 
 impl Class {
-    /// The class of a triple.
+    /// The class of a triple, by its locations alone.
     pub fn of(trace: &Trace, triple: Triple) -> Class {
         let place = |event| Place::of(trace, event);
-        Class { first: place(triple.first), remote: place(triple.remote), second: place(triple.second) }
+        Class { first: place(triple.first), remote: place(triple.remote), second: place(triple.second), block: 0 }
+    }
+
+    /// The class of a triple, by its locations and its block.
+    pub fn in_block(trace: &Trace, blocks: Option<&NamedBlocks>, triple: Triple) -> Class {
+        let block = blocks.map_or(0, |blocks| blocks.apart(trace, triple));
+        Class { block, ..Class::of(trace, triple) }
     }
 
     /// Whether it has no location: then no other candidate is of this class, and nobody needs to remember it.

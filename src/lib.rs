@@ -1,5 +1,6 @@
 //! Predicts atomicity violations from the trace of one run, and proves each with a schedule.
 
+pub mod blocks;
 pub mod candidates;
 pub mod compare;
 pub mod explain;

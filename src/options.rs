@@ -1,9 +1,11 @@
 //! What an analysis run is asked to do.
 
+use crate::blocks::NamedBlocks;
 use crate::verdict::Decider;
 use foretrace_trace::{Atomic, Data, Feasibility, Independence, Model, Question};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Which triples are candidates.
@@ -77,6 +79,12 @@ pub struct Options {
     pub verdicts_only: bool,
     /// Whether reports say how long things took; without it the same input gives the same bytes.
     pub times: bool,
+    /// The blocks that classes are told apart by and reports name; without them, locations alone.
+    pub blocks: Option<Arc<NamedBlocks>>,
+    /// Whether text reports show every class, also those of whole threads.
+    pub all: bool,
+    /// Whether the recorded run failed: then what it shows itself is asked about first.
+    pub failed: bool,
 }
 
 impl Options {
@@ -88,7 +96,7 @@ impl Options {
                 feasibility: Feasibility::Prefix,
                 independence: Independence::Conflict,
             },
-            atomic: Atomic::Marked,
+            atomic: Atomic::Auto,
             candidates: CandidateSet::Adjacent,
             per: Per::Location,
             strategy: Strategy::Demand,
@@ -101,6 +109,9 @@ impl Options {
             seed: 0,
             verdicts_only: false,
             times: false,
+            blocks: None,
+            all: false,
+            failed: false,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! witness found without a solver spares the class the solver.
 
 mod bundled;
+mod observed;
 mod totals;
 
 pub use totals::{Progress, Refuted, Sink, Tally, Totals};
@@ -60,6 +61,11 @@ impl<'a> Case<'a> {
     pub(crate) fn constants(facts: Facts<'_>, options: &Options) -> FxHashMap<EventId, Value> {
         let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
         if values { constant_reads(facts) } else { FxHashMap::default() }
+    }
+
+    /// The class of a candidate.
+    pub(crate) fn class(&self, triple: Triple) -> Class {
+        Class::in_block(self.facts.trace, self.options.blocks.as_deref(), triple)
     }
 
     /// What bounds a query.
@@ -240,6 +246,10 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> anyhow::Result<()> {
         let set = self.case.options.candidates;
         let guarded = self.case.options.question.independence == Independence::Guarded;
+        let asks_all = matches!(asked, Asked::All) && self.case.options.per == Per::Location;
+        if asks_all && !guarded && self.case.options.failed {
+            self.observed_first(candidates, lanes)?;
+        }
         match asked {
             Asked::All if guarded && set == CandidateSet::Adjacent => {
                 self.stream(&mut candidates.triples(set), lanes, Some(candidates))?;
@@ -330,7 +340,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// The cheap stages.
     fn filter(&mut self, triple: Triple, judge: fn(&Filters<'r>, Triple) -> Option<Judgement>) -> Slot<'static> {
-        if self.is_done(Class::of(self.case.facts.trace, triple)) {
+        if self.is_done(self.case.class(triple)) {
             return Slot::Skipped;
         }
         let start = Instant::now();
@@ -417,7 +427,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn batches(&self, chunk: &[Triple], wanted: impl Fn(usize, &Class) -> bool, most: usize, task: Task) -> Vec<Batch> {
         let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
         for (place, triple) in chunk.iter().enumerate() {
-            let class = Class::of(self.case.facts.trace, *triple);
+            let class = self.case.class(*triple);
             if wanted(place, &class) {
                 by_class.entry(class).or_default().push((place, *triple));
             }
@@ -430,7 +440,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn note(&mut self, decision: &Decision) {
         if matches!(decision.verdict, Verdict::Feasible(_)) {
             self.progress.feasible += 1;
-            if let Some(found) = self.classes.get_mut(&Class::of(self.case.facts.trace, decision.triple)) {
+            if let Some(found) = self.classes.get_mut(&self.case.class(decision.triple)) {
                 *found = true;
             }
         }

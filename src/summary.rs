@@ -92,7 +92,7 @@ impl Summary {
     }
 }
 
-const ATOMICS: [Atomic; 4] = [Atomic::Marked, Atomic::LockRegions, Atomic::Operations, Atomic::Threads];
+const ATOMICS: [Atomic; 5] = [Atomic::Auto, Atomic::Marked, Atomic::Sections, Atomic::Operations, Atomic::Threads];
 
 fn counts(trace: &Trace, structure: &Structure, atomic: Atomic) -> TransactionCounts {
     let transactions = atomic.transactions(trace);

@@ -1,11 +1,13 @@
 //! What several commands ask of a trace: the choices of options, and whether they fit each other and the trace.
 
+use super::atomic::{Asked, AtomicArgs};
 use super::choices::{Choice, one_of, seconds};
 use super::say;
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::verdict::Decider;
-use foretrace_trace::{Atomic, Feasibility, Independence, Model, Question, Trace};
+use foretrace_trace::{Feasibility, Independence, Model, Question, Trace};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,18 +27,29 @@ pub struct QuestionArgs {
     #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
     independence: Independence,
 
-    /// What counts as a transaction
-    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
-    atomic: Atomic,
+    #[command(flatten)]
+    atomic: AtomicArgs,
 }
 
 impl QuestionArgs {
+    /// Reads the trace, or that of a recording with what is asked for.
+    pub fn read(&self, path: &Path) -> anyhow::Result<Asked> {
+        self.atomic.read(path)
+    }
+
+    /// That there is nothing to judge.
+    pub fn nothing_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Error {
+        self.atomic.nothing_to_judge(asked, path)
+    }
+
     /// Options that ask this, where the trace allows it.
-    pub fn options(&self, trace: &Trace) -> anyhow::Result<Options> {
+    pub fn options(&self, asked: &Asked) -> anyhow::Result<Options> {
+        let trace = &asked.trace;
         let mut options = Options::new(trace.data);
         let model = self.model.unwrap_or(options.question.model);
         options.question = Question { model, feasibility: self.feasibility, independence: self.independence };
-        options.atomic = self.atomic;
+        options.atomic = asked.atomic;
+        options.failed = asked.failed;
         must_fit(options.question, trace)?;
         Ok(options)
     }
@@ -74,14 +87,6 @@ pub const INDEPENDENCES: &[Choice<Independence>] = &[
     ("guarded", "also when their values make the order irrelevant (ctp and mcm)", Independence::Guarded),
 ];
 
-/// The values of `--atomic`.
-pub const ATOMICS: &[Choice<Atomic>] = &[
-    ("marked", "what stands between begin and end", Atomic::Marked),
-    ("lock-regions", "each outermost critical section without a wait in it", Atomic::LockRegions),
-    ("operations", "each operation, from call to return", Atomic::Operations),
-    ("threads", "each thread as a whole", Atomic::Threads),
-];
-
 /// The values of `--candidates`.
 pub const CANDIDATE_SETS: &[Choice<CandidateSet>] = &[
     ("adjacent", "neighbouring accesses; enough to find every violation", CandidateSet::Adjacent),
@@ -114,21 +119,6 @@ pub fn must_fit(question: Question, trace: &Trace) -> anyhow::Result<()> {
         bail!("--independence guarded asks for values: it goes with --model ctp and mcm, found {}", question.model);
     }
     Ok(())
-}
-
-/// A trace without transactions has no candidates: that is seldom what was meant.
-pub fn say_no_transactions(trace: &Trace, used: Atomic) {
-    let others: Vec<String> = ATOMICS
-        .iter()
-        .map(|(name, _, atomic)| (name, *atomic, atomic.transactions(trace).len()))
-        .filter(|(_, atomic, count)| *atomic != used && *count > 0)
-        .map(|(name, _, count)| format!("--atomic {name} ({count})"))
-        .collect();
-    let advice = match others.is_empty() {
-        true => "no other choice of --atomic has any".to_string(),
-        false => format!("try {}", others.join(" or ")),
-    };
-    say(format_args!("note: the trace has no transactions (--atomic {used}): {advice}"));
 }
 
 /// A flag that the first Ctrl-C sets; the second ends the process.

@@ -1,18 +1,16 @@
 //! `foretrace compare`: the models side by side.
 
-use super::asking::{
-    ATOMICS, CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, must_fit, say_no_transactions, stop_on_ctrl_c,
-};
+use super::asking::{CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, must_fit, stop_on_ctrl_c};
+use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
-use super::{Outcome, files};
+use super::{Outcome, atomic};
 use anyhow::bail;
 use foretrace::compare::{Asked, Comparison, Contest, Disagreement, Listener, MODELS, compare};
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::predict::Progress;
-use foretrace::recorder::Folder;
 use foretrace::report::{ComparisonJson, ComparisonText, Subject};
-use foretrace_trace::{Atomic, Feasibility, Independence, Model, Observed, Question, Trace};
+use foretrace_trace::{Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -27,7 +25,7 @@ Exit codes: 0 every model decided every candidate, 2 error, 3 not everything dec
 
 Examples:
   foretrace compare trace.jsonl
-  foretrace compare trace.jsonl --atomic lock-regions --candidates all --times
+  foretrace compare trace.jsonl --atomic sections --candidates all --times
   foretrace compare trace.jsonl --models none --candidates all
   foretrace compare trace.jsonl --independence guarded --format json")]
 pub struct Args {
@@ -42,9 +40,8 @@ pub struct Args {
     #[arg(long, default_value = "conflict", value_parser = one_of(INDEPENDENCES))]
     independence: Independence,
 
-    /// What counts as a transaction
-    #[arg(long, default_value = "marked", value_parser = one_of(ATOMICS))]
-    atomic: Atomic,
+    #[command(flatten)]
+    atomic: AtomicArgs,
 
     /// Which triples of accesses are decided
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
@@ -90,13 +87,14 @@ const ASKED: &[Choice<Option<Model>>] = &[
 
 /// Compares.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (trace, observed) = files::read_trace(&args.trace)?;
-    let options = options(args, &trace)?;
-    let transactions = options.atomic.transactions(&trace);
+    let asked = args.atomic.read(&args.trace)?;
+    let mut options = options(args, &asked.trace)?;
+    options.atomic = asked.atomic;
+    let transactions = options.atomic.transactions(&asked.trace);
     if transactions.is_empty() {
-        say_no_transactions(&trace, options.atomic);
+        return Err(args.atomic.nothing_to_judge(&asked, &args.trace));
     }
-    let file = Folder::trace_of(&args.trace).display().to_string();
+    let atomic::Asked { trace, observed, file, .. } = asked;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let stop = stop_on_ctrl_c()?;
     let contest = contest(args, &trace)?;
@@ -187,7 +185,6 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.question.feasibility = args.feasibility;
     options.question.independence = args.independence;
     must_fit(options.question, trace)?;
-    options.atomic = args.atomic;
     options.candidates = args.candidates;
     options.per = Per::Event;
     options.jobs = args.jobs.map_or(options.jobs, usize::from);

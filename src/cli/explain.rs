@@ -1,15 +1,15 @@
 //! `foretrace explain`: why a candidate can or cannot happen.
 
+use super::Outcome;
 use super::asking::{QuestionArgs, TimeLimits, stop_on_ctrl_c};
+use super::atomic::Asked;
 use super::choices::{FORMATS, Format, one_of};
-use super::{Outcome, files};
 use anyhow::Context;
 use foretrace::explain::explain;
 use foretrace::options::Options;
-use foretrace::recorder::Folder;
 use foretrace::report::{ExplanationReport, Subject};
 use foretrace::verdict::Verdict;
-use foretrace_trace::{EventId, Trace, Triple};
+use foretrace_trace::{EventId, Triple};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -56,14 +56,14 @@ pub struct Args {
 
 /// Explains.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (trace, observed) = files::read_trace(&args.trace)?;
-    let options = options(args, &trace)?;
+    let asked = args.question.read(&args.trace)?;
+    let options = options(args, &asked)?;
+    let Asked { trace, observed, file, .. } = asked;
     let transactions = options.atomic.transactions(&trace);
     let triple = Triple { first: EventId(args.first), remote: EventId(args.remote), second: EventId(args.second) };
     triple.candidate(&trace, &transactions).with_context(|| {
         format!("{triple} is no candidate of {} (--atomic {})", args.trace.display(), options.atomic)
     })?;
-    let file = Folder::trace_of(&args.trace).display().to_string();
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let stop = stop_on_ctrl_c()?;
     let explanation = explain(&trace, &observed, &transactions, &options, triple, &stop)?;
@@ -81,8 +81,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
-fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
-    let mut options = args.question.options(trace)?;
+fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
+    let mut options = args.question.options(asked)?;
     options.timeout = args.limits.timeout;
     options.budget = args.limits.budget;
     options.seed = args.seed;

@@ -1,6 +1,7 @@
 //! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
 
 mod asking;
+mod atomic;
 mod cargo;
 mod cc;
 mod check;
@@ -76,7 +77,7 @@ Examples:
   foretrace predict bank.foretrace --witness-dir witnesses
   foretrace replay witnesses/witness-10-38-14.json -- ./bank
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl
-  foretrace predict bank.jsonl --atomic lock-regions --format json
+  foretrace predict bank.jsonl --atomic sections --format json
   foretrace explain bank.jsonl 15 40 16
   foretrace compare bank.jsonl";
 

@@ -1,19 +1,20 @@
 //! `foretrace predict`: the main job.
 
-use super::asking::{CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, say_no_transactions, stop_on_ctrl_c};
+use super::asking::{CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, stop_on_ctrl_c};
+use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
-use super::{Outcome, files, is_closed_pipe};
+use super::{Outcome, is_closed_pipe};
 use anyhow::{Context, bail};
+use foretrace::blocks::NamedBlocks;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
-use foretrace::recorder::Folder;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
-use foretrace_trace::Trace;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
@@ -25,7 +26,7 @@ Exit codes: 0 nothing can happen, 1 something can, 2 error, 3 nothing found but 
 
 Examples:
   foretrace predict trace.jsonl
-  foretrace predict trace.jsonl.zst --atomic lock-regions --jobs 4 --budget 60
+  foretrace predict trace.jsonl.zst --atomic sections --jobs 4 --budget 60
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
   foretrace predict trace.jsonl --witness-dir witnesses")]
@@ -72,6 +73,10 @@ pub struct Args {
     #[arg(long, default_value = "auto", value_parser = one_of(ORDERS))]
     order: Order,
 
+    /// Show every class in full, also those of whole threads
+    #[arg(long)]
+    all: bool,
+
     /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
@@ -103,13 +108,14 @@ const ORDERS: &[Choice<Order>] = &[
 
 /// Predicts and reports.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (trace, observed) = files::read_trace(&args.trace)?;
-    let options = options(args, &trace)?;
-    let transactions = options.atomic.transactions(&trace);
+    let asked = args.question.read(&args.trace)?;
+    let mut options = options(args, &asked)?;
+    let transactions = options.atomic.transactions(&asked.trace);
     if transactions.is_empty() {
-        say_no_transactions(&trace, options.atomic);
+        return Err(args.question.nothing_to_judge(&asked, &args.trace));
     }
-    let file = Folder::trace_of(&args.trace).display().to_string();
+    let Asked { trace, observed, file, .. } = asked;
+    options.blocks = Some(Arc::new(NamedBlocks::new(&trace, options.atomic)));
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -135,10 +141,10 @@ fn unknown(totals: &Totals) -> u64 {
 }
 
 /// The options of the run, where they fit each other and the trace.
-fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
-    let mut options = args.question.options(trace)?;
+fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
+    let mut options = args.question.options(asked)?;
     if args.strategy == Strategy::Paper {
-        paper::supports(trace, options.question)?;
+        paper::supports(&asked.trace, options.question)?;
         if !matches!(args.order, Order::Auto | Order::Idl) {
             bail!("--order is for --strategy demand, found --strategy paper, which has difference logic");
         }
@@ -160,6 +166,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.order = args.order;
     options.seed = args.seed;
     options.times = args.times;
+    options.all = args.all;
     Ok(options)
 }
 

@@ -1,6 +1,6 @@
 //! `foretrace record`: run a program and leave its trace.
 
-use super::trace::WalkArgs;
+use super::trace::{Found, NOTHING, Or, WalkArgs};
 use super::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run};
@@ -103,6 +103,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let program = Program::find(&args.command)?;
     program.check()?;
+    args.walk.walking()?; // what cannot be walked for is said before the program runs
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&program));
     ignore_ctrl_c()?;
     match args.runs {
@@ -129,8 +130,11 @@ fn ignore_ctrl_c() -> anyhow::Result<()> {
 /// One run: recorded, and made a trace.
 fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<Ending> {
     let (folder, ending) = run_recorded(args, program, path, mode)?;
-    let walked = args.walk.walk(folder.path(), &folder.trace())?;
+    let (walked, found) = args.walk.walk(folder.path(), &folder.trace(), Or::Write)?;
     say(format_args!("foretrace: {} {ending}; {walked}: {}", name(program), path.join("trace.jsonl.zst").display()));
+    if found == Found::Nothing {
+        say(format_args!("foretrace: note: {NOTHING}"));
+    }
     Ok(ending)
 }
 
@@ -159,7 +163,7 @@ fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Resul
             continue;
         }
         failed += 1;
-        let walked = args.walk.walk(folder.path(), &folder.trace())?;
+        let (walked, _) = args.walk.walk(folder.path(), &folder.trace(), Or::Write)?;
         say(format_args!("foretrace: seed {seed}: {} {ending}; {walked}: {}", name(program), place.display()));
     }
     say(format_args!("foretrace: {failed} of {runs} runs failed"));

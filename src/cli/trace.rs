@@ -1,11 +1,12 @@
 //! `foretrace trace`: from a recording to a trace, and what `record` shares of it.
 
+use super::atomic::AtomicArgs;
 use super::files::{stage_trace, write_trace};
 use super::{Outcome, say};
-use anyhow::Context;
-use foretrace::recorder::Folder;
+use anyhow::{Context, bail};
+use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_trace::Data;
-use foretrace_walker::{Options, Pattern, Statistics, Transactions, walk};
+use foretrace_walker::{Options, Statistics, walk};
 use std::path::{Path, PathBuf};
 
 /// Make a trace of a recording, with other transactions or another focus
@@ -32,62 +33,85 @@ pub struct Args {
 /// How the trace is made.
 #[derive(clap::Args)]
 pub struct WalkArgs {
-    /// What the trace has as transactions
-    ///
-    /// marked: what FORETRACE_ATOMIC_BEGIN and _END of foretrace.h enclose; sections: each outermost critical section;
-    /// functions[=PATTERN]: each outermost call of a function below main and the threads' own; inner-functions[=PATTERN]:
-    /// each innermost one; loops: each turn of a loop.
-    #[arg(long, value_name = "WHAT", default_value = "marked", value_parser = transactions, verbatim_doc_comment)]
-    atomic: Recorded,
+    #[command(flatten)]
+    atomic: AtomicArgs,
 
-    /// Keep only transactions that access a variable of such a name, such as 'acct.*'. All events stay, since
+    /// Keep only blocks that access a variable of such a name, such as 'acct.*'. All events stay, since
     /// verdicts depend on them
     #[arg(long, value_name = "PATTERN")]
     focus: Option<String>,
 }
 
-/// What becomes a transaction.
-#[derive(Clone)]
-struct Recorded(Transactions);
-
-/// Reads `marked`, `functions=deposit*` and the like.
-fn transactions(text: &str) -> Result<Recorded, String> {
-    let (what, pattern) = match text.split_once('=') {
-        Some((what, pattern)) => (what, Some(pattern)),
-        None => (text, None),
-    };
-    let functions = |outermost| Ok(Recorded(Transactions::Functions { pattern: pattern.map(Pattern::new), outermost }));
-    match (what, pattern) {
-        ("marked", None) => Ok(Recorded(Transactions::Marked)),
-        ("sections", None) => Ok(Recorded(Transactions::CriticalSections)),
-        ("loops", None) => Ok(Recorded(Transactions::LoopBodies)),
-        ("functions", _) => functions(true),
-        ("inner-functions", _) => functions(false),
-        _ => Err("expected marked, sections, functions[=PATTERN], inner-functions[=PATTERN] or loops".to_string()),
-    }
+/// What a walk is asked for, and how that is noted.
+pub struct Walking {
+    pub options: Options,
+    pub by: WalkedBy,
 }
 
 impl WalkArgs {
-    /// Walks a recording and writes its trace; the result says what is in it.
-    pub fn walk(&self, recording: &Path, output: &Path) -> anyhow::Result<String> {
-        let focus = self.focus.as_deref().map(Pattern::new);
-        let options = Options { transactions: self.atomic.0.clone(), focus };
-        let (walked, staged) = walk(recording, &options, |walked| stage_trace(&walked.trace, output))?;
-        match staged? {
-            Some(staged) => staged.put_in_place().with_context(|| output.display().to_string())?,
-            None => write_trace(&walked.trace, Some(output), None)?,
+    /// Walks a recording and writes its trace; the result says what is in it, and whether a block is.
+    pub fn walk(&self, recording: &Path, output: &Path, or: Or) -> anyhow::Result<(String, Found)> {
+        let walking = self.walking()?;
+        let walked = walk_to(recording, output, &walking, or)?;
+        if output == Folder::trace_of(recording) {
+            walking.by.save(recording)?;
         }
-        let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
-        let part =
-            if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };
-        let end = if walked.statistics.ends_early { ENDS_EARLY } else { "" };
-        let told = match walked.trace.data {
-            Data::Concrete => concrete(&walked.statistics),
-            _ => told(&walked.statistics),
-        };
-        let told = format!("{told}{}", raced(walked.statistics.races));
-        Ok(format!("{events} events of {threads} threads{part}{end}, {told}"))
+        Ok(walked)
     }
+
+    /// Whether a pattern says which blocks are wanted.
+    fn asks_for_some(&self) -> bool {
+        self.focus.is_some() || self.atomic.has_pattern()
+    }
+
+    /// What the walk is asked for.
+    pub fn walking(&self) -> anyhow::Result<Walking> {
+        self.atomic.walking(self.focus.as_deref())
+    }
+}
+
+/// Whether a walk found a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// It did.
+    Blocks,
+    /// None of what was asked for.
+    Nothing,
+}
+
+/// What becomes of a trace without blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Or {
+    /// It is written all the same.
+    Write,
+    /// It is an error, and nothing is written.
+    Fail,
+}
+
+/// That a walk found nothing of what was asked for.
+pub const NOTHING: &str =
+    "found no transactions: no block that fits --atomic, --include and --focus accesses a shared variable twice";
+
+/// Walks a recording and writes its trace; the result says what is in it, and whether a block is.
+pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> anyhow::Result<(String, Found)> {
+    let (walked, staged) = walk(recording, &walking.options, |walked| stage_trace(&walked.trace, output))?;
+    let found = if walked.statistics.transactions > 0 { Found::Blocks } else { Found::Nothing };
+    if (found, or) == (Found::Nothing, Or::Fail) {
+        bail!("{}: {NOTHING}", recording.display());
+    }
+    match staged? {
+        Some(staged) => staged.put_in_place().with_context(|| output.display().to_string())?,
+        None => write_trace(&walked.trace, Some(output), None)?,
+    }
+    let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
+    let part = if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };
+    let end = if walked.statistics.ends_early { ENDS_EARLY } else { "" };
+    let told = match walked.trace.data {
+        Data::Concrete => concrete(&walked.statistics),
+        _ => told(&walked.statistics),
+    };
+    let told = format!("{told}{}", raced(walked.statistics.races));
+    Ok((format!("{events} events of {threads} threads{part}{end}, {told}"), found))
 }
 
 /// What is said where the logs go on.
@@ -136,7 +160,8 @@ fn raced(races: u64) -> String {
 /// Makes the trace.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let output = args.output.clone().unwrap_or_else(|| Folder::trace_of(&args.recording));
-    let walked = args.walk.walk(&args.recording, &output)?;
-    say(format_args!("foretrace: {walked}: {}", output.display()));
+    let or = if args.walk.asks_for_some() { Or::Fail } else { Or::Write };
+    let (told, _) = args.walk.walk(&args.recording, &output, or)?;
+    say(format_args!("foretrace: {told}: {}", output.display()));
     Ok(Outcome::Fine)
 }

@@ -66,7 +66,9 @@ impl Run<'_, '_> {
         let remote = Place::Loc(place);
         let trace = self.case.facts.trace;
         let [first, second] = [pair.first, pair.second].map(|event| Place::of(trace, event));
-        self.classes.get(&Class { first, remote, second }) == Some(&true)
+        let triple = Triple { first: pair.first, remote: pair.first, second: pair.second };
+        let block = self.case.class(triple).block;
+        self.classes.get(&Class { first, remote, second, block }) == Some(&true)
     }
 
     fn skip(&mut self, count: usize) {
@@ -94,7 +96,7 @@ impl Run<'_, '_> {
         let triple = Triple { first, remote: piece.accesses[0], second };
         let slot = match piece.refuted_by {
             None => self.filter(triple, Filters::judge_left),
-            Some(_) if self.is_done(Class::of(self.case.facts.trace, triple)) => {
+            Some(_) if self.is_done(self.case.class(triple)) => {
                 return self.skip(piece.accesses.len());
             }
             Some(by) => Slot::Refuted(Refuted { first, second, remotes: piece.accesses, by }),

@@ -86,6 +86,19 @@ impl Folder {
         }
     }
 
+    /// The folder of the recording that a path is, or is the trace of.
+    pub fn around(path: &Path) -> Option<PathBuf> {
+        let folders = [Some(path), path.parent()];
+        folders.into_iter().flatten().find(|folder| folder.join(MANIFEST).is_file()).map(Path::to_path_buf)
+    }
+
+    /// Whether the run that a folder has the recording of is known to have failed.
+    pub fn failed(folder: &Path) -> bool {
+        let text = std::fs::read_to_string(folder.join(MANIFEST)).unwrap_or_default();
+        let recording: Option<Recording> = serde_json::from_str(&text).ok();
+        recording.and_then(|recording| recording.exit).is_some_and(|exit| exit != Ending::Code(0))
+    }
+
     /// Says what is recorded here.
     pub fn describe(&self, run: &Run<'_>, exit: Option<Ending>) -> Result<(), FolderError> {
         let (program, mode) = (run.program, &run.mode);

@@ -12,6 +12,7 @@ mod schedule;
 mod target;
 mod unlogged;
 mod verify;
+mod walked;
 
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};
@@ -21,3 +22,4 @@ pub use replay::{Outcome, Plan, ReplayError, Replayed, judge, run_plan};
 pub use schedule::Turn;
 pub use target::{Places, Target, Times};
 pub use verify::{Difference, Event, Expected, What, ops};
+pub use walked::WalkedBy;

@@ -1,10 +1,13 @@
 //! Candidates by source location, and which of them people should look at first.
 
+use super::Subject;
+use crate::blocks::BlockName;
 use crate::candidates::Class;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_trace::{Pattern, Triple, Witness};
+use foretrace_trace::{BlockKind, EventId, Pattern, Triple, Witness};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use std::cmp::Reverse;
 
 /// How much a feasible candidate deserves a look; greater is worse. The fields count from the first on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -51,12 +54,14 @@ pub struct Found {
     pub guarded: Option<bool>,
     /// How bad it is.
     pub severity: Severity,
+    /// Whether the recorded order itself shows it.
+    pub observed: bool,
 }
 
 impl Found {
-    fn new(decision: &Decision, witness: &Witness, severity: Severity) -> Found {
+    fn new(decision: &Decision, witness: &Witness, severity: Severity, observed: bool) -> Found {
         let Decision { triple, pattern, decided_by, guarded, .. } = *decision;
-        Found { triple, pattern, decided_by, witness: witness.clone(), guarded, severity }
+        Found { triple, pattern, decided_by, witness: witness.clone(), guarded, severity, observed }
     }
 }
 
@@ -77,6 +82,27 @@ pub struct ClassVerdicts {
     pub undecided: Option<Box<Decision>>,
 }
 
+/// Where a feasible candidate stands among others.
+struct Standing {
+    /// The name of its block; nothing for marks, which are not grouped.
+    block: Option<BlockName>,
+    /// Smaller ones come first: what did not happen, or in a run that did not fail; of a whole thread; the distance to the end of
+    /// a run that failed; not marked; how many levels of blocks there are inside.
+    order: (bool, bool, Reverse<EventId>, bool, u32),
+}
+
+impl Standing {
+    fn of(subject: Subject<'_>, found: &Found) -> Standing {
+        let happened = found.observed && subject.options.failed;
+        let second = Reverse(if happened { found.triple.second } else { EventId(0) });
+        let block = subject.block(found.triple).filter(|(name, _)| name.kind != BlockKind::Mark);
+        let is_thread = block.is_some_and(|(name, _)| name.kind == BlockKind::Thread);
+        let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
+        let order = (!happened, is_thread, second, is_unmarked, height);
+        Standing { block: block.map(|(name, _)| name), order }
+    }
+}
+
 /// All classes of a run, in the order in which their first candidate was decided.
 #[derive(Debug, Default)]
 pub struct Classes {
@@ -93,7 +119,8 @@ impl Classes {
     }
 
     /// Adds a decision.
-    pub fn add(&mut self, class: Class, decision: &Decision) {
+    pub fn add(&mut self, subject: Subject<'_>, decision: &Decision) {
+        let class = subject.class(decision.triple);
         if class.is_one_candidate() && matches!(decision.verdict, Verdict::Infeasible) {
             self.refuted.0 += 1;
             self.refuted.1 += usize::from(decision.rests_on == Some(RestsOn::Pin));
@@ -104,8 +131,11 @@ impl Classes {
             Verdict::Feasible(witness) => {
                 entry.feasible += 1;
                 let severity = Severity::of(decision, witness);
-                if entry.worst.as_ref().is_none_or(|worst| worst.severity < severity) {
-                    entry.worst = Some(Box::new(Found::new(decision, witness, severity)));
+                let observed = subject.is_observed(decision.triple, witness);
+                let shown = |observed: bool| observed && subject.options.failed;
+                let is_worse = |worst: &Found| (shown(worst.observed), worst.severity) < (shown(observed), severity);
+                if entry.worst.as_deref().is_none_or(is_worse) {
+                    entry.worst = Some(Box::new(Found::new(decision, witness, severity, observed)));
                 }
             }
             Verdict::Infeasible => {
@@ -119,13 +149,22 @@ impl Classes {
         }
     }
 
-    /// The classes that hold something feasible, worst first; of equal ones that with more feasible candidates, then
-    /// the one that came first.
-    pub fn feasible(&self) -> Vec<(&ClassVerdicts, &Found)> {
-        let mut found: Vec<(&ClassVerdicts, &Found)> =
-            self.named.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst))).collect();
-        found.sort_by_key(|(class, worst)| std::cmp::Reverse((worst.severity, class.feasible)));
-        found
+    /// The classes that hold something feasible, in the order in which people should look at them: what happened in a run that
+    /// failed, nearest to its end first; then by block, tight ones first, whole threads last; of one block the worst first,
+    /// then that with more feasible candidates, then the one that came first.
+    pub fn feasible(&self, subject: Subject<'_>) -> Vec<(&ClassVerdicts, &Found)> {
+        let found = self.named.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst)));
+        let mut found: Vec<_> = found.map(|(class, worst)| (Standing::of(subject, worst), class, worst)).collect();
+        let mut worst_of: IndexMap<Option<BlockName>, Reverse<Severity>, FxBuildHasher> = IndexMap::default();
+        for (standing, _, worst) in &found {
+            let of_block = worst_of.entry(standing.block).or_insert(Reverse(worst.severity));
+            *of_block = Reverse(worst.severity).min(*of_block);
+        }
+        found.sort_by_key(|(standing, class, worst)| {
+            let block = worst_of.get_full(&standing.block).map(|(position, _, worst)| (*worst, position));
+            (standing.order, block, Reverse((worst.severity, class.feasible)))
+        });
+        found.into_iter().map(|(_, class, worst)| (class, worst)).collect()
     }
 
     /// The classes in which nothing is feasible and something undecided, with the first such candidate.

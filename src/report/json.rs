@@ -1,10 +1,11 @@
 //! The report for programs: one JSON object, written candidate by candidate as decisions come.
 
+use super::block::BlockJson;
 use super::totals::TotalsJson;
 use super::{Subject, candidate_set_name, per_name};
 use crate::predict::Totals;
 use crate::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Op, Pattern, Trace, Triple, Unseen};
+use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Op, Pattern, Triple, Unseen};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -13,10 +14,9 @@ pub const VERSION: u32 = 1;
 
 /// Writes the report contract of `docs/trace-format.md`; its schema is `schemas/report.schema.json`.
 pub struct JsonReport<'t, W: Write> {
-    trace: &'t Trace,
+    subject: Subject<'t>,
     out: W,
     any: bool,
-    times: bool,
 }
 
 /// Writes an object that goes on: all but its closing brace.
@@ -61,6 +61,8 @@ struct Candidate<'a> {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_on: Option<RestsOn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<BlockJson<'a>>,
     #[serde(flatten)]
     feasible: Option<Feasible<'a>>,
 }
@@ -72,6 +74,8 @@ struct Feasible<'a> {
     guarded: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unseen: Option<UnseenJson<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    observed: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     use_after_free: &'a [EventId],
     var: &'a str,
@@ -108,7 +112,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         write_open_object(&head, &mut out)?;
         out.write_all(b",\n\"candidates\":[")?;
         out.flush()?; // whoever listens hears that the work has begun
-        Ok(JsonReport { trace, out, any: false, times: subject.options.times })
+        Ok(JsonReport { subject, out, any: false })
     }
 
     /// Writes one decision.
@@ -125,6 +129,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
             decided_by: decision.decided_by,
             reason,
             rests_on: decision.rests_on,
+            block: BlockJson::of(self.subject, decision.triple),
             feasible: self.feasible(decision),
         };
         self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
@@ -138,12 +143,14 @@ impl<'t, W: Write> JsonReport<'t, W> {
     {
         let Verdict::Feasible(witness) = &decision.verdict else { return None };
         let Triple { first, remote, second } = decision.triple;
-        let locs = [first, remote, second].map(|event| self.trace.loc(event));
+        let trace = self.subject.trace;
+        let locs = [first, remote, second].map(|event| trace.loc(event));
         Some(Feasible {
             guarded: decision.guarded,
             unseen: witness.run().unseen.map(|unseen| self.unseen(unseen)),
+            observed: self.subject.is_observed(decision.triple, witness),
             use_after_free: &witness.run().uses_after_free,
-            var: self.trace.event(first).op.var().map_or("", |var| &self.trace.vars[var.index()].key),
+            var: trace.event(first).op.var().map_or("", |var| &trace.vars[var.index()].key),
             locs: Some(locs).filter(|locs| locs.iter().any(Option::is_some)),
             schedule: witness.schedule(),
         })
@@ -153,8 +160,8 @@ impl<'t, W: Write> JsonReport<'t, W> {
     where
         't: 'a,
     {
-        let what = match self.trace.event(unseen.event).op {
-            Op::Unseen { what, .. } => self.trace.names.text(what),
+        let what = match self.subject.trace.event(unseen.event).op {
+            Op::Unseen { what, .. } => self.subject.trace.names.text(what),
             _ => "",
         };
         UnseenJson { what, event: unseen.event, after: unseen.after }
@@ -163,7 +170,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
     /// Ends the report.
     pub fn finish(mut self, totals: &Totals) -> io::Result<()> {
         write!(self.out, "],\n\"totals\":")?;
-        serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.times))?;
+        serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.subject.options.times))?;
         self.out.write_all(b"}\n")?;
         self.out.flush()
     }

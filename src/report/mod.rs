@@ -2,6 +2,7 @@
 //!
 //! A report shows as feasible only what comes with a [`foretrace_trace::Witness`], which nobody but the checker makes.
 
+mod block;
 mod class;
 mod comparison;
 mod explanation;
@@ -22,8 +23,10 @@ pub use table::act;
 pub use text::TextReport;
 pub use witness::{WitnessDir, WitnessFileError, write_whole};
 
+use crate::blocks::BlockName;
+use crate::candidates::Class;
 use crate::options::{CandidateSet, Options, Per};
-use foretrace_trace::{Atomic, Pattern, Trace, Transaction};
+use foretrace_trace::{Atomic, Independence, Pattern, Trace, Transaction, Triple, Witness};
 
 /// What a report is about.
 #[derive(Clone, Copy)]
@@ -55,6 +58,23 @@ pub fn per_name(per: Per) -> &'static str {
 }
 
 impl Subject<'_> {
+    /// The class of a candidate.
+    fn class(&self, triple: Triple) -> Class {
+        Class::in_block(self.trace, self.options.blocks.as_deref(), triple)
+    }
+
+    /// The name of a candidate's block and how many levels of blocks that has inside, where blocks are known.
+    fn block(&self, triple: Triple) -> Option<(BlockName, u32)> {
+        self.options.blocks.as_deref()?.of(self.trace, triple)
+    }
+
+    /// Whether the recorded order itself shows a feasible candidate.
+    fn is_observed(&self, triple: Triple, witness: &Witness) -> bool {
+        let is_in_order = triple.first < triple.remote && triple.remote < triple.second;
+        let depends = self.options.question.independence == Independence::Conflict || witness.schedule().is_sorted();
+        is_in_order && depends
+    }
+
     /// The line that says what counts as a transaction.
     fn transactions_line(&self) -> String {
         let atomic = self.options.atomic;
@@ -65,8 +85,12 @@ impl Subject<'_> {
 /// What a choice of transactions means, for people.
 fn atomic_meaning(atomic: Atomic) -> &'static str {
     match atomic {
+        Atomic::Auto => "outermost of threads, functions, turns of loops and critical sections",
         Atomic::Marked => "what stands between begin and end",
-        Atomic::LockRegions => "outermost critical sections without a wait",
+        Atomic::Sections => "outermost critical sections",
+        Atomic::Functions => "outermost calls of functions",
+        Atomic::InnerFunctions => "innermost calls of functions",
+        Atomic::Loops => "turns of loops",
         Atomic::Operations => "operations, from call to return",
         Atomic::Threads => "whole threads",
     }

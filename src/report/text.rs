@@ -2,16 +2,19 @@
 
 use super::class::{ClassVerdicts, Classes, Found};
 use super::table::{self, Mark};
-use super::{Subject, pattern_meaning, totals};
-use crate::candidates::Class;
+use super::{Subject, block, pattern_meaning, totals};
+use crate::blocks::BlockName;
 use crate::predict::{Refuted, Totals};
 use crate::verdict::{Decision, Verdict};
 use anstyle::{AnsiColor, Style};
-use foretrace_trace::{EventId, Op, Trace, Unseen};
+use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, Unseen};
 use std::io::{self, Write};
 
 /// Classes that stay undecided are listed up to this many.
 const MOST_UNDECIDED: usize = 20;
+
+/// Classes of whole threads are shown up to this many, where nothing else can happen or explains the failure.
+const MOST_OF_THREADS: usize = 3;
 
 pub(super) const HEAD: Style = Style::new().bold();
 pub(super) const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
@@ -31,21 +34,28 @@ impl<'t> TextReport<'t> {
 
     /// Adds a decision.
     pub fn add(&mut self, decision: &Decision) {
-        self.classes.add(Class::of(self.subject.trace, decision.triple), decision);
+        self.classes.add(self.subject, decision);
     }
 
     /// Adds candidates that were refuted together.
     pub fn add_refuted(&mut self, refuted: &Refuted<'_>) {
-        self.classes.add_refuted(Class::of(self.subject.trace, refuted.triple()), refuted.remotes.len() as u64);
+        self.classes.add_refuted(self.subject.class(refuted.triple()), refuted.remotes.len() as u64);
     }
 
     /// Writes the report. `out` may drop the styling.
     pub fn write(&self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
         self.write_head(out)?;
-        let feasible = self.classes.feasible();
-        for (number, (class, worst)) in feasible.iter().enumerate() {
+        let feasible = self.classes.feasible(self.subject);
+        let (shown, folded) = self.fold(&feasible);
+        let mut headed = None;
+        for (number, (class, worst)) in shown.iter().enumerate() {
             writeln!(out)?;
+            self.write_heading(worst, &mut headed, out)?;
             self.write_class(number + 1, class, worst, out)?;
+        }
+        if folded > 0 {
+            let of_threads = plural(folded as u64, "class");
+            writeln!(out, "\n{HEAD}{of_threads} more in no block but whole threads{HEAD:#} (--all shows them)")?;
         }
         self.write_undecided(out)?;
         writeln!(out)?;
@@ -75,6 +85,35 @@ impl<'t> TextReport<'t> {
         )
     }
 
+    /// What is shown, and how much is only counted: of whole threads' classes the first few, where there are no others.
+    fn fold<'c>(&self, feasible: &[(&'c ClassVerdicts, &'c Found)]) -> (Vec<(&'c ClassVerdicts, &'c Found)>, usize) {
+        let happened = |found: &Found| found.observed && self.subject.options.failed;
+        let folds = |found: &Found| block::is_folded(self.subject, found.triple);
+        let (of_threads, mut shown): (Vec<_>, Vec<_>) = feasible.iter().copied().partition(|(_, found)| folds(found));
+        let explains_failure = shown.iter().any(|(_, found)| happened(found));
+        let is_failure = |found: &Found| happened(found) && !explains_failure;
+        if shown.is_empty() || of_threads.iter().any(|(_, found)| is_failure(found)) {
+            let wanted = |found: &Found| shown.is_empty() || is_failure(found);
+            let first: Vec<_> =
+                of_threads.iter().copied().filter(|(_, found)| wanted(found)).take(MOST_OF_THREADS).collect();
+            let failures = first.iter().filter(|(_, found)| happened(found)).count();
+            shown.splice(0..0, first[..failures].iter().copied());
+            shown.extend(&first[failures..]);
+        }
+        let folded = feasible.len() - shown.len();
+        (shown, folded)
+    }
+
+    /// The block that the next classes are of, where it is another one; marks have their names with the accesses.
+    fn write_heading(&self, found: &Found, headed: &mut Option<BlockName>, out: &mut dyn Write) -> io::Result<()> {
+        let name = self.subject.block(found.triple).map(|(name, _)| name);
+        let name = name.filter(|name| name.kind != BlockKind::Mark && self.subject.options.atomic == Atomic::Auto);
+        if name == std::mem::replace(headed, name) {
+            return Ok(());
+        }
+        name.map_or(Ok(()), |name| writeln!(out, "{HEAD}In {}{HEAD:#}", block::in_words(self.subject.trace, name)))
+    }
+
     fn write_class(&self, number: usize, class: &ClassVerdicts, worst: &Found, out: &mut dyn Write) -> io::Result<()> {
         let trace = self.subject.trace;
         let triple = worst.triple;
@@ -86,7 +125,10 @@ impl<'t> TextReport<'t> {
                 worst.witness.run().uses_after_free.iter().map(|event| self.place(*event)).collect();
             writeln!(out, "   {BAD}use after free{BAD:#}: {}", used.join(", "))?;
         }
-        for remark in remarks(trace, worst) {
+        if worst.observed && self.subject.options.failed {
+            writeln!(out, "   {BAD}this happened in this run{BAD:#}, which failed")?;
+        }
+        for remark in remarks(trace, worst, self.subject.options.question.independence) {
             writeln!(out, "   {remark}")?;
         }
         writeln!(
@@ -112,7 +154,7 @@ impl<'t> TextReport<'t> {
     fn write_accesses(&self, found: &Found, out: &mut dyn Write) -> io::Result<()> {
         let trace = self.subject.trace;
         let triple = found.triple;
-        let label = self.transaction_label(triple.first).map_or(String::new(), |label| format!(", in `{label}`"));
+        let label = self.label(triple).map_or(String::new(), |label| format!(", in `{label}`"));
         let roles = [("first", triple.first), ("remote", triple.remote), ("second", triple.second)];
         for ((role, event), writes) in roles.into_iter().zip(found.pattern.writes()) {
             let thread = table::thread_name(trace, trace.event(event).thread);
@@ -123,12 +165,17 @@ impl<'t> TextReport<'t> {
         Ok(())
     }
 
-    /// What the transaction of an event is called.
-    fn transaction_label(&self, event: EventId) -> Option<&'t str> {
-        let trace = self.subject.trace;
-        let thread = trace.event(event).thread;
-        let transaction = self.subject.transactions.iter().find(|t| t.contains(thread, event))?;
-        transaction.label.map(|label| trace.names.text(label))
+    /// The label of a candidate's block; of its transaction, where blocks are not known.
+    fn label(&self, triple: Triple) -> Option<&'t str> {
+        let Subject { trace, transactions, .. } = self.subject;
+        let label = match self.subject.block(triple) {
+            Some((name, _)) => name.label.filter(|_| matches!(name.kind, BlockKind::Mark | BlockKind::Function)),
+            None => {
+                let thread = trace.event(triple.first).thread;
+                transactions.iter().find(|t| t.contains(thread, triple.first)).and_then(|t| t.label)
+            }
+        };
+        label.map(|label| trace.names.text(label))
     }
 
     fn place(&self, event: EventId) -> String {
@@ -171,8 +218,9 @@ impl<'t> TextReport<'t> {
 }
 
 /// What to keep in mind about a witness.
-fn remarks(trace: &Trace, found: &Found) -> Vec<String> {
-    let guarded = found.guarded.map(|guarded| match guarded {
+fn remarks(trace: &Trace, found: &Found, independence: Independence) -> Vec<String> {
+    let asked = found.guarded.filter(|_| independence == Independence::Guarded);
+    let guarded = asked.map(|guarded| match guarded {
         true => "guarded-dependent, too: the values make a difference",
         false => "not guarded-dependent: in every such schedule the values make the order irrelevant",
     });

@@ -1,6 +1,7 @@
 //! Witnesses as files: one JSON object each, written whole or not at all; `saved.rs` reads them again.
 
 use super::Subject;
+use super::block::BlockJson;
 use super::json::{VERSION, write_open_object};
 use crate::verdict::{Decider, Decision, RestsOn};
 use foretrace_trace::{
@@ -41,6 +42,10 @@ struct Head<'t> {
     guarded: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_on: Option<RestsOn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<BlockJson<'t>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    observed: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     use_after_free: &'t [EventId],
 }
@@ -110,6 +115,8 @@ fn write_json(subject: Subject<'_>, decision: &Decision, witness: &Witness, out:
         decided_by: decision.decided_by,
         guarded: decision.guarded,
         rests_on: decision.rests_on,
+        block: BlockJson::of(subject, decision.triple),
+        observed: subject.is_observed(decision.triple, witness),
         use_after_free: &run.uses_after_free,
     };
     write_open_object(&head, out)?;

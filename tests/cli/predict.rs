@@ -166,9 +166,13 @@ fn choices_that_do_not_fit_are_refused() {
 
 #[test]
 fn a_trace_without_transactions_gets_advice() {
-    let run = Folder::with("plain.jsonl", UNMARKED).foretrace("predict plain.jsonl");
-    assert_eq!(run.code, Some(0));
-    assert!(run.stderr.contains("no transactions (--atomic marked): try --atomic threads (2)"), "{}", run.stderr);
+    let folder = Folder::with("plain.jsonl", UNMARKED);
+    for command in ["predict", "compare"] {
+        let run = folder.foretrace(&format!("{command} plain.jsonl --atomic marked"));
+        assert_eq!((run.code, &*run.stdout), (Some(2), ""));
+        let advice = "no transactions (--atomic marked), expected one at least: try --atomic threads (2)";
+        assert!(run.stderr.contains(advice), "{}", run.stderr);
+    }
 }
 
 #[test]

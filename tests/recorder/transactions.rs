@@ -45,7 +45,12 @@ fn of_the_bank() {
     check(&bank, &["--atomic", "functions=get_*"], &[(1, get), (2, get), (4, get)]);
     check(&bank, &["--atomic", "loops"], &[]);
     check(&bank, &["--focus", "account.*"], &[(2, "deposit"), (4, "deposit")]);
-    check(&bank, &["--focus", "nothing"], &[]);
+    for nothing in [["--focus", "nothing"], ["--atomic", "functions=nothing"]] {
+        let nowhere = bank.path("nowhere.jsonl");
+        let message = expect(2, foretrace().arg("trace").arg(bank.path("run")).args(nothing).arg("-o").arg(&nowhere));
+        assert!(message.err.contains("found no transactions"), "{message:?}");
+        assert!(!nowhere.exists(), "something was written");
+    }
 }
 
 #[test]

@@ -199,7 +199,9 @@ impl Scan {
         let in_section = self.locks > 0;
         match op {
             Op::Acquire { .. } | Op::AcquireShared { .. } | Op::Wake { .. } => self.locks += 1,
-            Op::Release { .. } | Op::ReleaseShared { .. } | Op::Wait { .. } => self.locks = self.locks.saturating_sub(1),
+            Op::Release { .. } | Op::ReleaseShared { .. } | Op::Wait { .. } => {
+                self.locks = self.locks.saturating_sub(1)
+            }
             Op::Call { method, .. } if choice.operations => {
                 self.operations += 1;
                 self.operation.get_or_insert_with(|| starting(thread, id, Some(*method), BlockKind::Function));

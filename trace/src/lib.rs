@@ -48,8 +48,8 @@ pub mod words;
 
 pub use arguments::Arguments;
 pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_meanwhile};
-pub use blocked::Blocked;
 pub use block::{Block, Blocks};
+pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use checker::{CheckError, Checker, Run, Step, Witness, check, run_schedule};
 pub use clocks::MustHappenBefore;

@@ -1,7 +1,8 @@
-//! `walk DIR OUT [marked|sections|functions|inner|loops]`: the trace of a recording, and what making it met; with `-` for
+//! `walk DIR OUT [auto|marked|sections|functions|inner-functions|loops|threads]`: the trace of a recording, and what making it met; with `-` for
 //! OUT the trace is not written.
 
-use foretrace_walker::{Options, Transactions, WalkError, finish_logs, walk};
+use foretrace_trace::Atomic;
+use foretrace_walker::{Options, WalkError, finish_logs, walk};
 use std::path::Path;
 use std::time::Instant;
 
@@ -18,17 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [_, recording, out, rest @ ..] = &arguments[..] else {
         return Err("usage: walk DIR OUT [TRANSACTIONS]".into());
     };
-    let transactions = match rest.first().map(String::as_str) {
-        Some("sections") => Transactions::CriticalSections,
-        Some("functions") => Transactions::Functions { pattern: None, outermost: true },
-        Some("inner") => Transactions::Functions { pattern: None, outermost: false },
-        Some("loops") => Transactions::LoopBodies,
-        _ => Transactions::Marked,
-    };
+    let named = |name: &&String| Atomic::ALL.into_iter().find(|atomic| atomic.name() == *name);
+    let atomic = rest.first().as_ref().and_then(named).unwrap_or_default();
     finish_logs(Path::new(recording))?;
     let (start, begun) = (seconds(), Instant::now());
     let made = |_: &_| (seconds() - start, begun.elapsed().as_secs_f64());
-    let walked = walk(Path::new(recording), &Options { transactions, focus: None }, made);
+    let walked = walk(Path::new(recording), &Options { atomic, ..Options::default() }, made);
     if let Err(WalkError::Mismatch { all, .. }) = &walked {
         all.iter().for_each(|mismatch| eprintln!("{mismatch}"));
     }

@@ -1,26 +1,6 @@
 //! Which stretches of each thread are meant to be atomic.
 
-use foretrace_trace::{Event, NameId};
-
-/// What is taken for a transaction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Transactions {
-    /// What the program marks with `foretrace_atomic_begin` and `foretrace_atomic_end`.
-    #[default]
-    Marked,
-    /// Each critical section: from the first lock that is taken to the last that is given back. A wait ends one, its
-    /// wake starts another.
-    CriticalSections,
-    /// Calls of functions below `main` and the start functions of threads.
-    Functions {
-        /// Those whose names fit; all, if there is none.
-        pattern: Option<Pattern>,
-        /// Of calls inside each other, whether the outermost counts or the innermost.
-        outermost: bool,
-    },
-    /// Each iteration of a loop, the innermost that accesses shared memory.
-    LoopBodies,
-}
+use foretrace_trace::{BlockKind, Event, NameId};
 
 /// A pattern of names: `*` stands for any characters, `?` for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,115 +45,196 @@ pub(crate) struct Span {
     pub start: u32,
     /// The first event after it; nothing if the thread ended inside of it.
     pub end: Option<u32>,
+    pub title: Title,
+    /// Whether it is the first call that no function of the program's own made: the thread's own function, if it stays the
+    /// only one.
+    pub may_be_thread: bool,
+    /// Whether no function of the program's own made the call.
+    pub is_outermost_call: bool,
+}
+
+/// What a block is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Title {
+    pub kind: BlockKind,
     pub label: Option<NameId>,
+    pub loc: Option<NameId>,
 }
 
 /// A stretch that has begun.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     start: u32,
-    label: Option<NameId>,
+    title: Title,
     /// How many accesses the thread had when it began.
     accesses: u64,
     /// Whether a stretch inside of it, with accesses, has ended.
     has_inner: bool,
+    may_be_thread: bool,
+    is_outermost_call: bool,
 }
 
-/// The stretches of a thread that are open: inside each other, the innermost last.
+/// Which of stretches inside each other count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    All,
+    Outermost,
+    Innermost,
+}
+
+/// The stretches of a thread that are open.
 #[derive(Default)]
 pub(crate) struct Nest {
-    open: Vec<Open>,
+    /// Calls of functions and turns of loops: inside each other, the innermost last.
+    frames: Vec<Open>,
+    /// Marks of the user: inside each other, the innermost last.
+    marks: Vec<Open>,
+    section: Option<Open>,
+    /// Calls so far that no function of the program's own made.
+    outermost_calls: u64,
     /// Accesses of shared memory so far.
     pub accesses: u64,
 }
 
 impl Nest {
-    /// How many are open.
+    /// How many calls and turns are open.
     pub fn depth(&self) -> usize {
-        self.open.len()
+        self.frames.len()
     }
 
-    /// One begins.
-    pub fn begin(&mut self, start: u32, label: Option<NameId>) {
-        self.open.push(Open { start, label, accesses: self.accesses, has_inner: false });
+    /// Whether anything is open.
+    pub fn is_open(&self) -> bool {
+        !self.frames.is_empty() || !self.marks.is_empty() || self.section.is_some()
     }
 
-    /// The innermost ends; with `innermost`, it counts only if there was none inside of it, else only if it is in none.
-    ///
-    /// Where the thread ends inside of it, `end` is nothing.
-    pub fn end(&mut self, thread: u32, end: Option<u32>, innermost: bool) -> Option<Span> {
-        let ended = self.open.pop()?;
+    fn open(&self, start: u32, title: Title) -> Open {
+        let accesses = self.accesses;
+        Open { start, title, accesses, has_inner: false, may_be_thread: false, is_outermost_call: false }
+    }
+
+    /// A call, a turn, a mark or a critical section begins.
+    pub fn begin(&mut self, start: u32, title: Title) {
+        let open = self.open(start, title);
+        match title.kind {
+            BlockKind::Mark => self.marks.push(open),
+            BlockKind::Section => self.section = Some(open),
+            _ => self.frames.push(open),
+        }
+    }
+
+    /// A call that no function of the program's own made.
+    pub fn begin_outermost_call(&mut self, start: u32, title: Title) {
+        let may_be_thread = self.is_first_outermost_call();
+        self.frames.push(Open { may_be_thread, is_outermost_call: true, ..self.open(start, title) });
+    }
+
+    /// Notes a call that no function of the program's own made; whether it is the first.
+    pub fn is_first_outermost_call(&mut self) -> bool {
+        self.outermost_calls += 1;
+        self.outermost_calls == 1
+    }
+
+    /// The innermost call or turn ends; where the thread ends inside of it, `end` is nothing.
+    pub fn end(&mut self, thread: u32, end: Option<u32>, counts: Counts) -> Option<Span> {
+        let ended = self.frames.pop()?;
         let has_accesses = self.accesses > ended.accesses;
-        if let Some(around) = self.open.last_mut() {
+        if let Some(around) = self.frames.last_mut() {
             around.has_inner |= has_accesses;
         }
-        let counts = if innermost { !ended.has_inner } else { self.open.is_empty() };
-        (has_accesses && counts).then_some(Span { thread, start: ended.start, end, label: ended.label })
+        let is_wanted = match counts {
+            Counts::All => true,
+            Counts::Outermost => self.frames.is_empty(),
+            Counts::Innermost => !ended.has_inner,
+        };
+        (has_accesses && is_wanted).then_some(span(thread, ended, end))
     }
+
+    /// The innermost mark ends.
+    pub fn end_mark(&mut self, thread: u32, end: Option<u32>) -> Option<Span> {
+        let ended = self.marks.pop()?;
+        (self.accesses > ended.accesses).then_some(span(thread, ended, end))
+    }
+
+    /// The critical section ends.
+    pub fn end_section(&mut self, thread: u32, end: Option<u32>) -> Option<Span> {
+        let ended = self.section.take()?;
+        (self.accesses > ended.accesses).then_some(span(thread, ended, end))
+    }
+}
+
+fn span(thread: u32, open: Open, end: Option<u32>) -> Span {
+    let Open { start, title, may_be_thread, is_outermost_call, .. } = open;
+    Span { thread, start, end, title, may_be_thread, is_outermost_call }
 }
 
 /// Where begins and ends go: before and after which events of the draft.
 #[derive(Default)]
 pub(crate) struct Insertions {
-    begins: Marks,
-    ends: Marks,
-    /// How many transactions there are.
+    begins: Titles,
+    ends: Titles,
+    /// How many transactions there are: blocks that are in no other.
     pub count: u64,
 }
 
+/// A block and its first and last event of the draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub first: usize,
+    pub last: usize,
+    pub title: Title,
+    /// Whether its end is seen.
+    pub ends: bool,
+}
+
 impl Insertions {
-    /// Puts every stretch directly around its events; `wanted` says which accesses make one worth it.
-    pub fn new(spans: &[Span], events: &[Event], threads: usize, wanted: &dyn Fn(&Event) -> bool) -> Insertions {
+    /// Of blocks, each thread's together, outer ones before those inside of them.
+    pub fn new(blocks: &[Placed], events: &[Event]) -> Insertions {
         let mut insertions = Insertions::default();
-        let mut of_thread: Vec<Vec<usize>> = vec![Vec::new(); if spans.is_empty() { 0 } else { threads }];
-        for (index, event) in events.iter().enumerate().filter(|_| !spans.is_empty()) {
-            of_thread[event.thread.index()].push(index);
-        }
-        for span in spans {
-            let own = &of_thread[span.thread as usize];
-            let from = own.partition_point(|index| *index < span.start as usize);
-            let to = span.end.map_or(own.len(), |end| own.partition_point(|index| *index < end as usize));
-            let inside = &own[from.min(to)..to];
-            let accesses = inside.iter().any(|index| events[*index].op.var().is_some() && wanted(&events[*index]));
-            let (Some(first), Some(last), true) = (inside.first(), inside.last(), accesses) else { continue };
-            insertions.count += 1;
-            insertions.begins.marks.push((*first, span.label));
-            if span.end.is_some() {
-                insertions.ends.marks.push((*last, span.label));
+        let mut around: Option<&Placed> = None;
+        for block in blocks {
+            let is_inside = around.is_some_and(|outer| {
+                events[outer.first].thread == events[block.first].thread && block.first <= outer.last
+            });
+            if !is_inside {
+                insertions.count += 1;
+                around = Some(block);
             }
+            insertions.begins.titles.push((block.first, block.title));
         }
-        insertions.begins.marks.sort_by_key(|(event, _)| *event);
-        insertions.ends.marks.sort_by_key(|(event, _)| *event);
+        let ended = blocks.iter().rev().filter(|block| block.ends);
+        insertions.ends.titles.extend(ended.map(|block| (block.last, block.title)));
+        insertions.begins.titles.sort_by_key(|(event, _)| *event);
+        insertions.ends.titles.sort_by_key(|(event, _)| *event);
         insertions
     }
 
-    /// The label of the next one that begins before an event; of events that come in order.
+    /// The next block that begins before an event; of events that come in order.
     #[inline]
-    pub fn before(&mut self, event: usize) -> Option<Option<NameId>> {
+    pub fn before(&mut self, event: usize) -> Option<Title> {
         self.begins.next(event)
     }
 
-    /// The label of the next one that ends after an event; of events that come in order.
+    /// The next block that ends after an event; of events that come in order.
     #[inline]
-    pub fn after(&mut self, event: usize) -> Option<Option<NameId>> {
+    pub fn after(&mut self, event: usize) -> Option<Title> {
         self.ends.next(event)
     }
 }
 
-/// Labels by event, in order.
+/// Titles by event, in order.
 #[derive(Default)]
-struct Marks {
-    marks: Vec<(usize, Option<NameId>)>,
+struct Titles {
+    titles: Vec<(usize, Title)>,
     done: usize,
 }
 
-impl Marks {
+impl Titles {
     #[inline]
-    fn next(&mut self, event: usize) -> Option<Option<NameId>> {
-        while let Some((at, label)) = self.marks.get(self.done).filter(|(at, _)| *at <= event) {
+    fn next(&mut self, event: usize) -> Option<Title> {
+        while let Some((at, title)) = self.titles.get(self.done).filter(|(at, _)| *at <= event) {
             self.done += 1;
             if *at == event {
-                return Some(*label);
+                return Some(*title);
             }
         }
         None
@@ -200,13 +261,17 @@ mod tests {
     }
 
     #[test]
-    fn of_nested_stretches_one_counts() {
-        for (innermost, expected) in [(true, [Some((2, 4)), None]), (false, [None, Some((1, 5))])] {
+    fn of_nested_stretches_those_count_that_are_wanted() {
+        let (inner, outer) = (Some((2, 4)), Some((1, 5)));
+        for (counts, expected) in
+            [(Counts::Innermost, [inner, None]), (Counts::Outermost, [None, outer]), (Counts::All, [inner, outer])]
+        {
+            let title = Title { kind: BlockKind::Function, label: None, loc: None };
             let mut nest = Nest::default();
-            nest.begin(1, None);
-            nest.begin(2, None);
+            nest.begin(1, title);
+            nest.begin(2, title);
             nest.accesses += 1;
-            let mut end = |at| nest.end(0, Some(at), innermost).map(|span| (span.start, span.end.unwrap()));
+            let mut end = |at| nest.end(0, Some(at), counts).map(|span| (span.start, span.end.unwrap()));
             assert_eq!([end(4), end(5)], expected);
         }
     }

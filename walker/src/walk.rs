@@ -4,21 +4,22 @@ use crate::concrete::count_races;
 use crate::emit::{self, Finishing, Uses};
 use crate::error::WalkError;
 use crate::expression::Expressions;
-use crate::interpret::{LoopCache, Thread, Walk, signal_name};
+use crate::interpret::{Thread, Walk, signal_name};
 use crate::log::{Log, open_logs, thread_paths};
 use crate::memory::{Memory, Mirror};
 use crate::names::Names;
+use crate::nesting::{self, About};
 use crate::options::Options;
 use crate::order::{self, Turns};
 use crate::program::Program;
 use crate::shared::{self, Analysis, Sharing};
 use crate::statistics::Statistics;
-use crate::transactions::{Insertions, Transactions};
+use crate::transactions::{Insertions, Title};
 use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
-use foretrace_trace::{Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
+use foretrace_trace::{Atomic, BlockKind, Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
 use std::path::Path;
 
 /// A trace, and what making it met.
@@ -48,7 +49,7 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     logs.iter().try_for_each(order::check)?;
     let start = window::find(&mut logs)?;
     let program = Program::open(recording)?;
-    if program.is_concrete() && options.transactions == Transactions::LoopBodies {
+    if program.is_concrete() && options.atomic == Atomic::Loops {
         return Err(WalkError::NoLoops);
     }
     let races = if description.parallel && logs.iter().any(Log::has_calls) { races(&program, &logs) } else { 0 };
@@ -68,13 +69,13 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     if !world.statistics.ends_early {
         fail_by_signal(&mut world, &threads, description.signal);
     }
-    finish(world, &threads, &logs)
+    finish(world, &threads)
 }
 
 /// Finds out which memory is shared.
 fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Result<Sharing, WalkError> {
     let Some(mirror) = mirror(logs) else { return Ok(shared::analyse(program, logs)) };
-    let options = Options { transactions: Transactions::Marked, focus: None };
+    let options = Options { atomic: Atomic::Marked, ..Options::default() };
     let mut world = World::new(program, &options, Sharing::default(), Names::none());
     world.mirror = Some(mirror);
     world.survey = Some(Analysis::default());
@@ -177,17 +178,16 @@ fn start_name(program: &Program, log: &Log) -> Option<String> {
 
 fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [Log]) -> Result<(), WalkError> {
     let mut turns = Turns::new(logs);
-    let mut loops = LoopCache::default();
     let program = world.program;
     while let Some((thread, until)) = turns.next().filter(|_| !world.statistics.ends_early) {
-        let mut walk = Walk { world, thread: &mut threads[thread], loops: &mut loops, program, until };
+        let mut walk = Walk { world, thread: &mut threads[thread], program, until };
         if let Some(order) = walk.run()? {
             turns.wait(thread, order);
         }
     }
     if world.statistics.ends_early {
         for thread in threads {
-            Walk { world, thread, loops: &mut loops, program, until: 0 }.end();
+            Walk { world, thread, program, until: 0 }.end();
         }
     }
     Ok(())
@@ -202,7 +202,7 @@ fn fail_by_signal(world: &mut World<'_>, threads: &[Thread<'_>], signal: Option<
     world.push(source, Op::Fail { reason: Some(reason) });
 }
 
-fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<Walked, WalkError> {
+fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkError> {
     if let Some(first) = world.statistics.mismatches.first() {
         let (first, all) = (first.to_string(), world.statistics.mismatches.clone());
         return Err(WalkError::Mismatch { count: world.statistics.mismatch_count, first, all });
@@ -212,6 +212,8 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let (uses, declared) = uses_and_variables(&mut world, &expressions, &events);
     let variables = declared?;
+    let titles = thread_titles(&mut world, threads);
+    let spans = std::mem::take(&mut world.spans);
     let focus = world.options.focus.clone();
     let declared = &world.draft.assembler.trace().vars;
     let name = |cell: VarId| variables[cell.index()].map(|variable| &*declared[variable.index()].key);
@@ -221,7 +223,8 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
         (Some(pattern), Some(cell)) => name(cell).is_some_and(|name| pattern.fits(name)),
         _ => true,
     };
-    let insertions = Insertions::new(&world.spans, &events, logs.len(), &wanted);
+    let about = About { options: world.options, events: &events, wanted: &wanted, threads: &titles };
+    let insertions = Insertions::new(&nesting::blocks(spans, &about), &events);
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
@@ -232,6 +235,17 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>], logs: &[Log]) -> Result<
     let trace = emit::finish(events, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })
+}
+
+/// What each thread's whole code is called, by the thread's place in the trace.
+fn thread_titles(world: &mut World<'_>, threads: &[Thread<'_>]) -> Vec<Title> {
+    let count = world.draft.assembler.trace().threads.len();
+    let mut titles = vec![Title { kind: BlockKind::Thread, label: None, loc: None }; count];
+    for thread in threads {
+        let name = world.draft.assembler.trace().threads[thread.id.index()].name.clone();
+        titles[thread.id.index()].label = name.map(|name| world.draft.assembler.name(&name));
+    }
+    titles
 }
 
 /// Per cell the variable.

@@ -5,7 +5,7 @@
 //! once: its locks, before any thread goes on (a barrier holds them back); the wait that it is in; its marked transactions.
 
 use crate::error::WalkError;
-use crate::interpret::{LoopCache, Thread, Walk};
+use crate::interpret::{Thread, Walk};
 use crate::log::{Log, Record};
 use crate::world::World;
 use foretrace_runtime::open::{Open, OpenSet};
@@ -139,8 +139,8 @@ fn record(open: &Open) -> Record {
 }
 
 fn take<'a>(world: &mut World<'a>, thread: &mut Thread<'a>, record: Record) -> Result<(), Problem> {
-    let (program, mut loops) = (world.program, LoopCache::default());
-    Walk { world, thread, loops: &mut loops, program, until: u64::MAX }.synchronise_now(record)
+    let program = world.program;
+    Walk { world, thread, program, until: u64::MAX }.synchronise_now(record)
 }
 
 /// No thread goes on before all have what they hold.

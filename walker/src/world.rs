@@ -190,7 +190,11 @@ impl<'a> World<'a> {
     }
 
     fn name_position(&mut self, position: &Position) -> NameId {
-        self.draft.assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column))
+        let Position { file, line, column, .. } = position;
+        match column {
+            0 => self.draft.assembler.name(&format!("{file}:{line}")),
+            _ => self.draft.assembler.name(&format!("{file}:{line}:{column}")),
+        }
     }
 
     /// A cell is accessed, by the library's code that threads meet in or by other code.

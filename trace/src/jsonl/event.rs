@@ -11,9 +11,9 @@ use crate::wellformed::values_in_trace_without_data;
 
 /// Every field that some event has; on an event that does not take it, it is a mistake.
 const KNOWN: &[&str] = &[
-    "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard", "why",
-    "lock", "cond", "cause", "by", "sem", "barrier", "round", "child", "object", "method", "args", "vars", "reason",
-    "what",
+    "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard",
+    "why", "lock", "cond", "cause", "by", "sem", "barrier", "round", "child", "object", "method", "args", "vars",
+    "reason", "what",
 ];
 
 /// Reads events, and says once that it passes over unknown fields.

@@ -1,7 +1,10 @@
 //! Which stretches of a thread each choice of transactions makes.
 
 use crate::oracle::candidates;
-use crate::{Atomic, BlockKind, Format, Layout, read_from, write_to, Data, EventId, NoCandidate, Op, Pattern, SyncKind, Trace, TraceBuilder, Triple};
+use crate::{
+    Atomic, BlockKind, Data, EventId, Format, Layout, NoCandidate, Op, Pattern, SyncKind, Trace, TraceBuilder, Triple,
+    read_from, write_to,
+};
 
 /// Thread number, first and last event of each transaction.
 fn found(atomic: Atomic, make: impl FnOnce(&mut TraceBuilder)) -> Vec<(u64, u32, u32)> {
@@ -216,7 +219,8 @@ fn a_trace_without_blocks_has_threads_between_forks_and_joins_and_their_sections
     let (trace, _) = b.finish().expect("an execution");
     let blocks = Atomic::Auto.blocks(&trace);
     let shown: Vec<_> = blocks.all().iter().map(|b| (b.kind.name(), b.first.0, b.last.0, b.height)).collect();
-    let expected = [("thread", 0, 0, 0), ("thread", 2, 6, 1), ("section", 3, 6, 0), ("thread", 7, 7, 0), ("thread", 9, 9, 0)];
+    let expected =
+        [("thread", 0, 0, 0), ("thread", 2, 6, 1), ("section", 3, 6, 0), ("thread", 7, 7, 0), ("thread", 9, 9, 0)];
     assert_eq!(shown, expected);
 }
 
@@ -227,7 +231,7 @@ fn kinds_of_blocks_are_kept_in_every_form() {
         for format in [Format::JSONL, Format { layout: Layout::Binary, ..Format::JSONL }] {
             let mut bytes = Vec::new();
             write_to(&mut bytes, &trace, format).expect("memory");
-            let (read, _) = read_from(&bytes[..]).expect("what was written");
+            let read = read_from(&bytes[..], "memory").expect("what was written");
             assert_eq!(read.events, trace.events, "seed {seed}");
         }
     }

@@ -3,7 +3,8 @@
 use crate::interpret::Walk;
 use crate::log::Record;
 use crate::names::Origin;
-use crate::transactions::Transactions;
+use crate::transactions::Title;
+use foretrace_trace::BlockKind;
 
 /// A call of a function without side-car.
 struct Call {
@@ -26,29 +27,37 @@ impl Calls {
     pub fn is_innermost(&self, frames: usize) -> bool {
         self.0.last().is_some_and(|call| call.frames == frames)
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 impl Walk<'_, '_> {
     /// A function without side-car starts.
     pub(crate) fn called(&mut self, record: Record) {
-        let below = !self.thread.calls.is_empty() || self.thread.frames.iter().any(|frame| frame.function.is_some());
         let (frames, nest) = (self.thread.frames.len(), self.thread.nest.depth());
+        let is_outermost = !self.is_in_own_function();
         self.thread.calls.0.push(Call { place: record.place, caller: record.words[0], frames, nest });
-        let Transactions::Functions { pattern, .. } = &self.world.options.transactions else { return };
-        let name = self.program.function_around(record.place);
-        let wanted = match pattern {
-            Some(pattern) => pattern.fits(&name),
-            None => !self.is_library_place(record.place),
-        };
-        if wanted && below {
-            let label = self.world.draft.assembler.name(&name);
-            let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Some(label));
+        let options = self.world.options;
+        if !options.wants(BlockKind::Function) {
+            return;
         }
+        let name = self.program.function_around(record.place);
+        let is_included = options.include.as_ref().is_some_and(|pattern| pattern.fits(&name));
+        let is_own = is_included || !self.is_library_place(record.place);
+        if !options.functions.as_ref().map_or(is_own, |pattern| pattern.fits(&name)) {
+            return;
+        }
+        if name == "main" {
+            self.thread.nest.is_first_outermost_call();
+            return;
+        }
+        let loc = self.concrete_location();
+        let label = Some(self.world.draft.assembler.name(&name));
+        self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc });
+    }
+
+    fn is_in_own_function(&self) -> bool {
+        let frames = || self.thread.frames.iter().filter_map(|frame| frame.function);
+        frames().any(|function| !self.program.is_library(&self.program.functions[function]))
+            || self.thread.calls.0.iter().any(|call| !self.is_library_place(call.place))
     }
 
     /// A function without side-car returns, and with it those that it called and that were left by a jump.
@@ -69,8 +78,7 @@ impl Walk<'_, '_> {
     fn leave_calls(&mut self, keep: usize) {
         while self.thread.calls.0.len() > keep {
             let Some(call) = self.thread.calls.0.pop() else { return };
-            let of_calls = matches!(self.world.options.transactions, Transactions::Functions { .. });
-            while of_calls && self.thread.nest.depth() > call.nest {
+            while self.thread.nest.depth() > call.nest {
                 self.end_stretch(Some(self.world.draft.next().0));
             }
         }

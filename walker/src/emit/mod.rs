@@ -83,8 +83,9 @@ impl Rewrite<'_> {
     /// One event, or several that are one step.
     fn group(&mut self, events: &mut [Event], group: Range<usize>) {
         let first = Near::of(events, group.start, group.start);
-        while let Some(label) = self.finishing.insertions.before(group.start) {
-            self.insert(first, Op::Begin { label });
+        while let Some(title) = self.finishing.insertions.before(group.start) {
+            let near = Near { loc: title.loc.or(first.loc), ..first };
+            self.insert(near, Op::Begin { label: title.label, kind: title.kind });
         }
         for event in &events[group.clone()] {
             for root in roots(&event.op) {
@@ -99,8 +100,8 @@ impl Rewrite<'_> {
                 self.hold_to_known(&mut events[index].op, known, after);
             }
         }
-        while let Some(label) = self.finishing.insertions.after(group.end - 1) {
-            self.insert(Near::of(events, group.end - 1, group.end), Op::End { label });
+        while let Some(title) = self.finishing.insertions.after(group.end - 1) {
+            self.insert(Near::of(events, group.end - 1, group.end), Op::End { label: title.label });
         }
     }
 

@@ -8,10 +8,10 @@ use crate::log::Record;
 use crate::memory::Bytes;
 use crate::names::Origin;
 use crate::program::{Function, demangle};
-use crate::transactions::Transactions;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{Callee, Op, Operand};
 use foretrace_runtime::record::Kind;
+use foretrace_trace::BlockKind;
 
 /// Whether a function comes back a second time when someone jumps there.
 fn is_setjmp(name: &str) -> bool {
@@ -122,7 +122,6 @@ impl<'a> Walk<'_, 'a> {
         self.thread.registers.resize(registers + function.instructions.len(), Value::Untracked);
         self.thread.registers.extend(parameters);
         self.thread.registers.extend_from_slice(&function.prepared().constants);
-        let below = self.thread.frames.iter().any(|frame| frame.function.is_some());
         self.thread.frames.push(Frame {
             function: Some(number),
             next: 0,
@@ -140,10 +139,11 @@ impl<'a> Walk<'_, 'a> {
             setjmps: Vec::new(),
             nest: self.thread.nest.depth(),
             loops: Vec::new(),
+            has_blocks: !self.program.is_library(function),
             private: self.thread.private,
         });
-        self.begin_function(function, below);
-        if self.world.options.transactions == Transactions::LoopBodies {
+        self.begin_function(function);
+        if self.world.options.wants(BlockKind::Loop) {
             self.enter_block(function, 0);
         }
         Ok(())
@@ -244,9 +244,7 @@ impl<'a> Walk<'_, 'a> {
 
     pub(crate) fn drop_frame(&mut self, frame: &Frame) {
         self.leave_calls_above(self.thread.frames.len());
-        let of_frames =
-            matches!(self.world.options.transactions, Transactions::Functions { .. } | Transactions::LoopBodies);
-        while of_frames && self.thread.nest.depth() > frame.nest {
+        while self.thread.nest.depth() > frame.nest {
             self.end_stretch(Some(self.world.draft.next().0));
         }
         self.thread.registers.truncate(frame.registers);

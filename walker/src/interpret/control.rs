@@ -138,7 +138,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn entered(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
-        if self.world.options.transactions == crate::transactions::Transactions::LoopBodies {
+        if self.world.options.wants(foretrace_trace::BlockKind::Loop) {
             self.enter_block(function, to);
         }
         Ok(())

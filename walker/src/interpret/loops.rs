@@ -1,28 +1,15 @@
-//! Iterations of loops as stretches of a thread.
+//! Turns of loops as stretches of a thread.
 
 use super::Walk;
 use crate::program::Function;
-use foretrace_instrument::sidecar::{BlockId, Op};
-use rustc_hash::FxHashMap;
+use crate::transactions::Title;
+use foretrace_instrument::sidecar::{BlockId, LocationId, Op};
+use foretrace_trace::BlockKind;
 
 /// The natural loops of a function: per block, the headers of the loops that it lies in, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
     headers: Vec<Vec<BlockId>>,
-}
-
-/// The loops of the functions that were looked at.
-#[derive(Default)]
-pub(crate) struct LoopCache(FxHashMap<(usize, u32), Loops>);
-
-impl LoopCache {
-    fn of(&mut self, function: &Function) -> &Loops {
-        self.0.entry((function.unit, function.site)).or_insert_with(|| {
-            let count = function.blocks.len();
-            let successors: Vec<Vec<BlockId>> = (0..count).map(|block| successors(function, block)).collect();
-            Loops::new(&successors)
-        })
-    }
 }
 
 /// Where a block can lead to.
@@ -41,6 +28,18 @@ fn successors(function: &Function, block: usize) -> Vec<BlockId> {
 }
 
 impl Loops {
+    /// The loops of a function.
+    pub fn of(function: &Function) -> Loops {
+        let successors: Vec<Vec<BlockId>> =
+            (0..function.blocks.len()).map(|block| successors(function, block)).collect();
+        Loops::new(&successors)
+    }
+
+    /// The headers of the loops that a block lies in, outermost first.
+    fn around(&self, block: BlockId) -> &[BlockId] {
+        self.headers.get(block as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// The loops of a graph whose entry is block 0.
     fn new(successors: &[Vec<BlockId>]) -> Loops {
         let count = successors.len();
@@ -148,12 +147,15 @@ fn body(header: usize, back: Vec<usize>, predecessors: &[Vec<usize>]) -> Vec<boo
 }
 
 impl Walk<'_, '_> {
-    /// The innermost function goes to a block: iterations end and begin.
+    /// The innermost function goes to a block: turns of loops end and begin.
     pub(super) fn enter_block(&mut self, function: &Function, to: BlockId) {
-        let headers = self.loops.of(function).headers.get(to as usize).cloned().unwrap_or_default();
+        let headers = function.loops().around(to);
         let Some(frame) = self.thread.frames.last_mut() else { return };
+        if frame.loops == headers && !headers.contains(&to) || !frame.has_blocks {
+            return;
+        }
         let mut open = std::mem::take(&mut frame.loops);
-        let mut same = open.iter().zip(&headers).take_while(|(a, b)| a == b).count();
+        let mut same = open.iter().zip(headers).take_while(|(a, b)| a == b).count();
         if let Some(again) = open.iter().position(|header| *header == to) {
             same = same.min(again);
         }
@@ -162,14 +164,26 @@ impl Walk<'_, '_> {
             self.end_stretch(Some(self.world.draft.next().0));
         }
         for header in &headers[same..] {
-            let label = self.world.draft.assembler.name(&function.name);
-            let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Some(label));
+            let title = self.title_of_turn(function, *header);
+            self.thread.nest.begin(self.world.draft.next().0, title);
             open.push(*header);
         }
         if let Some(frame) = self.thread.frames.last_mut() {
             frame.loops = open;
         }
+    }
+
+    /// A turn has the name of its function, and the place of its loop.
+    fn title_of_turn(&mut self, function: &Function, header: BlockId) -> Title {
+        let start = function.blocks.get(header as usize).map_or(0, |start| *start as usize);
+        let end = function.blocks.get(header as usize + 1).map_or(function.instructions.len(), |end| *end as usize);
+        let inside = function.instructions.get(start..end).unwrap_or_default();
+        let position = |location| self.program.location(function.unit, location);
+        let has_column = |location: &LocationId| position(*location).is_some_and(|position| position.column > 0);
+        let loc = inside.iter().map(|one| one.location).find(has_column);
+        let loc = loc.and_then(|location| self.world.location(function.unit, location));
+        let label = Some(self.world.draft.assembler.name(&function.name));
+        Title { kind: BlockKind::Loop, label, loc }
     }
 }
 

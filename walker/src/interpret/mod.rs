@@ -22,7 +22,7 @@ mod thread;
 mod unwind;
 mod variadic;
 
-pub(crate) use loops::LoopCache;
+pub(crate) use loops::Loops;
 pub(crate) use synchronise::signal_name;
 pub(crate) use thread::{Pause, Step, Thread};
 
@@ -41,7 +41,6 @@ use thread::{Frame, State};
 pub(crate) struct Walk<'w, 'a> {
     pub world: &'w mut World<'a>,
     pub thread: &'w mut Thread<'a>,
-    pub loops: &'w mut LoopCache,
     pub program: &'a Program,
     /// The order at which it is another thread's turn.
     pub until: u64,
@@ -109,9 +108,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The thread's last event was made.
     pub fn end(&mut self) {
-        while self.thread.nest.depth() > 0 {
-            self.end_stretch(None);
-        }
+        self.end_all_stretches();
     }
 
     /// The next record, if it is this thread's turn to take it.

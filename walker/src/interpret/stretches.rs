@@ -3,31 +3,76 @@
 use super::Walk;
 use super::thread::Frame;
 use crate::program::Function;
-use crate::transactions::Transactions;
+use crate::transactions::{Counts, Pattern, Title};
+use foretrace_trace::{Atomic, BlockKind};
 
 impl Walk<'_, '_> {
-    pub(super) fn begin_function(&mut self, function: &Function, below: bool) {
-        let Transactions::Functions { pattern, .. } = &self.world.options.transactions else { return };
-        let wanted = match pattern {
-            Some(pattern) => pattern.fits(&function.name) || pattern.fits(&function.symbol),
-            None => !self.program.is_library(function),
-        };
-        if wanted && below {
-            let label = self.world.draft.assembler.name(&function.name);
-            let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Some(label));
+    /// A function starts that the innermost frame is of.
+    pub(super) fn begin_function(&mut self, function: &Function) {
+        let options = self.world.options;
+        if !options.wants(BlockKind::Function) {
+            return;
+        }
+        let fits = |pattern: &Pattern| pattern.fits(&function.name) || pattern.fits(&function.symbol);
+        let is_own = !self.program.is_library(function) || options.include.as_ref().is_some_and(fits);
+        let is_wanted = options.functions.as_ref().map_or(is_own, fits);
+        if !is_wanted {
+            return;
+        }
+        let below = self.own_functions_below();
+        let is_main = function.symbol == "main" || below == ["main"] && function.name.ends_with("::main");
+        let is_outermost = below.is_empty();
+        if is_main {
+            if is_outermost {
+                self.thread.nest.is_first_outermost_call();
+            }
+            return;
+        }
+        let loc = self.world.location(function.unit, function.location);
+        let label = Some(self.world.draft.assembler.name(&function.name));
+        self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc });
+    }
+
+    /// A call of a function of the program's own: by another one, or not.
+    pub(crate) fn begin_call(&mut self, is_outermost: bool, title: Title) {
+        let start = self.world.draft.next().0;
+        let is_asked_for = self.world.options.atomic != Atomic::Auto;
+        match is_outermost {
+            true if is_asked_for && self.thread.nest.is_first_outermost_call() => {} // the thread's own
+            true if !is_asked_for => self.thread.nest.begin_outermost_call(start, title),
+            _ => self.thread.nest.begin(start, title),
         }
     }
 
-    /// The innermost stretch of the thread ends before event `end`, or with the thread.
+    /// The symbols of up to two functions of the program's own that the thread is in, below the innermost frame.
+    fn own_functions_below(&self) -> Vec<&str> {
+        let frames = &self.thread.frames[..self.thread.frames.len().saturating_sub(1)];
+        let functions = frames.iter().filter_map(|frame| Some(&self.program.functions[frame.function?]));
+        let own = functions.filter(|function| !self.program.is_library(function));
+        own.take(2).map(|function| function.symbol.as_str()).collect()
+    }
+
+    /// The innermost call or turn of the thread ends before event `end`, or with the thread.
     pub(crate) fn end_stretch(&mut self, end: Option<u32>) {
-        let innermost = match self.world.options.transactions {
-            Transactions::Functions { outermost, .. } => !outermost,
-            Transactions::LoopBodies => true,
-            _ => false,
+        let counts = match self.world.options.atomic {
+            Atomic::Functions => Counts::Outermost,
+            Atomic::InnerFunctions => Counts::Innermost,
+            _ => Counts::All,
         };
-        let span = self.thread.nest.end(self.thread.id.0, end, innermost);
+        let span = self.thread.nest.end(self.thread.id.0, end, counts);
         self.world.spans.extend(span);
+    }
+
+    /// All that the thread has open ends with it.
+    pub(crate) fn end_all_stretches(&mut self) {
+        while self.thread.nest.is_open() {
+            if self.thread.nest.depth() > 0 {
+                self.end_stretch(None);
+            }
+            let thread = self.thread.id.0;
+            let (mark, section) = (self.thread.nest.end_mark(thread, None), self.thread.nest.end_section(thread, None));
+            self.world.spans.extend(mark.into_iter().chain(section));
+        }
     }
 
     /// The innermost function of the program's own, and how far it is; of a library's, if there is no other.

@@ -5,10 +5,10 @@ use super::thread::{Pause, Step};
 use crate::log::Record;
 use crate::names::Origin;
 use crate::objects::Class;
-use crate::transactions::Transactions;
+use crate::transactions::Title;
 use crate::value::{Value, Word};
 use foretrace_runtime::record::{Kind, OUTSIDE, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail};
-use foretrace_trace::{EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
+use foretrace_trace::{BlockKind, EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
 const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
 
@@ -128,19 +128,21 @@ impl Walk<'_, '_> {
     /// A lock is about to be taken.
     fn locked(&mut self) {
         self.thread.locks += 1;
-        if self.thread.locks == 1 && self.world.options.transactions == Transactions::CriticalSections {
+        if self.thread.locks == 1 && self.world.options.wants(BlockKind::Section) {
             let label = self.two_innermost();
-            let label = self.world.draft.assembler.name(&label);
+            let label = Some(self.world.draft.assembler.name(&label));
+            let loc = self.source(0).loc;
             let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Some(label));
+            self.thread.nest.begin(start, Title { kind: BlockKind::Section, label, loc });
         }
     }
 
     /// A lock was given back.
     fn unlocked(&mut self) {
         self.thread.locks = self.thread.locks.saturating_sub(1);
-        if self.thread.locks == 0 && self.world.options.transactions == Transactions::CriticalSections {
-            self.end_stretch(Some(self.world.draft.next().0));
+        if self.thread.locks == 0 && self.world.options.wants(BlockKind::Section) {
+            let span = self.thread.nest.end_section(self.thread.id.0, Some(self.world.draft.next().0));
+            self.world.spans.extend(span);
         }
     }
 
@@ -300,7 +302,7 @@ impl Walk<'_, '_> {
     }
 
     fn mark(&mut self, record: Record) -> Step<()> {
-        if self.world.options.transactions != Transactions::Marked {
+        if !self.world.options.wants(BlockKind::Mark) {
             return Ok(());
         }
         if record.kind == Kind::AtomicBegin {
@@ -308,10 +310,11 @@ impl Walk<'_, '_> {
             let label = self.program.text_at(record.words[0]).filter(|_| record.words[0] != 0);
             let label = label.map(|label| self.world.draft.assembler.name(&label));
             let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, label);
+            self.thread.nest.begin(start, Title { kind: BlockKind::Mark, label, loc: None });
         } else if self.thread.marked > 0 {
             self.thread.marked -= 1;
-            self.end_stretch(Some(self.world.draft.next().0));
+            let span = self.thread.nest.end_mark(self.thread.id.0, Some(self.world.draft.next().0));
+            self.world.spans.extend(span);
         }
         Ok(())
     }

@@ -154,8 +154,10 @@ pub(crate) struct Frame {
     pub setjmps: Vec<usize>,
     /// Stretches of the thread that were open when it began.
     pub nest: usize,
-    /// Loops that it is in, where each iteration is a stretch.
+    /// Loops that it is in, where each turn is a stretch.
     pub loops: Vec<u32>,
+    /// Whether its loops' turns are stretches: those of the program's own functions.
+    pub has_blocks: bool,
     /// Where its private memory starts.
     pub private: u64,
 }

@@ -72,6 +72,7 @@ impl Walk<'_, '_> {
             setjmps: Vec::new(),
             nest: self.thread.nest.depth(),
             loops: Vec::new(),
+            has_blocks: false,
             private: self.thread.private,
         });
         Err(Pause::Again)

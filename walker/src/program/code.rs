@@ -17,6 +17,9 @@ const MEETING: [&str; 5] =
 /// Cells of one thread, in which its program keeps what it likes.
 const THREAD_LOCAL: &str = "std/src/thread/local.rs";
 
+/// Where cargo keeps the crates that others have written.
+const REGISTRIES: [&str; 2] = ["/registry/src/", "/.cargo/git/checkouts/"];
+
 impl Code {
     /// Of a file as a unit knows it that was compiled in this folder.
     pub fn of(directory: &str, file: &str) -> Code {
@@ -29,6 +32,9 @@ impl Code {
             Some(file) if file != THREAD_LOCAL && MEETING.iter().any(|part| file.starts_with(part)) => Code::Meeting,
             Some(_) => Code::Library,
             None if file.starts_with("/usr/") => Code::Library,
+            None if REGISTRIES.iter().any(|part| file.contains(part) || relative && directory.contains(part)) => {
+                Code::Library
+            }
             None => Code::Own,
         }
     }
@@ -53,6 +59,8 @@ mod tests {
             ("/home/me/bank", "src/std/src/sync/mod.rs", Own),
             ("/usr/src/bank", "bank.c", Own),
             ("/home/me/bank", "/usr/include/c++/12/bits/stl_vector.h", Library),
+            ("/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/dashmap-6.1.0", "src/lib.rs", Library),
+            ("/home/me/bank", "/home/me/.cargo/git/checkouts/dashmap-0123/4567/src/lib.rs", Library),
             ("/home/me/bank", "/rustc/0123abcd/library/alloc/src/vec/mod.rs", Library),
             ("/home/me/bank", "/rustc/0123abcd/library/core/src/sync/atomic.rs", Library),
             ("/home/me/bank", "/rustc/0123abcd/library/std/src/thread/local.rs", Library),

@@ -1,6 +1,7 @@
 //! A function as the walk needs it.
 
 use super::{Code, Prepared};
+use crate::interpret::Loops;
 use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
 use std::cell::OnceCell;
@@ -28,6 +29,7 @@ pub(crate) struct Function {
     /// Whether some instruction uses the value of the one of this index.
     pub used: Vec<bool>,
     prepared: OnceCell<Prepared>,
+    loops: OnceCell<Loops>,
 }
 
 impl Function {
@@ -41,6 +43,12 @@ impl Function {
     #[inline]
     pub fn prepared(&self) -> &Prepared {
         self.prepared.get_or_init(|| Prepared::of(self))
+    }
+
+    /// Its loops.
+    #[inline]
+    pub fn loops(&self) -> &Loops {
+        self.loops.get_or_init(|| Loops::of(self))
     }
 
     /// Whose code an instruction is.
@@ -73,6 +81,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         address: None,
         is_library: false,
         prepared: OnceCell::new(),
+        loops: OnceCell::new(),
     };
     let mut used = std::mem::take(&mut flat.used);
     for instruction in &mut flat.instructions {

@@ -1,0 +1,220 @@
+//! What is meant to be atomic, as all commands ask for it; and the trace of a recording that has it.
+
+use super::trace::{Or, Walking, walk_to};
+use super::{files, say};
+use anyhow::bail;
+use clap::builder::{PossibleValue, TypedValueParser};
+use foretrace::recorder::{Folder, WalkedBy};
+use foretrace_trace::{Atomic, Observed, Op, Trace};
+use foretrace_walker::{Options, Pattern};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What is meant to be atomic.
+#[derive(clap::Args, Clone)]
+pub struct AtomicArgs {
+    /// What is meant to be atomic
+    ///
+    /// Functions, loops and `auto` need a recording, or a trace that was made of one with the same choice.
+    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = ChosenParser)]
+    atomic: Chosen,
+
+    /// Take functions of such names for the program's own, though a library has them: they become blocks, too
+    #[arg(long, value_name = "PATTERN")]
+    include: Option<String>,
+}
+
+/// A choice, with the pattern that functions' names must fit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chosen {
+    atomic: Atomic,
+    pattern: Option<String>,
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.pattern {
+            Some(pattern) => write!(f, "{}={pattern}", self.atomic),
+            None => write!(f, "{}", self.atomic),
+        }
+    }
+}
+
+/// The values of `--atomic`, with what they mean.
+const CHOICES: &[(&str, &str)] = &[
+    (
+        "auto",
+        "marks, where there are any; else all of the program's functions, turns of loops, critical sections and threads",
+    ),
+    ("marked", "what FORETRACE_ATOMIC_BEGIN and _END enclose, or what stands between begin and end"),
+    ("sections", "each outermost critical section; a wait ends one"),
+    ("functions", "each outermost call of a function below the thread's own; functions=PATTERN: of such a name"),
+    ("inner-functions", "each innermost call of a function; inner-functions=PATTERN: of such a name"),
+    ("loops", "each turn of a loop"),
+    ("operations", "each operation on a concurrent object, from call to return"),
+    ("threads", "each thread as a whole"),
+];
+
+#[derive(Clone)]
+struct ChosenParser;
+
+impl TypedValueParser for ChosenParser {
+    type Value = Chosen;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Chosen, clap::Error> {
+        let text = value.to_string_lossy();
+        Chosen::parse(&text).ok_or_else(|| {
+            let names = clap::builder::PossibleValuesParser::new(CHOICES.iter().map(|(name, _)| *name));
+            names.parse_ref(command, argument, value).err().unwrap_or_else(|| {
+                let message =
+                    format!("found --atomic {text}, expected a pattern with functions or inner-functions only\n");
+                clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
+            })
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(CHOICES.iter().map(|(name, help)| PossibleValue::new(*name).help(*help))))
+    }
+}
+
+impl Chosen {
+    /// Reads `loops`, `functions=deposit*` and the like; `lock-regions` is an old name of `sections`.
+    fn parse(text: &str) -> Option<Chosen> {
+        let (name, pattern) = match text.split_once('=') {
+            Some((name, pattern)) => (name, Some(pattern.to_string())),
+            None => (text, None),
+        };
+        let name = if name == "lock-regions" { "sections" } else { name };
+        let atomic = Atomic::ALL.into_iter().find(|atomic| atomic.name() == name)?;
+        let takes_pattern = matches!(atomic, Atomic::Functions | Atomic::InnerFunctions);
+        (pattern.is_none() || takes_pattern).then_some(Chosen { atomic, pattern })
+    }
+}
+
+/// A trace, what is asked of it, and where it is.
+pub struct Asked {
+    /// The trace.
+    pub trace: Trace,
+    /// Its recorded order, run.
+    pub observed: Observed,
+    /// What is meant to be atomic in it; nothing where nothing of the recording is.
+    pub atomic: Atomic,
+    /// Its file, as reports name it.
+    pub file: String,
+    /// Whether the run failed.
+    pub failed: bool,
+}
+
+impl AtomicArgs {
+    /// Whether only functions of some names are wanted.
+    pub fn has_pattern(&self) -> bool {
+        self.atomic.pattern.is_some()
+    }
+
+    /// What a walk is asked for.
+    pub fn walking(&self, focus: Option<&str>) -> anyhow::Result<Walking> {
+        if self.atomic.atomic == Atomic::Operations {
+            bail!("--atomic operations is for traces with calls and returns, found a recording, which has none");
+        }
+        let pattern = |text: Option<&str>| text.map(Pattern::new);
+        let options = Options {
+            atomic: self.atomic.atomic,
+            functions: pattern(self.atomic.pattern.as_deref()),
+            include: pattern(self.include.as_deref()),
+            focus: pattern(focus),
+        };
+        Ok(Walking { options, by: self.walked_by(focus) })
+    }
+
+    fn walked_by(&self, focus: Option<&str>) -> WalkedBy {
+        WalkedBy { atomic: self.atomic.to_string(), include: self.include.clone(), focus: focus.map(str::to_string) }
+    }
+
+    /// Reads a trace, or that of a recording, which is walked again where its trace was made with another choice.
+    pub fn read(&self, path: &Path) -> anyhow::Result<Asked> {
+        let file = self.file(path)?;
+        let (trace, observed) = files::read_trace(&file)?;
+        let recording = Folder::around(path);
+        let is_walked = recording.as_deref().is_some_and(|folder| WalkedBy::read(folder).is_some());
+        let atomic = match self.atomic.atomic.resolved(&trace) {
+            // A walk for blocks that found none leaves nothing to ask about.
+            Atomic::Auto if is_walked && !has_blocks(&trace) => Atomic::Marked,
+            atomic => atomic,
+        };
+        let has_failure = trace.events.iter().any(|event| matches!(event.op, Op::Fail { .. }));
+        let failed = has_failure || recording.is_some_and(|folder| Folder::failed(&folder));
+        Ok(Asked { trace, observed, atomic, file: file.display().to_string(), failed })
+    }
+
+    /// The file with the trace that was asked for.
+    fn file(&self, path: &Path) -> anyhow::Result<PathBuf> {
+        let trace = Folder::trace_of(path);
+        let Some(by) = WalkedBy::read(path).filter(|_| trace != path) else { return Ok(trace) };
+        let wanted = self.walked_by(by.focus.as_deref());
+        let is_plain = self.include.is_none() && matches!(self.atomic.atomic, Atomic::Auto);
+        let in_any = self.include.is_none()
+            && matches!(self.atomic.atomic, Atomic::Threads | Atomic::Sections | Atomic::Operations);
+        let marks = wanted.atomic == "marked" && by.atomic == "auto" && wanted.include == by.include;
+        if is_plain || in_any || marks || wanted == by {
+            return Ok(trace);
+        }
+        let name = wanted.file_name();
+        let output = path.join(name);
+        let (told, _) = walk_to(path, &output, &self.walking(by.focus.as_deref())?, Or::Fail)?;
+        say(format_args!("foretrace: walked again, --atomic {}; {told}: {}", self.atomic, output.display()));
+        Ok(output)
+    }
+
+    /// That nothing of a trace is meant to be atomic: what to do.
+    pub fn nothing_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Error {
+        let focus = WalkedBy::read(path).and_then(|by| by.focus);
+        let mut advice: Vec<String> = [Atomic::Marked, Atomic::Sections, Atomic::Operations, Atomic::Threads]
+            .into_iter()
+            .map(|atomic| (atomic, atomic.transactions(&asked.trace).len()))
+            .filter(|(atomic, count)| *atomic != asked.atomic && *count > 0)
+            .map(|(atomic, count)| format!("--atomic {atomic} ({count})"))
+            .collect();
+        if advice.is_empty() {
+            advice.push("marks in the program, or another run".to_string());
+        }
+        let by = match focus {
+            Some(focus) => format!("the recording was walked with --focus {focus}"),
+            None => format!("--atomic {}", self.atomic),
+        };
+        anyhow::anyhow!(
+            "{}: found no transactions ({by}), expected one at least: try {}",
+            asked.file,
+            advice.join(" or ")
+        )
+    }
+}
+
+fn has_blocks(trace: &Trace) -> bool {
+    trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read() {
+        for (text, atomic, pattern) in [
+            ("auto", Atomic::Auto, None),
+            ("lock-regions", Atomic::Sections, None),
+            ("functions", Atomic::Functions, None),
+            ("inner-functions=get*", Atomic::InnerFunctions, Some("get*")),
+        ] {
+            let expected = Chosen { atomic, pattern: pattern.map(str::to_string) };
+            assert_eq!(Chosen::parse(text), Some(expected), "{text}");
+        }
+        assert!(["", "loop", "loops=x", "marked="].iter().all(|text| Chosen::parse(text).is_none()));
+        assert!(CHOICES.iter().map(|(name, _)| *name).eq(Atomic::ALL.map(Atomic::name)));
+    }
+}

@@ -1,0 +1,48 @@
+//! What the recorded order shows by itself: asked about first where the run failed.
+
+use super::{Lanes, Run};
+use crate::candidates::{Candidates, Class, Pair};
+use foretrace_trace::Triple;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+impl Run<'_, '_> {
+    /// Decides the candidate of each class that the recorded order shows nearest to its end; those come first.
+    pub(super) fn observed_first(
+        &mut self,
+        candidates: &Candidates<'_>,
+        lanes: &mut Lanes<'_, '_, '_>,
+    ) -> anyhow::Result<()> {
+        let mut nearest: FxHashMap<Class, Triple> = FxHashMap::default();
+        for pair in candidates.all_pairs(self.case.options.candidates) {
+            let Some(triple) = self.observed(&pair) else { continue };
+            let latest = nearest.entry(self.case.class(triple)).or_insert(triple);
+            if latest.second < triple.second {
+                *latest = triple;
+            }
+        }
+        let mut triples: Vec<Triple> = nearest.into_values().collect();
+        triples.sort_unstable_by_key(|triple| (Reverse(triple.second), triple.first, triple.remote));
+        self.stream(&mut triples.iter().copied(), lanes, None)?;
+        // Each comes again among all candidates, where its class is done.
+        let count = triples.len() as u64;
+        self.totals.skipped = self.totals.skipped.saturating_sub(count);
+        self.progress.done = self.progress.done.saturating_sub(count);
+        Ok(())
+    }
+
+    /// A candidate of a pair that the recorded order shows: the last such access in between.
+    fn observed(&self, pair: &Pair) -> Option<Triple> {
+        let facts = self.case.facts;
+        let accesses = &facts.structure.accesses[pair.var.index()];
+        let from = accesses.partition_point(|access| *access <= pair.first);
+        let to = accesses.partition_point(|access| *access < pair.second);
+        let fits = |access: &&foretrace_trace::EventId| {
+            let event = facts.trace.event(**access);
+            let (reads, writes) = (event.op.reads(), event.op.writes());
+            event.thread != pair.thread && !event.op.is_external() && pair.remotes.include(reads, writes)
+        };
+        let remote = *accesses[from..to].iter().rev().find(fits)?;
+        Some(Triple { first: pair.first, remote, second: pair.second })
+    }
+}

@@ -1,0 +1,48 @@
+//! What reports say of a candidate's block.
+
+use super::Subject;
+use crate::blocks::BlockName;
+use foretrace_trace::{Atomic, BlockKind, Trace, Triple};
+use serde::Serialize;
+
+/// A block as JSON has it.
+#[derive(Serialize)]
+pub struct BlockJson<'t> {
+    kind: BlockKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+}
+
+impl<'t> BlockJson<'t> {
+    /// The block of a candidate, where blocks are known.
+    pub fn of(subject: Subject<'t>, triple: Triple) -> Option<BlockJson<'t>> {
+        let BlockName { kind, label, loc } = subject.block(triple)?.0;
+        let text = |name| subject.trace.names.text(name);
+        Some(BlockJson { kind, label: label.map(text), loc: loc.map(text) })
+    }
+}
+
+/// A block in words.
+pub fn in_words(trace: &Trace, name: BlockName) -> String {
+    let what = match name.kind {
+        BlockKind::Mark => "marked block",
+        BlockKind::Section => "critical section",
+        BlockKind::Loop => "turn of a loop",
+        BlockKind::Function => "function",
+        BlockKind::Thread => "whole thread",
+    };
+    let label = name.label.map_or(String::new(), |label| match name.kind {
+        BlockKind::Loop | BlockKind::Section => format!(" in `{}`", trace.names.text(label)),
+        _ => format!(" `{}`", trace.names.text(label)),
+    });
+    let place = name.loc.map_or(String::new(), |loc| format!(", {}", trace.names.text(loc)));
+    format!("{what}{label}{place}")
+}
+
+/// Whether text reports only count a class: those of whole threads, where nobody asked for threads.
+pub fn is_folded(subject: Subject<'_>, triple: Triple) -> bool {
+    let is_thread = subject.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread);
+    is_thread && subject.options.atomic == Atomic::Auto && !subject.options.all
+}
