@@ -3,7 +3,7 @@
 use crate::blocks::NamedBlocks;
 use crate::verdict::Decider;
 use foretrace_trace::{Atomic, Data, Feasibility, Independence, Model, Question};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +81,8 @@ pub struct Options {
     pub times: bool,
     /// The blocks that classes are told apart by and reports name; without them, locations alone.
     pub blocks: Option<Arc<NamedBlocks>>,
+    /// By place of the program's own code, where inside of a library its accesses happen, as far as that is known.
+    pub inside: Arc<BTreeMap<String, String>>,
     /// Whether text reports show every class, also those of whole threads.
     pub all: bool,
     /// Whether the recorded run failed: then what it shows itself is asked about first.
@@ -110,6 +112,7 @@ impl Options {
             verdicts_only: false,
             times: false,
             blocks: None,
+            inside: Arc::default(),
             all: false,
             failed: false,
         }

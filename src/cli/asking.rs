@@ -50,6 +50,7 @@ impl QuestionArgs {
         options.question = Question { model, feasibility: self.feasibility, independence: self.independence };
         options.atomic = asked.atomic;
         options.failed = asked.failed;
+        options.inside = Arc::new(asked.inside.clone());
         must_fit(options.question, trace)?;
         Ok(options)
     }

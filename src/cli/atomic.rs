@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_trace::{Atomic, Observed, Op, Trace};
 use foretrace_walker::{Options, Pattern};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,8 @@ pub struct Asked {
     pub file: String,
     /// Whether the run failed.
     pub failed: bool,
+    /// By place of the program's own code, where inside of a library its accesses happen.
+    pub inside: BTreeMap<String, String>,
 }
 
 impl AtomicArgs {
@@ -133,7 +136,12 @@ impl AtomicArgs {
     }
 
     fn walked_by(&self, focus: Option<&str>) -> WalkedBy {
-        WalkedBy { atomic: self.atomic.to_string(), include: self.include.clone(), focus: focus.map(str::to_string) }
+        WalkedBy {
+            atomic: self.atomic.to_string(),
+            include: self.include.clone(),
+            focus: focus.map(str::to_string),
+            inside: BTreeMap::new(),
+        }
     }
 
     /// Reads a trace, or that of a recording, which is walked again where its trace was made with another choice.
@@ -141,15 +149,16 @@ impl AtomicArgs {
         let file = self.file(path)?;
         let (trace, observed) = files::read_trace(&file)?;
         let recording = Folder::around(path);
-        let is_walked = recording.as_deref().is_some_and(|folder| WalkedBy::read(folder).is_some());
+        let by = recording.as_deref().and_then(WalkedBy::read);
         let atomic = match self.atomic.atomic.resolved(&trace) {
             // A walk for blocks that found none leaves nothing to ask about.
-            Atomic::Auto if is_walked && !has_blocks(&trace) => Atomic::Marked,
+            Atomic::Auto if by.is_some() && !has_blocks(&trace) => Atomic::Marked,
             atomic => atomic,
         };
         let has_failure = trace.events.iter().any(|event| matches!(event.op, Op::Fail { .. }));
         let failed = has_failure || recording.is_some_and(|folder| Folder::failed(&folder));
-        Ok(Asked { trace, observed, atomic, file: file.display().to_string(), failed })
+        let inside = by.map_or_else(BTreeMap::new, |by| by.inside);
+        Ok(Asked { trace, observed, atomic, file: file.display().to_string(), failed, inside })
     }
 
     /// The file with the trace that was asked for.
@@ -161,12 +170,12 @@ impl AtomicArgs {
         let in_any = self.include.is_none()
             && matches!(self.atomic.atomic, Atomic::Threads | Atomic::Sections | Atomic::Operations);
         let marks = wanted.atomic == "marked" && by.atomic == "auto" && wanted.include == by.include;
-        if is_plain || in_any || marks || wanted == by {
+        if is_plain || in_any || marks || wanted.is_same_choice(&by) {
             return Ok(trace);
         }
         let name = wanted.file_name();
         let output = path.join(name);
-        let (told, _) = walk_to(path, &output, &self.walking(by.focus.as_deref())?, Or::Fail)?;
+        let told = walk_to(path, &output, &self.walking(by.focus.as_deref())?, Or::Fail)?.told;
         say(format_args!("foretrace: walked again, --atomic {}; {told}: {}", self.atomic, output.display()));
         Ok(output)
     }

@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_trace::Data;
 use foretrace_walker::{Options, Statistics, walk};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Make a trace of a recording, with other transactions or another focus
@@ -54,9 +55,9 @@ impl WalkArgs {
         let walking = self.walking()?;
         let walked = walk_to(recording, output, &walking, or)?;
         if output == Folder::trace_of(recording) {
-            walking.by.save(recording)?;
+            WalkedBy { inside: walked.inside, ..walking.by }.save(recording)?;
         }
-        Ok(walked)
+        Ok((walked.told, walked.found))
     }
 
     /// Whether a pattern says which blocks are wanted.
@@ -79,6 +80,16 @@ pub enum Found {
     Nothing,
 }
 
+/// A trace that was made.
+pub struct Made {
+    /// What is in it, in words.
+    pub told: String,
+    /// Whether a block is.
+    pub found: Found,
+    /// By place of the program's own code, where inside of a library its accesses happen.
+    pub inside: BTreeMap<String, String>,
+}
+
 /// What becomes of a trace without blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Or {
@@ -93,7 +104,7 @@ pub const NOTHING: &str =
     "found no transactions: no block that fits --atomic, --include and --focus accesses a shared variable twice";
 
 /// Walks a recording and writes its trace; the result says what is in it, and whether a block is.
-pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> anyhow::Result<(String, Found)> {
+pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> anyhow::Result<Made> {
     let (walked, staged) = walk(recording, &walking.options, |walked| stage_trace(&walked.trace, output))?;
     let found = if walked.statistics.transactions > 0 { Found::Blocks } else { Found::Nothing };
     if (found, or) == (Found::Nothing, Or::Fail) {
@@ -111,7 +122,8 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
         _ => told(&walked.statistics),
     };
     let told = format!("{told}{}", raced(walked.statistics.races));
-    Ok((format!("{events} events of {threads} threads{part}{end}, {told}"), found))
+    let told = format!("{events} events of {threads} threads{part}{end}, {told}");
+    Ok(Made { told, found, inside: walked.statistics.inside })
 }
 
 /// What is said where the logs go on.

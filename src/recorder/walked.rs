@@ -3,6 +3,7 @@
 use super::folder::FolderError;
 use crate::report::write_whole;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The file beside the trace.
@@ -19,6 +20,9 @@ pub struct WalkedBy {
     /// The pattern of `--focus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<String>,
+    /// By place of the program's own code, where inside of a library its accesses happen.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inside: BTreeMap<String, String>,
 }
 
 impl WalkedBy {
@@ -38,6 +42,11 @@ impl WalkedBy {
             out.write_all(b"\n")
         };
         write_whole(&path, write).map_err(|error| FolderError::Io(path, error))
+    }
+
+    /// Whether both were made with the same choice.
+    pub fn is_same_choice(&self, other: &WalkedBy) -> bool {
+        (&self.atomic, &self.include, &self.focus) == (&other.atomic, &other.include, &other.focus)
     }
 
     /// The file for a trace that is made with this beside the recording's own.

@@ -41,8 +41,43 @@ pub fn in_words(trace: &Trace, name: BlockName) -> String {
     format!("{what}{label}{place}")
 }
 
-/// Whether text reports only count a class: those of whole threads, where nobody asked for threads.
-pub fn is_folded(subject: Subject<'_>, triple: Triple) -> bool {
+/// Code of libraries whose state is for themselves: counts of references and words of locks.
+const WORKINGS: [&str; 10] = [
+    "alloc/src/sync.rs",
+    "alloc/src/rc.rs",
+    "std/src/sync/",
+    "std/src/sys/sync/",
+    "bits/shared_ptr",
+    "ext/atomicity.h",
+    "/parking_lot",
+    "/lock_api",
+    "/crossbeam-epoch",
+    "/tokio-",
+];
+
+/// Why text reports only count a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Folded {
+    /// It is of a whole thread, and nobody asked for threads.
+    Thread,
+    /// All its accesses are a library's own workings.
+    Workings,
+}
+
+/// Whether text reports only count a class.
+pub fn is_folded(subject: Subject<'_>, triple: Triple) -> Option<Folded> {
+    if subject.options.all {
+        return None;
+    }
+    let accesses = [triple.first, triple.remote, triple.second];
+    let is_working = |place: &str| WORKINGS.iter().any(|part| place.contains(part));
+    let of_library = |event| {
+        let inside = subject.inside(event).is_some_and(is_working);
+        inside || subject.trace.loc(event).is_some_and(|loc| loc.contains(".rs:") && is_working(loc))
+    };
     let is_thread = subject.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread);
-    is_thread && subject.options.atomic == Atomic::Auto && !subject.options.all
+    if accesses.into_iter().all(of_library) {
+        return Some(Folded::Workings);
+    }
+    (is_thread && subject.options.atomic == Atomic::Auto).then_some(Folded::Thread)
 }

@@ -87,8 +87,8 @@ struct Standing {
     /// The name of its block; nothing for marks, which are not grouped.
     block: Option<BlockName>,
     /// Smaller ones come first: what did not happen, or in a run that did not fail; of a whole thread; the distance to the end of
-    /// a run that failed; not marked; how many levels of blocks there are inside.
-    order: (bool, bool, Reverse<EventId>, bool, u32),
+    /// a run that failed; an access of the block is by a library's code; not marked; how many levels of blocks there are inside.
+    order: (bool, bool, Reverse<EventId>, bool, bool, u32),
 }
 
 impl Standing {
@@ -98,7 +98,9 @@ impl Standing {
         let block = subject.block(found.triple).filter(|(name, _)| name.kind != BlockKind::Mark);
         let is_thread = block.is_some_and(|(name, _)| name.kind == BlockKind::Thread);
         let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
-        let order = (!happened, is_thread, second, is_unmarked, height);
+        let accesses = [found.triple.first, found.triple.second];
+        let is_of_library = accesses.into_iter().any(|access| subject.inside(access).is_some());
+        let order = (!happened, is_thread, second, is_of_library, is_unmarked, height);
         Standing { block: block.map(|(name, _)| name), order }
     }
 }

@@ -81,6 +81,8 @@ struct Feasible<'a> {
     var: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     locs: Option<[Option<&'a str>; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inside: Option<[Option<String>; 3]>,
     schedule: &'a [EventId],
 }
 
@@ -145,6 +147,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         let Triple { first, remote, second } = decision.triple;
         let trace = self.subject.trace;
         let locs = [first, remote, second].map(|event| trace.loc(event));
+        let inside = [first, remote, second].map(|event| self.subject.inside(event).map(str::to_string));
         Some(Feasible {
             guarded: decision.guarded,
             unseen: witness.run().unseen.map(|unseen| self.unseen(unseen)),
@@ -152,6 +155,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
             use_after_free: &witness.run().uses_after_free,
             var: trace.event(first).op.var().map_or("", |var| &trace.vars[var.index()].key),
             locs: Some(locs).filter(|locs| locs.iter().any(Option::is_some)),
+            inside: Some(inside).filter(|inside| inside.iter().any(Option::is_some)),
             schedule: witness.schedule(),
         })
     }

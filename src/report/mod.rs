@@ -26,7 +26,7 @@ pub use witness::{WitnessDir, WitnessFileError, write_whole};
 use crate::blocks::BlockName;
 use crate::candidates::Class;
 use crate::options::{CandidateSet, Options, Per};
-use foretrace_trace::{Atomic, Independence, Pattern, Trace, Transaction, Triple, Witness};
+use foretrace_trace::{Atomic, EventId, Independence, Pattern, Trace, Transaction, Triple, Witness};
 
 /// What a report is about.
 #[derive(Clone, Copy)]
@@ -66,6 +66,11 @@ impl Subject<'_> {
     /// The name of a candidate's block and how many levels of blocks that has inside, where blocks are known.
     fn block(&self, triple: Triple) -> Option<(BlockName, u32)> {
         self.options.blocks.as_deref()?.of(self.trace, triple)
+    }
+
+    /// Where inside of a library an access happens that has its place at the user's call.
+    fn inside(&self, event: EventId) -> Option<&str> {
+        self.options.inside.get(self.trace.loc(event)?).map(String::as_str)
     }
 
     /// Whether the recorded order itself shows a feasible candidate.

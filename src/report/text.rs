@@ -1,5 +1,6 @@
 //! The report for people: what can happen, worst first, each class with one witness; then the totals.
 
+use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
 use super::table::{self, Mark};
 use super::{Subject, block, pattern_meaning, totals};
@@ -46,16 +47,21 @@ impl<'t> TextReport<'t> {
     pub fn write(&self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
         self.write_head(out)?;
         let feasible = self.classes.feasible(self.subject);
-        let (shown, folded) = self.fold(&feasible);
+        let (shown, [of_threads, of_libraries]) = self.fold(&feasible);
         let mut headed = None;
         for (number, (class, worst)) in shown.iter().enumerate() {
             writeln!(out)?;
             self.write_heading(worst, &mut headed, out)?;
             self.write_class(number + 1, class, worst, out)?;
         }
-        if folded > 0 {
-            let of_threads = plural(folded as u64, "class");
-            writeln!(out, "\n{HEAD}{of_threads} more in no block but whole threads{HEAD:#} (--all shows them)")?;
+        for (count, what) in [
+            (of_threads, "in no block but whole threads"),
+            (of_libraries, "of the workings of libraries, such as counts of references and words of locks"),
+        ] {
+            if count > 0 {
+                let classes = plural(count as u64, "class");
+                writeln!(out, "\n{HEAD}{classes} more {what}{HEAD:#} (--all shows them)")?;
+            }
         }
         self.write_undecided(out)?;
         writeln!(out)?;
@@ -85,23 +91,27 @@ impl<'t> TextReport<'t> {
         )
     }
 
-    /// What is shown, and how much is only counted: of whole threads' classes the first few, where there are no others.
-    fn fold<'c>(&self, feasible: &[(&'c ClassVerdicts, &'c Found)]) -> (Vec<(&'c ClassVerdicts, &'c Found)>, usize) {
-        let happened = |found: &Found| found.observed && self.subject.options.failed;
+    /// What is shown, and how much is only counted, of whole threads and of libraries: of whole threads' classes the first few are
+    /// shown where there are no others, or where they alone explain the failure.
+    fn fold<'c>(
+        &self,
+        feasible: &[(&'c ClassVerdicts, &'c Found)],
+    ) -> (Vec<(&'c ClassVerdicts, &'c Found)>, [usize; 2]) {
         let folds = |found: &Found| block::is_folded(self.subject, found.triple);
-        let (of_threads, mut shown): (Vec<_>, Vec<_>) = feasible.iter().copied().partition(|(_, found)| folds(found));
-        let explains_failure = shown.iter().any(|(_, found)| happened(found));
-        let is_failure = |found: &Found| happened(found) && !explains_failure;
-        if shown.is_empty() || of_threads.iter().any(|(_, found)| is_failure(found)) {
-            let wanted = |found: &Found| shown.is_empty() || is_failure(found);
-            let first: Vec<_> =
-                of_threads.iter().copied().filter(|(_, found)| wanted(found)).take(MOST_OF_THREADS).collect();
-            let failures = first.iter().filter(|(_, found)| happened(found)).count();
-            shown.splice(0..0, first[..failures].iter().copied());
-            shown.extend(&first[failures..]);
-        }
-        let folded = feasible.len() - shown.len();
-        (shown, folded)
+        let of = |wanted: Option<Folded>| -> Vec<_> {
+            feasible.iter().copied().filter(|(_, found)| folds(found) == wanted).collect()
+        };
+        let (mut shown, of_threads, of_libraries) = (of(None), of(Some(Folded::Thread)), of(Some(Folded::Workings)));
+        let happened = |found: &Found| found.observed && self.subject.options.failed;
+        let is_explained = shown.iter().any(|(_, found)| happened(found));
+        let is_alone = shown.is_empty();
+        let unfolds = |found: &Found| is_alone || happened(found) && !is_explained;
+        let first: Vec<_> =
+            of_threads.iter().copied().filter(|(_, found)| unfolds(found)).take(MOST_OF_THREADS).collect();
+        let failures = first.iter().filter(|(_, found)| happened(found)).count();
+        shown.splice(0..0, first[..failures].iter().copied());
+        shown.extend(&first[failures..]);
+        (shown, [of_threads.len() - first.len(), of_libraries.len()])
     }
 
     /// The block that the next classes are of, where it is another one; marks have their names with the accesses.
@@ -160,7 +170,8 @@ impl<'t> TextReport<'t> {
             let thread = table::thread_name(trace, trace.event(event).thread);
             let verb = if writes { "writes" } else { "reads" };
             let inside = if event == triple.remote { "" } else { &label };
-            writeln!(out, "   {role:<6}  {thread} {verb} at {}{inside}", self.place(event))?;
+            let library = self.subject.inside(event).map_or(String::new(), |place| format!(", inside {place}"));
+            writeln!(out, "   {role:<6}  {thread} {verb} at {}{inside}{library}", self.place(event))?;
         }
         Ok(())
     }

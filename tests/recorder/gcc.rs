@@ -133,8 +133,10 @@ fn transactions_are_functions_and_sections_but_not_loops() {
     let sections = |trace: &[Value]| trace.iter().filter(|event| event["op"] == "begin").count();
     workshop.make("foretrace trace run --atomic sections");
     assert_eq!(sections(&workshop.trace("run")), 12);
-    workshop.make("foretrace trace run --atomic 'functions=work'");
-    assert_eq!(sections(&workshop.trace("run")), 0, "a thread's own function is none");
+    let none = ran(&mut workshop.shell("foretrace trace run --atomic 'functions=work'"));
+    assert_eq!(none.status, Some(2), "a thread's own function is none");
+    assert!(none.err.contains("found no transactions"), "{}", none.err);
+    assert_eq!(sections(&workshop.trace("run")), 12, "the trace is as it was");
     let refused = ran(&mut workshop.shell("foretrace trace run --atomic loops"));
     assert_eq!(refused.status, Some(2));
     assert!(refused.err.contains("built with gcc"), "{}", refused.err);

@@ -1,5 +1,6 @@
 //! Real programs, the whole way: built by `foretrace cc`, recorded, predicted, replayed.
 
+mod blocks;
 mod breadth;
 mod builds;
 mod crashes;

@@ -48,7 +48,8 @@ fn of_the_bank() {
     for nothing in [["--focus", "nothing"], ["--atomic", "functions=nothing"]] {
         let nowhere = bank.path("nowhere.jsonl");
         let message = expect(2, foretrace().arg("trace").arg(bank.path("run")).args(nothing).arg("-o").arg(&nowhere));
-        assert!(message.err.contains("found no transactions"), "{message:?}");
+        let message = String::from_utf8_lossy(&message.stderr);
+        assert!(message.contains("found no transactions"), "{message}");
         assert!(!nowhere.exists(), "something was written");
     }
 }

@@ -46,6 +46,8 @@ pub struct Statistics {
     pub races: u64,
     /// Transactions in the trace.
     pub transactions: u64,
+    /// By place of the program's own code, where inside of a library its accesses happen.
+    pub inside: BTreeMap<String, String>,
     /// How often the log and the program disagreed.
     pub mismatch_count: u64,
     /// Where they did, the first of them.

@@ -227,6 +227,8 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     let insertions = Insertions::new(&nesting::blocks(spans, &about), &events);
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
+    let names = &world.draft.assembler.trace().names;
+    statistics.inside = std::mem::take(&mut world.inside).named(|place| names.text(place));
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
     let assembler = world.into_assembler();

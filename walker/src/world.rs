@@ -3,6 +3,7 @@
 use crate::draft::Draft;
 use crate::emit::next_name;
 use crate::expression::Expressions;
+use crate::interpret::Inside;
 use crate::memory::{Memory, Mirror};
 use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
@@ -44,6 +45,7 @@ pub(crate) struct World<'a> {
     pub names: Names,
     pub draft: Draft,
     pub spans: Vec<Span>,
+    pub inside: Inside,
     pub statistics: Statistics,
     /// By thread number, its place in the trace.
     pub threads: FxHashMap<u64, ThreadId>,
@@ -90,6 +92,7 @@ impl<'a> World<'a> {
             names,
             draft: Draft { assembler: TraceAssembler::new(data), events: Vec::new() },
             spans: Vec::new(),
+            inside: Inside::default(),
             statistics,
             threads: FxHashMap::default(),
             begins_later: false,
@@ -189,12 +192,17 @@ impl<'a> World<'a> {
         name
     }
 
-    fn name_position(&mut self, position: &Position) -> NameId {
-        let Position { file, line, column, .. } = position;
-        match column {
-            0 => self.draft.assembler.name(&format!("{file}:{line}")),
-            _ => self.draft.assembler.name(&format!("{file}:{line}:{column}")),
+    /// Where a block is in the source: in a file's line, and its column where that is known.
+    pub fn place_of_block(&mut self, unit: usize, location: LocationId) -> Option<NameId> {
+        let position = self.program.location(unit, location)?;
+        match position.column {
+            0 => Some(self.draft.assembler.name(&format!("{}:{}", position.file, position.line))),
+            _ => Some(self.name_position(&position)),
         }
+    }
+
+    fn name_position(&mut self, position: &Position) -> NameId {
+        self.draft.assembler.name(&format!("{}:{}:{}", position.file, position.line, position.column))
     }
 
     /// A cell is accessed, by the library's code that threads meet in or by other code.

@@ -181,7 +181,7 @@ impl Walk<'_, '_> {
         let position = |location| self.program.location(function.unit, location);
         let has_column = |location: &LocationId| position(*location).is_some_and(|position| position.column > 0);
         let loc = inside.iter().map(|one| one.location).find(has_column);
-        let loc = loc.and_then(|location| self.world.location(function.unit, location));
+        let loc = loc.and_then(|location| self.world.place_of_block(function.unit, location));
         let label = Some(self.world.draft.assembler.name(&function.name));
         Title { kind: BlockKind::Loop, label, loc }
     }

@@ -8,6 +8,7 @@ mod arithmetic;
 mod atomic;
 mod calls;
 mod control;
+mod inside;
 mod intrinsics;
 mod library;
 mod loops;
@@ -22,6 +23,7 @@ mod thread;
 mod unwind;
 mod variadic;
 
+pub(crate) use inside::Inside;
 pub(crate) use loops::Loops;
 pub(crate) use synchronise::signal_name;
 pub(crate) use thread::{Pause, Step, Thread};

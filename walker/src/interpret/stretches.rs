@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
             }
             return;
         }
-        let loc = self.world.location(function.unit, function.location);
+        let loc = self.world.place_of_block(function.unit, function.location);
         let label = Some(self.world.draft.assembler.name(&function.name));
         self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc });
     }

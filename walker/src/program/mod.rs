@@ -241,6 +241,13 @@ impl Program {
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
     }
 
+    /// Where in a library's code a location is; nothing where it is in the program's own, or not known.
+    pub(crate) fn library_position(&self, unit: usize, location: LocationId) -> Option<Position> {
+        let (location, file, code) = self.units[unit].outwards(location).next()?;
+        let (file, function) = (file.clone(), location.function.clone());
+        (code != Code::Own).then_some(Position { file, line: location.line, column: location.column, function })
+    }
+
     /// Whether a function is of a library whose templates or inline functions the program has compiled.
     pub(crate) fn is_library(&self, function: &Function) -> bool {
         function.is_library
