@@ -182,6 +182,12 @@ impl AtomicArgs {
 
     /// That nothing of a trace is meant to be atomic: what to do.
     pub fn nothing_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Error {
+        if asked.trace.events.is_empty() {
+            return anyhow::anyhow!(
+                "{}: found no transactions, since the trace has no events: threads shared no memory in this run",
+                asked.file
+            );
+        }
         let focus = WalkedBy::read(path).and_then(|by| by.focus);
         let mut advice: Vec<String> = [Atomic::Marked, Atomic::Sections, Atomic::Operations, Atomic::Threads]
             .into_iter()

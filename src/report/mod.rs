@@ -82,7 +82,7 @@ impl Subject<'_> {
 
     /// The line that says what counts as a transaction.
     fn transactions_line(&self) -> String {
-        let atomic = self.options.atomic;
+        let atomic = self.options.atomic.resolved(self.trace);
         format!("transactions: {} by --atomic {atomic} ({})", self.transactions.len(), atomic_meaning(atomic))
     }
 }

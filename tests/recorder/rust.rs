@@ -92,6 +92,9 @@ fn what_the_standard_library_orders_is_ordered() {
             assert_eq!((recorded.status, recorded.out.as_str()), (Some(0), "done\n"), "{script}: {}", recorded.err);
             let script = "foretrace predict --atomic threads --format json run";
             let report = ran(&mut workshop.shell(script));
+            if part == 0 && report.err.contains("found no transactions") {
+                continue; // one thread
+            }
             let report: Value = serde_json::from_str(&report.out).unwrap_or_else(|_| panic!("{}", report.err));
             for found in
                 report["candidates"].as_array().expect("a list").iter().filter(|one| one["verdict"] != "infeasible")

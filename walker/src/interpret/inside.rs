@@ -25,8 +25,11 @@ impl Inside {
 
     /// In words, by the places' names.
     pub fn named<'n>(self, name: impl Fn(NameId) -> &'n str) -> BTreeMap<String, String> {
-        let of_library = self.of_place.into_iter().filter_map(|(place, inside)| Some((place, inside?)));
-        of_library.map(|(place, inside)| (name(place).to_string(), inside)).collect()
+        let of_library = self.of_place.into_iter().filter_map(|(place, inside)| Some((name(place), inside?)));
+        let is_user_s = |(place, inside): &(&str, String)| {
+            inside.rsplit_once(", ").is_none_or(|(_, library)| !place.contains(library))
+        };
+        of_library.filter(is_user_s).map(|(place, inside)| (place.to_string(), inside)).collect()
     }
 }
 
