@@ -118,6 +118,7 @@ fn one_path_for_any_number_of_threads() {
 fn settings() -> u8 {
     let Some(mode) = take(c"FORETRACE_MODE") else { return OFF };
     let controlled = match mode {
+        b"modules" => say_modules_and_end(),
         b"parallel" => None,
         b"serial" => Some(controller::Policy::Serial),
         b"replay" => Some(controller::Policy::Replay),
@@ -158,6 +159,16 @@ fn settings() -> u8 {
     modules::write();
     interpose::signals::process_starts();
     if paused { PAUSED } else { RECORDING }
+}
+
+/// What is loaded where is all that was asked for: the program ends before it begins.
+fn say_modules_and_end() -> ! {
+    let written = take(c"FORETRACE_DIR").is_some_and(set_directory);
+    if written {
+        modules::write();
+    }
+    call!(EXIT_GROUP, i32::from(!written));
+    sys::die_by(sys::SIGABRT)
 }
 
 /// Which part of the run is recorded; whether it starts later.

@@ -9,11 +9,12 @@ use anyhow::{Context, bail};
 use foretrace::blocks::NamedBlocks;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
+use foretrace::recorder::SourcePlaces;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
@@ -191,7 +192,11 @@ impl<'t> Listener<'t> {
             Format::Text => Report::Text(TextReport::new(subject)),
             Format::Json => Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?),
         };
-        let witnesses = args.witness_dir.as_deref().map(WitnessDir::create).transpose()?;
+        let mut witnesses = args.witness_dir.as_deref().map(WitnessDir::create).transpose()?;
+        let places = SourcePlaces::of_trace(Path::new(subject.file));
+        if let (Some(folder), Some(places)) = (&mut witnesses, places) {
+            folder.name_places(Box::new(places));
+        }
         Ok(Listener { subject, report, witnesses, bar: Bar::on_terminal(), found: false })
     }
 
@@ -213,7 +218,7 @@ impl Sink for Listener<'_> {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
         if let Verdict::Feasible(witness) = &decision.verdict {
             self.found = true;
-            if let Some(folder) = &self.witnesses {
+            if let Some(folder) = &mut self.witnesses {
                 folder.save(self.subject, decision, witness)?;
             }
         }

@@ -3,7 +3,7 @@
 use super::trace::{Found, NOTHING, Or, WalkArgs};
 use super::{Outcome, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run};
+use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run, Sources};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -131,11 +131,19 @@ fn ignore_ctrl_c() -> anyhow::Result<()> {
 fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<Ending> {
     let (folder, ending) = run_recorded(args, program, path, mode)?;
     let (walked, found) = args.walk.walk(folder.path(), &folder.trace(), Or::Write)?;
+    keep_sources(&folder);
     say(format_args!("foretrace: {} {ending}; {walked}: {}", name(program), path.join("trace.jsonl.zst").display()));
     if found == Found::Nothing {
         say(format_args!("foretrace: note: {NOTHING}"));
     }
     Ok(ending)
+}
+
+/// Keeps the source for `replay --edited`, which alone needs it.
+fn keep_sources(folder: &Folder) {
+    if let Err(error) = Sources::keep(folder.path()) {
+        say(format_args!("foretrace: the source of the program is not kept: {error}"));
+    }
 }
 
 fn name(program: &Program) -> String {
@@ -164,6 +172,7 @@ fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Resul
         }
         failed += 1;
         let (walked, _) = args.walk.walk(folder.path(), &folder.trace(), Or::Write)?;
+        keep_sources(&folder);
         say(format_args!("foretrace: seed {seed}: {} {ending}; {walked}: {}", name(program), place.display()));
     }
     say(format_args!("foretrace: {failed} of {runs} runs failed"));

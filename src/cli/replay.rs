@@ -1,12 +1,12 @@
 //! `foretrace replay`: make a witness happen on the real program.
 
 use super::choices::{FORMATS, Format, one_of, seconds};
-use super::replayed::{Seen, Tally};
+use super::replayed::{Seen, Tally, unmatched};
 use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Ending, Folder, Mode, Part, Plan, Program, Run, differences, environment_of, fill, fix_addresses, judge, notes,
-    run_plan,
+    Ending, Folder, Matched, Mode, Part, Plan, Program, Run, differences, environment_of, fill, fix_addresses, judge,
+    notes, plan_of_edited, run_plan,
 };
 use foretrace::report::SavedSchedule;
 use foretrace_walker::log::Record;
@@ -31,7 +31,8 @@ Examples:
   foretrace replay witnesses/witness-10-38-14.json -- ./bank
   foretrace replay witnesses/witness-10-38-14.json --times 100 -- ./bank
   foretrace replay witnesses/witness-10-38-14.json --gdb -- ./bank
-  foretrace replay bank.foretrace -- ./bank")]
+  foretrace replay bank.foretrace -- ./bank
+  foretrace replay witnesses/witness-10-38-14.json --edited --times 10 -- ./bank")]
 pub struct Args {
     /// A file of `predict --witness-dir`, or the folder of a recording, whose own schedule is then replayed
     witness: PathBuf,
@@ -43,6 +44,11 @@ pub struct Args {
     /// Stop under gdb where the remote thread is about to make its access, with all other threads held
     #[arg(long, conflicts_with_all = ["times", "format", "time_limit"])]
     gdb: bool,
+
+    /// Try the witness on another build of the program: its places are looked for in the edited source, and the program is
+    /// steered to them
+    #[arg(long, conflicts_with_all = ["exactly", "gdb"])]
+    edited: bool,
 
     /// Count only replays that follow the witness to the letter
     #[arg(long)]
@@ -69,13 +75,16 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let program = Program::find(&args.command)?;
     program.check()?;
-    let plan = plan(args)?;
+    let Asked { plan, moved } = match plan(args, &program)? {
+        Ok(asked) => asked,
+        Err(missing) => return missing_place(&missing, args.format),
+    };
     let recorded = plan.recording.as_deref().and_then(Folder::recorded_ending);
-    if let Some(recording) = &plan.recording {
+    if let Some(recording) = plan.recording.as_ref().filter(|_| !args.edited) {
         program.check_recorded_as(recording)?;
         Recorded::open(recording)?; // refuses libraries that were built anew since
         differences(recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
-    } else {
+    } else if plan.recording.is_none() {
         say(format_args!("foretrace: {NOT_THERE}"));
     }
     let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -96,9 +105,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
-        Format::Text => tally.write_text(&plan, recorded, &positions, &mut out)?,
+        Format::Text => tally.write_text(&moved, &plan, recorded, &positions, &mut out)?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &tally.json(recorded, &positions))?;
+            serde_json::to_writer_pretty(&mut out, &tally.json(&moved, recorded, &positions))?;
             writeln!(out)?;
         }
     }
@@ -114,17 +123,48 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 const NOT_THERE: &str = "the recording is not where the witness names its trace: the program gets its environment, clocks \
     and random numbers from this run, not from the recording";
 
-/// What to do.
-fn plan(args: &Args) -> anyhow::Result<Plan> {
+/// What is asked of the program.
+struct Asked {
+    plan: Plan,
+    /// Places of a witness that are elsewhere in an edited program.
+    moved: Vec<String>,
+}
+
+/// What to do; or which place of a witness has no match in an edited program.
+fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>> {
     let name = || args.witness.display().to_string();
     if args.witness.is_dir() {
-        return Ok(Plan::of_recording(&args.witness)?);
+        if args.edited {
+            bail!("{}: --edited needs a witness, found the folder of a recording", name());
+        }
+        return Ok(Ok(Asked { plan: Plan::of_recording(&args.witness)?, moved: Vec::new() }));
     }
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
     };
     let recording = Path::new(&witness.trace).parent().filter(|folder| folder.join("modules").is_file());
-    Plan::of_witness(&witness, recording).with_context(name)
+    if !args.edited {
+        let plan = Plan::of_witness(&witness, recording).with_context(name)?;
+        return Ok(Ok(Asked { plan, moved: Vec::new() }));
+    }
+    Ok(match plan_of_edited(&witness, program, recording).with_context(name)? {
+        Matched::All(plan, moved) => Ok(Asked { plan, moved }),
+        Matched::Missing(which) => Err(which),
+    })
+}
+
+/// A place of the witness is not in the edited program, so the program is not run.
+fn missing_place(missing: &str, format: Format) -> anyhow::Result<Outcome> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match format {
+        Format::Text => writeln!(out, "did not reach the triple: {missing}; the program was not run")?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &unmatched(missing))?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(Outcome::Found)
 }
 
 /// For gdb: the program's own frame, which stands above those of the runtime. A gdb without Python shows the runtime's.

@@ -46,6 +46,8 @@ pub struct TallyJson {
     left: Option<LeftJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    moved: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -105,6 +107,7 @@ impl Tally {
     /// Writes what people read; `recorded` is how the recorded run ended.
     pub fn write_text(
         &self,
+        notes: &[String],
         plan: &Plan,
         recorded: Option<Ending>,
         seen: &dyn Seen,
@@ -114,8 +117,9 @@ impl Tally {
             writeln!(out, "{}{}{}", Told(*ending), self.share(*count), compared(*ending, recorded))?;
         }
         self.write_to_the_letter(plan, seen, out)?;
-        self.write_another_way(seen, out)?;
-        self.write_not_reached(plan, seen, out)
+        self.write_another_way(plan, seen, out)?;
+        self.write_not_reached(plan, seen, out)?;
+        notes.iter().try_for_each(|note| writeln!(out, "{note}"))
     }
 
     /// `, 3 of 5 times`, where there is more than one.
@@ -132,9 +136,10 @@ impl Tally {
         write_triple(one, seen, out)
     }
 
-    fn write_another_way(&self, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
+    fn write_another_way(&self, plan: &Plan, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
         let Some(one) = &self.another_way.first else { return Ok(()) };
-        writeln!(out, "reached the triple another way{}", self.share(self.another_way.times))?;
+        let way = if plan.turns.is_empty() { "" } else { " another way" };
+        writeln!(out, "reached the triple{way}{}", self.share(self.another_way.times))?;
         write_triple(one, seen, out)?;
         write_departure(one, seen, out)
     }
@@ -148,14 +153,14 @@ impl Tally {
             }
             _ => writeln!(out, "did not follow the schedule{share}")?,
         }
-        if one.difference.is_none() && one.left.is_none() {
+        if one.difference.is_none() && one.left.is_none() && !plan.turns.is_empty() {
             write_triple(one, seen, out)?;
         }
         write_departure(one, seen, out)
     }
 
     /// What programs read.
-    pub fn json(&self, recorded: Option<Ending>, seen: &dyn Seen) -> TallyJson {
+    pub fn json(&self, notes: &[String], recorded: Option<Ending>, seen: &dyn Seen) -> TallyJson {
         let groups = [&self.to_the_letter, &self.another_way, &self.not_reached];
         let departed = groups.into_iter().skip(1).find_map(|group| group.first.as_ref());
         let reached = groups.into_iter().take(2).find_map(|group| group.first.as_ref());
@@ -174,7 +179,24 @@ impl Tally {
             triple: reached.or(departed).and_then(|one| accesses(one, seen)),
             left: departed.and_then(|one| left_json(one, seen)),
             reason,
+            moved: notes.to_vec(),
         }
+    }
+}
+
+/// What programs read where a place of a witness is not in an edited program: no replay was made.
+pub fn unmatched(missing: &str) -> TallyJson {
+    let mut none = Tally::default().json(&[], None, &Nothing);
+    none.reason = Some(missing.to_string());
+    none
+}
+
+/// Knows no positions.
+struct Nothing;
+
+impl Seen for Nothing {
+    fn location(&self, _: &Record) -> Option<String> {
+        None
     }
 }
 

@@ -3,6 +3,7 @@
 use super::folder::{Folder, FolderError};
 use super::outside;
 use super::program::Program;
+use super::replay::ReplayError;
 use foretrace_walker::{WalkError, finish_logs};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -203,6 +204,20 @@ impl Run<'_> {
         }
         child.kill().and_then(|()| child.wait()).map_err(failed)?;
         Ok(Ending::Hang)
+    }
+}
+
+/// Lets the program say in a folder what is loaded where, without running it.
+pub fn list_modules(program: &Program, folder: &std::path::Path) -> Result<(), ReplayError> {
+    fix_addresses();
+    let mut command = Command::new(&program.path);
+    command.args(&program.arguments).env("FORETRACE_MODE", "modules").env("FORETRACE_DIR", folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let failed = |source| RecordError::from(LaunchError { path: program.path.clone(), source });
+    let status = command.status().map_err(failed)?;
+    match folder.join("modules").is_file() {
+        true => Ok(()),
+        false => Err(ReplayError::NoModules(program.path.clone(), status.into())),
     }
 }
 

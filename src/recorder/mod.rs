@@ -3,23 +3,28 @@
 //! What runs inside of the program is the crate `foretrace-runtime`; what makes a trace of its logs is
 //! `foretrace-walker`; how they meet is told in `docs/recording.md`.
 
+mod edited;
 mod folder;
 mod launch;
+mod lines;
 mod outside;
 mod program;
 mod replay;
 mod schedule;
+mod sources;
 mod target;
 mod unlogged;
 mod verify;
 mod walked;
 
+pub use edited::{Matched, plan_of_edited};
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};
 pub use outside::{differences, environment_of, fill, notes};
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, ReplayError, Replayed, judge, run_plan};
 pub use schedule::Turn;
-pub use target::{Places, Target, Times};
+pub use sources::{SourcePlace, Sources};
+pub use target::{Places, SourcePlaces, Target, Times};
 pub use verify::{Difference, Event, Expected, What, ops};
 pub use walked::WalkedBy;

@@ -62,6 +62,20 @@ pub enum ReplayError {
          begins later than the run"
     )]
     NoPositions,
+    /// Its recording keeps no source.
+    #[error(
+        "the witness does not name the places of its accesses; --edited needs one that `predict --witness-dir` made of a \
+         recording of this version"
+    )]
+    NoPlaces,
+    /// gcc compiled it.
+    #[error(
+        "--edited needs a program that clang or rustc compiled: found one that gcc compiled, whose places have no names"
+    )]
+    NoSideCar,
+    /// It does not say what it consists of.
+    #[error("{program}: cannot be asked what it consists of: it {ending}", program = .0.display(), ending = .1)]
+    NoModules(PathBuf, Ending),
     /// Its start is not there.
     #[error(
         "the recording begins later than the run (--window, or recording was switched on): in which order its threads came \
@@ -86,10 +100,10 @@ impl Plan {
     /// The plan of a witness; with the folder of its recording the program can be steered where it leaves the schedule.
     pub fn of_witness(witness: &SavedWitness, recording: Option<&Path>) -> Result<Plan, ReplayError> {
         let expected = expected_of(&witness.schedule);
-        let places = recording.map(Places::open).transpose()?;
-        let target = |event: EventId| {
+        let mut places = recording.map(Places::open).transpose()?;
+        let mut target = |event: EventId| {
             let step = witness.schedule.iter().find(|step| step.event == event)?;
-            target::of_step(step, places.as_ref())
+            target::of_step(step, places.as_mut())
         };
         let triple = witness.triple();
         let places = [target(triple.first), target(triple.remote), target(triple.second)];

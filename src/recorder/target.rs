@@ -1,10 +1,13 @@
 //! What a replay steers towards where the program leaves the schedule: the accesses of a triple, by thread and place in the code.
 
+use super::sources::{SourcePlace, Sources};
 use super::verify::is_other_half;
-use crate::report::SavedStep;
+use crate::report::{NamesPlaces, SavedPlace, SavedStep};
 use foretrace_runtime::record::Kind;
+use foretrace_trace::{EventId, Trace};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
+use rustc_hash::FxHashMap;
 use std::fmt::{self, Write};
 use std::path::Path;
 
@@ -52,31 +55,70 @@ pub fn as_lines(triple: &[Target; 3]) -> String {
 
 /// The logs of a recording, asked for the places of its accesses.
 pub struct Places {
-    threads: Vec<(String, Log)>,
+    logs: Vec<(String, Log)>,
+    /// Per thread that was asked for.
+    known: FxHashMap<String, Known>,
+}
+
+/// The accesses of a thread, in order.
+struct Known {
+    accesses: Vec<Access>,
+    exact: bool,
+}
+
+struct Access {
+    at: u64,
+    place: u64,
+    /// How often the thread was there before.
+    times: u64,
 }
 
 impl Places {
     /// Opens the logs of a recording's folder.
     pub fn open(recording: &Path) -> Result<Places, WalkError> {
         let logs = open_logs(recording)?;
-        Ok(Places { threads: thread_paths(&logs).into_iter().zip(logs).collect() })
+        Ok(Places { logs: thread_paths(&logs).into_iter().zip(logs).collect(), known: FxHashMap::default() })
     }
 
-    /// The place of a thread's record at a position, and how often the thread was there before.
-    pub fn of_record(&self, path: &str, at: u64, op: &str) -> Option<(u64, Times)> {
-        let (_, log) = self.threads.iter().find(|(thread, _)| thread == path)?;
-        let place = log.records().find(|record| record.kind.ordered() && record.at == at)?.place;
-        let records = log.records().take_while(|record| !record.kind.ordered() || record.at < at);
-        let there = records.filter(|record| record.place == place && does(record.kind, op));
-        let (mut least, mut split) = (0, false);
-        let mut last: Option<Record> = None;
-        for record in there {
-            let joined = last.is_some_and(|last| is_other_half(&last, &record) || continues(&last, &record));
-            split |= joined;
-            least += u64::from(!joined);
-            last = Some(record);
+    /// The place of the access at a position of a thread's log, and how often the thread was there before.
+    pub fn of_access(&mut self, path: &str, at: u64) -> Option<(u64, Times)> {
+        if !self.known.contains_key(path) {
+            let (_, log) = self.logs.iter().find(|(thread, _)| thread == path)?;
+            self.known.insert(path.to_string(), Known::of(log));
         }
-        Some((place, Times { least, exact: !log.leaves_out() && !split }))
+        let known = &self.known[path];
+        let access = &known.accesses[known.accesses.binary_search_by_key(&at, |access| access.at).ok()?];
+        Some((access.place, Times { least: access.times, exact: known.exact }))
+    }
+}
+
+impl Known {
+    fn of(log: &Log) -> Known {
+        let mut times: FxHashMap<(u64, u8), u64> = FxHashMap::default();
+        let (mut accesses, mut split) = (Vec::new(), false);
+        let mut last: Option<Record> = None;
+        for record in log.records().filter(|record| record.kind.size() > 0) {
+            let before = last.replace(record).filter(|last| last.place == record.place);
+            let joined = before.is_some_and(|last| is_other_half(&last, &record) || continues(&last, &record));
+            split |= joined;
+            let there = times.entry((record.place, class(record.kind))).or_default();
+            accesses.push(Access {
+                at: record.at,
+                place: record.place,
+                times: *there - u64::from(joined && *there > 0),
+            });
+            *there += u64::from(!joined);
+        }
+        Known { accesses, exact: !log.leaves_out() && !split }
+    }
+}
+
+/// What the runtime can tell of an access before it is made.
+fn class(kind: Kind) -> u8 {
+    match kind {
+        kind if kind.is_load() => 0,
+        kind if kind.is_store() => 1,
+        _ => 2,
     }
 }
 
@@ -86,22 +128,42 @@ fn continues(last: &Record, next: &Record) -> bool {
     last.kind == next.kind && orders[1] == orders[0] + 1 && next.words[0] == last.words[0] + last.kind.size() as u64
 }
 
-/// Whether a record is an access that may be of this kind, as the runtime sees it before it is made.
-fn does(kind: Kind, op: &str) -> bool {
-    match kind {
-        kind if kind.size() == 0 => false,
-        kind if kind.is_load() => op == "read",
-        kind if kind.is_store() => op == "write",
-        _ => true,
-    }
-}
-
 /// The target of a step of a witness: its place by the recording's logs, where they are there.
-pub fn of_step(step: &SavedStep, places: Option<&Places>) -> Option<Target> {
+pub fn of_step(step: &SavedStep, places: Option<&mut Places>) -> Option<Target> {
     let (path, at) = (step.path.clone()?, step.at?);
-    let (places, times) = match places.and_then(|places| places.of_record(&path, at, &step.op)) {
+    let (places, times) = match places.and_then(|places| places.of_access(&path, at)) {
         Some((place, times)) => (vec![place], times),
         None => (Vec::new(), Times::default()),
     };
     Some(Target { path, at: Some(at), times, op: step.op.clone(), places })
+}
+
+/// Names places of a recording for its witnesses.
+pub struct SourcePlaces {
+    places: Places,
+    sources: Sources,
+}
+
+impl SourcePlaces {
+    /// Of the recording that a trace lies in; nothing where it keeps no source.
+    pub fn of_trace(trace: &Path) -> Option<SourcePlaces> {
+        let folder = trace.parent()?;
+        let sources = Sources::read(folder).ok()??;
+        Some(SourcePlaces { places: Places::open(folder).ok()?, sources })
+    }
+}
+
+impl NamesPlaces for SourcePlaces {
+    fn place(&mut self, trace: &Trace, event: EventId) -> Option<SavedPlace> {
+        let event = trace.event(event);
+        let path = trace.threads[event.thread.index()].path.as_deref()?;
+        let (place, times) = self.places.of_access(path, event.at?)?;
+        let SourcePlace { function, loc } = self.sources.place(place)?.clone();
+        let mut place = SavedPlace { function, loc, text: None, times: times.least };
+        place.text = place.parts().and_then(|(file, line, _)| {
+            let line = self.sources.text(file)?.lines().nth((line as usize).checked_sub(1)?)?;
+            Some(line.trim().to_string())
+        });
+        Some(place)
+    }
 }

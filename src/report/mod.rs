@@ -17,11 +17,11 @@ mod witness;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
-pub use saved::{SavedSchedule, SavedStep, SavedWitness, ScheduleError};
+pub use saved::{SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError};
 pub use sentence::Speaker;
 pub use table::act;
 pub use text::TextReport;
-pub use witness::{WitnessDir, WitnessFileError, write_whole};
+pub use witness::{NamesPlaces, WitnessDir, WitnessFileError, write_whole};
 
 use crate::blocks::BlockName;
 use crate::candidates::Class;

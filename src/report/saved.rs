@@ -2,7 +2,7 @@
 
 use super::json::VERSION;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Question, Triple};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader, Read};
 
 /// A schedule as people write one, or a whole witness.
@@ -29,8 +29,45 @@ pub struct SavedWitness {
     /// The trace's file, as it was named.
     #[serde(default)]
     pub trace: String,
+    /// The places of the triple in the source, where the recording keeps it.
+    #[serde(default)]
+    pub places: Option<SavedPlaces>,
     /// The events in order.
     pub schedule: Vec<SavedStep>,
+}
+
+/// The places of a triple in the source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SavedPlaces {
+    /// Of first.
+    pub first: SavedPlace,
+    /// Of remote.
+    pub remote: SavedPlace,
+    /// Of second.
+    pub second: SavedPlace,
+}
+
+/// The place of an access, by which it can be found in another build.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SavedPlace {
+    /// The function.
+    pub function: String,
+    /// `file:line:column`: of code of a library that the program has compiled the library's own.
+    pub loc: String,
+    /// The line, without the space around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// How often the thread was there before, at least.
+    pub times: u64,
+}
+
+impl SavedPlace {
+    /// File, line and column.
+    pub fn parts(&self) -> Option<(&str, u32, u32)> {
+        let (rest, column) = self.loc.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        Some((file, line.parse().ok()?, column.parse().ok()?))
+    }
 }
 
 /// An event of a witness file: what `foretrace replay` has to know of it.

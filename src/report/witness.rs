@@ -1,8 +1,8 @@
 //! Witnesses as files: one JSON object each, written whole or not at all; `saved.rs` reads them again.
 
-use super::Subject;
 use super::block::BlockJson;
 use super::json::{VERSION, write_open_object};
+use super::{SavedPlace, SavedPlaces, Subject};
 use crate::verdict::{Decider, Decision, RestsOn};
 use foretrace_trace::{
     Atomic, EventId, Feasibility, Independence, Model, Pattern, Step, Trace, Triple, Value, Witness,
@@ -15,6 +15,13 @@ use std::path::{Path, PathBuf};
 /// A folder that takes one file per witness, named after its triple.
 pub struct WitnessDir {
     path: PathBuf,
+    places: Option<Box<dyn NamesPlaces>>,
+}
+
+/// Who knows where in the source the accesses of a recording are.
+pub trait NamesPlaces {
+    /// The place of the access that is this event of the trace.
+    fn place(&mut self, trace: &Trace, event: EventId) -> Option<SavedPlace>;
 }
 
 /// Why a witness could not be written.
@@ -48,6 +55,8 @@ struct Head<'t> {
     observed: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     use_after_free: &'t [EventId],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<&'t SavedPlaces>,
 }
 
 /// One event of the schedule.
@@ -75,14 +84,32 @@ impl WitnessDir {
     pub fn create(path: &Path) -> Result<WitnessDir, WitnessFileError> {
         let made = std::fs::create_dir_all(path);
         made.map_err(|source| WitnessFileError { path: path.to_path_buf(), source })?;
-        Ok(WitnessDir { path: path.to_path_buf() })
+        Ok(WitnessDir { path: path.to_path_buf(), places: None })
+    }
+
+    /// From now on witnesses name places of the source.
+    pub fn name_places(&mut self, places: Box<dyn NamesPlaces>) {
+        self.places = Some(places);
+    }
+
+    fn places(&mut self, trace: &Trace, triple: Triple) -> Option<SavedPlaces> {
+        let places = self.places.as_mut()?;
+        let [first, remote, second] =
+            [triple.first, triple.remote, triple.second].map(|event| places.place(trace, event));
+        Some(SavedPlaces { first: first?, remote: remote?, second: second? })
     }
 
     /// Writes the witness of a feasible decision.
-    pub fn save(&self, subject: Subject<'_>, decision: &Decision, witness: &Witness) -> Result<(), WitnessFileError> {
+    pub fn save(
+        &mut self,
+        subject: Subject<'_>,
+        decision: &Decision,
+        witness: &Witness,
+    ) -> Result<(), WitnessFileError> {
+        let places = self.places(subject.trace, decision.triple);
         let Triple { first, remote, second } = decision.triple;
         let path = self.path.join(format!("witness-{first}-{remote}-{second}.json"));
-        write_whole(&path, |out| write_json(subject, decision, witness, out))
+        write_whole(&path, |out| write_json(subject, decision, witness, places.as_ref(), out))
             .map_err(|source| WitnessFileError { path, source })
     }
 }
@@ -100,7 +127,13 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     Ok(())
 }
 
-fn write_json(subject: Subject<'_>, decision: &Decision, witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(
+    subject: Subject<'_>,
+    decision: &Decision,
+    witness: &Witness,
+    places: Option<&SavedPlaces>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let question = subject.options.question;
     let run = witness.run();
     let head = Head {
@@ -118,6 +151,7 @@ fn write_json(subject: Subject<'_>, decision: &Decision, witness: &Witness, out:
         block: BlockJson::of(subject, decision.triple),
         observed: subject.is_observed(decision.triple, witness),
         use_after_free: &run.uses_after_free,
+        places,
     };
     write_open_object(&head, out)?;
     out.write_all(b",\n\"schedule\":[\n")?;

@@ -1,5 +1,6 @@
 //! Replays that leave the schedule: steered to the triple all the same, or told why not.
 
+use crate::edited::is_report;
 use crate::support::{Workshop, ran, source};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ fn replay(workshop: &Workshop, witness: &std::path::Path, options: &str, argumen
     let script = format!("foretrace replay {} {options} --format json -- ./program {arguments}", witness.display());
     let run = ran(&mut workshop.shell(&script));
     let mut report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{script}: {}", run.err));
+    is_report(&report);
     report["status"] = run.status.into();
     report
 }

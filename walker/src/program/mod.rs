@@ -20,7 +20,7 @@ use foretrace_instrument::rust::rust_name;
 use foretrace_instrument::sidecar::{self, Instruction, LocationId, Operand, Parameter, Unit};
 use foretrace_runtime::record::{ATOMIC_PLACE, Site};
 use rustc_hash::FxHashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A recorded program, with all that its files say about it.
 pub struct Program {
@@ -219,6 +219,27 @@ impl Program {
         let function = &self.functions[function];
         let location = instruction.map_or(function.location, |index| function.instructions[index].location);
         self.location(function.unit, location)
+    }
+
+    /// Every instruction of the code that has a side-car, with its position where that is known.
+    pub fn places(&self) -> impl Iterator<Item = (Site, Position)> {
+        self.functions.iter().flat_map(|function| {
+            let sites = (function.site + 1..).map(|local| Site::new(function.unit_id, local));
+            let locations = function.instructions.iter().map(|one| self.location(function.unit, one.location));
+            sites.zip(locations).filter_map(|(site, position)| Some((site, position?)))
+        })
+    }
+
+    /// The source file of a site in code of the program's own, as the compiler found it.
+    pub fn source_file(&self, site: Site) -> Option<PathBuf> {
+        let (function, _) = self.find(site)?;
+        let position = self.position(site).filter(|position| !position.is_library())?;
+        Some(Path::new(&self.units[self.functions[function].unit].directory).join(position.file))
+    }
+
+    /// The file of the program itself, and of each library with a side-car.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.modules.iter().map(|module| module.path.as_path())
     }
 
     /// Whether a site lies in a function of a library that the program has compiled, such as a template of C++'s: events
