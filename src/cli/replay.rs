@@ -137,6 +137,9 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
         if args.edited {
             bail!("{}: --edited needs a witness, found the folder of a recording", name());
         }
+        if args.gdb {
+            bail!("--gdb needs a witness: a recording has no remote access");
+        }
         return Ok(Ok(Asked { plan: Plan::of_recording(&args.witness)?, moved: Vec::new() }));
     }
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
@@ -172,9 +175,6 @@ const SELECT_OWN_FRAME: &str = r#"python exec("frame = gdb.newest_frame()\nwhile
 
 /// Hands the program to gdb, which stops before the remote access.
 fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<Outcome> {
-    if plan.triple.is_none() {
-        bail!("--gdb needs a witness: a recording has no remote access");
-    }
     let mode = Mode::Replay(plan.write_schedule(folder)?);
     let (part, recording) = (Part::default(), plan.recording.as_deref());
     let run = Run { program, mode, folder, max_bytes: None, part, time_limit: None, quiet: false, recording };
