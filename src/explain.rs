@@ -61,7 +61,7 @@ impl Argument {
 
 /// Families of rules that are left out, fewer from stage to stage.
 const STAGES: [&[Rule]; 4] = [
-    &[Rule::ReadsFrom, Rule::Guards, Rule::Pins, Rule::Locks, Rule::ConditionVariables, Rule::Semaphores],
+    &[Rule::ReadsFrom, Rule::Guards, Rule::Pins, Rule::Locks, Rule::Once, Rule::ConditionVariables, Rule::Semaphores],
     &[Rule::ReadsFrom, Rule::Guards, Rule::Pins],
     &[Rule::Pins],
     &[],

@@ -139,6 +139,9 @@ fn syncs_of(op: &Op) -> [Option<SyncId>; 2] {
         Op::Wait { cond, lock } | Op::Wake { cond, lock, .. } => [Some(lock), Some(cond)],
         Op::Signal { cond } | Op::Broadcast { cond } => [Some(cond), None],
         Op::Post { sem } | Op::Down { sem } => [Some(sem), None],
+        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+            [Some(once), None]
+        }
         Op::Arrive { barrier, .. } | Op::Depart { barrier, .. } => [Some(barrier), None],
         _ => [None, None],
     }

@@ -186,27 +186,31 @@ fn no_switch_changes_a_verdict() {
 /// Each rule family is needed: without it the solver calls something feasible that the oracle refutes.
 #[test]
 fn every_rule_is_needed() {
-    let rules = [
+    let mut missed = vec![
         Rule::ProgramOrder,
         Rule::ReadsFrom,
         Rule::Guards,
         Rule::Pins,
         Rule::Locks,
+        Rule::Once,
         Rule::ConditionVariables,
         Rule::Semaphores,
     ];
-    let mut missed: Vec<Rule> = rules.to_vec();
-    for_each(0..400, |_, trace, observed, transactions, question, truth| {
-        let structure = Structure::new(trace);
-        let clocks = MustHappenBefore::new(trace, &structure);
-        let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-        missed.retain(|rule| {
-            let rules = Rules { without: vec![*rule], ..Rules::of(question) };
-            let found = by_solver(facts, transactions, question, &rules, (truth, Order::Auto), false);
-            let wrong = truth.iter().any(|(triple, pattern)| found[triple].is_some() != pattern.is_some());
-            !wrong
+    for start in (0..1_500).step_by(50) {
+        if missed.is_empty() {
+            break;
+        }
+        for_each(start..start + 50, |_, trace, observed, transactions, question, truth| {
+            let structure = Structure::new(trace);
+            let clocks = MustHappenBefore::new(trace, &structure);
+            let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+            missed.retain(|rule| {
+                let rules = Rules { without: vec![*rule], ..Rules::of(question) };
+                let found = by_solver(facts, transactions, question, &rules, (truth, Order::Auto), false);
+                truth.iter().all(|(triple, pattern)| found[triple].is_some() == pattern.is_some())
+            });
         });
-    });
+    }
     assert_eq!(missed, [], "the oracle tests would not notice that these are left out");
 }
 

@@ -82,6 +82,7 @@ pub(crate) struct Cone {
     /// Steps that a prefix could end in.
     pub(crate) opens: BTreeSet<EventId>,
     pub(crate) regions: FxHashMap<SyncId, Vec<Region>>,
+    pub(crate) attempts: FxHashMap<SyncId, Vec<Region>>,
     pub(crate) wakes: FxHashMap<SyncId, Vec<EventId>>,
     pub(crate) downs: FxHashMap<SyncId, Vec<EventId>>,
     /// Writes and accesses that duties speak of.
@@ -278,6 +279,8 @@ impl<'a> Encoder<'a> {
             }
             Op::Busy { lock } => self.busy(id, *lock),
             Op::Down { sem } => self.down(id, *sem),
+            Op::OnceBegin { once } => self.once_begin(id, *once),
+            Op::OncePass { once } => self.once_pass(id, *once),
             Op::Join { child } => {
                 if let Some(last) = facts.structure.threads[child.index()].last() {
                     self.after(*last, id);

@@ -8,7 +8,7 @@ use foretrace_trace::EventId;
 /// An instance of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Origin {
-    /// One step comes before another, and is in every prefix that holds it: by program order, fork, join or barrier.
+    /// One step comes before another, and is in every prefix that holds it: by program order, fork, join, barrier, or what happens once.
     Order {
         /// What comes first.
         earlier: EventId,
@@ -66,6 +66,13 @@ pub enum Origin {
         /// The start of the other.
         other: EventId,
     },
+    /// No initialisation begins after one that did not fail.
+    LastAttempt {
+        /// The start of one that failed.
+        failed: EventId,
+        /// The start of the one that did not.
+        made: EventId,
+    },
     /// A failed try finds the lock held.
     Busy(EventId),
     /// A wake has a signal.
@@ -101,6 +108,7 @@ impl Origin {
             Origin::Condition { pinned: false, .. } => Rule::Guards,
             Origin::Condition { pinned: true, .. } => Rule::Pins,
             Origin::Exclusion { .. } | Origin::Busy(_) => Rule::Locks,
+            Origin::LastAttempt { .. } => Rule::Once,
             Origin::Signalled(_) | Origin::OwnSignal { .. } => Rule::ConditionVariables,
             Origin::Counted(_) | Origin::OwnToken { .. } => Rule::Semaphores,
         }

@@ -197,6 +197,9 @@ impl Script<'_> {
             Op::Wait { cond, lock } | Op::Wake { cond, lock, .. } => Some(format!("{}, {}", sync(*cond), sync(*lock))),
             Op::Signal { cond } | Op::Broadcast { cond } => Some(sync(*cond)),
             Op::Post { sem } | Op::Down { sem } => Some(sync(*sem)),
+            Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+                Some(sync(*once))
+            }
             Op::Arrive { barrier, round } | Op::Depart { barrier, round } => {
                 Some(format!("{}, round {round}", sync(*barrier)))
             }

@@ -167,6 +167,22 @@ fn condition_variables() {
     check("condition-variables", trace, &prefix(Model::Cam, [7, 10, 12]));
 }
 
+/// Who goes past an initialisation comes after its end; an attempt that failed is over before the one that did not begins, if the
+/// prefix holds both.
+#[test]
+fn once() {
+    let mut trace = TraceBuilder::new(Data::None);
+    trace.once_begin(2, "o");
+    trace.put(2, "x", None); // r
+    trace.once_fail(2, "o");
+    trace.once_begin(1, "o");
+    trace.once_end(1, "o");
+    trace.once_pass(3, "o");
+    trace.saw(3, "x", None); // f
+    trace.saw(3, "x", None); // s
+    check("once", trace, &prefix(Model::Cam, [6, 1, 7]));
+}
+
 /// Every down takes what was there from the start (0) or a post before it (1 and 2, in observed order).
 #[test]
 fn semaphores() {

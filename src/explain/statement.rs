@@ -40,6 +40,13 @@ pub enum Statement {
         /// The start of the other.
         other: EventId,
     },
+    /// No initialisation begins after one that did not fail.
+    LastAttempt {
+        /// The start of one that failed.
+        failed: EventId,
+        /// The start of the one that did not.
+        made: EventId,
+    },
     /// A failed try finds the lock held.
     Busy(EventId),
     /// A wake has a signal.
@@ -73,6 +80,7 @@ impl Statement {
             Statement::Condition { pinned: false, .. } => "branch",
             Statement::Condition { pinned: true, .. } => "pin",
             Statement::Exclusion { .. } => "lock",
+            Statement::LastAttempt { .. } => "once",
             Statement::Busy(_) => "failed-try",
             Statement::Signalled(_) => "signal",
             Statement::OwnSignal { .. } => "own-signal",
@@ -98,7 +106,8 @@ impl Statement {
             | Statement::Counted(event) => vec![*event],
             Statement::Exclusion { one, other }
             | Statement::OwnSignal { one, other }
-            | Statement::OwnToken { one, other } => vec![*one, *other],
+            | Statement::OwnToken { one, other }
+            | Statement::LastAttempt { failed: one, made: other } => vec![*one, *other],
             Statement::Reads { at, parts } => {
                 let mut events = BTreeSet::from([*at]);
                 for part in parts {
@@ -141,6 +150,7 @@ pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) 
             }
             Origin::Condition { about, pinned } => Statement::Condition { about, pinned },
             Origin::Exclusion { one, other } => Statement::Exclusion { one, other },
+            Origin::LastAttempt { failed, made } => Statement::LastAttempt { failed, made },
             Origin::Busy(event) => Statement::Busy(event),
             Origin::Signalled(event) => Statement::Signalled(event),
             Origin::OwnSignal { one, other } => Statement::OwnSignal { one, other },
@@ -181,7 +191,7 @@ fn fold(
 /// Where the regions and waits of a statement end or begin.
 fn ends(statement: &Statement, structure: &Structure) -> Vec<EventId> {
     match statement {
-        Statement::Exclusion { one, other } => {
+        Statement::Exclusion { one, other } | Statement::LastAttempt { failed: one, made: other } => {
             let of = |start: EventId| structure.region_from(start).and_then(|region| region.end);
             [*one, *other].into_iter().filter_map(of).collect()
         }
@@ -197,7 +207,7 @@ fn rank(statement: &Statement) -> u8 {
         Statement::Reads { .. } => 2,
         Statement::Signalled(_) | Statement::Counted(_) | Statement::Busy(_) => 3,
         Statement::OwnSignal { .. } | Statement::OwnToken { .. } => 4,
-        Statement::Exclusion { .. } => 5,
+        Statement::Exclusion { .. } | Statement::LastAttempt { .. } => 5,
         _ => 0,
     }
 }

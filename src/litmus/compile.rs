@@ -54,6 +54,7 @@ fn kind_of_sync(kind: SyncKind) -> &'static str {
         SyncKind::Semaphore { .. } => "a semaphore",
         SyncKind::Condvar => "a condvar",
         SyncKind::Barrier { .. } => "a barrier",
+        SyncKind::Once => "a once",
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "rwlock",
     "condvar",
     "semaphore",
+    "once",
     "barrier",
     "thread",
     "fn",

@@ -161,6 +161,7 @@ impl<'p> Machine<'p> {
             WakeOrTimeout { lock, .. } if !self.lock(*lock).can_acquire(thread) => Readiness::Blocked,
             WakeOrTimeout { cond, .. } if self.released(*cond, thread).is_none() => Readiness::Timeout,
             Down(semaphore) => ready_if(matches!(self.object(*semaphore), Object::Semaphore { count: 1.. })),
+            OnceBegin(once) => ready_if(matches!(self.object(*once), Object::Once { holder: None, .. })),
             Depart(barrier) => ready_if(self.is_full(*barrier, self.threads[thread].round)),
             Join(child) => ready_if(self.threads[*child].status == Status::Done),
             _ => Readiness::Ready,
@@ -232,6 +233,12 @@ impl<'p> Machine<'p> {
                 }
             }
             Instruction::Down(semaphore) => format!("a post of `{}`", name(semaphore)),
+            Instruction::OnceBegin(once) => match self.object(*once) {
+                Object::Once { holder: Some(by), .. } if *by == thread => {
+                    format!("the initialisation of `{}`, which is its own", name(once))
+                }
+                _ => format!("the initialisation of `{}`", name(once)),
+            },
             Instruction::Depart(barrier) => format!("more threads at `{}`", name(barrier)),
             Instruction::Join(child) => format!("the end of `{}`", self.program.threads[*child].name),
             _ => "nothing".to_string(),

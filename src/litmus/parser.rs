@@ -44,7 +44,7 @@ struct Parser<'s> {
     depth: u32,
 }
 
-const ITEMS: &str = "`shared`, `mutex`, `rwlock`, `condvar`, `semaphore`, `barrier`, `thread` or `fn`";
+const ITEMS: &str = "`shared`, `mutex`, `rwlock`, `condvar`, `semaphore`, `barrier`, `once`, `thread` or `fn`";
 
 impl Parser<'_> {
     fn peek(&self) -> &Token {
@@ -215,6 +215,8 @@ impl Parser<'_> {
             self.expect("=")?;
             let init = u64::from(self.number("its count at the start", 0, u32::MAX)?);
             (name, SyncKind::Semaphore { init })
+        } else if self.accept("once").is_some() {
+            (self.name("a name for what happens once")?, SyncKind::Once)
         } else if self.accept("barrier").is_some() {
             let name = self.name("a name for the barrier")?;
             self.expect("(")?;

@@ -162,6 +162,10 @@ pub(super) enum Instruction {
     Broadcast(SyncId),
     Post(SyncId),
     Down(SyncId),
+    /// Pushes whether the thread is to initialise.
+    OnceBegin(SyncId),
+    OnceEnd(SyncId),
+    OnceFail(SyncId),
     Arrive(SyncId),
     Depart(SyncId),
     Spawn(usize),

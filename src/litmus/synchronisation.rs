@@ -10,6 +10,7 @@ pub(super) enum Object {
     Semaphore { count: u64 },
     Condvar { waiters: Vec<Waiter> },
     Barrier { parties: u64, arrivals: u64 },
+    Once { holder: Option<usize>, done: bool },
 }
 
 /// A mutex or rwlock.
@@ -38,6 +39,7 @@ impl Object {
             SyncKind::Rwlock => Object::Lock(Lock::default()),
             SyncKind::Semaphore { init } => Object::Semaphore { count: init },
             SyncKind::Condvar => Object::Condvar { waiters: Vec::new() },
+            SyncKind::Once => Object::Once { holder: None, done: false },
             SyncKind::Barrier { parties } => Object::Barrier { parties: parties.unwrap_or(1), arrivals: 0 },
         }
     }

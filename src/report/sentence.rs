@@ -57,6 +57,7 @@ impl Speaker<'_> {
             Statement::Reads { at, parts } => self.reads(*at, parts),
             Statement::Condition { about, pinned } => self.condition(*about, *pinned),
             Statement::Exclusion { one, other } => self.exclusion(*one, *other),
+            Statement::LastAttempt { failed, made } => self.last_attempt(*failed, *made),
             Statement::Busy(event) => format!(
                 "{} of thread {} fails to take the lock: another thread holds it there",
                 self.event(*event),
@@ -84,6 +85,7 @@ impl Speaker<'_> {
                 (_, Op::Join { .. }) => ("join at", at(*later)),
                 (_, Op::Depart { barrier, .. }) if self.is_of_other_programs(*barrier) => ("answer at", at(*later)),
                 (_, Op::Depart { barrier, .. }) => ("barrier", sync(*barrier)),
+                (_, Op::OncePass { once }) => ("once", sync(*once)),
                 _ => ("fork at", at(*earlier)),
             },
             Statement::Reads { at, .. } => {
@@ -95,8 +97,9 @@ impl Speaker<'_> {
                 Op::Assume { .. } => ("branch at", at(*about)),
                 _ => ("guard at", at(*about)),
             },
-            Statement::Exclusion { one, .. } => {
-                ("lock", self.structure.region_from(*one).map_or(String::new(), |region| sync(region.lock)))
+            Statement::Exclusion { one, .. } | Statement::LastAttempt { failed: one, .. } => {
+                let kind = if matches!(op(*one), Op::OnceBegin { .. }) { "once" } else { "lock" };
+                (kind, self.structure.region_from(*one).map_or(String::new(), |region| sync(region.lock)))
             }
             Statement::Busy(event) => ("failed try at", at(*event)),
             Statement::Signalled(event) | Statement::OwnSignal { one: event, .. } => ("signal for", at(*event)),
@@ -137,6 +140,7 @@ impl Speaker<'_> {
             (_, Op::Depart { barrier, .. }) if self.is_of_other_programs(*barrier) => {
                 "what other programs send may depend on what they were sent before"
             }
+            (_, Op::OncePass { .. }) => "a thread goes past an initialisation only after its end",
             (_, Op::Depart { .. }) => "nobody leaves a barrier before all have come",
             _ => "a thread starts after its fork",
         };
@@ -248,13 +252,34 @@ impl Speaker<'_> {
     }
 
     fn exclusion(&self, one: EventId, other: EventId) -> String {
-        let lock = self.structure.region_from(one).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
-        let held = |start: EventId| {
-            let end = self.structure.region_from(start).and_then(|region| region.end);
-            let until = end.map_or("and is never given back".to_string(), |end| format!("to {}", self.event(end)));
-            format!("from {} {until} of thread {}", self.event(start), self.thread(start))
+        let (lock, is_once) = self.lock_of(one);
+        let (kind, sections) = if is_once { ("once", "initialisations") } else { ("lock", "critical sections") };
+        format!("{kind} {lock}: the {sections} {} and {} exclude each other", self.region(one), self.region(other))
+    }
+
+    fn last_attempt(&self, failed: EventId, made: EventId) -> String {
+        let (once, _) = self.lock_of(made);
+        let (failed, made) = (self.region(failed), self.region(made));
+        format!(
+            "once {once}: the initialisation {made} is the last, so that the one {failed}, which failed, is over before"
+        )
+    }
+
+    /// The name of what a region starts to hold, and whether it is an initialisation.
+    fn lock_of(&self, start: EventId) -> (&str, bool) {
+        let lock = self.structure.region_from(start).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
+        (lock, matches!(self.trace.event(start).op, Op::OnceBegin { .. }))
+    }
+
+    /// `from 3 (once begin o) to 5 (once fail o) of thread 1`.
+    fn region(&self, start: EventId) -> String {
+        let end = self.structure.region_from(start).and_then(|region| region.end);
+        let until = match end {
+            Some(end) => format!("to {}", self.event(end)),
+            None if self.lock_of(start).1 => "and is never over".to_string(),
+            None => "and is never given back".to_string(),
         };
-        format!("lock {lock}: the critical sections {} and {} exclude each other", held(one), held(other))
+        format!("from {} {until} of thread {}", self.event(start), self.thread(start))
     }
 
     fn signalled(&self, wake: EventId) -> String {

@@ -146,6 +146,9 @@ pub fn act(trace: &Trace, step: &Step) -> String {
         | Op::Busy { lock } => format!("{kind} {}", sync(*lock)),
         Op::Wait { cond, lock } | Op::Wake { cond, lock, .. } => format!("{kind} {} ({})", sync(*cond), sync(*lock)),
         Op::Signal { cond } | Op::Broadcast { cond } => format!("{kind} {}", sync(*cond)),
+        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+            format!("{kind} {}", sync(*once))
+        }
         Op::Post { sem } | Op::Down { sem } => format!("{kind} {}", sync(*sem)),
         Op::Arrive { barrier, round } | Op::Depart { barrier, round } => {
             format!("{kind} {} round {round}", sync(*barrier))

@@ -211,7 +211,7 @@ fn ease(rule: Rule) -> u8 {
         Rule::Guards => 1,
         Rule::ReadsFrom => 2,
         Rule::ConditionVariables | Rule::Semaphores => 3,
-        Rule::Locks => 4,
+        Rule::Locks | Rule::Once => 4,
         Rule::ProgramOrder | Rule::Violation => 5,
     }
 }

@@ -8,7 +8,7 @@ use foretrace_trace::{Data, Sort, SyncKind, Value};
 fn header_lists_what_was_declared() {
     let run = serial(
         "shared x: int = -3; shared ok: bool = true; shared w: bv8 = -1; shared a: int[2] = [4, 5]; shared z: bv64;
-         mutex m; recursive mutex r; rwlock q; condvar c; semaphore s = 2; barrier b(3);
+         mutex m; recursive mutex r; rwlock q; condvar c; semaphore s = 2; barrier b(3); once o;
          thread T { x = 1; } thread U { }",
     );
     let trace = run.trace;
@@ -30,6 +30,7 @@ fn header_lists_what_was_declared() {
         ("c", SyncKind::Condvar),
         ("s", SyncKind::Semaphore { init: 2 }),
         ("b", SyncKind::Barrier { parties: Some(3) }),
+        ("o", SyncKind::Once),
     ];
     assert_eq!(syncs, expected);
     let threads: Vec<_> = trace.threads.iter().map(|thread| (thread.number, thread.name.as_deref().unwrap())).collect();

@@ -133,6 +133,25 @@ fn try_lock_takes_both_ways() {
 }
 
 #[test]
+fn who_is_late_passes_what_happens_once() {
+    let expected = [
+        "C: once_begin made",
+        "C: write 1 to setting: 1",
+        "C: once_fail made",
+        "B: once_begin made",
+        "B: write 7 to setting: 7",
+        "B: once_end made",
+        "A: once_pass made",
+        "A: begin use",
+        "A: read setting into first: 7",
+        "A: read setting into second: 7",
+        "A: assume (= first second)",
+        "A: end use",
+    ];
+    check("once.lit", Options::serial(), &expected);
+}
+
+#[test]
 fn serial_runs_of_the_others_end_well() {
     let last = |name, variable| {
         let run = example(name, Options::serial());

@@ -96,6 +96,9 @@ fn show_op(trace: &Trace, op: &Op) -> String {
         | Op::Down { sem: object } => {
             format!("{kind} {}", sync(*object))
         }
+        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+            format!("{kind} {}", sync(*once))
+        }
         Op::Arrive { barrier, round } | Op::Depart { barrier, round } => format!("{kind} {} {round}", sync(*barrier)),
         Op::Fork { child } | Op::Join { child } => format!("{kind} {}", thread(*child)),
         Op::Free { vars } => format!("free {}", vars.iter().map(|x| var(*x)).collect::<Vec<_>>().join(" ")),

@@ -1,6 +1,7 @@
 //! The events that synchronisation makes.
 
-use crate::support::check;
+use crate::support::{check, serial};
+use foretrace::litmus::Outcome;
 
 #[test]
 fn locks() {
@@ -147,6 +148,24 @@ fn semaphores() {
     check(
         "semaphore s = 1; thread T { down(s); down(s); } thread U { post(s); }",
         &["T: down s", "U: post s", "T: down s"],
+    );
+}
+
+#[test]
+fn what_happens_once_is_begun_again_after_a_failure_alone() {
+    check(
+        "once o; thread T { if (once_begin(o)) { once_fail(o); } if (once_begin(o)) { once_end(o); } }
+         thread U { if (once_begin(o)) { once_end(o); } }",
+        &["T: once_begin o", "T: once_fail o", "T: once_begin o", "T: once_end o", "U: once_pass o"],
+    );
+    let run = serial("once o; thread T { if (once_begin(o)) { if (once_begin(o)) { once_end(o); } } }");
+    let Outcome::Deadlock(blocked) = &run.outcome else { panic!("{}", run.outcome) };
+    assert_eq!(&*blocked[0].waits_for, "the initialisation of `o`, which is its own");
+    let run = serial("once o; thread T { once_end(o); }");
+    assert!(
+        run.outcome.to_string().contains("once_end of `o`, which the thread does not initialise"),
+        "{}",
+        run.outcome
     );
 }
 

@@ -27,6 +27,8 @@ pub enum SyncUse {
     Semaphore,
     /// As a barrier.
     Barrier,
+    /// As an initialisation that happens once.
+    Once,
 }
 
 impl SyncUse {
@@ -37,6 +39,7 @@ impl SyncUse {
             SyncUse::Condvar => SyncKind::Condvar,
             SyncUse::Semaphore => SyncKind::Semaphore { init: 0 },
             SyncUse::Barrier => SyncKind::Barrier { parties: None },
+            SyncUse::Once => SyncKind::Once,
         }
     }
 }

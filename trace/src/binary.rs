@@ -17,7 +17,7 @@ pub const MAGIC: [u8; 8] = *b"\x89FTB\r\n\x1a\n";
 pub const VERSION: u64 = 1;
 
 /// The kinds of events, by their codes.
-const KINDS: [&str; 27] = [
+const KINDS: [&str; 31] = [
     "begin",
     "end",
     "read",
@@ -45,6 +45,10 @@ const KINDS: [&str; 27] = [
     "free",
     "fail",
     "unseen",
+    "once_begin",
+    "once_end",
+    "once_pass",
+    "once_fail",
 ];
 
 /// Tags of terms.

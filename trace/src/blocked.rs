@@ -66,6 +66,16 @@ pub enum Blocked {
         /// The semaphore.
         sem: SyncId,
     },
+    /// The initialisation that a thread goes past is not done.
+    NotInitialised {
+        /// What is initialised.
+        once: SyncId,
+    },
+    /// The initialisation that a thread begins is done already.
+    Initialised {
+        /// What is initialised.
+        once: SyncId,
+    },
     /// Some recorded arrive of the barrier's round is missing.
     NotAllArrived {
         /// The barrier.
@@ -149,6 +159,12 @@ impl Semantics<'_> {
             Blocked::CountIsZero { sem } => {
                 Problem::new(format!("{} at 0", object_name(trace, sem)), "a count above 0")
             }
+            Blocked::NotInitialised { once } => {
+                Problem::new(format!("{} not done", object_name(trace, once)), "the end of its initialisation before")
+            }
+            Blocked::Initialised { once } => {
+                Problem::new(format!("{} done already", object_name(trace, once)), "it not done")
+            }
             Blocked::NotAllArrived { barrier, arrived, arrives } => Problem::new(
                 format!("{arrived} arrives at {} in this round", object_name(trace, barrier)),
                 format!("all {arrives} that were recorded"),
@@ -217,6 +233,7 @@ fn object_name(trace: &Trace, object: SyncId) -> String {
         SyncKind::Semaphore { .. } => "semaphore",
         SyncKind::Condvar => "condition variable",
         SyncKind::Barrier { .. } => "barrier",
+        SyncKind::Once => "once",
     };
     format!("{kind} {}", object.key)
 }

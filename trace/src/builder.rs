@@ -306,6 +306,30 @@ impl TraceBuilder {
         self.event(thread, Op::Depart { barrier, round })
     }
 
+    /// Begin an initialisation that happens once.
+    pub fn once_begin(&mut self, thread: u64, once: &str) -> Added<'_> {
+        let once = self.object(once, SyncUse::Once);
+        self.event(thread, Op::OnceBegin { once })
+    }
+
+    /// End it.
+    pub fn once_end(&mut self, thread: u64, once: &str) -> Added<'_> {
+        let once = self.object(once, SyncUse::Once);
+        self.event(thread, Op::OnceEnd { once })
+    }
+
+    /// Go past it.
+    pub fn once_pass(&mut self, thread: u64, once: &str) -> Added<'_> {
+        let once = self.object(once, SyncUse::Once);
+        self.event(thread, Op::OncePass { once })
+    }
+
+    /// Give it up.
+    pub fn once_fail(&mut self, thread: u64, once: &str) -> Added<'_> {
+        let once = self.object(once, SyncUse::Once);
+        self.event(thread, Op::OnceFail { once })
+    }
+
     /// Start a thread.
     pub fn fork(&mut self, thread: u64, child: u64) -> Added<'_> {
         self.thread(thread);

@@ -1,7 +1,7 @@
 //! Must-happen-before by vector clocks: orders that hold in every prefix of every model.
 //!
 //! Source: the vectors of TAS, section II.B, without read-after-write edges. Edges are program order, fork to child, child
-//! to join, every arrive of a round to its departs, and a signal to a wake that no other signal can cause.
+//! to join, every arrive of a round to its departs, an initialisation's end to those who go past it, and a signal to a wake that no other signal can cause.
 
 use crate::op::Op;
 use crate::structure::Structure;
@@ -139,7 +139,7 @@ impl MustHappenBefore {
 /// Per event, where there are any: events of other threads that come before it.
 type Incoming = FxHashMap<EventId, Vec<EventId>>;
 
-/// The orders by fork, join and barriers.
+/// The orders by fork, join, barriers and initialisations.
 fn sources(trace: &Trace, structure: &Structure) -> Incoming {
     let mut sources = Incoming::default();
     for (thread, fork) in structure.fork.iter().enumerate() {
@@ -148,8 +148,12 @@ fn sources(trace: &Trace, structure: &Structure) -> Incoming {
         }
     }
     for (id, event) in trace.iter() {
-        if let Op::Join { child } = &event.op {
-            sources.entry(id).or_default().extend(structure.threads[child.index()].last());
+        match &event.op {
+            Op::Join { child } => {
+                sources.entry(id).or_default().extend(structure.threads[child.index()].last());
+            }
+            Op::OncePass { once } => sources.entry(id).or_default().extend(structure.initialised[once.index()]),
+            _ => {}
         }
     }
     for round in &structure.rounds {

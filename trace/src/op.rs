@@ -203,6 +203,26 @@ pub enum Op {
         /// Which of its rounds.
         round: u64,
     },
+    /// Begin an initialisation that happens once; enabled while nobody is at it and none has ended.
+    OnceBegin {
+        /// What is initialised.
+        once: SyncId,
+    },
+    /// End it: it is done for good.
+    OnceEnd {
+        /// What is initialised.
+        once: SyncId,
+    },
+    /// Go on past it; enabled when it is done.
+    OncePass {
+        /// What is initialised.
+        once: SyncId,
+    },
+    /// Give it up, so that it may be begun again.
+    OnceFail {
+        /// What is initialised.
+        once: SyncId,
+    },
     /// Start a thread.
     Fork {
         /// The thread.
@@ -275,6 +295,10 @@ impl Op {
             Op::Down { .. } => "down",
             Op::Arrive { .. } => "arrive",
             Op::Depart { .. } => "depart",
+            Op::OnceBegin { .. } => "once_begin",
+            Op::OnceEnd { .. } => "once_end",
+            Op::OncePass { .. } => "once_pass",
+            Op::OnceFail { .. } => "once_fail",
             Op::Fork { .. } => "fork",
             Op::Join { .. } => "join",
             Op::Call { .. } => "call",

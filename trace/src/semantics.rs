@@ -9,7 +9,7 @@ use crate::locals::Slots;
 use crate::observe::Observed;
 use crate::op::Op;
 use crate::program_order::Fixed;
-use crate::sync_state::{Lock, SyncState, Waiter};
+use crate::sync_state::{Lock, Once, SyncState, Waiter};
 use crate::trace::{Data, EventId, SyncId, ThreadId, Trace, VarId};
 use crate::value::Value;
 use crate::violation::Model;
@@ -251,6 +251,9 @@ impl<'t> Semantics<'t> {
             Op::Signal { cond } | Op::Broadcast { cond } => waiters_of(state, cond).map(drop),
             Op::Post { sem } => count_of(state, sem).map(drop),
             Op::Down { sem } if count_of(state, sem)? == 0 => Err(Blocked::CountIsZero { sem }),
+            Op::OnceBegin { once } => once_of(state, once)?.may_begin(once),
+            Op::OnceEnd { once } | Op::OnceFail { once } => once_of(state, once)?.held_by(once, thread),
+            Op::OncePass { once } => once_of(state, once)?.may_pass(once),
             Op::Depart { barrier, round } => self.all_arrived(state, barrier, round),
             Op::Join { child } if !self.is_finished(state, child) => Err(Blocked::NotFinished { child }),
             _ => Ok(()),
@@ -313,6 +316,9 @@ impl<'t> Semantics<'t> {
             }
             Op::Post { sem } => change_count(state, sem, |count| *count += 1),
             Op::Down { sem } => change_count(state, sem, |count| *count -= 1),
+            Op::OnceBegin { once } => change_once(state, once, |once| once.holder = Some(thread)),
+            Op::OnceEnd { once } => change_once(state, once, |once| *once = Once { holder: None, done: true }),
+            Op::OnceFail { once } => change_once(state, once, |once| once.holder = None),
             Op::Arrive { barrier, round } => {
                 if let Some(round) = self.fixed.rounds.get(&(barrier, round)) {
                     state.arrived[round.index] += 1;
@@ -356,6 +362,19 @@ fn count_of(state: &State, object: SyncId) -> Result<u128, Blocked> {
     match state.syncs[object.index()] {
         SyncState::Semaphore(count) => Ok(count),
         _ => Err(Blocked::WrongKind { object }),
+    }
+}
+
+fn once_of(state: &State, object: SyncId) -> Result<&Once, Blocked> {
+    match &state.syncs[object.index()] {
+        SyncState::Once(once) => Ok(once),
+        _ => Err(Blocked::WrongKind { object }),
+    }
+}
+
+fn change_once(state: &mut State, object: SyncId, change: impl FnOnce(&mut Once)) {
+    if let SyncState::Once(once) = &mut state.syncs[object.index()] {
+        change(once);
     }
 }
 

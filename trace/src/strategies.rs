@@ -32,6 +32,8 @@ pub enum Topic {
     Semaphore,
     /// Arrives and departs.
     Barrier,
+    /// Initialisations that happen once, some of which fail.
+    Once,
     /// Forks and joins.
     Threads,
     /// Operations on concurrent objects.

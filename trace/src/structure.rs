@@ -7,18 +7,18 @@ use crate::op::Op;
 use crate::trace::{EventId, SyncId, SyncKind, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
-/// A stretch in which one thread holds a lock.
+/// A stretch in which one thread holds a lock, or is at an initialisation that happens once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// The lock.
+    /// The lock, or what is initialised.
     pub lock: SyncId,
     /// Its holder.
     pub thread: ThreadId,
     /// Whether a rwlock is only shared.
     pub shared: bool,
-    /// The `acquire`, `acquire_shared` or `wake` that takes it.
+    /// The `acquire`, `acquire_shared`, `wake` or `once_begin` that takes it.
     pub start: EventId,
-    /// The `release`, `release_shared` or `wait` that gives it back, where the run got there.
+    /// The `release`, `release_shared`, `wait`, `once_end` or `once_fail` that gives it back, where the run got there.
     pub end: Option<EventId>,
 }
 
@@ -99,6 +99,8 @@ pub struct Structure {
     pub posts: Vec<Vec<EventId>>,
     /// Per synchronisation object: its downs.
     pub downs: Vec<Vec<EventId>>,
+    /// Per synchronisation object: the `once_end`, which a valid trace has at most one of.
+    pub initialised: Vec<Option<EventId>>,
     /// All `busy` events.
     pub busy: Vec<EventId>,
     /// The rounds of all barriers, by first event.
@@ -127,6 +129,7 @@ impl Structure {
             signals: vec![Vec::new(); syncs],
             posts: vec![Vec::new(); syncs],
             downs: vec![Vec::new(); syncs],
+            initialised: vec![None; syncs],
             busy: Vec::new(),
             rounds: Vec::new(),
             round_of: FxHashMap::default(),
@@ -166,16 +169,25 @@ impl Structure {
 
     /// The region that an event opens; none at an inner level of a recursive lock.
     pub fn region_from(&self, start: EventId) -> Option<Region> {
-        self.regions.iter().find_map(|regions| {
-            let at = regions.binary_search_by_key(&start, |region| region.start).ok()?;
-            Some(regions[at])
-        })
+        (0..self.regions.len()).find_map(|lock| self.region_at(SyncId::from_index(lock), start))
+    }
+
+    /// The region of this object that an event opens.
+    pub fn region_at(&self, lock: SyncId, start: EventId) -> Option<Region> {
+        let regions = &self.regions[lock.index()];
+        let at = regions.binary_search_by_key(&start, |region| region.start).ok()?;
+        Some(regions[at])
     }
 
     /// Whether there is a region that cannot be held together with this one.
     pub fn is_contended(&self, region: &Region) -> bool {
         let [all, exclusive] = self.holders[region.lock.index()];
         if region.shared { exclusive } else { all }.any_but(region.thread)
+    }
+
+    /// Whether nobody takes the object after this region: it is the initialisation that did not fail.
+    pub fn is_last(&self, region: &Region) -> bool {
+        region.end.is_some() && region.end == self.initialised[region.lock.index()]
     }
 
     /// The wait that a wake ends.
@@ -265,6 +277,14 @@ impl Scan {
             Op::Signal { cond } | Op::Broadcast { cond } => to.signals[cond.index()].push(id),
             Op::Post { sem } => to.posts[sem.index()].push(id),
             Op::Down { sem } => to.downs[sem.index()].push(id),
+            Op::OnceBegin { once } => self.take(id, thread, *once, false, false, 1, to),
+            Op::OnceEnd { once } => {
+                self.give(id, thread, *once, false, 1, to);
+                to.initialised[once.index()] = Some(id);
+            }
+            Op::OnceFail { once } => {
+                self.give(id, thread, *once, false, 1, to);
+            }
             Op::Busy { .. } => to.busy.push(id),
             Op::Arrive { barrier, round } => {
                 let round = self.round(*barrier, *round, to);

@@ -12,6 +12,7 @@ pub(crate) enum SyncState {
     /// Those that wait, in the order of their threads' waits.
     Condvar(Vec<Waiter>),
     Barrier,
+    Once(Once),
 }
 
 /// A mutex or rwlock.
@@ -22,6 +23,15 @@ pub(crate) struct Lock {
     pub holder: Option<(ThreadId, u32)>,
     /// Who shares it, and how often.
     pub shares: Vec<(ThreadId, u32)>,
+}
+
+/// An initialisation that happens once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Once {
+    /// Who is at it.
+    pub holder: Option<ThreadId>,
+    /// Whether one has ended.
+    pub done: bool,
 }
 
 /// A thread between its wait and its wake.
@@ -44,7 +54,29 @@ impl SyncState {
             SyncKind::Semaphore { init } => SyncState::Semaphore(u128::from(init)),
             SyncKind::Condvar => SyncState::Condvar(Vec::new()),
             SyncKind::Barrier { .. } => SyncState::Barrier,
+            SyncKind::Once => SyncState::Once(Once::default()),
         }
+    }
+}
+
+impl Once {
+    /// Nobody is at it, and none has ended.
+    pub fn may_begin(&self, once: SyncId) -> Result<(), Blocked> {
+        match self.holder {
+            Some(by) => Err(Blocked::NotFree { lock: once, by, shared: false }),
+            None if self.done => Err(Blocked::Initialised { once }),
+            None => Ok(()),
+        }
+    }
+
+    /// The thread is at it.
+    pub fn held_by(&self, once: SyncId, thread: ThreadId) -> Result<(), Blocked> {
+        if self.holder == Some(thread) { Ok(()) } else { Err(Blocked::NotHeld { lock: once, shared: false }) }
+    }
+
+    /// It is done.
+    pub fn may_pass(&self, once: SyncId) -> Result<(), Blocked> {
+        if self.done { Ok(()) } else { Err(Blocked::NotInitialised { once }) }
     }
 }
 

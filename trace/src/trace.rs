@@ -151,6 +151,8 @@ pub enum SyncKind {
         /// How many threads meet, where known.
         parties: Option<u64>,
     },
+    /// An initialisation that happens once.
+    Once,
 }
 
 impl SyncKind {
@@ -162,6 +164,7 @@ impl SyncKind {
             SyncKind::Semaphore { .. } => "semaphore",
             SyncKind::Condvar => "condvar",
             SyncKind::Barrier { .. } => "barrier",
+            SyncKind::Once => "once",
         }
     }
 }

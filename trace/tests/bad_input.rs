@@ -133,7 +133,7 @@ fn headers() {
     let sync = |sync: &str| format!(r#"{{"foretrace":1,"data":"none","sync":{{{sync}}}}}"#);
     header_refused(
         &sync(r#""m":{"kind":"spinlock"}"#),
-        "found the kind `spinlock` in synchronisation object `m`, expected `kind`: mutex, rwlock, semaphore, condvar or barrier",
+        "found the kind `spinlock` in synchronisation object `m`, expected `kind`: mutex, rwlock, semaphore, condvar, barrier or once",
     );
     header_refused(
         &sync(r#""m":{"kind":"rwlock","recursive":true}"#),

@@ -3,6 +3,7 @@
 //! - A lock is 0 or its holder. What the paper folds is folded here (end of section 4.2): an acquire finds 0, so that only
 //!   releases and the initial value are choices of its π-function; a release finds its own acquire; a failed try finds one
 //!   of another thread.
+//! - An initialisation that happens once is a lock; the one that does not fail never gives it back.
 //! - A semaphore is a count; `down` waits for one above zero.
 //! - A condition variable is a flag for each thread that waits on it: a `wait` clears it, a `wake` waits for it and clears
 //!   it, a broadcast sets all, a signal sets one of its choice. With one waiting thread this is the paper's encoding.
@@ -106,7 +107,8 @@ impl Cells {
         for region in facts.structure.regions.iter().flatten() {
             let changes = self.lock_changes.entry(region.lock).or_default();
             changes.insert(region.start, true);
-            changes.extend(region.end.map(|end| (end, false)));
+            // What is initialised is never free again.
+            changes.extend(region.end.map(|end| (end, facts.structure.is_last(region))));
             self.lock_uses.push((region.start, region.lock, Finds::Free));
             self.lock_uses.extend(region.end.map(|end| (end, region.lock, Finds::Own)));
         }

@@ -1,7 +1,7 @@
 //! Path conditions: g(t) is true iff t is executed (Fusion, section 4.2).
 //!
 //! As in the paper's Fig. 5, an event's own condition is part of its g. What a thread waits for to start or to go on
-//! (a fork, a join, the arrives of a barrier's round) is executed, too.
+//! (a fork, a join, the arrives of a barrier's round, the end of what happens once) is executed, too.
 
 use super::atom::{Atom, Cell};
 use super::formula::Formula;
@@ -26,6 +26,7 @@ impl Formula<'_> {
         let others = match trace.event(id).op {
             Op::Join { child } => structure.threads[child.index()].last().copied().into_iter().collect(),
             Op::Depart { .. } => structure.arrives(id).to_vec(),
+            Op::OncePass { once } => structure.initialised[once.index()].into_iter().collect(),
             _ => Vec::new(),
         };
         before.into_iter().chain(others).collect()

@@ -13,11 +13,9 @@ impl Encoder<'_> {
         if self.is_left_out(Rule::Locks) {
             return;
         }
-        let regions = &self.facts.structure.regions[lock.index()];
-        let Ok(found) = regions.binary_search_by_key(&start, |region| region.start) else {
+        let Some(region) = self.facts.structure.region_at(lock, start) else {
             return; // an inner level of a recursive lock
         };
-        let region = regions[found];
         if !self.facts.structure.is_contended(&region) {
             return;
         }
@@ -52,7 +50,7 @@ impl Encoder<'_> {
     }
 
     /// What makes `first` end before `then` starts: all of these terms.
-    fn closed_before(&mut self, first: &Region, then: &Region) -> Vec<TermId> {
+    pub(crate) fn closed_before(&mut self, first: &Region, then: &Region) -> Vec<TermId> {
         match first.end {
             Some(end) => vec![self.included(end), self.before(end, then.start)],
             None => vec![self.build.falsity()],

@@ -4,6 +4,7 @@ mod condition_variables;
 mod guards;
 mod implied;
 mod locks;
+mod once;
 mod program_order;
 mod reads_from;
 mod semaphores;
@@ -18,7 +19,8 @@ use std::fmt;
 /// The family that a constraint belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Rule {
-    /// The order of a thread's events, fork before child, child before join, arrives before departs.
+    /// The order of a thread's events, fork before child, child before join, arrives before departs, an initialisation before those
+    /// who go past it.
     ProgramOrder,
     /// What a read may return.
     ReadsFrom,
@@ -26,8 +28,10 @@ pub enum Rule {
     Guards,
     /// Values that left what is tracked.
     Pins,
-    /// Locks, shared and exclusive, and failed tries.
+    /// Locks, shared and exclusive, and failed tries; initialisations that exclude each other.
     Locks,
+    /// What happens once: the initialisation that does not fail is the last.
+    Once,
     /// A signal for every wake.
     ConditionVariables,
     /// A count above zero for every down.
@@ -44,6 +48,7 @@ impl fmt::Display for Rule {
             Rule::Guards => "guards",
             Rule::Pins => "pins",
             Rule::Locks => "locks",
+            Rule::Once => "once",
             Rule::ConditionVariables => "condition variables",
             Rule::Semaphores => "semaphores",
             Rule::Violation => "violation",

@@ -24,6 +24,9 @@ pub(super) enum Builtin {
     Broadcast,
     Down,
     Post,
+    OnceBegin,
+    OnceEnd,
+    OnceFail,
     Await,
     CompareAndSwap,
     FetchAdd,
@@ -55,6 +58,9 @@ const TABLE: &[(&str, Builtin)] = &[
     ("broadcast(condvar)", Builtin::Broadcast),
     ("down(semaphore)", Builtin::Down),
     ("post(semaphore)", Builtin::Post),
+    ("once_begin(once)", Builtin::OnceBegin),
+    ("once_end(once)", Builtin::OnceEnd),
+    ("once_fail(once)", Builtin::OnceFail),
     ("await(barrier)", Builtin::Await),
     ("cas(variable, expected, new)", Builtin::CompareAndSwap),
     ("fetch_add(variable, amount)", Builtin::FetchAdd),
@@ -106,7 +112,7 @@ impl Builtin {
         use Builtin::*;
         let either = |a: usize, b: usize| [a, b].iter().filter_map(|at| arguments.get(*at)).find_map(sort_of);
         match self {
-            TryLock | TryWriteLock | WaitTimeout | CompareAndSwap | Compare(_) => Some(Sort::Bool),
+            TryLock | TryWriteLock | WaitTimeout | OnceBegin | CompareAndSwap | Compare(_) => Some(Sort::Bool),
             FetchAdd | Exchange => arguments.first().and_then(sort_of),
             Words(_) => either(0, 1),
             Ite => either(1, 2),
@@ -157,6 +163,7 @@ impl Compiler<'_> {
             Builtin::Lock | Builtin::Unlock | Builtin::TryLock => SyncKind::Mutex { recursive: false },
             Builtin::Wait | Builtin::WaitTimeout | Builtin::Signal | Builtin::Broadcast => SyncKind::Condvar,
             Builtin::Down | Builtin::Post => SyncKind::Semaphore { init: 0 },
+            Builtin::OnceBegin | Builtin::OnceEnd | Builtin::OnceFail => SyncKind::Once,
             Builtin::Await => SyncKind::Barrier { parties: None },
             _ => SyncKind::Rwlock,
         };
@@ -170,6 +177,12 @@ impl Compiler<'_> {
             Builtin::Broadcast => Instruction::Broadcast(object),
             Builtin::Down => Instruction::Down(object),
             Builtin::Post => Instruction::Post(object),
+            Builtin::OnceEnd => Instruction::OnceEnd(object),
+            Builtin::OnceFail => Instruction::OnceFail(object),
+            Builtin::OnceBegin => {
+                self.emit(Instruction::OnceBegin(object), span);
+                return Ok(Some(Sort::Bool));
+            }
             Builtin::Await => {
                 self.emit(Instruction::Arrive(object), span);
                 Instruction::Depart(object)

@@ -70,6 +70,9 @@ impl Machine<'_> {
             Depart(barrier) => Op::Depart { barrier: *barrier, round: self.threads[thread].round },
             Post(sem) => self.count(*sem, |count| *count += 1, Op::Post { sem: *sem }),
             Down(sem) => self.count(*sem, |count| *count -= 1, Op::Down { sem: *sem }),
+            OnceBegin(once) => self.once_begin(thread, *once),
+            OnceEnd(once) => self.once_over(thread, *once, true)?,
+            OnceFail(once) => self.once_over(thread, *once, false)?,
             Wait { cond, lock } => self.wait(thread, *cond, *lock)?,
             Wake { cond, lock } => self.wake(thread, *cond, *lock),
             WakeOrTimeout { cond, lock } => self.wake_or_time_out(thread, *cond, *lock),
@@ -214,6 +217,30 @@ impl Machine<'_> {
             change(count);
         }
         op
+    }
+
+    /// Nobody is at the initialisation: begins it, or goes past it where it is done.
+    fn once_begin(&mut self, thread: usize, once: SyncId) -> Op {
+        let begins = match &mut self.objects[once.index()] {
+            Object::Once { holder, done: false } => {
+                *holder = Some(thread);
+                true
+            }
+            _ => false,
+        };
+        self.push_truth(thread, begins);
+        if begins { Op::OnceBegin { once } } else { Op::OncePass { once } }
+    }
+
+    fn once_over(&mut self, thread: usize, once: SyncId, made: bool) -> Result<Op, Refused> {
+        match &mut self.objects[once.index()] {
+            Object::Once { holder, done } if *holder == Some(thread) => (*holder, *done) = (None, made),
+            _ => {
+                let (call, name) = (if made { "once_end" } else { "once_fail" }, self.program.sync_name(once));
+                return Err(Refused::Error(format!("{call} of `{name}`, which the thread does not initialise")));
+            }
+        }
+        Ok(if made { Op::OnceEnd { once } } else { Op::OnceFail { once } })
     }
 
     /// Counts an arrival; gives its round.

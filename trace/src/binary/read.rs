@@ -137,7 +137,8 @@ impl<R: BufRead> Reader<R> {
             4 => SyncKind::Condvar,
             5 => SyncKind::Barrier { parties: None },
             6 => SyncKind::Barrier { parties: Some(self.input.number()?) },
-            other => return Err(self.input.corrupt(format!("the kind {other}"), "a kind up to 6")),
+            7 => SyncKind::Once,
+            other => return Err(self.input.corrupt(format!("the kind {other}"), "a kind up to 7")),
         };
         self.assembler.declare_sync(&key, kind)?;
         Ok(())
@@ -286,6 +287,10 @@ impl<R: BufRead> Reader<R> {
             "down" => Op::Down { sem: self.sync()? },
             "arrive" => Op::Arrive { barrier: self.sync()?, round: self.input.number()? },
             "depart" => Op::Depart { barrier: self.sync()?, round: self.input.number()? },
+            "once_begin" => Op::OnceBegin { once: self.sync()? },
+            "once_end" => Op::OnceEnd { once: self.sync()? },
+            "once_pass" => Op::OncePass { once: self.sync()? },
+            "once_fail" => Op::OnceFail { once: self.sync()? },
             "fork" => Op::Fork { child: self.child()? },
             "join" => Op::Join { child: self.child()? },
             "call" => Op::Call {

@@ -162,6 +162,7 @@ fn sync_kind(out: &mut Output<impl Write>, kind: SyncKind) {
             out.byte(6);
             out.number(parties);
         }
+        SyncKind::Once => out.byte(7),
     }
 }
 
@@ -294,6 +295,9 @@ impl Fields {
             }
             Op::Signal { cond } | Op::Broadcast { cond } => (sync(*cond), [None; 5]),
             Op::Post { sem } | Op::Down { sem } => (sync(*sem), [None; 5]),
+            Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+                (sync(*once), [None; 5])
+            }
             Op::Arrive { barrier, round } | Op::Depart { barrier, round } => (pair(*barrier, *round), [None; 5]),
             Op::Fork { child } | Op::Join { child } => ([Some(Field::Number(u64::from(child.0))), None], [None; 5]),
             Op::Call { object, method, args: last } | Op::Return { object, method, value: last } => {

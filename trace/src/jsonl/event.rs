@@ -12,8 +12,8 @@ use crate::wellformed::values_in_trace_without_data;
 /// Every field that some event has; on an event that does not take it, it is a mistake.
 const KNOWN: &[&str] = &[
     "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard",
-    "why", "lock", "cond", "cause", "by", "sem", "barrier", "round", "child", "object", "method", "args", "vars",
-    "reason", "what",
+    "why", "lock", "cond", "cause", "by", "sem", "once", "barrier", "round", "child", "object", "method", "args",
+    "vars", "reason", "what",
 ];
 
 /// Reads events, and says once that it passes over unknown fields.
@@ -108,6 +108,10 @@ impl<'a> Fields<'a, '_> {
             "down" => Op::Down { sem: self.sync("sem", SyncUse::Semaphore)? },
             "arrive" => Op::Arrive { barrier: self.sync("barrier", SyncUse::Barrier)?, round: self.round()? },
             "depart" => Op::Depart { barrier: self.sync("barrier", SyncUse::Barrier)?, round: self.round()? },
+            "once_begin" => Op::OnceBegin { once: self.sync("once", SyncUse::Once)? },
+            "once_end" => Op::OnceEnd { once: self.sync("once", SyncUse::Once)? },
+            "once_pass" => Op::OncePass { once: self.sync("once", SyncUse::Once)? },
+            "once_fail" => Op::OnceFail { once: self.sync("once", SyncUse::Once)? },
             "fork" => Op::Fork { child: self.child()? },
             "join" => Op::Join { child: self.child()? },
             "call" => Op::Call { object: self.name("object")?, method: self.method()?, args: self.json("args")? },

@@ -100,7 +100,7 @@ fn sort(raw: &str) -> Result<Sort, Problem> {
 }
 
 fn declare_sync(assembler: &mut TraceAssembler, key: &str, raw: &str) -> Result<(), Problem> {
-    const KINDS: &str = "`kind`: mutex, rwlock, semaphore, condvar or barrier";
+    const KINDS: &str = "`kind`: mutex, rwlock, semaphore, condvar, barrier or once";
     let (mut fields, place) = entry("synchronisation object", key, raw)?;
     let inside = |problem| within(problem, &place);
     let Some(kind) = fields.take("kind") else { return Err(Problem::new(format!("{place} without `kind`"), KINDS)) };
@@ -121,6 +121,7 @@ fn declare_sync(assembler: &mut TraceAssembler, key: &str, raw: &str) -> Result<
             let parties = fields.take("parties").map(|raw| integer("parties", raw, 1, u64::MAX)).transpose();
             SyncKind::Barrier { parties: parties.map_err(inside)? }
         }
+        "once" => SyncKind::Once,
         other => return Err(inside(Problem::new(format!("the kind {}", quoted(other)), KINDS))),
     };
     if let Some((field, _)) = fields.rest().find(|(key, _)| ["recursive", "init", "parties"].contains(key)) {

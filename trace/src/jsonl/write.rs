@@ -298,6 +298,9 @@ fn synchronisation(line: &mut Line, trace: &Trace, op: &Op) -> io::Result<()> {
         }
         Op::Signal { cond } | Op::Broadcast { cond } => line.sync(trace, "cond", *cond),
         Op::Post { sem } | Op::Down { sem } => line.sync(trace, "sem", *sem),
+        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+            line.sync(trace, "once", *once)
+        }
         Op::Arrive { barrier, round } | Op::Depart { barrier, round } => {
             line.sync(trace, "barrier", *barrier)?;
             line.plain("round", round)

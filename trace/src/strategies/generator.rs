@@ -26,6 +26,8 @@ struct Thread {
     open_transactions: usize,
     waits_since: Option<EventId>,
     rounds: u64,
+    /// Whether it is at an initialisation.
+    initialises: bool,
     /// Whether it still has to be forked.
     unborn: bool,
 }
@@ -41,6 +43,8 @@ struct Generator {
     threads: Vec<Thread>,
     /// The signals and broadcasts that no wake was by.
     signals: Vec<EventId>,
+    /// Whether an initialisation has ended.
+    initialised: bool,
 }
 
 /// How often a step is tried again before it is given up.
@@ -91,11 +95,20 @@ impl Generator {
         builder.sync("s", SyncKind::Semaphore { init: random.below(2) as u64 });
         builder.sync("c", SyncKind::Condvar);
         builder.sync("b", SyncKind::Barrier { parties: None });
+        builder.sync("o", SyncKind::Once);
         let chosen = topics(&mut random);
         let topics = if shape.topics.is_empty() { chosen } else { shape.topics.clone() };
         let threads = vec![Thread::default(); [2, 3, 3, 4][random.below(4)].min(shape.threads.max(2) as usize)];
-        let mut generator =
-            Generator { random, limit: shape.events, builder, vars, topics, threads, signals: Vec::new() };
+        let mut generator = Generator {
+            random,
+            limit: shape.events,
+            builder,
+            vars,
+            topics,
+            threads,
+            signals: Vec::new(),
+            initialised: false,
+        };
         generator.start();
         generator
     }
@@ -269,6 +282,17 @@ impl Generator {
                 let round = self.thread(number).rounds;
                 self.builder.depart(number, "b", round);
             }
+            Step::Once => {
+                self.thread(number).initialises = !self.initialised;
+                let done = self.initialised;
+                discard(if done { self.builder.once_pass(number, "o") } else { self.builder.once_begin(number, "o") });
+            }
+            Step::OnceOver if self.thread(number).initialises => {
+                self.thread(number).initialises = false;
+                self.initialised = self.random.percent(60);
+                let done = self.initialised;
+                discard(if done { self.builder.once_end(number, "o") } else { self.builder.once_fail(number, "o") });
+            }
             Step::Free => {
                 let var = self.a_var().0;
                 self.builder.free(number, &[var]);
@@ -357,7 +381,7 @@ impl Generator {
         let before = self.length();
         let recorded = if self.random.percent(3) { 1 } else { size };
         let firsts = [(6, Step::Read), (6, Step::Write), (2, Step::Rmw), (2, Step::Swap), (2, Step::ReadIf)];
-        let others = [(1, Step::WriteIf), (1, Step::Assume), (1, Step::Acquire("m")), (1, Step::Down)];
+        let others = [(1, Step::WriteIf), (1, Step::Assume), (1, Step::Acquire("m")), (1, Step::Down), (1, Step::Once)];
         let laters = [(6, Step::Read), (6, Step::Write), (2, Step::Rmw), (1, Step::Let), (1, Step::Begin)];
         for k in 1..=recorded {
             let step = if k > 1 {

@@ -4,13 +4,14 @@ use super::Topic;
 use super::random::Random;
 use crate::op::WakeCause;
 
-const TOPICS: [(usize, Topic); 12] = [
+const TOPICS: [(usize, Topic); 13] = [
     (4, Topic::Mutex),
     (2, Topic::Recursive),
     (3, Topic::Rwlock),
     (4, Topic::Condvar),
     (3, Topic::Semaphore),
     (2, Topic::Barrier),
+    (3, Topic::Once),
     (3, Topic::Threads),
     (1, Topic::Operations),
     (3, Topic::Parts),
@@ -56,6 +57,10 @@ pub(super) enum Step {
     Down,
     Arrive,
     Depart,
+    /// Begins an initialisation, or goes past it where it is done.
+    Once,
+    /// Ends it, if this thread is at it; perhaps because it failed.
+    OnceOver,
     Fork(u64),
     Join(u64),
     Call(&'static str),
@@ -109,6 +114,7 @@ fn of_topic(random: &mut Random, topic: Topic, topics: &[Topic], threads: u64) -
         Topic::Semaphore if random.percent(45) => vec![Step::Post],
         Topic::Semaphore => vec![Step::Down],
         Topic::Barrier => vec![Step::Arrive, Step::Depart],
+        Topic::Once => [vec![Step::Once], plain(random), vec![Step::OnceOver]].concat(),
         Topic::Threads => {
             let other = random.below(threads as usize) as u64 + 1;
             vec![if random.percent(50) { Step::Fork(other) } else { Step::Join(other) }]

@@ -224,6 +224,45 @@ fn a_semaphore_counts() {
 }
 
 #[test]
+fn what_happens_once_is_begun_by_one_and_passed_after_its_end() {
+    runs(|b| {
+        b.sync("o", SyncKind::Once);
+        b.once_begin(1, "o");
+        b.once_fail(1, "o");
+        b.once_begin(2, "o");
+        b.once_end(2, "o");
+        b.once_pass(1, "o");
+        b.once_pass(2, "o");
+    });
+    fails(1, "found once o held by thread 1, expected it free", |b| {
+        b.once_begin(1, "o");
+        b.once_begin(2, "o");
+    });
+    fails(1, "found once o held by this thread itself, expected it free", |b| {
+        b.once_begin(1, "o");
+        b.once_begin(1, "o");
+    });
+    fails(1, "found once o not held by thread 2, expected it held by thread 2", |b| {
+        b.once_begin(1, "o");
+        b.once_end(2, "o");
+    });
+    fails(1, "found once o not done, expected the end of its initialisation before", |b| {
+        b.once_begin(1, "o");
+        b.once_pass(2, "o");
+    });
+    fails(2, "found once o not done, expected the end of its initialisation before", |b| {
+        b.once_begin(1, "o");
+        b.once_fail(1, "o");
+        b.once_pass(1, "o");
+    });
+    fails(2, "found once o done already, expected it not done", |b| {
+        b.once_begin(1, "o");
+        b.once_end(1, "o");
+        b.once_begin(2, "o");
+    });
+}
+
+#[test]
 fn a_depart_needs_all_recorded_arrives_of_its_round() {
     fails(1, "found 1 arrives at barrier b in this round, expected all 2 that were recorded", |b| {
         b.arrive(1, "b", 0);

@@ -72,6 +72,8 @@ impl Open {
             Op::Return { object, method, .. } => self.close_operation(trace, event.thread, object, method)?,
             Op::Acquire { lock } => self.acquire(trace, event, lock)?,
             Op::AcquireShared { lock } => self.acquire_shared(trace, event, lock)?,
+            Op::OnceBegin { once } => self.acquire(trace, event, once)?,
+            Op::OnceEnd { once } | Op::OnceFail { once } => self.held(trace, event, once)?.exclusive -= 1,
             Op::Release { lock } => self.held(trace, event, lock)?.exclusive -= 1,
             Op::ReleaseShared { lock } => self.shared(trace, event, lock)?.shared -= 1,
             Op::Wait { cond, lock } => {
@@ -191,12 +193,20 @@ fn check_waker(trace: &Trace, id: EventId, waiting: Waiting, by: EventId) -> Res
 fn already_held(trace: &Trace, event: &Event, lock: SyncId) -> Problem {
     let kind = trace.syncs[lock.index()].kind.name();
     let found = format!("{} of {kind} {} by {}", a_kind(event), sync(trace, lock), thread(trace, event.thread));
-    Problem::new(format!("{found}, which has it already"), "a lock that the thread does not have, or a recursive mutex")
+    let expected = match event.op {
+        Op::OnceBegin { .. } => "an initialisation that the thread is not at",
+        _ => "a lock that the thread does not have, or a recursive mutex",
+    };
+    Problem::new(format!("{found}, which has it already"), expected)
 }
 
 fn not_held(trace: &Trace, event: &Event, lock: SyncId, how: &str) -> Problem {
     let kind = trace.syncs[lock.index()].kind.name();
     let found =
         format!("{} of {kind} {} by {}, which {how} it", a_kind(event), sync(trace, lock), thread(trace, event.thread));
-    Problem::new(found, "a lock that the thread has")
+    let expected = match event.op {
+        Op::OnceEnd { .. } | Op::OnceFail { .. } => "a `once_begin` of the thread before",
+        _ => "a lock that the thread has",
+    };
+    Problem::new(found, expected)
 }

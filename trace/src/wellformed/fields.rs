@@ -141,6 +141,9 @@ fn check_kinds(trace: &Trace, event: &Event) -> Result<(), Problem> {
         Op::Post { sem } | Op::Down { sem } => {
             is(sem, |kind| matches!(kind, SyncKind::Semaphore { .. }), "a semaphore")
         }
+        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+            is(once, |kind| kind == SyncKind::Once, "a once")
+        }
         Op::Arrive { barrier, .. } | Op::Depart { barrier, .. } => {
             is(barrier, |kind| matches!(kind, SyncKind::Barrier { .. }), "a barrier")
         }

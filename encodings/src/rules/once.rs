@@ -1,0 +1,48 @@
+//! Initialisations that happen once: they exclude each other as the critical sections of a lock do, and the one that does not fail is
+//! the last. Who goes past it comes after it.
+//!
+//! A valid trace has at most one that does not fail. Another thread's attempt that failed need not be in a prefix that holds it; where
+//! it is, it was over before.
+
+use super::Rule;
+use crate::encoder::Encoder;
+use crate::origin::Origin;
+use foretrace_trace::{EventId, Region, SyncId};
+
+impl Encoder<'_> {
+    /// The attempt that `start` begins, against those of other threads that take part already.
+    pub(crate) fn once_begin(&mut self, start: EventId, once: SyncId) {
+        self.lock_region(start, once);
+        let structure = self.facts.structure;
+        let Some(attempt) = structure.region_at(once, start) else { return };
+        if self.is_left_out(Rule::Once) {
+            return;
+        }
+        let taking_part = self.cone.attempts.entry(once).or_default();
+        let others = taking_part.clone();
+        taking_part.push(attempt);
+        for other in others.iter().filter(|other| attempt.excludes(other)) {
+            if structure.is_last(&attempt) {
+                self.last_attempt(other, &attempt);
+            } else if structure.is_last(other) {
+                self.last_attempt(&attempt, other);
+            }
+        }
+    }
+
+    fn last_attempt(&mut self, failed: &Region, made: &Region) {
+        let (failed_in, made_in) = (self.included(failed.start), self.included(made.start));
+        let (not_failed, not_made) = (self.build.not(failed_in), self.build.not(made_in));
+        for over in self.closed_before(failed, made) {
+            let term = self.build.or([not_failed, not_made, over]);
+            self.assert(Origin::LastAttempt { failed: failed.start, made: made.start }, made.start, term);
+        }
+    }
+
+    /// Who goes past an initialisation comes after its end.
+    pub(crate) fn once_pass(&mut self, id: EventId, once: SyncId) {
+        if let Some(end) = self.facts.structure.initialised[once.index()] {
+            self.after(end, id);
+        }
+    }
+}
