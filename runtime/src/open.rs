@@ -57,10 +57,11 @@ impl OpenSet {
     /// A thread wrote a synchronisation record with these words.
     pub fn note(&mut self, kind: Kind, object: u64, extra: u64) {
         match kind {
-            Kind::Acquire | Kind::WriteLock | Kind::ReadLock | Kind::AtomicBegin => {
+            Kind::Acquire | Kind::WriteLock | Kind::ReadLock | Kind::OnceBegin | Kind::AtomicBegin => {
                 self.push(Open { kind: kind as u64, object, extra, recursive: 0 });
             }
             Kind::Release => _ = self.remove(Kind::Acquire, Some(object)),
+            Kind::OnceEnd | Kind::OnceFail => _ = self.remove(Kind::OnceBegin, Some(object)),
             Kind::WriteUnlock => _ = self.remove(Kind::WriteLock, Some(object)),
             Kind::ReadUnlock => _ = self.remove(Kind::ReadLock, Some(object)),
             Kind::AtomicEnd => _ = self.remove(Kind::AtomicBegin, None),
@@ -119,6 +120,10 @@ mod tests {
         }
         set.note(Kind::Release, 2, 0);
         set.note(Kind::Release, 9, 0);
+        set.note(Kind::OnceBegin, 4, 0);
+        set.note(Kind::OncePass, 5, 0);
+        assert_eq!(open(&set).last(), Some(&(Kind::OnceBegin as u64, 4)));
+        set.note(Kind::OnceFail, 4, 0);
         assert_eq!(open(&set).iter().map(|(_, lock)| *lock).collect::<Vec<_>>(), [1, 2, 3]);
         (0..MOST as u64).for_each(|lock| set.note(Kind::WriteLock, 100 + lock, 0));
         assert_eq!(set.known(), None);

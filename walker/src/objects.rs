@@ -15,6 +15,7 @@ pub(crate) enum Class {
     Condvar,
     Semaphore,
     Barrier,
+    Once,
 }
 
 /// An object, and what is known of its state.
@@ -28,6 +29,8 @@ pub(crate) struct Object {
     pub shares: Vec<usize>,
     /// What a semaphore holds.
     pub count: u64,
+    /// Whether what happens once has happened.
+    pub done: bool,
 }
 
 /// All objects so far.
@@ -47,7 +50,7 @@ impl Objects {
 
     /// An object comes into being, in the place of any other of its class.
     pub fn add(&mut self, address: u64, region: RegionId, class: Class, sync: SyncId) -> usize {
-        self.list.push(Object { sync, recursive: false, holder: None, shares: Vec::new(), count: 0 });
+        self.list.push(Object { sync, recursive: false, holder: None, shares: Vec::new(), count: 0, done: false });
         self.here.insert((address, region, class), self.list.len() - 1);
         self.list.len() - 1
     }

@@ -126,6 +126,7 @@ struct World {
     /// By barrier and round.
     arrived: HashMap<(u64, u64), u64>,
     parties: HashMap<u64, u64>,
+    initialised: Vec<u64>,
     forked: Vec<u64>,
     ended: Vec<u64>,
 }
@@ -157,6 +158,17 @@ impl World {
                 *self.readers.entry(object).or_default() += 1;
             }
             Kind::ReadUnlock => *self.readers.get_mut(&object).expect("a reader") -= 1,
+            Kind::OnceBegin => {
+                assert!(self.free(object) && !self.initialised.contains(&object), "{record:?}");
+                self.mutexes.insert(object, (thread, 1));
+            }
+            Kind::OnceEnd | Kind::OnceFail => {
+                self.give_back(record, object);
+                if record.kind == Kind::OnceEnd {
+                    self.initialised.push(object);
+                }
+            }
+            Kind::OncePass => assert!(self.initialised.contains(&object), "{record:?}"),
             Kind::SemaphoreInit => drop(self.semaphores.insert(object, extra)),
             Kind::Post => {
                 assert_eq!(self.semaphores.insert(object, extra + 1), Some(extra), "{record:?}");

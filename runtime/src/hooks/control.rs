@@ -63,9 +63,10 @@ pub extern "C" fn __foretrace_branch(condition: u64, site: u64) {
     write(if condition & 1 == 0 { Kind::BranchFalse } else { Kind::BranchTrue }, site, []);
 }
 
+/// An initialiser fails in the call that the exception leaves, not in the landing pad.
 extern "C" fn landing(site: u64, stack: usize) {
-    write(Kind::Landing, site, []);
     once::unwound(stack);
+    write(Kind::Landing, site, []);
 }
 
 /// An exception arrived. Once objects that it came through are free again.

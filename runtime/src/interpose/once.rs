@@ -1,7 +1,6 @@
 //! What happens once: `pthread_once`, `call_once`, and the guards of C++ local statics.
 //!
-//! The states are those of the library, so that code which looks at them itself goes on working. The one who
-//! initialises holds the object like a mutex; those who pass through take it and give it back.
+//! The states are those of the library, so that code which looks at them itself goes on working.
 
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -63,10 +62,9 @@ fn state(object: usize) -> &'static AtomicI32 {
     unsafe { &*(object as *const AtomicI32) }
 }
 
-/// Takes the object and gives it back in one go.
-fn pass_through(thread: &'static Thread, object: usize, place: usize) {
-    log::sync(thread, Kind::Acquire, place, object as u64, 0);
-    log::sync(thread, Kind::Release, place, object as u64, 0);
+/// How an initialisation ended.
+fn over(made: bool) -> Kind {
+    if made { Kind::OnceEnd } else { Kind::OnceFail }
 }
 
 /// Waits until somebody is through with the object, whose bucket is locked.
@@ -90,14 +88,14 @@ fn enter(thread: Option<&'static Thread>, object: usize, place: usize) -> bool {
             NEW => {
                 state(object).store(RUNNING, Release);
                 if let Some(thread) = thread {
-                    log::sync(thread, Kind::Acquire, place, object as u64, 0);
+                    log::sync(thread, Kind::OnceBegin, place, object as u64, 0);
                 }
                 bucket.unlock();
                 return true;
             }
             DONE => {
                 if let Some(thread) = thread {
-                    pass_through(thread, object, place);
+                    log::sync(thread, Kind::OncePass, place, object as u64, 0);
                 }
                 bucket.unlock();
                 return false;
@@ -111,7 +109,7 @@ fn leave(thread: Option<&'static Thread>, object: usize, place: usize, next: i32
     let bucket = waiting::lock(object);
     state(object).store(next, Release);
     if let Some(thread) = thread {
-        log::sync(thread, Kind::Release, place, object as u64, 0);
+        log::sync(thread, over(next == DONE), place, object as u64, 0);
     }
     bucket.release_all(object, 0);
     bucket.unlock();
@@ -198,14 +196,14 @@ extern "C" fn guard_acquire(guard: usize, place: usize) -> c_int {
         let bucket = waiting::lock(guard);
         if there.load(Acquire) != 0 {
             if let Some(thread) = thread {
-                pass_through(thread, guard, place);
+                log::sync(thread, Kind::OncePass, place, guard as u64, 0);
             }
             bucket.unlock();
             break false;
         }
         if pending.swap(1, Acquire) == 0 {
             if let Some(thread) = thread {
-                log::sync(thread, Kind::Acquire, place, guard as u64, 0);
+                log::sync(thread, Kind::OnceBegin, place, guard as u64, 0);
             }
             bucket.unlock();
             break true;
@@ -229,7 +227,7 @@ fn guard_leave(guard: usize, place: usize, made: bool) {
     }
     pending.store(0, Release);
     if let Some(thread) = thread {
-        log::sync(thread, Kind::Release, place, guard as u64, 0);
+        log::sync(thread, over(made), place, guard as u64, 0);
     }
     bucket.release_all(guard, 0);
     bucket.unlock();

@@ -115,7 +115,7 @@ kinds! {
     /// anything), order.
     Unseen = 63, 4;
 
-    /// A mutex, spin lock or once object was taken: object, 1 if it is recursive, order.
+    /// A mutex or spin lock was taken: object, 1 if it is recursive, order.
     Acquire = 64, 4;
     /// It was given back: object, -, order.
     Release = 65, 4;
@@ -172,6 +172,14 @@ kinds! {
     HandlerEnd = 90, 4;
     /// The failure that ends the run: one of [`fail`](super::fail), its detail, order.
     Fail = 91, 4;
+    /// The thread is to run the initialiser of something that happens once: object, -, order.
+    OnceBegin = 92, 4;
+    /// It is through: object, -, order.
+    OnceEnd = 93, 4;
+    /// The thread goes past, since another was through before: object, -, order.
+    OncePass = 94, 4;
+    /// The initialiser failed and may be tried again: object, -, order.
+    OnceFail = 95, 4;
 
     /// Nothing is recorded from here on: one of [`stop`](super::stop). Written by the runtime or, after the run, by `foretrace record`.
     Stop = 127, 2;
@@ -181,7 +189,7 @@ impl Kind {
     /// Whether records of this kind carry their order as last word; these are also the counted ones.
     #[inline]
     pub const fn ordered(self) -> bool {
-        matches!(self as u8, 32..=91)
+        matches!(self as u8, 32..=95)
     }
 
     /// Bytes that an access touches; 0 for any other kind.

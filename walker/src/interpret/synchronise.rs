@@ -28,6 +28,7 @@ impl Walk<'_, '_> {
             Kind::SemaphoreInit | Kind::Post | Kind::Down => self.semaphore(record),
             Kind::Arrive | Kind::Depart if record.words[0] == OUTSIDE => self.other_programs(record),
             Kind::BarrierInit | Kind::Arrive | Kind::Depart => self.barrier(record),
+            Kind::OnceBegin | Kind::OnceEnd | Kind::OncePass | Kind::OnceFail => self.once(record),
             Kind::Fork | Kind::Join => self.thread_event(record),
             Kind::Allocate => self.allocate(record),
             Kind::Free => self.free(record),
@@ -237,6 +238,35 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    /// What happens once. An object that is begun again after its end was made new; what ended before the recording began orders nothing.
+    fn once(&mut self, record: Record) -> Step<()> {
+        let (address, thread) = (record.words[0], self.thread.index);
+        let mut object = self.world.object(address, Class::Once, SyncKind::Once)?;
+        if record.kind == Kind::OnceBegin && self.world.objects.get(object).done {
+            let place = self.world.region(address);
+            object = self.world.new_object(address, place, Class::Once, SyncKind::Once)?;
+        }
+        let state = self.world.objects.get(object);
+        let once = state.sync;
+        if record.kind == Kind::OncePass && !state.done {
+            return Ok(());
+        }
+        let (fits, op) = match record.kind {
+            Kind::OnceBegin => (state.take(thread), Op::OnceBegin { once }),
+            Kind::OncePass => (state.done, Op::OncePass { once }),
+            Kind::OnceFail => (state.give_back(thread), Op::OnceFail { once }),
+            _ => {
+                state.done = state.give_back(thread);
+                (state.done, Op::OnceEnd { once })
+            }
+        };
+        if !fits {
+            return self.drop_event();
+        }
+        self.event(record, op);
+        Ok(())
+    }
+
     /// Something was sent to other programs, or came from them and may depend on what was sent up to a number: on the last of each
     /// thread, then on all.
     fn other_programs(&mut self, record: Record) -> Step<()> {
@@ -373,7 +403,9 @@ impl Walk<'_, '_> {
 /// Whether it is of a mutex, a condition variable or another thread.
 fn is_of_threads(kind: Kind) -> bool {
     let is_wait = matches!(kind, Kind::Wait | Kind::Wake | Kind::Signal | Kind::Broadcast);
-    is_wait || matches!(kind, Kind::Acquire | Kind::Release | Kind::Busy | Kind::Fork | Kind::Join)
+    is_wait
+        || matches!(kind, Kind::Acquire | Kind::Release | Kind::Busy | Kind::Fork | Kind::Join)
+        || matches!(kind, Kind::OnceBegin | Kind::OnceEnd | Kind::OncePass | Kind::OnceFail)
 }
 
 /// The name of a signal.
