@@ -3,6 +3,7 @@
 use crate::calls::Calls;
 use crate::canonical::canonicalise;
 use crate::computable::computable;
+use crate::coroutines;
 use crate::describe::{Describer, cannot_describe};
 use crate::hooks::Hooks;
 use crate::inline;
@@ -110,11 +111,12 @@ const MOST_SITES: u64 = 1 << Site::LOCAL_BITS;
 /// Instruments the bitcode of one source file, which `name` stands for in messages.
 pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instrumented, InstrumentError> {
     let context = Context::new()?;
-    let module = context.parse(bitcode, name)?;
+    let module = context.parse(&coroutines::renamed(bitcode), name)?;
     let machine = Machine::of(&module, options.level.code())?;
     for function in module.functions() {
         module.forget_features(function);
     }
+    coroutines::bring_up_to_date(&module);
     let plain = Plain::of(&module, options.level.passes(), &machine, |name| stays(name, options.source))?;
     if options.source == Source::Rust {
         rust::give_to_runtime(&module)?;
@@ -150,8 +152,9 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
 /// Makes an object of bitcode as it is, optimised.
 pub fn translate(bitcode: &[u8], name: &str) -> Result<Vec<u8>, InstrumentError> {
     let context = Context::new()?;
-    let module = context.parse(bitcode, name)?;
+    let module = context.parse(&coroutines::renamed(bitcode), name)?;
     let machine = Machine::of(&module, Level::One.code())?;
+    coroutines::bring_up_to_date(&module);
     module.run("default<O1>", &machine)?;
     Ok(module.emit(&machine)?)
 }

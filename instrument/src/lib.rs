@@ -7,6 +7,7 @@ pub mod sidecar;
 mod calls;
 mod canonical;
 mod computable;
+mod coroutines;
 mod describe;
 mod escape;
 mod halves;

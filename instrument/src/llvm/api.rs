@@ -120,6 +120,7 @@ table! {
     LLVMGetFirstGlobal(ModuleRef) -> Option<Value>;
     LLVMGetNextGlobal(Value) -> Option<Value>;
     LLVMAddGlobal(ModuleRef, Type, Text) -> Value;
+    LLVMDeleteFunction(Value);
     LLVMDeleteGlobal(Value);
     LLVMGetFirstGlobalAlias(ModuleRef) -> Option<Value>;
     LLVMGetNextGlobalAlias(Value) -> Option<Value>;

@@ -317,6 +317,11 @@ impl Value {
         unsafe { (api().LLVMAliasGetAliasee)(self) }
     }
 
+    /// Removes a function that nobody uses; this handle must not be used any more.
+    pub fn delete_function(self) {
+        unsafe { (api().LLVMDeleteFunction)(self) }
+    }
+
     /// Removes a variable that nobody uses; this handle must not be used any more.
     pub fn delete_global(self) {
         unsafe { (api().LLVMDeleteGlobal)(self) }
