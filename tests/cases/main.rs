@@ -32,24 +32,45 @@ macro_rules! cases {
 cases! {
     alloca: "alloca.c";
     asynchronous: "async.cpp";
+    atomic_wait: "atomic-wait.cpp";
     barrier: "barrier.c";
+    c11: "c11.c";
+    c11_threads: "c11-threads.c";
+    condition_any: "condition-any.cpp";
+    coroutine: "coroutine.cpp";
+    coroutine_task: "coroutine-task.cpp";
     entropy: "entropy.c";
     exceptions: "exceptions.cpp";
+    futures: "futures.cpp";
+    generator: "generator.cpp";
     iostream: "iostream.cpp";
     join_late: "join-late.c";
     join_loop: "join-loop.c";
     join_private: "join-private.c";
     join_signal: "join-signal.c";
+    jthread_stop: "jthread-stop.cpp";
     latch: "latch.cpp";
     longjmp: "longjmp.c";
+    mutex_kinds: "mutex-kinds.c";
+    once: "once.c";
+    once_cpp: "once.cpp";
+    once_early: "once-early.cpp";
+    once_fails: "once-fails.cpp";
+    once_shared: "once-shared.c";
+    once_threads: "once-threads.c";
     outside: "outside.c";
     outside_cpp: "outside.cpp";
+    posix_sync: "posix-sync.c";
     realloc: "realloc.c";
     recursive: "recursive.c";
     rwlock: "rwlock.c";
     seqlock: "seqlock.c";
+    shared_mutex: "shared-mutex.cpp";
     static_local: "static-local.cpp";
+    std_sync: "std-sync.cpp";
+    thread_local: "thread-local.cpp";
     timedwait: "timedwait.c";
+    wrong_lock: "wrong-lock.c";
 }
 
 /// Verdicts of the candidates in one labelled block, over all recordings.
