@@ -1,7 +1,7 @@
 //! No constraint is too strong: under the assignment that a prefix of the exhaustive oracle induces, every constraint and
 //! every goal of its query holds. No solver takes part.
 //!
-//! `FORETRACE_SEEDS` says how many random traces (default 400), `FORETRACE_SEED` where to start.
+//! `FORETRACE_SEEDS` says how many random traces (default 800), `FORETRACE_SEED` where to start.
 
 use foretrace_encodings::{Atom, Encoder, Facts, Reads, Rule, Rules, constant_reads};
 use foretrace_trace::oracle::{Oracle, candidates};
@@ -212,7 +212,7 @@ fn every_constraint_holds_in_every_witness() {
     let number = |name: &str, default| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let start: u64 = number("FORETRACE_SEED", 0);
     let mut seen = Seen::new();
-    for seed in start..start + number("FORETRACE_SEEDS", 400) {
+    for seed in start..start + number("FORETRACE_SEEDS", 800) {
         let (trace, observed) = random_trace(seed, &Shape::default());
         let structure = Structure::new(&trace);
         let clocks = MustHappenBefore::new(&trace, &structure);
