@@ -34,7 +34,6 @@ cases! {
     asynchronous: "async.cpp";
     atomic_wait: "atomic-wait.cpp";
     barrier: "barrier.c";
-    c11: "c11.c";
     c11_threads: "c11-threads.c";
     condition_any: "condition-any.cpp";
     coroutine: "coroutine.cpp";
