@@ -55,6 +55,16 @@ const WORKINGS: [&str; 10] = [
     "/tokio-",
 ];
 
+/// Whether a source file is of a crate that cargo fetched: a folder on its path has a name and a version, `tokio-1.54.1`.
+fn is_of_registry(place: &str) -> bool {
+    let is_version = |text: &str| {
+        let numbers: Vec<&str> = text.splitn(3, '.').collect();
+        numbers.len() == 3 && numbers.iter().all(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut folders = place.split('/').rev().skip(1);
+    folders.any(|folder| folder.rsplit_once('-').is_some_and(|(name, version)| !name.is_empty() && is_version(version)))
+}
+
 /// Why text reports only count a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folded {
@@ -73,11 +83,32 @@ pub fn is_folded(subject: Subject<'_>, triple: Triple) -> Option<Folded> {
     let is_working = |place: &str| WORKINGS.iter().any(|part| place.contains(part));
     let of_library = |event| {
         let inside = subject.inside(event).is_some_and(is_working);
-        inside || subject.trace.loc(event).is_some_and(|loc| loc.contains(".rs:") && is_working(loc))
+        let is_there = |loc: &str| loc.contains(".rs:") && (is_working(loc) || is_of_registry(loc));
+        inside || subject.trace.loc(event).is_some_and(is_there)
     };
     let is_thread = subject.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread);
     if accesses.into_iter().all(of_library) {
         return Some(Folded::Workings);
     }
     (is_thread && subject.options.atomic == Atomic::Auto).then_some(Folded::Thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_registry;
+
+    #[test]
+    fn crates_of_a_registry_have_versions() {
+        let registry = "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/dashmap-6.1.0/src/lib.rs:3:4";
+        for (place, expected) in [
+            ("tokio-1.54.1/src/runtime/task/core.rs:12:3", true),
+            (registry, true),
+            ("serde-1.0.0-rc.1/src/lib.rs:1", false),
+            ("my-tool/src/main.rs:10:5", false),
+            ("src/raw_mutex.rs:1:1", false),
+            ("leveldb-1.23/db/skiplist.h:7", false),
+        ] {
+            assert_eq!(is_of_registry(place), expected, "{place}");
+        }
+    }
 }

@@ -56,7 +56,7 @@ impl<'t> TextReport<'t> {
         }
         for (count, what) in [
             (of_threads, "in no block but whole threads"),
-            (of_libraries, "of the workings of libraries, such as counts of references and words of locks"),
+            (of_libraries, "in libraries alone, such as of counts of references and words of locks"),
         ] {
             if count > 0 {
                 let classes = plural(count as u64, "class");

@@ -42,6 +42,7 @@ cases! {
     exceptions: "exceptions.cpp";
     futures: "futures.cpp";
     generator: "generator.cpp";
+    increment: "increment.c";
     iostream: "iostream.cpp";
     join_late: "join-late.c";
     join_loop: "join-loop.c";
@@ -57,6 +58,8 @@ cases! {
     once_fails: "once-fails.cpp";
     once_shared: "once-shared.c";
     once_threads: "once-threads.c";
+    outer_loop: "outer-loop.c";
+    outer_loop_inner: "outer-loop.c", "-DINNER";
     outside: "outside.c";
     outside_cpp: "outside.cpp";
     posix_sync: "posix-sync.c";
@@ -67,6 +70,8 @@ cases! {
     shared_mutex: "shared-mutex.cpp";
     static_local: "static-local.cpp";
     std_sync: "std-sync.cpp";
+    thread_function: "thread-function.cpp";
+    thread_function_lambda: "thread-function.cpp", "-DLAMBDA";
     thread_local: "thread-local.cpp";
     timedwait: "timedwait.c";
     wrong_lock: "wrong-lock.c";
