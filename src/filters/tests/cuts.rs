@@ -164,3 +164,32 @@ fn histories_need_no_nesting() {
     });
     assert!(case.refutes(CutPoints, [5, 13, 6]));
 }
+
+/// One history alone leaves a cut, whichever side has it: the other thread took its lock after it was given back.
+#[test]
+fn a_history_on_one_side_refutes_nothing() {
+    let remote_has_it = Case::new(|b| {
+        b.acquire(2, "m"); // 0
+        b.write(2, "x", "1"); // 1
+        b.write(2, "x", "2"); // 2
+        b.release(2, "m"); // 3
+        b.acquire(3, "n"); // 4
+        b.acquire(3, "m"); // 5
+        b.release(3, "m"); // 6
+        b.write(3, "x", "3"); // 7
+        b.release(3, "n"); // 8
+    });
+    assert!(!remote_has_it.refutes(CutPoints, [1, 7, 2]));
+    let block_has_it = Case::new(|b| {
+        b.acquire(2, "m"); // 0
+        b.acquire(2, "n"); // 1
+        b.release(2, "n"); // 2
+        b.write(2, "x", "1"); // 3
+        b.write(2, "x", "2"); // 4
+        b.release(2, "m"); // 5
+        b.acquire(3, "n"); // 6
+        b.write(3, "x", "3"); // 7
+        b.release(3, "n"); // 8
+    });
+    assert!(!block_has_it.refutes(CutPoints, [3, 7, 4]));
+}
