@@ -99,7 +99,7 @@ fn order(criterion: &mut Criterion) {
 fn decide(facts: Facts<'_>, triples: &[Triple], constants: &FxHashMap<EventId, Value>, order: Order) {
     let rules = Rules::of(Options::new(facts.trace.data).question);
     let stop = AtomicBool::new(false);
-    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let mut session = Session::new(facts, rules, constants, order, 0);
     for triple in triples {
         black_box(session.decide(*triple, None, limits));

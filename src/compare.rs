@@ -205,7 +205,7 @@ pub fn compare(asked: Asked<'_>, stop: &AtomicBool, listener: &mut dyn Listener)
     let candidates = Candidates::new(trace, &structure, asked.transactions);
     let granted = granted(trace, &structure);
     let facts = Facts { trace, structure: &structure, observed, clocks: &granted };
-    let limits = Limits { timeout: options.timeout, deadline, stop };
+    let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
     let screen = Screen::new(trace, &structure, &clocks, &locksets, |_| true);
     let count = candidates.count(options.candidates);
     let mut comparison =

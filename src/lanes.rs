@@ -2,11 +2,15 @@
 //!
 //! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
 
+mod off_path;
+
+pub(crate) use off_path::{Apart, ApartOptions, Questions};
+
 use crate::linearize::linearize;
 use crate::options::{Options, Strategy};
 use crate::predict::Case;
 use crate::solve::{Answer, Limits, Session, decide_by_paper, interruptible};
-use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
 use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, VarId, Witness};
@@ -31,9 +35,25 @@ pub(crate) enum Task {
     Decide {
         /// Whether the first feasible one settles the rest.
         stop_at_feasible: bool,
+        /// What it may cost.
+        effort: Effort,
     },
     /// It is feasible: is it so under guarded independence, too?
     Guarded,
+    /// It is infeasible: is it impossible, or only off the path?
+    OffPath {
+        /// Whether the first one that is interrupted by remote settles the rest.
+        stop_at_after_remote: bool,
+    },
+}
+
+/// What a class may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    /// Little for each candidate: nothing is said of those that are not easy.
+    Easy,
+    /// The time of a query for each, and all of them no more than this of the run's time.
+    Hard(Duration),
 }
 
 /// What a lane has to say.
@@ -42,24 +62,44 @@ pub(crate) enum Report {
     Decided(usize, Box<Decision>, Duration),
     /// Whether a feasible candidate is so under guarded independence, with a witness where it is; `None`: not decided.
     Guarded(usize, Option<bool>, Option<Box<Witness>>, Duration),
+    /// Whether an infeasible candidate is off the path; `None`: it is impossible.
+    OffPath(usize, Option<OffPath>),
     /// A batch is done.
     Done,
     /// The run must end: something that cannot be happened.
     Failed(anyhow::Error),
 }
 
-/// What a remark on a verdict may cost, as a part of what a verdict may.
-const REMARK: u32 = 30;
+/// What a remark on a verdict may cost in terms, as a part of what a verdict may.
+const REMARK: usize = 30;
+
+/// What an easy question may cost in steps of the solver.
+const EASY_WORK: u32 = 20_000;
+
+/// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
+const REMARK_WORK: u32 = 20_000;
 
 /// A session is started afresh when it holds this many times the events that a query needed when it began.
 const GROWTH: usize = 4;
 
 /// Decides batches until there are no more.
-pub(crate) fn run(case: &Case<'_>, batches: Receiver<Batch>, reports: Sender<Report>) {
+pub(crate) fn run<'a, 'b>(
+    case: &'b Case<'a>,
+    apart: Option<&'b Apart<'a>>,
+    batches: Receiver<Batch>,
+    reports: Sender<Report>,
+) {
     interruptible(case.stop, || {
         let mut lane = Lane::new(case);
+        let mut questions = apart.map(Questions::new);
         for batch in batches {
-            if let Err(error) = lane.batch(&batch, &reports) {
+            let done = match (batch.task, &mut questions) {
+                (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
+                    questions.batch(&mut lane, &batch.triples, stop_at_after_remote, &reports)
+                }
+                _ => lane.batch(&batch, &reports),
+            };
+            if let Err(error) = done {
                 let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
                 break;
             }
@@ -79,6 +119,8 @@ pub(crate) struct Lane<'a, 'b> {
     begun_with: usize,
     /// Orders, each (earlier, later), that every prefix is known to keep.
     known: Vec<(EventId, EventId)>,
+    /// What each query may cost besides time.
+    work: Option<u32>,
 }
 
 /// What there is to say of several remote accesses together.
@@ -103,7 +145,12 @@ pub(crate) enum Kept {
 
 impl<'a, 'b> Lane<'a, 'b> {
     pub(crate) fn new(case: &'b Case<'a>) -> Lane<'a, 'b> {
-        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0, known: Vec::new() }
+        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0, known: Vec::new(), work: None }
+    }
+
+    /// A lane whose queries are remarks on verdicts that stand: they end after so much work, whatever the machine.
+    pub(crate) fn of_remarks(case: &'b Case<'a>) -> Lane<'a, 'b> {
+        Lane { work: Some(REMARK_WORK), ..Lane::new(case) }
     }
 
     /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence. It may take one of so
@@ -155,14 +202,21 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
+        let mut spent = Duration::ZERO;
         for (place, triple) in &batch.triples {
             let start = Instant::now();
             let (report, settled) = match batch.task {
-                Task::Decide { stop_at_feasible } => {
-                    let decision = self.decide(*triple)?;
+                Task::Decide { stop_at_feasible, effort } => {
+                    let decision = self.decide_with(effort, *triple, spent)?;
+                    let is_unknown = matches!(decision.verdict, Verdict::Unknown(_));
+                    if effort == Effort::Easy && is_unknown && self.case.limits().reached().is_none() {
+                        continue;
+                    }
+                    spent += if is_unknown { start.elapsed() } else { Duration::ZERO };
                     let feasible = matches!(decision.verdict, Verdict::Feasible(_));
                     (Report::Decided(*place, Box::new(decision), start.elapsed()), feasible && stop_at_feasible)
                 }
+                Task::OffPath { .. } => (Report::OffPath(*place, Some(OffPath::Unasked(None))), false),
                 Task::Guarded => {
                     let (guarded, witness) = self.guarded(*triple)?;
                     (Report::Guarded(*place, guarded, witness, start.elapsed()), false)
@@ -176,14 +230,17 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
-    /// gets a thirtieth of a query's time and terms, and one failure for each variable.
+    /// gets a thirtieth of a query's terms, little work, and one failure for each variable.
     fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
         let trace = self.case.facts.trace;
         let Some(var) = trace.event(triple.first).op.var().filter(|var| !self.hopeless.contains(var)) else {
             return Ok((None, None));
         };
         for pattern in triple.patterns(trace) {
-            match self.ask(triple, Some(pattern), self.case.options.timeout / REMARK, REMARK as usize)? {
+            self.work = Some(REMARK_WORK);
+            let answer = self.ask(triple, Some(pattern), self.case.options.timeout, REMARK);
+            self.work = None;
+            match answer? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, Some(pattern), &assignment.order)?;
                     return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
@@ -198,12 +255,26 @@ impl<'a, 'b> Lane<'a, 'b> {
         Ok((Some(false), None))
     }
 
+    /// Decides a candidate of a class on whose undecided ones so much time went before.
+    fn decide_with(&mut self, effort: Effort, triple: Triple, spent: Duration) -> anyhow::Result<Decision> {
+        match effort {
+            Effort::Easy => {
+                self.work = Some(EASY_WORK);
+                let decision = self.decide(triple);
+                self.work = None;
+                decision
+            }
+            Effort::Hard(share) if spent >= share && self.case.limits().reached().is_none() => {
+                Ok(Decision::unknown(self.case.facts.trace, triple, Limit::ClassShare))
+            }
+            Effort::Hard(_) => self.decide(triple),
+        }
+    }
+
     fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
-        let guarded = self.case.options.question.independence == Independence::Guarded;
         let mut verdict = Verdict::Infeasible;
         let mut rests_on = None;
-        let patterns: Vec<Option<Pattern>> =
-            if guarded { triple.patterns(self.case.facts.trace).map(Some).collect() } else { vec![None] };
+        let patterns = self.patterns(triple);
         for pattern in patterns {
             match self.ask(triple, pattern, self.case.options.timeout, 1)? {
                 Answer::Feasible(assignment) => {
@@ -219,6 +290,14 @@ impl<'a, 'b> Lane<'a, 'b> {
             rests_on = None;
         }
         Ok(without_witness(self.case, triple, verdict, Decider::Smt, rests_on))
+    }
+
+    /// What is asked of a candidate, one after the other: each pattern that fits, under guarded independence.
+    fn patterns(&self, triple: Triple) -> Vec<Option<Pattern>> {
+        match self.case.options.question.independence {
+            Independence::Guarded => triple.patterns(self.case.facts.trace).map(Some).collect(),
+            Independence::Conflict => vec![None],
+        }
     }
 
     fn ask(
@@ -242,7 +321,7 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn limits(&self, timeout: Duration) -> Limits<'b> {
-        Limits { timeout, ..self.case.limits() }
+        Limits { timeout, work: self.work, ..self.case.limits() }
     }
 
     /// Has the session decide something; one that has grown too large for that is given up.
@@ -277,7 +356,7 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn schedule(&self, triple: Triple, order: &[EventId]) -> Vec<EventId> {
-        linearize(self.case.facts, order, triple, self.case.options.question.feasibility)
+        linearize(self.case.facts, order, triple.second, self.case.options.question.feasibility)
     }
 
     /// A solver's schedule, checked. One that does not pass is a bug, and ends the run.
@@ -305,6 +384,7 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
         guarded: witness.guarded_dependent(),
         rests_on: RestsOn::of(&witness),
         verdict: Verdict::Feasible(Box::new(witness)),
+        off_path: None,
         decided_by,
     }
 }

@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Limit {
     /// The query's time was over.
     Timeout,
+    /// The share of the run's time that its class has was over.
+    ClassShare,
     /// The run's time was over.
     Budget,
     /// The user stopped the run.
@@ -21,7 +23,8 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Limit::Timeout => f.write_str("time limit of the query"),
-            Limit::Budget => f.write_str("time budget of the run"),
+            Limit::ClassShare => f.write_str("time limit of its class"),
+            Limit::Budget => f.write_str("time limit of the run"),
             Limit::Interrupted => f.write_str("interrupted"),
             Limit::Size => f.write_str("size limit of the query"),
             Limit::Solver(reason) => write!(f, "solver: {reason}"),

@@ -1,11 +1,11 @@
 //! From a solver's assignment to a schedule.
 
 use foretrace_encodings::Facts;
-use foretrace_trace::{EventId, Feasibility, Triple};
+use foretrace_trace::{EventId, Feasibility};
 
 /// The schedule in which the steps of `order` happen in that order, and every other event right before the next
-/// one of its thread. A prefix ends at the triple's second access, a complete execution goes on to the last event.
-pub fn linearize(facts: Facts<'_>, order: &[EventId], triple: Triple, feasibility: Feasibility) -> Vec<EventId> {
+/// one of its thread. A prefix ends at `last`, a complete execution goes on to the last event of the trace.
+pub fn linearize(facts: Facts<'_>, order: &[EventId], last: EventId, feasibility: Feasibility) -> Vec<EventId> {
     let mut schedule = Vec::new();
     let mut done = vec![0usize; facts.structure.threads.len()];
     let mut advance = |until: EventId, schedule: &mut Vec<EventId>| {
@@ -25,8 +25,8 @@ pub fn linearize(facts: Facts<'_>, order: &[EventId], triple: Triple, feasibilit
     }
     match feasibility {
         Feasibility::Prefix => {
-            advance(triple.second, &mut schedule);
-            let end = schedule.iter().position(|event| *event == triple.second);
+            advance(last, &mut schedule);
+            let end = schedule.iter().position(|event| *event == last);
             schedule.truncate(end.map_or(schedule.len(), |end| end + 1));
         }
         Feasibility::Complete => {

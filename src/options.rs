@@ -71,6 +71,8 @@ pub struct Options {
     pub timeout: Duration,
     /// Time limit of the whole run.
     pub budget: Option<Duration>,
+    /// Whether infeasible candidates are told apart: impossible ones, and those that are only off this run's path.
+    pub off_path: bool,
     /// Where each query is written as SMT-LIB 2.
     pub dump_smt2: Option<PathBuf>,
     /// The solver's random seed.
@@ -107,6 +109,7 @@ impl Options {
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             timeout: Duration::from_secs(30),
             budget: None,
+            off_path: false,
             dump_smt2: None,
             seed: 0,
             verdicts_only: false,

@@ -8,19 +8,19 @@ mod bundled;
 mod observed;
 mod totals;
 
-pub use totals::{Progress, Refuted, Sink, Tally, Totals};
+pub use totals::{OffPathCounts, Progress, Refuted, Sink, Tally, Totals};
 
 use crate::candidates::{Candidates, Class};
 use crate::filters::{Filters, Judgement};
-use crate::lanes::{self, Batch, Report, Task};
+use crate::lanes::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
 use crate::solve::Limits;
-use crate::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_encodings::{Facts, Reads, Rules, constant_reads, paper};
+use crate::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
+use foretrace_encodings::{Facts, Reads, Rules, constant_reads_while, paper};
 use foretrace_trace::{
-    CheckError, Checker, EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction,
-    Triple, Value, Witness,
+    CheckError, Checker, EventId, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Structure,
+    Trace, Transaction, Triple, Value, Witness,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
 
@@ -58,9 +58,12 @@ impl<'a> Case<'a> {
     }
 
     /// The reads that return one value in every prefix, where the model looks at values.
-    pub(crate) fn constants(facts: Facts<'_>, options: &Options) -> FxHashMap<EventId, Value> {
+    pub(crate) fn constants(facts: Facts<'_>, options: &Options, limits: Limits<'_>) -> FxHashMap<EventId, Value> {
         let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
-        if values { constant_reads(facts) } else { FxHashMap::default() }
+        match values {
+            true => constant_reads_while(facts, &mut || limits.reached().is_none()),
+            false => FxHashMap::default(),
+        }
     }
 
     /// The class of a candidate.
@@ -70,7 +73,7 @@ impl<'a> Case<'a> {
 
     /// What bounds a query.
     pub(crate) fn limits(&self) -> Limits<'a> {
-        Limits { timeout: self.options.timeout, deadline: self.deadline, stop: self.stop }
+        Limits { timeout: self.options.timeout, deadline: self.deadline, work: None, stop: self.stop }
     }
 
     /// The same witness with fewer context switches; one that was found for a pattern still shows it.
@@ -98,9 +101,6 @@ fn chunk_size(per: Per, events: usize) -> usize {
         Per::Event => (MOST_STEPS / events.max(1)).clamp(64, 1 << 14),
     }
 }
-
-/// How many candidates the filters judge between two looks at the clock and at the user's wish to stop.
-const LOOK: usize = 64;
 
 /// Decides the candidates of a trace.
 ///
@@ -148,17 +148,26 @@ pub fn decide(
     let clocks = MustHappenBefore::new(trace, &structure);
     let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
     let deadline = options.budget.map(|budget| start + budget);
-    let constants = Case::constants(facts, options);
+    let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
+    let constants = Case::constants(facts, options, limits);
     let case = Case::new(facts, transactions, options, constants, deadline, stop)?;
+    let apart_options = ApartOptions::new(options);
+    let apart = match tells_apart(options) {
+        true => {
+            let asked = (options, &apart_options);
+            Some(Apart::new(facts, transactions, asked, case.constants.clone(), deadline, stop)?)
+        }
+        false => None,
+    };
     let candidates = Candidates::new(trace, &structure, transactions);
-    let filters = Filters::new(facts, transactions, options, &case.constants);
+    let filters = Filters::within(facts, transactions, options, &case.constants, &|| limits.reached().is_none());
     let count = match asked {
         Asked::All | Asked::Named => candidates.count(options.candidates),
         Asked::These(triples) => triples.len() as u64,
     };
     let mut run = Run::new(&case, filters, count, sink);
     std::thread::scope(|scope| {
-        let mut lanes = Lanes::new(scope, &case);
+        let mut lanes = Lanes::new(scope, &case, apart.as_ref());
         run.all(&candidates, asked, &mut lanes)
     })?;
     let mut totals = std::mem::take(&mut run.totals);
@@ -167,6 +176,16 @@ pub fn decide(
     totals.elapsed = start.elapsed();
     totals.interrupted = stop.load(Ordering::Relaxed);
     Ok(totals)
+}
+
+/// Whether there is more to say of infeasible candidates.
+fn tells_apart(options: &Options) -> bool {
+    options.off_path && !is_free(options)
+}
+
+/// Whether infeasible is impossible: no prefix shows the candidate though reads may return anything.
+fn is_free(options: &Options) -> bool {
+    options.question.model == Model::Cam && options.question.feasibility == Feasibility::Prefix
 }
 
 /// The options with what the strategy takes for granted.
@@ -183,25 +202,26 @@ fn with_strategy(trace: &Trace, options: &Options) -> anyhow::Result<Options> {
 struct Lanes<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
     case: &'scope Case<'a>,
+    apart: Option<&'scope Apart<'a>>,
     batches: Vec<Option<Sender<Batch>>>,
     sender: Sender<Report>,
     reports: Receiver<Report>,
 }
 
 impl<'scope, 'env, 'a: 'scope> Lanes<'scope, 'env, 'a> {
-    fn new(scope: &'scope Scope<'scope, 'env>, case: &'scope Case<'a>) -> Self {
+    fn new(scope: &'scope Scope<'scope, 'env>, case: &'scope Case<'a>, apart: Option<&'scope Apart<'a>>) -> Self {
         let (sender, reports) = channel();
-        Lanes { scope, case, batches: vec![None; case.options.jobs.max(1)], sender, reports }
+        Lanes { scope, case, apart, batches: vec![None; case.options.jobs.max(1)], sender, reports }
     }
 
     /// Gives the batch to the lane whose turn it is.
     fn send(&mut self, nth: usize, batch: Batch) -> anyhow::Result<()> {
         let lane = nth % self.batches.len();
-        let (scope, case, sender) = (self.scope, self.case, &self.sender);
+        let (scope, case, apart, sender) = (self.scope, self.case, self.apart, &self.sender);
         let start = || {
             let (batches, receiver) = channel();
             let sender = sender.clone();
-            scope.spawn(move || lanes::run(case, receiver, sender));
+            scope.spawn(move || lanes::run(case, apart, receiver, sender));
             batches
         };
         let sent = self.batches[lane].get_or_insert_with(start).send(batch);
@@ -282,7 +302,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let mut chunk = Chunk::default();
         while self.case.limits().reached().is_none() {
             for triple in (&mut triples).take(size) {
-                if chunk.slots.len() % LOOK == LOOK - 1 && self.case.limits().reached().is_some() {
+                if self.case.limits().reached().is_some() {
                     break;
                 }
                 let slot = self.filter(triple, Filters::judge);
@@ -310,16 +330,27 @@ impl<'r, 'a> Run<'r, 'a> {
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
         let Chunk { triples, mut slots } = std::mem::take(chunk);
-        let open = self.open(&triples, &slots);
-        self.solve(open, &mut slots, lanes)?;
+        if self.case.options.strategy == Strategy::Demand {
+            let easy = self.open(&triples, &slots, Effort::Easy);
+            self.solve(easy, &mut slots, lanes)?;
+        }
+        let infeasible = self.not_apart_yet(&triples, &slots);
+        self.solve(infeasible, &mut slots, lanes)?;
+        let hard = self.hard(&triples, &slots);
+        self.solve(hard, &mut slots, lanes)?;
         let unclear = self.not_guarded_yet(&triples, &slots);
         self.solve(unclear, &mut slots, lanes)?;
+        let infeasible = self.not_apart_yet(&triples, &slots);
+        self.solve(infeasible, &mut slots, lanes)?;
         if let Some(candidates) = watched {
             triples.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
         }
         for slot in slots {
             match slot {
-                Slot::Decided(decision) => {
+                Slot::Decided(mut decision) => {
+                    if is_free(self.case.options) {
+                        decision.off_path = None;
+                    }
                     self.count(&decision);
                     self.sink.decision(&decision)?;
                 }
@@ -396,6 +427,10 @@ impl<'r, 'a> Run<'r, 'a> {
                     slots[place].set_guarded(guarded, witness);
                     (place, time)
                 }
+                Report::OffPath(place, off_path) => {
+                    slots[place].set_off_path(off_path);
+                    continue;
+                }
             };
             debug_assert!(place < slots.len());
             self.tallies.entry(Decider::Smt).or_default().time += time;
@@ -404,14 +439,33 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(())
     }
 
+    /// The candidates that are not easy, classes with few of them first; each class has its share of the time.
+    fn hard(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+        let options = self.case.options;
+        let mut batches = self.open(chunk, slots, Effort::Easy);
+        let share = match (options.strategy, self.case.deadline) {
+            (Strategy::Paper, _) => Duration::MAX,
+            (Strategy::Demand, None) => options.timeout.saturating_mul(QUERIES_OF_CLASS),
+            (Strategy::Demand, Some(deadline)) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                let lanes = options.jobs.min(batches.len()).max(1) as u32;
+                left.mul_f64(MOST_FOR_HARD).saturating_mul(lanes) / (batches.len().max(1) as u32)
+            }
+        };
+        batches.sort_by_key(|batch| batch.triples.len());
+        let task = Task::Decide { stop_at_feasible: options.per == Per::Location, effort: Effort::Hard(share) };
+        batches.iter_mut().for_each(|batch| batch.task = task);
+        batches
+    }
+
     /// The open candidates, those of one class together.
-    fn open(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+    fn open(&self, chunk: &[Triple], slots: &[Slot<'_>], effort: Effort) -> Vec<Batch> {
         let stop_at_feasible = self.case.options.per == Per::Location;
         let is_open = |place: usize, class: &Class| {
             matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes.get(class) == Some(&true))
         };
         let most = if stop_at_feasible { usize::MAX } else { SHARE };
-        self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible })
+        self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible, effort })
     }
 
     /// Feasible candidates whose witness is not guarded-dependent: another one may be.
@@ -422,6 +476,25 @@ impl<'r, 'a> Run<'r, 'a> {
             return Vec::new();
         }
         self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)
+    }
+
+    /// Infeasible candidates that may be off the path only: all, or those of classes in which nothing is feasible, the nearest to the
+    /// recorded order first.
+    fn not_apart_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+        let options = self.case.options;
+        if !tells_apart(options) {
+            return Vec::new();
+        }
+        let by_class = options.per == Per::Location;
+        let is_open = |place: usize, class: &Class| {
+            slots[place].is_unasked() && !(by_class && self.classes.get(class) == Some(&true))
+        };
+        let task = Task::OffPath { stop_at_after_remote: by_class };
+        let mut batches = self.batches(chunk, is_open, usize::MAX, task);
+        if by_class {
+            batches.iter_mut().for_each(|batch| batch.triples.sort_by_key(|(_, triple)| distance(*triple)));
+        }
+        batches
     }
 
     fn batches(&self, chunk: &[Triple], wanted: impl Fn(usize, &Class) -> bool, most: usize, task: Task) -> Vec<Batch> {
@@ -453,6 +526,12 @@ impl<'r, 'a> Run<'r, 'a> {
             Verdict::Infeasible => tally.infeasible += 1,
             Verdict::Unknown(_) => tally.unknown += 1,
         }
+        match &decision.off_path {
+            Some(OffPath::AfterRemote(_)) => self.totals.off_path.after_remote += 1,
+            Some(OffPath::BeforeRemote(_)) => self.totals.off_path.before_remote += 1,
+            Some(OffPath::Unasked(_)) => self.totals.off_path.unasked += 1,
+            None => {}
+        }
     }
 
     /// So many more candidates are through the filters.
@@ -463,6 +542,17 @@ impl<'r, 'a> Run<'r, 'a> {
             self.sink.progress(&self.progress);
         }
     }
+}
+
+/// How much of the time that is left hard candidates may take.
+const MOST_FOR_HARD: f64 = 0.75;
+
+/// How many queries that end at their time limit a class may have where the run has none.
+const QUERIES_OF_CLASS: u32 = 4;
+
+/// How far apart the accesses of a candidate were in the recorded run, in events: the nearer, the less another schedule has to change.
+pub fn distance(Triple { first, remote, second }: Triple) -> u32 {
+    first.0.max(remote.0).max(second.0) - first.0.min(remote.0).min(second.0)
 }
 
 /// Candidates of one class that a solver thread takes at a time when each is to be decided.
@@ -494,6 +584,16 @@ enum Slot<'b> {
 impl Slot<'_> {
     fn is_not_guarded(&self) -> bool {
         matches!(self, Slot::Decided(decision) if decision.guarded == Some(false))
+    }
+
+    fn is_unasked(&self) -> bool {
+        matches!(self, Slot::Decided(decision) if matches!(decision.off_path, Some(OffPath::Unasked(None))))
+    }
+
+    /// Takes the answer to whether the candidate is off the path.
+    fn set_off_path(&mut self, off_path: Option<OffPath>) {
+        let Slot::Decided(decision) = self else { return };
+        decision.off_path = off_path;
     }
 
     /// Takes the answer to whether the candidate is feasible under guarded independence, too: with a witness that says

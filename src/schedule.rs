@@ -7,7 +7,8 @@
 
 use foretrace_encodings::Facts;
 use foretrace_trace::{
-    Checker, EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId, Witness,
+    CheckError, Checker, EventId, Feasibility, Interruption, Op, Question, SyncId, Trace, Transaction, Triple, VarId,
+    Witness,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -39,6 +40,26 @@ pub fn simplify_with(checker: &Checker<'_>, trace: &Trace, feasibility: Feasibil
         }
     }
     best
+}
+
+/// The checked prefix that ends with remote, with fewer events and context switches than the schedule, as far as the checker accepts
+/// that.
+///
+/// # Errors
+/// Where it does not accept the schedule itself.
+pub fn simplify_interruption(
+    checker: &Checker<'_>,
+    trace: &Trace,
+    triple: Triple,
+    schedule: &[EventId],
+) -> Result<Interruption, CheckError> {
+    let shorter = needed(trace, triple, schedule);
+    for proposal in [merge(trace, triple, &shorter), shorter] {
+        if let Ok(interruption) = checker.check_interruption(triple, &proposal) {
+            return Ok(interruption);
+        }
+    }
+    checker.check_interruption(triple, schedule)
 }
 
 /// The schedule without what the triple does not depend on; for complete feasibility the same.

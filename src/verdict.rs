@@ -34,6 +34,11 @@ impl Decider {
         Decider::Smt,
     ];
 
+    /// Whether what it refutes is infeasible in every model, whatever reads return.
+    pub fn holds_in_every_model(self) -> bool {
+        matches!(self, Decider::MustHappenBefore | Decider::CutPoints)
+    }
+
     /// The name in reports and on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -85,6 +90,48 @@ pub enum Verdict {
     Unknown(Limit),
 }
 
+/// What is known of an infeasible candidate that is not known to be impossible: that some branch, guard, pin or value of this run
+/// forbids it, or not even that.
+#[derive(Clone, Debug)]
+pub enum OffPath {
+    /// Some prefix of the model holds first and then remote, which depend on each other, and not second: here it is.
+    AfterRemote(Box<foretrace_trace::Interruption>),
+    /// There is no such prefix, but with free reads there is a schedule of all three: here it is.
+    BeforeRemote(Box<foretrace_trace::Witness>),
+    /// Not told apart: a limit was reached before, or nobody needed to know since a candidate of the class says enough. With free
+    /// reads' schedule of all three where that was found.
+    Unasked(Option<Box<foretrace_trace::Witness>>),
+}
+
+impl OffPath {
+    /// The name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            OffPath::AfterRemote(_) => "after-remote",
+            OffPath::BeforeRemote(_) => "before-remote",
+            OffPath::Unasked(_) => "unasked",
+        }
+    }
+
+    /// The steps of the schedule, where there is one.
+    pub fn run(&self) -> Option<&foretrace_trace::Run> {
+        match self {
+            OffPath::AfterRemote(interruption) => Some(interruption.run()),
+            OffPath::BeforeRemote(witness) => Some(witness.run()),
+            OffPath::Unasked(witness) => witness.as_ref().map(|witness| witness.run()),
+        }
+    }
+
+    /// The schedule, where there is one.
+    pub fn schedule(&self) -> Option<&[foretrace_trace::EventId]> {
+        match self {
+            OffPath::AfterRemote(interruption) => Some(interruption.schedule()),
+            OffPath::BeforeRemote(witness) => Some(witness.schedule()),
+            OffPath::Unasked(witness) => witness.as_ref().map(|witness| witness.schedule()),
+        }
+    }
+}
+
 /// A decided candidate.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -96,6 +143,8 @@ pub struct Decision {
     pub verdict: Verdict,
     /// Who decided it.
     pub decided_by: Decider,
+    /// Of an infeasible candidate: nothing where it is impossible, that is infeasible with free reads, too.
+    pub off_path: Option<OffPath>,
     /// What the verdict leans on.
     pub rests_on: Option<RestsOn>,
     /// Whether a feasible candidate is so under guarded independence, too; `None` where that is not known or not asked.
@@ -111,6 +160,8 @@ impl Decision {
     /// A decision that has no schedule and leans on nothing.
     pub fn without_witness(trace: &Trace, triple: Triple, verdict: Verdict, decided_by: Decider) -> Decision {
         let pattern = triple.patterns(trace).next().expect("a candidate fits a pattern");
-        Decision { triple, pattern, verdict, decided_by, rests_on: None, guarded: None }
+        let is_open = matches!(verdict, Verdict::Infeasible) && !decided_by.holds_in_every_model();
+        let off_path = is_open.then_some(OffPath::Unasked(None));
+        Decision { triple, pattern, verdict, decided_by, off_path, rests_on: None, guarded: None }
     }
 }

@@ -78,12 +78,12 @@ fn by_solver(
     let checker =
         Checker::new(facts.trace, facts.observed, transactions, question).expect("the question fits the trace");
     let stop = AtomicBool::new(false);
-    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let mut decide = |triple: Triple, pattern: Option<Pattern>| match session.decide(triple, pattern, limits) {
         Answer::Infeasible { .. } => None,
         Answer::Unknown(limit) => panic!("{triple} is unknown: {limit}"),
         Answer::Feasible(assignment) if checked => {
-            let schedule = linearize(facts, &assignment.order, triple, question.feasibility);
+            let schedule = linearize(facts, &assignment.order, triple.second, question.feasibility);
             match checker.check(triple, &schedule) {
                 Ok(witness) => Some(witness.pattern()),
                 Err(error) => panic!("{triple} in {order:?} by {schedule:?}: {error}\n{:#?}", facts.trace.events),

@@ -6,7 +6,7 @@
 use crate::encoder::{Encoder, Facts};
 use crate::rules::Reads;
 use crate::term::Atom;
-use foretrace_trace::{EventId, Local, Node, Op, Sort, TermId, Value};
+use foretrace_trace::{EventId, Node, Op, Sort, TermId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -51,94 +51,21 @@ impl Pi {
 }
 
 /// A thread's writes of a variable, as an access of it sees them.
-struct Window<'a> {
+pub(crate) struct Window<'a> {
     /// The last one that must come before the access.
-    before: Option<EventId>,
+    pub(crate) before: Option<EventId>,
     /// Those after that one which need not come after the access.
-    concurrent: &'a [EventId],
+    pub(crate) concurrent: &'a [EventId],
 }
 
 /// The writes that the value just before an access may come from, as far as each thread by itself tells.
-fn windows<'a>(facts: Facts<'a>, at: EventId) -> impl Iterator<Item = Window<'a>> {
+pub(crate) fn windows<'a>(facts: Facts<'a>, at: EventId) -> impl Iterator<Item = Window<'a>> {
     let var = facts.trace.event(at).op.var().expect("only accesses have a π-function");
     facts.structure.writes_by_thread(facts.trace, var).map(move |own| {
         let concurrent = own.partition_point(|write| facts.clocks.before(*write, at));
         let after = own.partition_point(|write| *write != at && !facts.clocks.before(at, *write));
         Window { before: own[..concurrent].last().copied(), concurrent: &own[concurrent..after] }
     })
-}
-
-/// The reads that return one and the same value in every prefix, with that value.
-///
-/// A read is constant when every argument of its π-function is; a write is when its expression reads only constants.
-pub fn constant_reads(facts: Facts<'_>) -> FxHashMap<EventId, Value> {
-    let mut constants = FxHashMap::default();
-    loop {
-        let before = constants.len();
-        for (id, event) in facts.trace.iter() {
-            if event.op.reads()
-                && !constants.contains_key(&id)
-                && let Some(value) = constant_value(facts, id, &constants)
-            {
-                constants.insert(id, value);
-            }
-        }
-        if constants.len() == before {
-            return constants;
-        }
-    }
-}
-
-fn constant_value(facts: Facts<'_>, read: EventId, constants: &FxHashMap<EventId, Value>) -> Option<Value> {
-    let var = facts.trace.event(read).op.var()?;
-    let mut value: Option<Value> = None;
-    let mut agree = |next: Option<Value>| match (&value, next) {
-        (_, None) => false,
-        (None, next) => {
-            value = next;
-            true
-        }
-        (Some(value), Some(next)) => *value == next,
-    };
-    // Cheap look first: the π-function is only built where no two constants differ.
-    let mut some_differ = false;
-    for write in windows(facts, read).flat_map(|window| window.concurrent) {
-        if !agree(constant_written(facts, *write, constants)) {
-            some_differ = true;
-            break;
-        }
-    }
-    if some_differ {
-        return None;
-    }
-    for source in Pi::new(facts, read).sources() {
-        let next = match source {
-            Some(write) => constant_written(facts, write, constants),
-            None => facts.trace.vars[var.index()].init.clone(),
-        };
-        if !agree(next) {
-            return None;
-        }
-    }
-    value
-}
-
-fn constant_written(facts: Facts<'_>, write: EventId, constants: &FxHashMap<EventId, Value>) -> Option<Value> {
-    constant_term(facts, facts.trace.event(write).op.written()?, constants)
-}
-
-/// The value of a term over constant reads alone.
-fn constant_term(facts: Facts<'_>, term: TermId, constants: &FxHashMap<EventId, Value>) -> Option<Value> {
-    let terms = &facts.trace.terms;
-    let mut pending: Vec<&Local> = terms.leaves(term);
-    while let Some(local) = pending.pop() {
-        match &facts.trace.event(local.definition).op {
-            Op::Let { .. } => return None, // a let is large or used again: not worth following
-            _ if constants.contains_key(&local.definition) => {}
-            _ => return None,
-        }
-    }
-    Some(terms.evaluate(term, &mut |local| constants[&local.definition].clone()))
 }
 
 impl Encoder<'_> {

@@ -102,7 +102,7 @@ enum Task {
 
 impl<'a> Encoder<'a> {
     /// An encoder without any constraint yet. `constants` are the reads that return one value in every prefix
-    /// ([`crate::cssa::constant_reads`]).
+    /// ([`crate::constants::constant_reads`]).
     pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
         Encoder::with_duties(facts, rules, constants, None)
     }

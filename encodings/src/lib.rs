@@ -3,6 +3,7 @@
 //! Everything here is plain data. What decides the constraints (difference logic in Z3, another solver on the printed
 //! text, evaluation under an assignment) is not known here, and an analysis model is nothing but a choice of rules.
 
+mod constants;
 mod cssa;
 mod duty;
 mod encoder;
@@ -13,7 +14,8 @@ mod sections;
 pub mod smtlib;
 mod term;
 
-pub use cssa::{Pi, constant_reads};
+pub use constants::{constant_reads, constant_reads_while};
+pub use cssa::Pi;
 pub use duty::{Duty, Part};
 pub use encoder::{Constraint, Encoder, Facts};
 pub use origin::Origin;

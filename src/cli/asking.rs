@@ -2,7 +2,7 @@
 
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{Choice, one_of, seconds};
-use super::say;
+use super::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::verdict::Decider;
@@ -33,8 +33,9 @@ pub struct QuestionArgs {
 
 impl QuestionArgs {
     /// Reads the trace, or that of a recording with what is asked for.
-    pub fn read(&self, path: &Path) -> anyhow::Result<Asked> {
-        self.atomic.read(path)
+    /// As long as the command may go on; `None` where it may not.
+    pub fn read_within(&self, path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<Asked>> {
+        self.atomic.read_within(path, go_on)
     }
 
     /// That there is nothing to judge.
@@ -60,12 +61,42 @@ impl QuestionArgs {
 #[derive(clap::Args)]
 pub struct TimeLimits {
     /// Time limit of one solver query
-    #[arg(long, value_name = "SECS", default_value = "30", value_parser = seconds)]
-    pub timeout: Duration,
+    #[arg(long, alias = "timeout", value_name = "SECS", default_value = "30", value_parser = seconds)]
+    pub query_timeout: Duration,
 
-    /// Time limit of the whole run
+    /// Time limit of the whole run, from its start: what was decided by then is reported, and the exit code is 3
+    #[arg(long, alias = "budget", value_name = "SECS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
+}
+
+impl TimeLimits {
+    /// Puts the limits into options; of the whole run what is left of it now.
+    pub fn apply(&self, options: &mut Options) {
+        options.timeout = self.query_timeout;
+        options.budget = self.time_limit.map(|limit| limit.saturating_sub(super::since_start()));
+    }
+}
+
+/// How long a command that asks no solver may take.
+#[derive(clap::Args)]
+pub struct TimeLimit {
+    /// Time limit of the command, from its start; where it is reached the exit code is 3
     #[arg(long, value_name = "SECS", value_parser = seconds)]
-    pub budget: Option<Duration>,
+    pub time_limit: Option<Duration>,
+}
+
+/// How long reading may go on beyond the time limit: of a trace that was read there is a report, if only of what is undecided.
+const TO_READ_ON: Duration = Duration::from_secs(1);
+
+/// Whether a command may go on to read its trace.
+pub fn may_read_on(time_limit: Option<Duration>, stop: &AtomicBool) -> bool {
+    !stop.load(Ordering::Relaxed) && time_limit.is_none_or(|limit| super::since_start() < limit + TO_READ_ON)
+}
+
+/// The outcome of a command that came to its limit before there was anything to report.
+pub fn ended_early(doing: &str) -> Outcome {
+    say(format_args!("note: the limit was reached while {doing}: nothing was decided"));
+    Outcome::Undecided
 }
 
 /// The values of `--model`.

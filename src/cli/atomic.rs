@@ -145,9 +145,10 @@ impl AtomicArgs {
     }
 
     /// Reads a trace, or that of a recording, which is walked again where its trace was made with another choice.
-    pub fn read(&self, path: &Path) -> anyhow::Result<Asked> {
+    /// As long as a command may go on; `None` where it may not.
+    pub fn read_within(&self, path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<Asked>> {
         let file = self.file(path)?;
-        let (trace, observed) = files::read_trace(&file)?;
+        let Some((trace, observed)) = files::read_trace_within(&file, go_on)? else { return Ok(None) };
         let recording = Folder::around(path);
         let by = recording.as_deref().and_then(WalkedBy::read);
         let atomic = match self.atomic.atomic.resolved(&trace) {
@@ -158,7 +159,7 @@ impl AtomicArgs {
         let has_failure = trace.events.iter().any(|event| matches!(event.op, Op::Fail { .. }));
         let failed = has_failure || recording.is_some_and(|folder| Folder::failed(&folder));
         let inside = by.map_or_else(BTreeMap::new, |by| by.inside);
-        Ok(Asked { trace, observed, atomic, file: file.display().to_string(), failed, inside })
+        Ok(Some(Asked { trace, observed, atomic, file: file.display().to_string(), failed, inside }))
     }
 
     /// The file with the trace that was asked for.

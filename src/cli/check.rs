@@ -1,16 +1,17 @@
 //! `foretrace check`: is a trace valid, can a schedule of it happen?
 
 use super::Outcome;
-use super::asking::{FEASIBILITIES, MODELS};
+use super::asking::{FEASIBILITIES, MODELS, TimeLimit, ended_early, may_read_on};
 use super::choices::one_of;
 use super::files;
 use foretrace::options::strongest_model;
-use foretrace::report::{SavedSchedule, act};
+use foretrace::report::{SavedOffPath, SavedSchedule, act};
 use foretrace_trace::{
-    CheckError, Feasibility, Independence, Model, Observed, Question, Run, Step, Trace, check, run_schedule,
+    CheckError, Checker, Feasibility, Independence, Model, Observed, Question, Run, Step, Trace, run_schedule,
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Check that a trace is valid, or that schedules of it can happen
 ///
@@ -46,11 +47,18 @@ pub struct Args {
     /// Only say how each schedule ends
     #[arg(short, long)]
     quiet: bool,
+
+    #[command(flatten)]
+    limit: TimeLimit,
 }
 
 /// Checks.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (trace, observed) = files::read_trace(&args.trace)?;
+    let never = AtomicBool::new(false);
+    let go_on = || may_read_on(args.limit.time_limit, &never);
+    let Some((trace, observed)) = files::read_trace_within(&args.trace, &go_on)? else {
+        return Ok(ended_early("reading the trace"));
+    };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.schedules.is_empty() {
         let (events, threads) = (trace.events.len(), trace.threads.len());
@@ -58,6 +66,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let mut outcome = Outcome::Fine;
     for path in &args.schedules {
+        if !go_on() {
+            writeln!(out, "the limit was reached: {} and what follows was not checked", path.display())?;
+            outcome = if outcome == Outcome::Found { outcome } else { Outcome::Undecided };
+            break;
+        }
         if let Err(obstacle) = check_one(args, &trace, &observed, path, &mut out)? {
             writeln!(out, "{}: not feasible: {obstacle}", path.display())?;
             outcome = Outcome::Found;
@@ -95,10 +108,18 @@ fn check_one(
     let mut shown = String::new();
     if let SavedSchedule::Witness(witness) = &schedule {
         let transactions = witness.atomic.transactions(trace);
-        if let Err(error) = check(trace, observed, &transactions, question, witness.triple(), &events) {
+        let triple = witness.triple();
+        let checker = Checker::new(trace, observed, &transactions, question)?;
+        let (checked, happens) = match witness.off_path {
+            Some(SavedOffPath::AfterRemote) => {
+                (checker.check_interruption(triple, &events).map(drop), "happens up to its remote access")
+            }
+            _ => (checker.check(triple, &events).map(drop), "happens in it"),
+        };
+        if let Err(error) = checked {
             return Ok(Err(error.to_string()));
         }
-        shown = format!(", and {} happens in it", witness.triple());
+        shown = format!(", and {triple} {happens}");
     }
     let kind = if run.complete { "complete execution" } else { "prefix" };
     writeln!(out, "{}: feasible {kind} in model {}{shown}", path.display(), question.model)?;

@@ -1,6 +1,8 @@
 //! `foretrace compare`: the models side by side.
 
-use super::asking::{CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, must_fit, stop_on_ctrl_c};
+use super::asking::{
+    CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, ended_early, may_read_on, must_fit, stop_on_ctrl_c,
+};
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
@@ -87,7 +89,11 @@ const ASKED: &[Choice<Option<Model>>] = &[
 
 /// Compares.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let asked = args.atomic.read(&args.trace)?;
+    let stop = stop_on_ctrl_c()?;
+    let go_on = || may_read_on(args.limits.time_limit, &stop);
+    let Some(asked) = args.atomic.read_within(&args.trace, &go_on)? else {
+        return Ok(ended_early("reading the trace"));
+    };
     let mut options = options(args, &asked.trace)?;
     options.atomic = asked.atomic;
     let transactions = options.atomic.transactions(&asked.trace);
@@ -96,7 +102,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let atomic::Asked { trace, observed, file, .. } = asked;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
-    let stop = stop_on_ctrl_c()?;
     let contest = contest(args, &trace)?;
     let mut reporter =
         Reporter { report: Report::start(args.format, subject, &contest, &observed)?, bar: Bar::on_terminal() };
@@ -189,8 +194,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.per = Per::Event;
     options.jobs = args.jobs.map_or(options.jobs, usize::from);
     options.times = args.times;
-    options.timeout = args.limits.timeout;
-    options.budget = args.limits.budget;
+    args.limits.apply(&mut options);
     options.seed = args.seed;
     Ok(options)
 }

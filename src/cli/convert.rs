@@ -1,10 +1,12 @@
 //! `foretrace convert`: from one format to another.
 
+use super::asking::{TimeLimit, ended_early, may_read_on};
 use super::choices::{Choice, one_of};
 use super::{Outcome, files};
 use anyhow::Context;
 use foretrace_trace::{Data, Format, Layout, lower};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Turn a trace into another format
 ///
@@ -34,6 +36,9 @@ pub struct Args {
     /// Leave out what is known of values beyond this, as if less had been recorded
     #[arg(long, value_parser = one_of(DATA))]
     data: Option<Data>,
+
+    #[command(flatten)]
+    limit: TimeLimit,
 }
 
 const LAYOUTS: &[Choice<Layout>] = &[
@@ -50,7 +55,11 @@ const DATA: &[Choice<Data>] = &[
 
 /// Converts.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (mut trace, _) = files::read_trace_as_it_is(&args.input)?;
+    let never = AtomicBool::new(false);
+    let go_on = || may_read_on(args.limit.time_limit, &never);
+    let Some((mut trace, _)) = files::read_trace_as_it_is_within(&args.input, &go_on)? else {
+        return Ok(ended_early("reading the trace"));
+    };
     if let Some(data) = args.data {
         trace = lower(&trace, data).with_context(|| args.input.display().to_string())?;
     }

@@ -1,7 +1,7 @@
 //! `foretrace explain`: why a candidate can or cannot happen.
 
 use super::Outcome;
-use super::asking::{QuestionArgs, TimeLimits, stop_on_ctrl_c};
+use super::asking::{QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::Asked;
 use super::choices::{FORMATS, Format, one_of};
 use anyhow::Context;
@@ -20,7 +20,8 @@ use std::path::PathBuf;
 /// of its accesses makes a difference.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 it cannot happen, 1 it can, 2 error, such as three events that are no candidate, 3 not decided.
+Exit codes: 0 it cannot happen on this trace's path, 1 it can, 2 error, such as three events that are no candidate, 3 not
+decided.
 
 Examples:
   foretrace explain trace.jsonl 15 40 16
@@ -56,7 +57,11 @@ pub struct Args {
 
 /// Explains.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let asked = args.question.read(&args.trace)?;
+    let stop = stop_on_ctrl_c()?;
+    let go_on = || may_read_on(args.limits.time_limit, &stop);
+    let Some(asked) = args.question.read_within(&args.trace, &go_on)? else {
+        return Ok(ended_early("reading the trace"));
+    };
     let options = options(args, &asked)?;
     let Asked { trace, observed, file, .. } = asked;
     let transactions = options.atomic.transactions(&trace);
@@ -65,7 +70,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         format!("{triple} is no candidate of {} (--atomic {})", args.trace.display(), options.atomic)
     })?;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
-    let stop = stop_on_ctrl_c()?;
     let explanation = explain(&trace, &observed, &transactions, &options, triple, &stop)?;
     let report = ExplanationReport::new(subject, &observed, &explanation);
     let mut out = BufWriter::new(anstream::stdout().lock());
@@ -83,9 +87,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 
 fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
     let mut options = args.question.options(asked)?;
-    options.timeout = args.limits.timeout;
-    options.budget = args.limits.budget;
+    args.limits.apply(&mut options);
     options.seed = args.seed;
+    options.off_path = true;
     options.jobs = 1;
     Ok(options)
 }

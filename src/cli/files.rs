@@ -6,17 +6,19 @@ use foretrace::report::SavedSchedule;
 use foretrace_trace::{Format, Observed, Staged, Trace};
 use std::path::Path;
 
-/// Reads a trace of any format, or that of a recording's folder, and runs its recorded order. Its names can be shown on a
-/// terminal.
-pub fn read_trace(path: &Path) -> anyhow::Result<(Trace, Observed)> {
-    let (mut trace, observed) = read_trace_as_it_is(path)?;
-    trace.make_printable();
-    Ok((trace, observed))
+/// Reads a trace of any format, or that of a recording's folder, and runs its recorded order, as long as a command may go on;
+/// `None` where it may not. Its names can be shown on a terminal.
+pub fn read_trace_within(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<(Trace, Observed)>> {
+    let read = read_trace_as_it_is_within(path, go_on)?;
+    Ok(read.map(|(mut trace, observed)| {
+        trace.make_printable();
+        (trace, observed)
+    }))
 }
 
 /// The same, with control characters in names.
-pub fn read_trace_as_it_is(path: &Path) -> anyhow::Result<(Trace, Observed)> {
-    Ok(foretrace_trace::read_observed(&Folder::trace_of(path))?)
+pub fn read_trace_as_it_is_within(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<(Trace, Observed)>> {
+    Ok(foretrace_trace::read_observed_while(&Folder::trace_of(path), go_on)?)
 }
 
 /// Writes a trace in the format that is asked for, else that of the file's name, else as JSON Lines; to stdout where no

@@ -1,10 +1,12 @@
 //! `foretrace info`: what a trace holds.
 
+use super::asking::{TimeLimit, ended_early, may_read_on};
 use super::choices::{FORMATS, Format, one_of};
 use super::{Outcome, files};
 use foretrace::summary::Summary;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// Show what a trace holds
 ///
@@ -22,11 +24,18 @@ pub struct Args {
     /// How to show it
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
+
+    #[command(flatten)]
+    limit: TimeLimit,
 }
 
 /// Shows the numbers.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (trace, _) = files::read_trace(&args.trace)?;
+    let never = AtomicBool::new(false);
+    let go_on = || may_read_on(args.limit.time_limit, &never);
+    let Some((trace, _)) = files::read_trace_within(&args.trace, &go_on)? else {
+        return Ok(ended_early("reading the trace"));
+    };
     let summary = Summary::new(&trace);
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.format == Format::Json {

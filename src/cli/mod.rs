@@ -24,6 +24,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use foretrace_trace::printable;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// How a command ended where it did what was asked of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +64,7 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes:
-  0  all is well: nothing can happen, the trace is valid, the schedule is feasible
+  0  all is well: nothing within this trace's path can happen, the trace is valid, the schedule is feasible
   1  found: a violation can happen; the schedule is not a feasible prefix
   2  wrong usage, bad input, or an internal error
   3  nothing found, but not everything was decided (time limit, Ctrl-C)
@@ -106,6 +108,7 @@ pub fn main() -> ExitCode {
     if let Some(result) = by_name {
         return code_of(result);
     }
+    since_start();
     let cli = Cli::parse();
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
@@ -151,6 +154,12 @@ fn help_of(name: &str) -> anyhow::Result<Outcome> {
     let command = cli.find_subcommand_mut(name).expect("a command of ours");
     command.print_long_help()?;
     Ok(Outcome::Fine)
+}
+
+/// The time since the command started.
+fn since_start() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
 }
 
 /// The exit code of a compiler, or of one that could not run.

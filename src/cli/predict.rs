@@ -1,18 +1,22 @@
 //! `foretrace predict`: the main job.
 
-use super::asking::{CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, stop_on_ctrl_c};
+use super::asking::{
+    CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c,
+};
 use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
 use super::{Outcome, is_closed_pipe};
 use anyhow::{Context, bail};
 use foretrace::blocks::NamedBlocks;
+use foretrace::candidates::Class;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::SourcePlaces;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
-use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
 use foretrace_encodings::paper;
+use rustc_hash::FxHashSet;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,14 +24,16 @@ use std::sync::Arc;
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
 /// Decides every candidate: two accesses of one transaction with another thread's access in between. Each one that can
-/// happen comes with a schedule that was checked; each one that cannot was proved so.
+/// happen comes with a schedule that was checked. Each one that cannot happen is proved so for every path of the program.
+/// What only the path of this run forbids is off the path: another path may show it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 nothing can happen, 1 something can, 2 error, 3 nothing found but not everything decided.
+Exit codes: 0 nothing can happen on this trace's path, 1 something can, 2 error, 3 nothing found but not everything
+decided.
 
 Examples:
   foretrace predict trace.jsonl
-  foretrace predict trace.jsonl.zst --atomic sections --jobs 4 --budget 60
+  foretrace predict trace.jsonl.zst --atomic sections --jobs 4 --time-limit 60
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
   foretrace predict trace.jsonl --witness-dir witnesses")]
@@ -78,7 +84,12 @@ pub struct Args {
     #[arg(long)]
     all: bool,
 
-    /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`
+    /// Show all classes that are off the path of the run, with their schedules (text)
+    #[arg(long)]
+    off_path: bool,
+
+    /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`; and one for each schedule of a
+    /// candidate that is off the path, at most two a class: `off-path-FIRST-REMOTE-SECOND.json`
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
 
@@ -109,7 +120,11 @@ const ORDERS: &[Choice<Order>] = &[
 
 /// Predicts and reports.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let asked = args.question.read(&args.trace)?;
+    let stop = stop_on_ctrl_c()?;
+    let go_on = || may_read_on(args.limits.time_limit, &stop);
+    let Some(asked) = args.question.read_within(&args.trace, &go_on)? else {
+        return Ok(ended_early("reading the trace"));
+    };
     let mut options = options(args, &asked)?;
     let transactions = options.atomic.transactions(&asked.trace);
     if transactions.is_empty() {
@@ -121,7 +136,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    let stop = stop_on_ctrl_c()?;
     let mut listener = Listener::new(args, subject)?;
     let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener);
     let found = listener.found;
@@ -161,13 +175,13 @@ fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
     });
     options.without = args.without.iter().copied().collect();
     options.jobs = args.jobs.map_or(options.jobs, usize::from);
-    options.timeout = args.limits.timeout;
-    options.budget = args.limits.budget;
+    args.limits.apply(&mut options);
     options.dump_smt2 = args.dump_smt2.clone();
     options.order = args.order;
     options.seed = args.seed;
     options.times = args.times;
     options.all = args.all;
+    options.off_path = true;
     Ok(options)
 }
 
@@ -182,6 +196,8 @@ struct Listener<'t> {
     subject: Subject<'t>,
     report: Report<'t>,
     witnesses: Option<WitnessDir>,
+    /// The classes with a file for a schedule that is off the path.
+    saved: FxHashSet<Class>,
     bar: Option<Bar>,
     found: bool,
 }
@@ -189,7 +205,7 @@ struct Listener<'t> {
 impl<'t> Listener<'t> {
     fn new(args: &Args, subject: Subject<'t>) -> anyhow::Result<Listener<'t>> {
         let report = match args.format {
-            Format::Text => Report::Text(TextReport::new(subject)),
+            Format::Text => Report::Text(TextReport::new(subject).with_off_path(args.off_path)),
             Format::Json => Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?),
         };
         let mut witnesses = args.witness_dir.as_deref().map(WitnessDir::create).transpose()?;
@@ -197,7 +213,8 @@ impl<'t> Listener<'t> {
         if let (Some(folder), Some(places)) = (&mut witnesses, places) {
             folder.name_places(Box::new(places));
         }
-        Ok(Listener { subject, report, witnesses, bar: Bar::on_terminal(), found: false })
+        let bar = Bar::on_terminal();
+        Ok(Listener { subject, report, witnesses, saved: FxHashSet::default(), bar, found: false })
     }
 
     fn finish(self, totals: &Totals) -> anyhow::Result<()> {
@@ -214,13 +231,22 @@ impl<'t> Listener<'t> {
     }
 }
 
+impl Listener<'_> {
+    /// Whether a decision's schedule goes to a file: of a class that is off the path the first one, and the first that gets to remote.
+    fn deserves_file(&mut self, decision: &Decision) -> bool {
+        let Some(off_path) = &decision.off_path else { return true };
+        let each = self.subject.options.per == Per::Event || matches!(off_path, OffPath::AfterRemote(_));
+        each || off_path.run().is_some() && self.saved.insert(self.subject.class(decision.triple))
+    }
+}
+
 impl Sink for Listener<'_> {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        if let Verdict::Feasible(witness) = &decision.verdict {
-            self.found = true;
-            if let Some(folder) = &mut self.witnesses {
-                folder.save(self.subject, decision, witness)?;
-            }
+        self.found |= matches!(decision.verdict, Verdict::Feasible(_));
+        if self.deserves_file(decision)
+            && let Some(folder) = &mut self.witnesses
+        {
+            folder.save(self.subject, decision)?;
         }
         match &mut self.report {
             Report::Text(report) => report.add(decision),

@@ -155,8 +155,11 @@ impl<'r, 'a> Round<'r, 'a> {
     fn together(&mut self, options: &Options, nth: usize, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
         let Limits { deadline, stop, .. } = self.limits;
         let facts = Facts { clocks: self.clocks, ..self.facts };
-        let constants = Case::constants(facts, options);
-        let filters = Filters::new(facts, self.asked.transactions, options, &constants);
+        let constants = Case::constants(facts, options, self.limits);
+        let filters = {
+            let go_on = || self.limits.reached().is_none();
+            Filters::within(facts, self.asked.transactions, options, &constants, &go_on)
+        };
         let stronger = Facts { clocks: filters.clocks(), ..facts };
         let case = Case::new(stronger, self.asked.transactions, options, constants, deadline, stop)?;
         let mut progress = self.progress;

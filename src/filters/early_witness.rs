@@ -124,13 +124,15 @@ impl Manner<'_> {
 }
 
 impl<'a> EarlyWitness<'a> {
-    /// Runs the recorded order once and keeps some of its states.
-    pub fn new(
+    /// Runs the recorded order once and keeps some of its states; fewer where `go_on` no longer agrees, and makes fewer schedules
+    /// then.
+    pub fn within(
         trace: &'a Trace,
         structure: &'a Structure,
         observed: &'a Observed,
         locksets: &Locksets,
         question: Question,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<EarlyWitness<'a>, Unsupported> {
         let cells = trace.vars.len() + trace.syncs.len() + trace.threads.len() + 16;
         let most = (MOST_CELLS / cells).clamp(1, MOST_SNAPSHOTS);
@@ -147,11 +149,11 @@ impl<'a> EarlyWitness<'a> {
             stride: (trace.events.len() / most).max(LEAST_STRIDE),
             snapshots: Vec::new(),
         };
-        witness.snapshots = witness.record();
+        witness.snapshots = witness.record(go_on);
         Ok(witness)
     }
 
-    fn record(&self) -> Vec<State> {
+    fn record(&self, go_on: &dyn Fn() -> bool) -> Vec<State> {
         let mut state = self.semantics.initial();
         let mut snapshots = vec![state.clone()];
         for (id, _) in self.trace.iter() {
@@ -161,6 +163,9 @@ impl<'a> EarlyWitness<'a> {
             }
             if (id.index() + 1).is_multiple_of(self.stride) {
                 snapshots.push(state.clone());
+                if !go_on() {
+                    break;
+                }
             }
         }
         snapshots
@@ -205,12 +210,28 @@ impl<'a> EarlyWitness<'a> {
         plans
     }
 
+    /// Schedules that end with remote, after first and before second, one at a time; each is a prefix of the model.
+    pub fn interruptions(&self, locksets: &Locksets, triple: Triple) -> impl Iterator<Item = Vec<EventId>> {
+        let of_plan = move |plan: Plan| {
+            let held = [self.held(triple, plan)];
+            self.interrupted(self.course(triple, plan, &held), MOST_STEPS).map(|walk| walk.schedule)
+        };
+        self.plans(locksets, triple).into_iter().filter_map(of_plan)
+    }
+
     fn attempt(&self, triple: Triple, plan: Plan) -> Option<Vec<EventId>> {
-        let Triple { first, remote, second } = triple;
-        let other = self.trace.event(remote).thread;
-        let held = Held { thread: other, at: plan.hold, from: remote, to: remote };
+        let held = [self.held(triple, plan)];
+        self.along(self.course(triple, plan, &held), MOST_STEPS)
+    }
+
+    fn held(&self, triple: Triple, plan: Plan) -> Held {
+        let remote = triple.remote;
+        Held { thread: self.trace.event(remote).thread, at: plan.hold, from: remote, to: remote }
+    }
+
+    fn course<'h>(&self, triple: Triple, plan: Plan, held: &'h [Held]) -> Course<'h> {
         let manner = Manner { hurry: plan.hurry, guide: None };
-        self.along(Course { first, second, cut: plan.cut, held: &[held], manner }, MOST_STEPS)
+        Course { first: triple.first, second: triple.second, cut: plan.cut, held, manner }
     }
 
     /// Whether threads go on after a read that does not return what it did.
@@ -275,6 +296,17 @@ impl<'a> EarlyWitness<'a> {
     }
 
     fn along(&self, course: Course<'_>, most_steps: usize) -> Option<Vec<EventId>> {
+        let Course { first, second, held, .. } = course;
+        let (own, local) = (&self.structure.threads, self.trace.event(first).thread);
+        let mut walk = self.interrupted(course, most_steps)?;
+        walk.limits[local.index()] = self.structure.position[second.index()] + 1;
+        held.iter().for_each(|held| walk.limits[held.thread.index()] = own[held.thread.index()].len() as u32);
+        walk.until(second, local)?;
+        if self.complete { walk.finish() } else { Some(walk.schedule) }
+    }
+
+    /// The same up to where those that were held have done what they are to do, and second is still to come.
+    fn interrupted<'w>(&'w self, course: Course<'w>, most_steps: usize) -> Option<Walk<'w, 'a>> {
         let Course { first, second, held, manner, .. } = course;
         let local = self.trace.event(first).thread;
         let own = &self.structure.threads;
@@ -301,10 +333,7 @@ impl<'a> EarlyWitness<'a> {
         if !held.iter().any(|held| self.semantics.is_done(&walk.state, held.from)) {
             return None;
         }
-        walk.limits[local.index()] = self.structure.position[second.index()] + 1;
-        held.iter().for_each(|held| walk.limits[held.thread.index()] = own[held.thread.index()].len() as u32);
-        walk.until(second, local)?;
-        if self.complete { walk.finish() } else { Some(walk.schedule) }
+        Some(walk)
     }
 
     /// The recorded run before its event `index`, unless it was cut off before.

@@ -35,7 +35,8 @@ use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
 use foretrace_encodings::Facts;
 use foretrace_trace::{
-    Checker, EventId, MustHappenBefore, Question, Structure, Trace, Transaction, Triple, Value, Witness,
+    Checker, EventId, Feasibility, Interruption, MustHappenBefore, Question, Structure, Trace, Transaction, Triple,
+    Value, Witness,
 };
 use report::Counters;
 use rustc_hash::FxHashMap;
@@ -97,8 +98,15 @@ struct Forcing {
 }
 
 impl Forcing {
-    fn new(trace: &Trace, structure: &Structure, reads: &Reads<'_>, rule: ReadRule, question: Question) -> Forcing {
-        let orders = Orders::new(trace, structure, reads, rule, question.feasibility);
+    fn new(
+        trace: &Trace,
+        structure: &Structure,
+        reads: &Reads<'_>,
+        rule: ReadRule,
+        question: Question,
+        go_on: &dyn Fn() -> bool,
+    ) -> Forcing {
+        let orders = Orders::within(trace, structure, reads, rule, question.feasibility, go_on);
         let reads = ReadIndex::new(trace, &orders.reads);
         Forcing { orders, reads }
     }
@@ -131,13 +139,24 @@ impl<'a> Filters<'a> {
         options: &Options,
         constants: &FxHashMap<EventId, Value>,
     ) -> Filters<'a> {
+        Filters::within(facts, transactions, options, constants, &|| true)
+    }
+
+    /// The same as long as `go_on` agrees: filters that are prepared in part refute and prove less.
+    pub fn within(
+        facts: Facts<'a>,
+        transactions: &'a [Transaction],
+        options: &Options,
+        constants: &FxHashMap<EventId, Value>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Filters<'a> {
         let Facts { trace, structure, observed, .. } = facts;
         let question = options.question;
         let reads = Reads::new(trace, structure, observed, constants);
         let (rule, rule_with_pins) = ReadRule::of(question.model);
-        let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question);
+        let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question, go_on);
         let locksets = Locksets::new(trace, structure);
-        let witness = EarlyWitness::new(trace, structure, observed, &locksets, question).ok();
+        let witness = EarlyWitness::within(trace, structure, observed, &locksets, question, go_on).ok();
         let checker = Checker::new(trace, observed, transactions, question).ok();
         Filters {
             facts,
@@ -280,6 +299,25 @@ impl<'a> Filters<'a> {
         let found = witnesses.schedules(&self.locksets, triple).take(MOST_CHECKS).find_map(checked);
         self.effort(class, |effort| effort.tried(found.is_some()));
         found.map(feasible)
+    }
+
+    /// A checked prefix that holds first and then remote of a candidate, and not second, if one is found without a solver.
+    pub fn interruption(&self, triple: Triple) -> Option<Interruption> {
+        let (witnesses, checker) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
+        let checked = |schedule: Vec<EventId>| {
+            let shorter = schedule::shorter(self.facts.trace, Feasibility::Prefix, triple, &schedule);
+            let check = |schedule: &[EventId]| checker.check_interruption(triple, schedule).ok();
+            check(&shorter).or_else(|| check(&schedule))
+        };
+        witnesses.interruptions(&self.locksets, triple).take(MOST_CHECKS).find_map(checked)
+    }
+
+    /// Whether no prefix holds first and then remote of a candidate, and not second, by the orders that hold in every prefix:
+    /// remote comes before first, or after second. Not for filters of complete executions.
+    pub fn refutes_interruption(&self, triple: Triple) -> bool {
+        let orders = &self.with_pins.as_ref().unwrap_or(&self.forcing).orders;
+        !self.without.contains(&Decider::Segment)
+            && segment::refutes(self.facts.trace, self.facts.structure, orders, triple)
     }
 
     fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {

@@ -56,18 +56,39 @@ impl Orders {
         rule: ReadRule,
         feasibility: Feasibility,
     ) -> Orders {
+        Orders::within(trace, structure, reads, rule, feasibility, &|| true)
+    }
+
+    /// The same as long as `go_on` agrees: stopped early it finds fewer.
+    pub fn within(
+        trace: &Trace,
+        structure: &Structure,
+        reads: &Reads<'_>,
+        rule: ReadRule,
+        feasibility: Feasibility,
+        go_on: &dyn Fn() -> bool,
+    ) -> Orders {
         let regions = regions_by_thread(trace, structure);
         let signals = Signals::new(trace, structure, &regions);
         let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
         let mut edges: Edges = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
         for _ in 0..(MOST_EVENTS / trace.events.len().max(1)).clamp(ROUNDS.0, ROUNDS.1) {
+            if !go_on() {
+                break;
+            }
             let rules = Rules { trace, structure, regions: &regions, clocks: &orders.clocks, feasibility };
             let forced = reads.forced(rule, &orders.clocks);
             let mut new = forced.edges;
-            rules.locks(&mut new);
-            rules.semaphores(&mut new);
-            signals.orders(&orders.clocks, &mut new);
+            if go_on() {
+                rules.locks(&mut new);
+            }
+            if go_on() {
+                rules.semaphores(&mut new);
+            }
+            if go_on() {
+                signals.orders(&orders.clocks, &mut new);
+            }
             if feasibility == Feasibility::Complete {
                 rules.reads_of_complete_runs(&forced.reads, &mut new);
             }

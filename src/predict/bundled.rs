@@ -1,7 +1,7 @@
 //! The candidates of a whole set, those that differ in nothing but the remote access together as far as that goes: what
 //! the orders and locks refute, and what is of a class that is done.
 
-use super::{Chunk, LOOK, Lanes, Run, Slot};
+use super::{Chunk, Lanes, Run, Slot};
 use crate::candidates::{Candidates, Class, Pair, Place};
 use crate::filters::{Bundle, Bundles, Filters, Part, SCREENS};
 use crate::options::Per;
@@ -54,7 +54,7 @@ impl Run<'_, '_> {
         }
         self.pieces(parts, pieces);
         for piece in pieces {
-            if chunk.slots.len() % LOOK == LOOK - 1 && self.case.limits().reached().is_some() {
+            if self.case.limits().reached().is_some() {
                 return;
             }
             self.piece(pair, piece, chunk);

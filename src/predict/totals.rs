@@ -18,6 +18,17 @@ pub struct Tally {
     pub time: Duration,
 }
 
+/// How many infeasible candidates are not known to be impossible.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct OffPathCounts {
+    /// Interrupted by remote in some prefix of the model.
+    pub after_remote: u64,
+    /// In no such prefix, but in a schedule with free reads.
+    pub before_remote: u64,
+    /// Not told apart.
+    pub unasked: u64,
+}
+
 /// What a run came to.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -29,6 +40,8 @@ pub struct Totals {
     pub classes: usize,
     /// Verdicts by who decided.
     pub decided_by: Vec<(Decider, Tally)>,
+    /// Which of the infeasible ones are not known to be impossible.
+    pub off_path: OffPathCounts,
     /// What the filters did.
     pub filters: FilterReport,
     /// Candidates that were not asked since their class was done.

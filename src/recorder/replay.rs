@@ -102,7 +102,7 @@ impl Plan {
         let expected = expected_of(&witness.schedule);
         let mut places = recording.map(Places::open).transpose()?;
         let mut target = |event: EventId| {
-            let step = witness.schedule.iter().find(|step| step.event == event)?;
+            let step = witness.step(event)?;
             target::of_step(step, places.as_mut())
         };
         let triple = witness.triple();

@@ -3,7 +3,8 @@
 use super::Subject;
 use crate::blocks::BlockName;
 use crate::candidates::Class;
-use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use crate::predict::{OffPathCounts, distance};
+use crate::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
 use foretrace_trace::{BlockKind, EventId, Pattern, Triple, Witness};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -80,6 +81,8 @@ pub struct ClassVerdicts {
     pub worst: Option<Box<Found>>,
     /// The first that is undecided.
     pub undecided: Option<Box<Decision>>,
+    /// The one that is off the path and comes first in [`off_path_rank`].
+    pub off_path: Option<Box<Decision>>,
 }
 
 /// Where a feasible candidate stands among others.
@@ -105,6 +108,47 @@ impl Standing {
     }
 }
 
+impl ClassVerdicts {
+    fn as_off_path(&self) -> Option<OffPathClass<'_>> {
+        let decision = self.off_path.as_deref()?;
+        let off_path = decision.off_path.as_ref()?;
+        Some(OffPathClass { infeasible: self.infeasible, decision, off_path })
+    }
+}
+
+/// A class in which nothing is feasible or undecided, and something off the path.
+pub struct OffPathClass<'c> {
+    /// How many candidates are infeasible.
+    pub infeasible: u64,
+    /// The one that stands for it.
+    pub decision: &'c Decision,
+    /// What is known of that one.
+    pub off_path: &'c OffPath,
+}
+
+/// How much a candidate that is off the path deserves a look; smaller ones come first. The kind: what is proved up to the remote access,
+/// then what has a schedule at all. Then the block: of no whole thread, not of a library's code, marked, few levels of blocks inside. Then
+/// how near it is to the recorded order; of equal ones the first.
+type OffPathRank = (u8, bool, bool, bool, u32, u32, Triple);
+
+fn off_path_rank(subject: Subject<'_>, decision: &Decision) -> Option<OffPathRank> {
+    let kind = match decision.off_path.as_ref()? {
+        OffPath::AfterRemote(_) => 0,
+        OffPath::BeforeRemote(_) => 1,
+        OffPath::Unasked(Some(_)) => 2,
+        OffPath::Unasked(None) => 3,
+    };
+    let triple = decision.triple;
+    let block = subject.block(triple).filter(|(name, _)| name.kind != BlockKind::Mark);
+    let is_thread = block.is_some_and(|(name, _)| name.kind == BlockKind::Thread);
+    let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
+    let is_of_library = [triple.first, triple.second].into_iter().any(|access| subject.inside(access).is_some());
+    Some((kind, is_thread, is_of_library, is_unmarked, height, distance(triple), triple))
+}
+
+/// Classes of a single candidate that are off the path and remembered: there can be too many to keep.
+const MOST_SINGLE: usize = 10_000;
+
 /// All classes of a run, in the order in which their first candidate was decided.
 #[derive(Debug, Default)]
 pub struct Classes {
@@ -112,6 +156,10 @@ pub struct Classes {
     /// Classes of a single candidate that cannot happen, and those of them that cannot only because a value was pinned:
     /// there can be too many to keep.
     refuted: (usize, usize),
+    /// How many of these are off the path.
+    refuted_off_path: usize,
+    /// How many classes of a single candidate are kept though it is infeasible.
+    singles: usize,
 }
 
 impl Classes {
@@ -123,7 +171,11 @@ impl Classes {
     /// Adds a decision.
     pub fn add(&mut self, subject: Subject<'_>, decision: &Decision) {
         let class = subject.class(decision.triple);
-        if class.is_one_candidate() && matches!(decision.verdict, Verdict::Infeasible) {
+        let is_kept = decision.off_path.is_some() && self.singles < MOST_SINGLE;
+        if class.is_one_candidate() && matches!(decision.verdict, Verdict::Infeasible) && is_kept {
+            self.singles += 1;
+        } else if class.is_one_candidate() && matches!(decision.verdict, Verdict::Infeasible) {
+            self.refuted_off_path += usize::from(decision.off_path.is_some());
             self.refuted.0 += 1;
             self.refuted.1 += usize::from(decision.rests_on == Some(RestsOn::Pin));
             return;
@@ -143,6 +195,11 @@ impl Classes {
             Verdict::Infeasible => {
                 entry.infeasible += 1;
                 entry.pinned += u64::from(decision.rests_on == Some(RestsOn::Pin));
+                let rank = |one: &Decision| off_path_rank(subject, one);
+                let better = |known: &Decision| rank(decision) < rank(known);
+                if decision.off_path.is_some() && entry.off_path.as_deref().is_none_or(better) {
+                    entry.off_path = Some(Box::new(decision.clone()));
+                }
             }
             Verdict::Unknown(_) => {
                 entry.unknown += 1;
@@ -175,9 +232,37 @@ impl Classes {
         open.filter_map(|class| class.undecided.as_deref().map(|decision| (class, decision)))
     }
 
-    /// How many classes hold nothing but what cannot happen, and how many of those only because a value was pinned.
-    pub fn refuted(&self) -> (usize, usize) {
+    /// The classes of which nothing is feasible or undecided and something off the path, by rank.
+    pub fn off_path(&self, subject: Subject<'_>) -> Vec<OffPathClass<'_>> {
         let refuted = self.named.values().filter(|class| class.feasible == 0 && class.unknown == 0);
-        refuted.fold(self.refuted, |(all, pinned), class| (all + 1, pinned + usize::from(class.pinned > 0)))
+        let mut found: Vec<OffPathClass<'_>> = refuted.filter_map(ClassVerdicts::as_off_path).collect();
+        found.sort_by_key(|class| off_path_rank(subject, class.decision));
+        found
+    }
+
+    /// How many classes are off the path: with a prefix up to remote, with a schedule of free reads alone, and with neither.
+    pub fn count_off_path(&self) -> OffPathCounts {
+        let mut counts = OffPathCounts { unasked: self.refuted_off_path as u64, ..OffPathCounts::default() };
+        let refuted = self.named.values().filter(|class| class.feasible == 0 && class.unknown == 0);
+        for class in refuted.filter_map(ClassVerdicts::as_off_path) {
+            match class.off_path {
+                OffPath::AfterRemote(_) => counts.after_remote += 1,
+                OffPath::BeforeRemote(_) => counts.before_remote += 1,
+                OffPath::Unasked(_) => counts.unasked += 1,
+            }
+        }
+        counts
+    }
+
+    /// How many classes hold nothing but what is impossible.
+    pub fn impossible(&self) -> usize {
+        let impossible = |class: &&ClassVerdicts| class.feasible == 0 && class.unknown == 0 && class.off_path.is_none();
+        self.named.values().filter(impossible).count() + self.refuted.0 - self.refuted_off_path
+    }
+
+    /// How many classes hold nothing feasible or undecided, some of it only because a value was pinned.
+    pub fn pinned(&self) -> usize {
+        let refuted = self.named.values().filter(|class| class.feasible == 0 && class.unknown == 0);
+        self.refuted.1 + refuted.filter(|class| class.pinned > 0).count()
     }
 }

@@ -10,7 +10,7 @@ use super::{Subject, candidate_set_name};
 use crate::candidates::Class;
 use crate::compare::{Comparison, Contest, Counts, Disagreement, Said};
 use crate::explain::Argument;
-use foretrace_trace::{EventId, Observed, Pattern, Structure, Transaction, Triple};
+use foretrace_trace::{EventId, Model, Observed, Pattern, Structure, Transaction, Triple};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use std::collections::BTreeMap;
@@ -149,9 +149,15 @@ impl<'t> ComparisonText<'t> {
             };
             let unknown = of(Said::Unknown);
             let unknown = if unknown.is_empty() { unknown } else { format!(", undecided under {unknown}") };
+            let said_by = |model: Model| contest.models.iter().position(|other| *other == model).map(|at| said[at]);
+            let refuted = said[contest.reference_column()] == Said::Infeasible;
+            let off_path = match said_by(Model::Cam) == Some(Said::Feasible) && refuted {
+                true => ": off the path of this run",
+                false => "",
+            };
             writeln!(
                 out,
-                "\n{HEAD}{} feasible under {}, infeasible under {}{unknown}{HEAD:#}",
+                "\n{HEAD}{} feasible under {}, infeasible under {}{unknown}{off_path}{HEAD:#}",
                 group.members,
                 of(Said::Feasible),
                 of(Said::Infeasible)

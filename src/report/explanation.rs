@@ -6,7 +6,7 @@ use super::table::{self, Mark};
 use super::text::{HEAD, TRIPLE, place};
 use super::{Subject, pattern_meaning};
 use crate::explain::{Argument, Explanation, Reason};
-use crate::verdict::{Decider, RestsOn, Verdict};
+use crate::verdict::{Decider, OffPath, RestsOn, Verdict};
 use foretrace_trace::{
     Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Structure, Triple, Value, Witness,
 };
@@ -44,10 +44,12 @@ impl<'t> ExplanationReport<'t> {
         let decision = &self.explanation.decision;
         let question = self.subject.options.question;
         let triple = decision.triple;
-        let what = match &decision.verdict {
-            Verdict::Feasible(_) => "can happen",
-            Verdict::Infeasible => "cannot happen",
-            Verdict::Unknown(_) => "is undecided",
+        let what = match (&decision.verdict, &decision.off_path) {
+            (Verdict::Feasible(_), _) => "can happen",
+            (Verdict::Infeasible, None) => "cannot happen",
+            (Verdict::Infeasible, Some(OffPath::Unasked(None))) => "cannot happen on the path of this run",
+            (Verdict::Infeasible, Some(_)) => "is off the path of this run",
+            (Verdict::Unknown(_), _) => "is undecided",
         };
         writeln!(
             out,
@@ -57,7 +59,12 @@ impl<'t> ExplanationReport<'t> {
         self.write_accesses(out)?;
         match &decision.verdict {
             Verdict::Feasible(witness) => self.write_witness(witness, out),
-            Verdict::Infeasible => self.write_arguments(out),
+            Verdict::Infeasible => {
+                if let Some(off_path) = &decision.off_path {
+                    writeln!(out, "\n{}", beyond(off_path))?;
+                }
+                self.write_arguments(out)
+            }
             Verdict::Unknown(limit) => writeln!(out, "\nNot decided: {limit}."),
         }
     }
@@ -181,6 +188,7 @@ impl<'t> ExplanationReport<'t> {
             decided_by: decision.decided_by,
             reason,
             rests_on: decision.rests_on,
+            off_path: decision.off_path.as_ref().map(OffPath::name),
             witness,
             arguments: arguments.collect(),
         };
@@ -241,6 +249,8 @@ struct ExplanationJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_on: Option<RestsOn>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    off_path: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<WitnessJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     arguments: Vec<ArgumentJson>,
@@ -284,5 +294,18 @@ fn argument_json(speaker: &Speaker<'_>, argument: &Argument) -> ArgumentJson {
         rests_on_pin: argument.rests_on_pin(),
         minimal: argument.minimal,
         reasons: argument.reasons.iter().map(reason).collect(),
+    }
+}
+
+/// What may happen on other paths of the program.
+fn beyond(off_path: &OffPath) -> &'static str {
+    match off_path {
+        OffPath::AfterRemote(_) => {
+            "The program can get to first and then to remote: that is proved. Whether second follows on another path is open."
+        }
+        OffPath::BeforeRemote(_) | OffPath::Unasked(Some(_)) => {
+            "Synchronisation alone does not forbid it: another path of the program may show it."
+        }
+        OffPath::Unasked(None) => "Whether another path of the program may show it was not told in time.",
     }
 }

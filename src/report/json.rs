@@ -65,6 +65,16 @@ struct Candidate<'a> {
     block: Option<BlockJson<'a>>,
     #[serde(flatten)]
     feasible: Option<Feasible<'a>>,
+    #[serde(flatten)]
+    off_path: Option<OffPathJson<'a>>,
+}
+
+/// What only an infeasible candidate has that is not known to be impossible.
+#[derive(Serialize)]
+struct OffPathJson<'a> {
+    off_path: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<&'a [EventId]>,
 }
 
 /// What only a feasible candidate has.
@@ -133,6 +143,10 @@ impl<'t, W: Write> JsonReport<'t, W> {
             rests_on: decision.rests_on,
             block: BlockJson::of(self.subject, decision.triple),
             feasible: self.feasible(decision),
+            off_path: decision
+                .off_path
+                .as_ref()
+                .map(|off_path| OffPathJson { off_path: off_path.name(), schedule: off_path.schedule() }),
         };
         self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
         self.any = true;

@@ -7,6 +7,7 @@ mod class;
 mod comparison;
 mod explanation;
 mod json;
+mod off_path;
 mod saved;
 mod sentence;
 mod table;
@@ -17,7 +18,9 @@ mod witness;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
-pub use saved::{SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError};
+pub use saved::{
+    SavedAccesses, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError,
+};
 pub use sentence::Speaker;
 pub use table::act;
 pub use text::TextReport;
@@ -59,7 +62,7 @@ pub fn per_name(per: Per) -> &'static str {
 
 impl Subject<'_> {
     /// The class of a candidate.
-    fn class(&self, triple: Triple) -> Class {
+    pub fn class(&self, triple: Triple) -> Class {
         Class::in_block(self.trace, self.options.blocks.as_deref(), triple)
     }
 

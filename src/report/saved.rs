@@ -34,6 +34,33 @@ pub struct SavedWitness {
     pub places: Option<SavedPlaces>,
     /// The events in order.
     pub schedule: Vec<SavedStep>,
+    /// What it shows of a candidate that is infeasible on the recorded path; nothing where it shows the candidate.
+    pub off_path: Option<SavedOffPath>,
+    /// The three accesses, whether the schedule holds them or not. Older witnesses do not say.
+    pub accesses: Option<Box<SavedAccesses>>,
+}
+
+/// How far the schedule of a candidate that is off the path goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SavedOffPath {
+    /// Up to remote, as the program must go; second is still to come.
+    AfterRemote,
+    /// Through all three, values and branches left out of account.
+    BeforeRemote,
+    /// The same where it was not asked whether the program gets to remote.
+    Unasked,
+}
+
+/// The three accesses of a candidate.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct SavedAccesses {
+    /// The transaction's earlier access.
+    pub first: SavedStep,
+    /// The other thread's access.
+    pub remote: SavedStep,
+    /// The transaction's later access.
+    pub second: SavedStep,
 }
 
 /// The places of a triple in the source.
@@ -145,6 +172,12 @@ impl SavedWitness {
     /// The question that it answers.
     pub fn question(&self) -> Question {
         Question { model: self.model, feasibility: self.feasibility, independence: self.independence }
+    }
+
+    /// What is known of an event: a step of the schedule, or an access that the schedule does not get to.
+    pub fn step(&self, event: EventId) -> Option<&SavedStep> {
+        let accesses = self.accesses.iter().flat_map(|three| [&three.first, &three.remote, &three.second]);
+        self.schedule.iter().chain(accesses).find(|step| step.event == event)
     }
 
     /// The triple that it shows.

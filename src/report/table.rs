@@ -29,7 +29,11 @@ pub struct Row {
 
 /// The table's lines, its head first.
 pub fn rows(trace: &Trace, witness: &Witness) -> Vec<Row> {
-    let (triple, steps) = (witness.triple(), &witness.run().steps);
+    rows_of(trace, witness.triple(), &witness.run().steps)
+}
+
+/// The same for steps that show a triple or a part of it.
+pub fn rows_of(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<Row> {
     let kept = kept(trace, triple, steps);
     let lines = fold(trace, triple, steps, &kept);
     let threads = columns(trace, &lines);
@@ -53,8 +57,9 @@ fn mark(triple: Triple, event: EventId) -> Mark {
 
 /// Which steps are shown: the triple, where its values come from, and what orders the events around it.
 fn kept(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<bool> {
-    let position = |event| steps.iter().position(|step| step.event == event).unwrap_or(0);
-    let (first, second) = (position(triple.first), position(triple.second));
+    let position = |event| steps.iter().position(|step| step.event == event);
+    let first = position(triple.first).unwrap_or(0);
+    let second = position(triple.second).unwrap_or(steps.len().saturating_sub(1)); // those without second end before it
     let var = trace.event(triple.first).op.var();
     let touches = |step: &Step| var.is_some() && trace.event(step.event).op.var() == var;
     let writes = |step: &Step| touches(step) && trace.event(step.event).op.writes();

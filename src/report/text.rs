@@ -3,9 +3,9 @@
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
 use super::table::{self, Mark};
-use super::{Subject, block, pattern_meaning, totals};
+use super::{Subject, block, off_path, pattern_meaning, totals};
 use crate::blocks::BlockName;
-use crate::predict::{Refuted, Totals};
+use crate::predict::{OffPathCounts, Refuted, Totals};
 use crate::verdict::{Decision, Verdict};
 use anstyle::{AnsiColor, Style};
 use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, Unseen};
@@ -25,12 +25,18 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 pub struct TextReport<'t> {
     subject: Subject<'t>,
     classes: Classes,
+    whole_off_path: bool,
 }
 
 impl<'t> TextReport<'t> {
     /// An empty report.
     pub fn new(subject: Subject<'t>) -> TextReport<'t> {
-        TextReport { subject, classes: Classes::default() }
+        TextReport { subject, classes: Classes::default(), whole_off_path: false }
+    }
+
+    /// The same, with all classes that are off the path and their schedules.
+    pub fn with_off_path(self, whole: bool) -> TextReport<'t> {
+        TextReport { whole_off_path: whole, ..self }
     }
 
     /// Adds a decision.
@@ -64,6 +70,7 @@ impl<'t> TextReport<'t> {
             }
         }
         self.write_undecided(out)?;
+        off_path::write(self.subject, &self.classes, self.whole_off_path, out)?;
         writeln!(out)?;
         self.write_classes(feasible.len(), totals, out)?;
         totals::write(totals, self.subject.options.times, out)
@@ -218,11 +225,19 @@ impl<'t> TextReport<'t> {
 
     fn write_classes(&self, feasible: usize, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
         let undecided = self.classes.undecided().count();
-        let (refuted, pinned) = self.classes.refuted();
-        let pins = if pinned == 0 { String::new() } else { format!(", {pinned} of them only by a pinned value") };
+        let impossible = self.classes.impossible();
+        let OffPathCounts { after_remote, before_remote, unasked } = self.classes.count_off_path();
+        let off_path = after_remote + before_remote + unasked;
+        let pinned = self.classes.pinned();
+        let pins = if pinned == 0 { String::new() } else { format!("; {pinned} by a pinned value alone") };
+        let kinds = [(after_remote, "after-remote"), (before_remote, "before-remote"), (unasked, "not told apart")];
+        let kinds: Vec<String> =
+            kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
+        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({}{pins})", kinds.join(", ")) };
         writeln!(
             out,
-            "{HEAD}{} of source locations: {feasible} can happen, {refuted} cannot{pins}, {undecided} undecided{HEAD:#}",
+            "{HEAD}{} of source locations: {feasible} can happen, {off_path} off the path{kinds}, {impossible} cannot \
+             happen, {undecided} undecided{HEAD:#}",
             plural(totals.classes as u64, "class")
         )
     }
@@ -270,7 +285,7 @@ fn count(number: usize, noun: &str) -> String {
 }
 
 /// A number with its noun.
-fn plural(number: u64, noun: &str) -> String {
+pub(super) fn plural(number: u64, noun: &str) -> String {
     let ending = match (number, noun.ends_with('s')) {
         (1, _) => "",
         (_, true) => "es",

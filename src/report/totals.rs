@@ -1,6 +1,6 @@
 //! The end of every report: how many candidates, who decided them, and, if asked, how long it took.
 
-use crate::predict::{Tally, Totals};
+use crate::predict::{OffPathCounts, Tally, Totals};
 use crate::verdict::Decider;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -11,8 +11,13 @@ pub fn write(totals: &Totals, times: bool, out: &mut dyn Write) -> io::Result<()
     let sums = Sums::of(totals);
     writeln!(
         out,
-        "{} candidates: {} feasible, {} infeasible, {} unknown; {} not asked, since their class was done",
-        totals.candidates, sums.feasible, sums.infeasible, sums.unknown, totals.skipped
+        "{} candidates: {} feasible, {} infeasible{}, {} unknown; {} not asked, since their class was done",
+        totals.candidates,
+        sums.feasible,
+        sums.infeasible,
+        off_path(totals.off_path),
+        sums.unknown,
+        totals.skipped
     )?;
     let shown = |time: Duration| if times { format!("{:>10.3} s", time.as_secs_f64()) } else { String::new() };
     let time = if times { format!("{:>12}", "time") } else { String::new() };
@@ -30,6 +35,16 @@ pub fn write(totals: &Totals, times: bool, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "interrupted")?;
     }
     Ok(())
+}
+
+/// How many of the infeasible candidates are not known to be impossible.
+fn off_path(counts: OffPathCounts) -> String {
+    let OffPathCounts { after_remote, before_remote, unasked } = counts;
+    match (after_remote + before_remote, unasked) {
+        (0, 0) => String::new(),
+        (known, 0) => format!(" ({known} off the path)"),
+        (known, unasked) => format!(" ({known} off the path, {unasked} not told apart)"),
+    }
 }
 
 /// Verdicts over all deciders.
@@ -61,6 +76,7 @@ pub struct TotalsJson {
     classes: usize,
     #[serde(flatten)]
     verdicts: Sums,
+    off_path: OffPathCounts,
     skipped: u64,
     unreached: u64,
     decided_by: Vec<DeciderJson>,
@@ -94,6 +110,7 @@ impl TotalsJson {
             candidates: totals.candidates,
             classes: totals.classes,
             verdicts: Sums::of(totals),
+            off_path: totals.off_path,
             skipped: totals.skipped,
             unreached: totals.unreached,
             decided_by: decided_by.collect(),

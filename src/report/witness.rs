@@ -3,9 +3,9 @@
 use super::block::BlockJson;
 use super::json::{VERSION, write_open_object};
 use super::{SavedPlace, SavedPlaces, Subject};
-use crate::verdict::{Decider, Decision, RestsOn};
+use crate::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
 use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, Pattern, Step, Trace, Triple, Value, Witness,
+    Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Run, Step, Trace, Triple, Value,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -45,6 +45,10 @@ struct Head<'t> {
     independence: Independence,
     atomic: Atomic,
     decided_by: Decider,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_path: Option<&'static str>,
+    accesses: Accesses<'t>,
     #[serde(skip_serializing_if = "Option::is_none")]
     guarded: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +61,14 @@ struct Head<'t> {
     use_after_free: &'t [EventId],
     #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<&'t SavedPlaces>,
+}
+
+/// The three accesses of the candidate, whether the schedule holds them or not.
+#[derive(Serialize)]
+struct Accesses<'t> {
+    first: StepJson<'t>,
+    remote: StepJson<'t>,
+    second: StepJson<'t>,
 }
 
 /// One event of the schedule.
@@ -99,17 +111,20 @@ impl WitnessDir {
         Some(SavedPlaces { first: first?, remote: remote?, second: second? })
     }
 
-    /// Writes the witness of a feasible decision.
-    pub fn save(
-        &mut self,
-        subject: Subject<'_>,
-        decision: &Decision,
-        witness: &Witness,
-    ) -> Result<(), WitnessFileError> {
+    /// Writes the schedule of a decision, where it has one: the witness of a feasible one, or how far one that is off the path gets.
+    pub fn save(&mut self, subject: Subject<'_>, decision: &Decision) -> Result<(), WitnessFileError> {
         let places = self.places(subject.trace, decision.triple);
         let Triple { first, remote, second } = decision.triple;
-        let path = self.path.join(format!("witness-{first}-{remote}-{second}.json"));
-        write_whole(&path, |out| write_json(subject, decision, witness, places.as_ref(), out))
+        let (name, run) = match (&decision.verdict, &decision.off_path) {
+            (Verdict::Feasible(witness), _) => ("witness", witness.run()),
+            (Verdict::Infeasible, Some(off_path)) => match off_path.run() {
+                Some(run) => ("off-path", run),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let path = self.path.join(format!("{name}-{first}-{remote}-{second}.json"));
+        write_whole(&path, |out| write_json(subject, decision, run, places.as_ref(), out))
             .map_err(|source| WitnessFileError { path, source })
     }
 }
@@ -130,12 +145,16 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
 fn write_json(
     subject: Subject<'_>,
     decision: &Decision,
-    witness: &Witness,
+    run: &Run,
     places: Option<&SavedPlaces>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let question = subject.options.question;
-    let run = witness.run();
+    let question = question_of(subject.options.question, decision);
+    let Triple { first, remote, second } = decision.triple;
+    let access = |event: EventId| {
+        let without_values = Step { event, read: None, written: None };
+        step_json(subject.trace, run.steps.iter().find(|step| step.event == event).unwrap_or(&without_values))
+    };
     let head = Head {
         foretrace: VERSION,
         trace: subject.file,
@@ -146,10 +165,13 @@ fn write_json(
         independence: question.independence,
         atomic: subject.options.atomic,
         decided_by: decision.decided_by,
+        verdict: if matches!(decision.verdict, Verdict::Feasible(_)) { "feasible" } else { "infeasible" },
+        off_path: decision.off_path.as_ref().map(OffPath::name),
+        accesses: Accesses { first: access(first)?, remote: access(remote)?, second: access(second)? },
         guarded: decision.guarded,
         rests_on: decision.rests_on,
         block: BlockJson::of(subject, decision.triple),
-        observed: subject.is_observed(decision.triple, witness),
+        observed: matches!(&decision.verdict, Verdict::Feasible(witness) if subject.is_observed(decision.triple, witness)),
         use_after_free: &run.uses_after_free,
         places,
     };
@@ -160,6 +182,16 @@ fn write_json(
         serde_json::to_writer(&mut *out, &step_json(subject.trace, step)?)?;
     }
     out.write_all(b"]}\n")
+}
+
+/// The question that the schedule answers: one of free reads where it leaves values and branches out of account.
+fn question_of(asked: Question, decision: &Decision) -> Question {
+    let feasibility = Feasibility::Prefix;
+    match &decision.off_path {
+        None => asked,
+        Some(OffPath::AfterRemote(_)) => Question { feasibility, ..asked },
+        Some(_) => Question { model: Model::Cam, feasibility, independence: Independence::Conflict },
+    }
 }
 
 fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'t>> {

@@ -26,12 +26,20 @@ pub(super) struct Unsupported;
 #[derive(Clone, Copy)]
 pub(super) struct Until<'a> {
     pub(super) deadline: Instant,
+    /// How many steps it may take, where that is bounded.
+    pub(super) work: Option<u32>,
     pub(super) stop: &'a AtomicBool,
 }
 
 impl Until<'_> {
     pub(super) fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
+    /// The bound as Z3 has it, by its own count of steps; none is 0.
+    pub(super) fn z3_steps(&self) -> u32 {
+        const STEPS_OF_Z3: u32 = 1_000;
+        self.work.map_or(0, |work| work.saturating_mul(STEPS_OF_Z3))
     }
 
     /// What is left in milliseconds, at least one.

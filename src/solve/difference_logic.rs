@@ -129,6 +129,7 @@ pub(super) fn parameters(trace: &Trace, other_integers: bool, seed: u32) -> Para
 pub(super) fn check(solver: &Solver, assumptions: &[Bool], until: Until<'_>) -> SatResult {
     let mut params = Params::new();
     params.set_u32("timeout", until.millis());
+    params.set_u32("rlimit", until.z3_steps());
     solver.set_params(&params);
     solver.check_assumptions(assumptions)
 }

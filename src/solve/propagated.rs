@@ -217,7 +217,7 @@ impl Backend for Propagated<'_> {
         if !self.tell_theory() {
             return Outcome::Undecided(None);
         }
-        self.solver.set(&[("timeout", until.millis())]);
+        self.solver.set(&[("timeout", until.millis()), ("rlimit", until.z3_steps())]);
         let assumptions: Vec<Bool> = self.selector.iter().cloned().chain(assumed).collect();
         match self.solver.check(&assumptions) {
             SatResult::Unsat => Outcome::Unsat,

@@ -27,6 +27,8 @@ pub struct Limits<'a> {
     pub timeout: Duration,
     /// When the run must be over.
     pub deadline: Option<Instant>,
+    /// How many steps of its solver one question of a query may take, where that is bounded: unlike time, the same on every machine.
+    pub work: Option<u32>,
     /// Set when the user stops the run.
     pub stop: &'a AtomicBool,
 }
@@ -51,7 +53,7 @@ impl Limits<'_> {
 
     fn of_query(&self) -> Until<'_> {
         let own = Instant::now() + self.timeout;
-        Until { deadline: self.deadline.map_or(own, |deadline| own.min(deadline)), stop: self.stop }
+        Until { deadline: self.deadline.map_or(own, |deadline| own.min(deadline)), work: self.work, stop: self.stop }
     }
 
     /// Asks Z3 under these assumptions, for as long as a query may take.
@@ -110,6 +112,8 @@ pub struct Assignment {
 enum Wanted<'q> {
     /// This candidate, with a pattern under guarded independence.
     One(Triple, Option<Pattern>),
+    /// First and then remote of this candidate, and not second; with a pattern under guarded independence.
+    Interruption(Triple, Option<Pattern>),
     /// A candidate with any of these remote accesses.
     Any(EventId, &'q [EventId], EventId),
     /// A prefix that breaks one of these orders, each (earlier, later).
@@ -126,6 +130,7 @@ impl Wanted<'_> {
     fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
         match self {
             Wanted::One(triple, guarded) => encoder.query_while(triple, guarded, go_on),
+            Wanted::Interruption(triple, guarded) => encoder.query_interruption_while(triple, guarded, go_on),
             Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
             Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
         }
@@ -206,6 +211,12 @@ impl<'a> Session<'a> {
     /// Decides a candidate; with a pattern, under guarded independence for that pattern.
     pub fn decide(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
         self.decide_wanted(Wanted::One(triple, guarded), limits)
+    }
+
+    /// Decides whether there is a prefix that holds first and then remote of a candidate, and not second; with a pattern, such that
+    /// the two depend on each other in it under guarded independence. Not for a session of complete executions.
+    pub fn decide_interruption(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::Interruption(triple, guarded), limits)
     }
 
     /// Decides whether there is a prefix that shows a candidate with any of these remote accesses, at least one, under conflict

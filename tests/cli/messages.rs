@@ -3,7 +3,7 @@
 use crate::support::{Folder, LOST_UPDATE, foretrace_in, repository};
 use foretrace::filters::FilterReport;
 use foretrace::options::Options;
-use foretrace::predict::{Tally, Totals};
+use foretrace::predict::{OffPathCounts, Tally, Totals};
 use foretrace::report::{Subject, TextReport};
 use foretrace::verdict::{Decider, Decision, Limit, RestsOn, Verdict};
 use foretrace_trace::{EventId, Pattern, Trace, Triple, check, observe};
@@ -57,13 +57,29 @@ impl ByHand {
         let rests_on = RestsOn::of(&witness);
         let guarded = witness.guarded_dependent();
         let verdict = Verdict::Feasible(Box::new(witness));
-        self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on, guarded });
+        self.decisions.push(Decision {
+            triple,
+            pattern,
+            verdict,
+            decided_by: Decider::Smt,
+            off_path: None,
+            rests_on,
+            guarded,
+        });
     }
 
     fn other(&mut self, [first, remote, second]: [u32; 3], verdict: Verdict, rests_on: Option<RestsOn>) {
         let triple = triple(first, remote, second);
         let pattern = triple.patterns(&self.trace).next().unwrap_or(Pattern::Rww);
-        self.decisions.push(Decision { triple, pattern, verdict, decided_by: Decider::Smt, rests_on, guarded: None });
+        self.decisions.push(Decision {
+            triple,
+            pattern,
+            verdict,
+            decided_by: Decider::Smt,
+            off_path: None,
+            rests_on,
+            guarded: None,
+        });
     }
 
     fn report(&self) -> String {
@@ -80,6 +96,7 @@ impl ByHand {
             time: Duration::from_millis(1234),
         };
         let totals = Totals {
+            off_path: OffPathCounts::default(),
             transactions: transactions.len(),
             candidates: self.decisions.len() as u64 + 5,
             classes: self.decisions.len(),

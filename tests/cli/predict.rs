@@ -48,7 +48,7 @@ fn a_violation_is_shown_and_exits_with_1() {
 fn nothing_to_find_exits_with_0() {
     let run = Folder::with("locked.jsonl", LOCKED).foretrace("predict locked.jsonl");
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.contains("0 can happen, 2 cannot, 0 undecided"), "{}", run.stdout);
+    assert!(run.stdout.contains("0 can happen, 0 off the path, 2 cannot happen, 0 undecided"), "{}", run.stdout);
 }
 
 #[test]

@@ -78,6 +78,32 @@ impl Witness {
     }
 }
 
+/// A checked proof that a candidate's pair is interrupted: a prefix that holds first and then remote, which depend on each
+/// other, and not second. It says nothing of what comes after remote.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interruption {
+    triple: Triple,
+    schedule: Vec<EventId>,
+    run: Run,
+}
+
+impl Interruption {
+    /// The candidate.
+    pub fn triple(&self) -> Triple {
+        self.triple
+    }
+
+    /// The events, in order; remote is the last.
+    pub fn schedule(&self) -> &[EventId] {
+        &self.schedule
+    }
+
+    /// The same with values, and what else was seen on the way.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
 /// Why a schedule proves nothing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CheckError {
@@ -104,14 +130,17 @@ pub enum CheckError {
     /// The candidate's events are there in another order.
     #[error("the events of {0} do not come in this order")]
     Order(Triple),
-    /// A prefix must end at the violation.
-    #[error("the schedule goes on after event {second}, with {events} more")]
+    /// A prefix must end at what it shows.
+    #[error("the schedule goes on after event {last}, with {events} more")]
     GoesOn {
-        /// The last event of the candidate.
-        second: EventId,
+        /// The last event that is asked for.
+        last: EventId,
         /// How many come after it.
         events: usize,
     },
+    /// A prefix that ends with the interruption holds the end of the pair.
+    #[error("the schedule holds event {0}, expected one in which it is still to come")]
+    TooFar(EventId),
     /// Not all events are there.
     #[error("the schedule has {found} of {expected} events")]
     Incomplete {
@@ -166,6 +195,34 @@ impl<'t> Checker<'t> {
         Ok(Witness { triple, pattern, guarded_dependent, schedule: schedule.to_vec(), run })
     }
 
+    /// Whether the schedule shows first and then remote, dependent on each other, ends there, and does not hold second.
+    ///
+    /// # Errors
+    /// What is wrong with the schedule.
+    pub fn check_interruption(&self, triple: Triple, schedule: &[EventId]) -> Result<Interruption, CheckError> {
+        let trace = self.semantics.trace();
+        let candidate = triple.candidate(trace, self.transactions);
+        candidate.map_err(|reason| CheckError::NoCandidate { triple, reason })?;
+        let place = |event| schedule.iter().position(|e| *e == event).ok_or(CheckError::Missing(event));
+        let (first, remote) = (place(triple.first)?, place(triple.remote)?);
+        if schedule.contains(&triple.second) {
+            return Err(CheckError::TooFar(triple.second));
+        }
+        if first > remote {
+            return Err(CheckError::Order(triple));
+        }
+        if remote + 1 < schedule.len() {
+            return Err(CheckError::GoesOn { last: triple.remote, events: schedule.len() - remote - 1 });
+        }
+        let mut accesses = Accesses::new(triple);
+        let see = |event: EventId, effect: &Effect| accesses.see(&self.semantics, event, effect);
+        let run = run(&self.semantics, &self.unseen, schedule, see)?;
+        if self.question.independence == Independence::Guarded && !accesses.first_depends(trace) {
+            return Err(CheckError::Independent(triple));
+        }
+        Ok(Interruption { triple, schedule: schedule.to_vec(), run })
+    }
+
     /// The three events are there in their order, and the schedule ends where it must.
     fn shape(&self, triple: Triple, schedule: &[EventId]) -> Result<(), CheckError> {
         let place = |event| schedule.iter().position(|e| *e == event).ok_or(CheckError::Missing(event));
@@ -176,7 +233,7 @@ impl<'t> Checker<'t> {
         let (found, expected) = (schedule.len(), self.semantics.trace().events.len());
         match self.question.feasibility {
             Feasibility::Prefix if second + 1 < found => {
-                Err(CheckError::GoesOn { second: triple.second, events: found - second - 1 })
+                Err(CheckError::GoesOn { last: triple.second, events: found - second - 1 })
             }
             Feasibility::Complete if found < expected => Err(CheckError::Incomplete { found, expected }),
             _ => Ok(()),
@@ -251,6 +308,12 @@ impl Accesses {
         let Some(before) = semantics.value(var, &effect.before).cloned() else { return };
         let after = if op.writes() { semantics.value(var, &effect.after).cloned() } else { Some(before.clone()) };
         self.values[place] = after.map(|after| Access { before, after });
+    }
+
+    /// Whether first and remote are guarded dependent in one of the patterns that fit.
+    fn first_depends(&self, trace: &Trace) -> bool {
+        let [Some(first), Some(remote), _] = &self.values else { return false };
+        self.triple.patterns(trace).any(|pattern| pattern.first_depends(first, remote))
     }
 
     /// The first pattern in which the accesses are guarded dependent, if any is; nothing where values are missing.

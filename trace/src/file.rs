@@ -4,6 +4,7 @@ use crate::error::{Damaged, Problem, ReadError};
 use crate::observe::Observed;
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -77,6 +78,48 @@ fn locations_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".locations");
     name.into()
+}
+
+/// As [`read_observed`] as long as `go_on` agrees, which is asked now and then; `None` where it does not.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_observed_while(path: &Path, go_on: &dyn Fn() -> bool) -> Result<Option<(Trace, Observed)>, ReadError> {
+    let stopped = Cell::new(false);
+    let may_go_on = || {
+        stopped.set(stopped.get() || !go_on());
+        !stopped.get()
+    };
+    let result = if path == Path::new("-") {
+        read_any(Watched { input: io::stdin().lock(), go_on: &may_go_on }).map_err(|error| error.in_file("<stdin>"))
+    } else {
+        let file = File::open(path).map_err(|error| ReadError::io(None, error));
+        let read = file.and_then(|input| read_any(Watched { input, go_on: &may_go_on }));
+        read.map_err(|error| error.in_file(&path.display().to_string()))
+    };
+    match result {
+        Err(_) if stopped.get() => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// An input that fails when it is to stop.
+struct Watched<'w, R> {
+    input: R,
+    go_on: &'w dyn Fn() -> bool,
+}
+
+/// So many bytes at most go by between two looks at the clock.
+const MOST_AT_ONCE: usize = 1 << 16;
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !(self.go_on)() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "stopped"));
+        }
+        let most = buffer.len().min(MOST_AT_ONCE);
+        self.input.read(&mut buffer[..most])
+    }
 }
 
 /// Reads a trace from bytes; `name` stands for the file in messages.

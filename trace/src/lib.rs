@@ -51,10 +51,10 @@ pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_m
 pub use block::{Block, Blocks};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
-pub use checker::{CheckError, Checker, Run, Step, Witness, check, run_schedule};
+pub use checker::{CheckError, Checker, Interruption, Run, Step, Witness, check, run_schedule};
 pub use clocks::MustHappenBefore;
 pub use error::{Invalid, Place, Problem, ReadError};
-pub use file::{Format, Layout, Staged, read, read_from, read_observed, stage, write, write_to};
+pub use file::{Format, Layout, Staged, read, read_from, read_observed, read_observed_while, stage, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};

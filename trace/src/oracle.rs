@@ -58,6 +58,17 @@ struct Violation {
     independence: Independence,
 }
 
+/// How far a search goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    /// To remote, with second still to come.
+    Remote,
+    /// To second.
+    Second,
+    /// To second and on to the end of the trace.
+    End,
+}
+
 impl Violation {
     /// The progress after one more event, or nothing when the violation is no longer possible.
     fn after(self, progress: Progress, edge: &Edge) -> Option<Progress> {
@@ -140,19 +151,32 @@ impl<'t> Oracle<'t> {
     ) -> Option<(Pattern, Vec<EventId>)> {
         triple.patterns(self.trace).find_map(|pattern| {
             let violation = Violation { triple, pattern, independence };
-            self.search(violation, feasibility).map(|schedule| (pattern, schedule))
+            let goal = match feasibility {
+                Feasibility::Prefix => Goal::Second,
+                Feasibility::Complete => Goal::End,
+            };
+            self.search(violation, goal).map(|schedule| (pattern, schedule))
         })
     }
 
-    /// Some prefix that shows the violation: to its last event, or to the end of the trace.
-    fn search(&self, violation: Violation, feasibility: Feasibility) -> Option<Vec<EventId>> {
+    /// The shortest part of a violation that needs no more of the recorded path: a prefix that holds first and then remote, which
+    /// depend on each other, and not second.
+    pub fn interruption(&self, triple: Triple, independence: Independence) -> Option<Vec<EventId>> {
+        triple.patterns(self.trace).find_map(|pattern| {
+            let violation = Violation { triple, pattern, independence };
+            self.search(violation, Goal::Remote)
+        })
+    }
+
+    /// Some prefix that takes the violation to its goal.
+    fn search(&self, violation: Violation, goal: Goal) -> Option<Vec<EventId>> {
         let mut seen = FxHashSet::from_iter([(0, Progress::Start)]);
         let mut found = vec![Found { node: 0, progress: Progress::Start, by: None }];
         let mut unexplored = vec![0];
         while let Some(from) = unexplored.pop() {
             let Found { node, progress, .. } = found[from];
             for edge in &self.nodes[node].edges {
-                if feasibility == Feasibility::Complete && !self.nodes[edge.target].completes {
+                if goal == Goal::End && !self.nodes[edge.target].completes {
                     continue;
                 }
                 let Some(progress) = violation.after(progress, edge) else { continue };
@@ -160,11 +184,12 @@ impl<'t> Oracle<'t> {
                     continue;
                 }
                 found.push(Found { node: edge.target, progress, by: Some((from, edge.event)) });
-                let is_end = match feasibility {
-                    Feasibility::Prefix => true,
-                    Feasibility::Complete => self.nodes[edge.target].edges.is_empty(),
+                let is_reached = match goal {
+                    Goal::Remote => matches!(progress, Progress::Remote(_)),
+                    Goal::Second => progress == Progress::Violated,
+                    Goal::End => progress == Progress::Violated && self.nodes[edge.target].edges.is_empty(),
                 };
-                if progress == Progress::Violated && is_end {
+                if is_reached {
                     return Some(path(&found));
                 }
                 unexplored.push(found.len() - 1);

@@ -44,6 +44,28 @@ impl Encoder<'_> {
         self.whole((triple, guarded), goals, Some(triple.second), go_on)
     }
 
+    /// The query whether some prefix that ends with remote holds first and then remote, and not second; with a pattern, such that
+    /// these two depend on each other in it under guarded independence. Only an encoder of prefixes can be asked.
+    pub fn query_interruption_while(
+        &mut self,
+        triple: Triple,
+        guarded: Option<Pattern>,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Option<Query> {
+        let Triple { first, remote, second } = triple;
+        for event in [first, remote] {
+            self.reach(event);
+        }
+        self.settle(go_on)?;
+        let mut goals = vec![self.included(first), self.included(remote), self.before(first, remote)];
+        self.leave_out(Some(second), &mut goals);
+        if let Some(pattern) = guarded {
+            let [first_writes, remote_writes, _] = pattern.writes();
+            goals.push(self.dependent((first, first_writes), (remote, remote_writes)));
+        }
+        self.whole((triple, guarded), goals, Some(remote), go_on)
+    }
+
     /// The query whether some prefix shows a candidate with any of these remote accesses, at least one, under conflict
     /// independence.
     pub fn query_any_while(

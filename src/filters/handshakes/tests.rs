@@ -17,8 +17,8 @@ fn what_is_found_is_so_and_little_is_missed() {
         let oracle = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
         for feasibility in [Feasibility::Prefix, Feasibility::Complete] {
             let question = Question { model: Model::Cam, feasibility, independence: Independence::Conflict };
-            let witness =
-                EarlyWitness::new(&trace, &structure, &observed, &locksets, question).expect("cam needs nothing");
+            let witness = EarlyWitness::within(&trace, &structure, &observed, &locksets, question, &|| true)
+                .expect("cam needs nothing");
             let checker = Checker::new(&trace, &observed, &transactions, question).expect("cam needs nothing");
             let truth = oracle.decide(&transactions, feasibility, Independence::Conflict);
             for triple in truth.keys().filter(|_| witness.has_handshakes()) {

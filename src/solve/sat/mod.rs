@@ -60,6 +60,7 @@ impl Parts<'_> {
 
     /// Looks for an assignment, its values left out.
     fn solve(&mut self, assumptions: &[Lit], until: Until<'_>) -> Outcome {
+        self.spent = 0;
         self.contradiction |= self.theory.schedules.settle().is_err();
         while let Some(implied) = self.theory.next_implied() {
             self.clause(&[implied]);
@@ -69,7 +70,9 @@ impl Parts<'_> {
         }
         let alarm = self.solver.cb().clone();
         let mut theory = Timed::new(&mut self.theory, until, alarm);
-        match self.solver.solve_limited_th(&mut theory, assumptions) {
+        let answer = self.solver.solve_limited_th(&mut theory, assumptions);
+        self.spent = theory.asked();
+        match answer {
             answer if answer == lbool::FALSE => Outcome::Unsat,
             answer if answer == lbool::TRUE => Outcome::Sat,
             _ => Outcome::Undecided(None),
@@ -111,17 +114,18 @@ impl Backend for Sat<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, until: Until<'_>) -> Outcome {
+    fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, mut until: Until<'_>) -> Outcome {
         self.assumed = match assumed.map(|term| self.literals.of(terms, term, &mut self.parts)).transpose() {
             Ok(assumed) => assumed,
             Err(Unsupported) => return Outcome::Beyond,
         };
         let assumptions: Vec<Lit> = self.selector.into_iter().chain(self.assumed).collect();
         for round in 0..MOST_ROUNDS {
-            if until.is_over() {
+            if until.is_over() || until.work == Some(0) {
                 return Outcome::Undecided(None);
             }
             let outcome = self.parts.solve(&assumptions, until);
+            until.work = until.work.map(|work| work.saturating_sub(self.parts.spent));
             if outcome != Outcome::Sat {
                 return outcome;
             }

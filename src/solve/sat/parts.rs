@@ -25,6 +25,8 @@ pub(super) struct Parts<'a> {
     structure: &'a Structure,
     pub(super) solver: Solver<Alarm>,
     pub(super) theory: ScheduleTheory,
+    /// How many questions the theory was asked in the last search.
+    pub(super) spent: u32,
     /// Whether orders that always hold make a cycle.
     pub(super) contradiction: bool,
     clause: Vec<Lit>,
@@ -43,6 +45,7 @@ impl<'a> Parts<'a> {
             structure,
             solver: Solver::new(options, Alarm::default()),
             theory: ScheduleTheory::new(Schedules::new(trace.threads.len())),
+            spent: 0,
             contradiction: false,
             clause: Vec::new(),
             forced: Vec::new(),

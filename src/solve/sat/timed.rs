@@ -40,9 +40,15 @@ impl<'t> Timed<'t> {
         Timed { theory, until, alarm, asked: 0 }
     }
 
+    /// How many questions there were.
+    pub(super) fn asked(&self) -> u32 {
+        self.asked
+    }
+
     fn look(&mut self) {
         self.asked += 1;
-        if self.asked.is_multiple_of(SELDOM) && self.until.is_over() {
+        let is_spent = self.until.work.is_some_and(|work| self.asked > work);
+        if is_spent || self.asked.is_multiple_of(SELDOM) && self.until.is_over() {
             self.alarm.set(true);
         }
     }

@@ -59,7 +59,7 @@ fn assignments_fulfil_all_constraints() {
 
 fn fulfil_all_constraints(order: Order) {
     let stop = AtomicBool::new(false);
-    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let (mut feasible, mut evaluated) = (0, 0);
     for_each_case(0..40, |seed, facts, model, feasibility| {
         let trace = facts.trace;
@@ -138,7 +138,7 @@ fn broken_orders(semantics: &Semantics<'_>, feasibility: Feasibility) -> FxHashS
 #[test]
 fn orders_are_kept_as_all_prefixes_say() {
     let stop = AtomicBool::new(false);
-    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, stop: &stop };
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let (mut kept, mut broken, mut decided) = (0, 0, 0);
     for_each_case(0..30, |seed, facts, model, feasibility| {
         let Facts { trace, structure, observed, .. } = facts;

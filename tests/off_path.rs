@@ -1,0 +1,143 @@
+//! Impossible, and off the path: what `predict` says of infeasible candidates, held against the exhaustive oracle.
+//!
+//! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
+
+use foretrace::options::{CandidateSet, Options, Order, Per};
+use foretrace::predict::{Sink, predict};
+use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
+use foretrace_trace::oracle::Oracle;
+use foretrace_trace::strategies::{Shape, random_trace};
+use foretrace_trace::{
+    Atomic, Checker, Feasibility, Independence, Model, Observed, Question, Trace, Transaction, Triple,
+};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+/// Every way to decide order.
+const ORDERS: [Order; 3] = [Order::Idl, Order::Order, Order::Sat];
+
+/// What is said of an infeasible candidate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Said {
+    Impossible,
+    AfterRemote,
+    BeforeRemote,
+    Unasked,
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[derive(Default)]
+struct Collected(Vec<Decision>);
+
+impl Sink for Collected {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        self.0.push(decision.clone());
+        Ok(())
+    }
+}
+
+fn questions() -> impl Iterator<Item = Question> {
+    let models = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp].into_iter();
+    let feasible = |model| [Feasibility::Prefix, Feasibility::Complete].into_iter().map(move |f| (model, f));
+    models.flat_map(feasible).flat_map(|(model, feasibility)| {
+        let asked = [Independence::Conflict, Independence::Guarded].into_iter();
+        let asked = asked.filter(move |independence| *independence == Independence::Conflict || model.has_values());
+        asked.map(move |independence| Question { model, feasibility, independence })
+    })
+}
+
+fn said(decision: &Decision) -> Said {
+    match &decision.off_path {
+        None => Said::Impossible,
+        Some(OffPath::AfterRemote(_)) => Said::AfterRemote,
+        Some(OffPath::BeforeRemote(_)) => Said::BeforeRemote,
+        Some(OffPath::Unasked(_)) => Said::Unasked,
+    }
+}
+
+/// By the definition: with free reads, and by prefixes of the model.
+fn truth(free: &Oracle<'_>, model: &Oracle<'_>, independence: Independence, triple: Triple) -> Said {
+    if free.witness(triple, Feasibility::Prefix, Independence::Conflict).is_none() {
+        return Said::Impossible;
+    }
+    match model.interruption(triple, independence) {
+        Some(_) => Said::AfterRemote,
+        None => Said::BeforeRemote,
+    }
+}
+
+/// That the schedule of a decision shows what it is said to show, run by the checker alone.
+fn check_schedule(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    question: Question,
+    decision: &Decision,
+) {
+    let feasibility = Feasibility::Prefix;
+    let free = Question { model: Model::Cam, feasibility, independence: Independence::Conflict };
+    let asked = match &decision.off_path {
+        Some(OffPath::AfterRemote(_)) => Question { feasibility, ..question },
+        _ => free,
+    };
+    let checker = Checker::new(trace, observed, transactions, asked).expect("the question fits");
+    let checked = match &decision.off_path {
+        Some(OffPath::AfterRemote(shown)) => checker.check_interruption(decision.triple, shown.schedule()).map(drop),
+        Some(OffPath::BeforeRemote(shown)) => checker.check(decision.triple, shown.schedule()).map(drop),
+        _ => Ok(()),
+    };
+    assert_eq!(checked, Ok(()), "{:?}", decision.triple);
+}
+
+#[test]
+fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() {
+    let start = number("FORETRACE_SEED", 0);
+    let mut counts: BTreeMap<Said, u64> = BTreeMap::new();
+    for seed in start..start + number("FORETRACE_SEEDS", 60) {
+        let (trace, observed) = random_trace(seed, &Shape::default());
+        let free = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
+        for question in questions() {
+            let Ok(oracle) = Oracle::new(&trace, &observed, question.model) else { continue };
+            for atomic in [Atomic::Threads, Atomic::Marked] {
+                let transactions = atomic.transactions(&trace);
+                let feasible = oracle.decide(&transactions, question.feasibility, question.independence);
+                if feasible.is_empty() {
+                    continue;
+                }
+                let mut options = Options::new(trace.data);
+                options.question = question;
+                options.candidates = CandidateSet::All;
+                options.per = Per::Event;
+                options.off_path = true;
+                options.order = ORDERS[(seed % 3) as usize];
+                options.jobs = 1 + (seed % 2) as usize;
+                let optional = [Decider::Segment, Decider::EarlyWitness, Decider::EarlyRefutation];
+                let chosen = seed / 3 % 8;
+                options.without = (0..3).filter(|bit| chosen >> bit & 1 == 1).map(|bit| optional[bit]).collect();
+                let mut sink = Collected::default();
+                let stop = AtomicBool::new(false);
+                predict(&trace, &observed, &transactions, &options, &stop, &mut sink).expect("it can be decided");
+                for decision in &sink.0 {
+                    let is_feasible = matches!(decision.verdict, Verdict::Feasible(_));
+                    let at = format!("seed {seed}, {question:?}, {atomic:?}, {}", decision.triple);
+                    assert_eq!(is_feasible, feasible[&decision.triple].is_some(), "{at}");
+                    if is_feasible {
+                        assert!(decision.off_path.is_none(), "{at}");
+                        continue;
+                    }
+                    let expected = truth(&free, &oracle, question.independence, decision.triple);
+                    assert_eq!(said(decision), expected, "{at}, without {:?}", options.without);
+                    check_schedule(&trace, &observed, &transactions, question, decision);
+                    *counts.entry(expected).or_default() += 1;
+                }
+            }
+        }
+    }
+    println!("{counts:?}");
+    for wanted in [Said::Impossible, Said::AfterRemote, Said::BeforeRemote] {
+        assert!(counts.get(&wanted).is_some_and(|count| *count > 100), "too few to mean anything: {counts:?}");
+    }
+}
