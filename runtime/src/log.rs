@@ -131,7 +131,13 @@ pub fn write<const N: usize>(thread: &'static Thread, kind: Kind, place: u64, wo
 
 /// A synchronisation record: two words and its order, which it returns.
 pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extra: u64) -> u64 {
-    debug_assert_eq!(kind.words(), 4);
+    ordered(thread, kind, place, [object, extra])
+}
+
+/// A record that is no access: so many words and its order, which it returns.
+pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize, words: [u64; N]) -> u64 {
+    debug_assert_eq!(kind.words(), N + 2);
+    let (object, extra) = (words[0], words[1]);
     window::follow(thread);
     if mode::get() == mode::PAUSED {
         thread.count_in(None); // its log ends here
@@ -139,14 +145,15 @@ pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extr
         thread.counted();
         return order::next();
     }
-    let record = reserve_ordered(thread, 4);
+    let record = reserve_ordered(thread, N + 2);
     let order = order::next();
     if order >= order::STOPPED {
         retract(thread, record);
     } else {
-        put(record, 1, object);
-        put(record, 2, extra);
-        put(record, 3, stamp(order, thread.count()));
+        for (index, word) in words.into_iter().enumerate() {
+            put(record, index + 1, word);
+        }
+        put(record, N + 1, stamp(order, thread.count()));
         seal(record, kind, place as u64);
     }
     window::note(thread, kind, object, extra); // not before there is room for it: that may take a new file, which tells what is open

@@ -44,6 +44,8 @@ const NOBODY: u32 = 0;
 const MOVING: u32 = OWNER - 1;
 /// It changes hands too often: all accesses are recorded, until one thread makes many in a row.
 const SHARED: u32 = OWNER;
+/// It has another address, too: all accesses are recorded, always.
+const NEVER: u32 = OWNER - 3;
 /// The number of a thread that owns nothing any more.
 const NO_OWNER: u32 = OWNER - 2;
 const THEFT: u32 = 1 << 24;
@@ -218,7 +220,7 @@ fn open_other(thread: &'static Thread, address: u64, claims: bool) {
                     return;
                 }
             }
-            SHARED => return,
+            SHARED | NEVER => return,
             MOVING => {
                 call!(SCHED_YIELD, 0);
             }
@@ -271,6 +273,18 @@ fn wait_until_gone(by: u32, group: u64, taken: u64) {
         if spins > SPINS {
             call!(SCHED_YIELD, 0);
         }
+    }
+}
+
+/// Memory came into being that may have other addresses: nobody ever owns it.
+pub fn give_up(address: u64, bytes: u64) {
+    if !covers(address) || !covers(address + bytes) {
+        return;
+    }
+    let mut line = address & !(LINE - 1);
+    while line < address + bytes {
+        owner(line).store(NEVER, Release);
+        line += LINE;
     }
 }
 

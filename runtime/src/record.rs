@@ -189,10 +189,30 @@ pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
 /// sent, or the last one that what comes may depend on.
 pub const OUTSIDE: u64 = 0x7200_0000_0000_0000;
 
+/// Semaphores from this address on are what was sent to threads of the program: 128 for each thread, in the order of their numbers,
+/// those to the process first; 16 bytes for each signal, in place of signal 0 for cancellation.
+pub const NOTICES: u64 = 0x7300_0000_0000_0000;
+
+/// Semaphores from this address on are those of System V, 16 bytes for each number of each set.
+pub const SEMAPHORES: u64 = 0x7400_0000_0000_0000;
+
+/// Rwlocks from this address on are locks of open files, 16 bytes for each file.
+pub const FILE_LOCKS: u64 = 0x7500_0000_0000_0000;
+
 /// Second word of a `Wake` by time-out.
 pub const WOKEN_BY_TIMEOUT: u64 = 0;
 /// Second word of a `Wake` for no reason.
 pub const WOKEN_SPURIOUSLY: u64 = u64::MAX;
+
+/// Second word of `Acquire`.
+pub mod nature {
+    /// The holder may take it again.
+    pub const RECURSIVE: u64 = 1;
+    /// The end of its holder gives it back.
+    pub const ROBUST: u64 = 2;
+    /// The holder before ended, and this one is told.
+    pub const OWNER_DIED: u64 = 4;
+}
 
 /// First word of `Fail`.
 pub mod fail {

@@ -47,6 +47,8 @@ pub mod number {
     pub const SCHED_YIELD: usize = 24;
     pub const NANOSLEEP: usize = 35;
     pub const GETPID: usize = 39;
+    pub const SHMCTL: usize = 31;
+    pub const SEMCTL: usize = 66;
     pub const TRUNCATE: usize = 76;
     pub const GETCWD: usize = 79;
     pub const RENAME: usize = 82;

@@ -12,7 +12,8 @@ use core::sync::atomic::{
 use crate::controller;
 use crate::feed::Feed;
 use crate::hooks::held::{self, Held};
-use crate::interpose::{self, signals};
+use crate::interpose::unseen::{self, What};
+use crate::interpose::{self, notices, signals};
 use crate::log::{self, Log};
 use crate::mode;
 use crate::ownership::{self, Own};
@@ -89,6 +90,8 @@ pub struct Thread {
     pub feed: Feed,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
+    /// Whether it was seen to unwind since it was cancelled.
+    pub cancellation: notices::Cancelled,
 }
 
 const _: () = {
@@ -252,6 +255,15 @@ impl Thread {
     #[inline(always)]
     pub fn begin(&'static self) {
         self.occupy();
+        self.stop_at_limit();
+        if self.cancellation.was_sent() {
+            notices::notice_cancellation(self);
+        }
+    }
+
+    /// Before a counted record: the controller may stop the thread here.
+    #[inline(always)]
+    pub fn stop_at_limit(&'static self) {
         if self.count() >= self.limit.load(Relaxed) {
             controller::point(self, None);
         }
@@ -363,6 +375,11 @@ fn adopt() -> &'static Thread {
     thread.enter();
     signals::thread_starts(thread);
     controller::adopted(thread);
+    if thread.number.get() > 1 {
+        thread.occupy(); // not to be stopped here: it may hold locks of the library
+        unseen::record(thread, What::anything(c"the start of a thread that a library made"), 0);
+        thread.end();
+    }
     thread
 }
 

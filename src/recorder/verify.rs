@@ -2,8 +2,8 @@
 
 use crate::report::SavedStep;
 use foretrace_runtime::record::{Kind, fail};
-use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
+use foretrace_walker::{Aliases, WalkError};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -42,6 +42,8 @@ pub struct Event {
     pub path: String,
     /// What the log holds.
     pub record: Record,
+    /// The address by which its memory counts: other mappings of it have others.
+    start: u64,
     /// How many bytes it accesses.
     size: u64,
 }
@@ -49,8 +51,7 @@ pub struct Event {
 impl Event {
     /// The bytes that an access touches.
     fn bytes(&self) -> std::ops::Range<u64> {
-        let start = self.record.words[0];
-        start..start.saturating_add(self.size)
+        self.start..self.start.saturating_add(self.size)
     }
 
     fn is(&self, op: &str) -> bool {
@@ -91,6 +92,7 @@ pub struct Difference {
 /// The events of a run that was recorded or replayed.
 pub struct Events {
     threads: FxHashMap<String, Vec<Record>>,
+    aliases: Aliases,
 }
 
 impl Events {
@@ -99,7 +101,8 @@ impl Events {
         let logs = open_logs(folder)?;
         let paths = thread_paths(&logs);
         let counted = |log: &Log| log.records().filter(|record| record.kind.ordered()).collect();
-        Ok(Events { threads: paths.into_iter().zip(logs.iter().map(counted)).collect() })
+        let threads: FxHashMap<String, Vec<Record>> = paths.into_iter().zip(logs.iter().map(counted)).collect();
+        Ok(Events { aliases: aliases(&threads), threads })
     }
 
     /// The event at a position of a thread, if it took effect.
@@ -110,7 +113,8 @@ impl Events {
         let half = record.kind.size() as u64;
         let is_pair = records.get(index + 1).is_some_and(|next| is_other_half(&record, next));
         let size = if is_pair { 2 * half } else { half };
-        (record.order() != Some(0)).then(|| Event { path: path.to_string(), record, size })
+        let start = self.aliases.first(record.words[0]);
+        (record.order() != Some(0)).then(|| Event { path: path.to_string(), record, start, size })
     }
 
     /// What the accesses of a triple are in this run, which the runtime says happened there; nothing where the logs disagree.
@@ -161,6 +165,17 @@ impl Events {
     }
 }
 
+/// Which memory has several addresses.
+fn aliases(threads: &FxHashMap<String, Vec<Record>>) -> Aliases {
+    let mut mapped: Vec<&Record> = threads.values().flatten().filter(|record| record.kind == Kind::Alias).collect();
+    mapped.sort_by_key(|record| record.order());
+    let mut aliases = Aliases::default();
+    for record in mapped {
+        aliases.add(record.words[0], record.words[1], record.words[2]);
+    }
+    aliases
+}
+
 /// The steps of a witness that have a record of their own.
 pub fn expected_of(steps: &[SavedStep]) -> Vec<Expected> {
     let with_record = steps.iter().filter(|step| has_record(&step.op));
@@ -178,7 +193,7 @@ fn has_record(op: &str) -> bool {
 
 fn fits(step: &Expected, record: &Record, location: &impl Fn(&Record) -> Option<String>) -> bool {
     match &step.what {
-        What::Seen(kind, place) => (*kind, *place) == (record.kind, record.place),
+        What::Seen(kind, place) => *kind == record.kind && is_same_place(*kind, *place, record.place),
         What::Told(op, loc) => {
             let elsewhere = || match (loc, location(record)) {
                 (Some(loc), Some(found)) => *loc != found,
@@ -187,6 +202,13 @@ fn fits(step: &Expected, record: &Record, location: &impl Fn(&Record) -> Option<
             ops(record.kind).contains(&op.as_str()) && !elsewhere()
         }
     }
+}
+
+/// Whether two records of a kind are of one place: what is no access can be of a library, which is somewhere else in another run, by
+/// whole pages.
+fn is_same_place(kind: Kind, one: u64, other: u64) -> bool {
+    const WITHIN_PAGE: u64 = 0xfff;
+    one == other || kind.size() == 0 && (one ^ other) & WITHIN_PAGE == 0
 }
 
 /// Whether a record is of the upper half of the same update of 16 bytes: all of its events have the position of the lower half's.
@@ -225,7 +247,7 @@ pub fn ops(kind: Kind) -> &'static [&'static str] {
         Kind::Fork => &["fork"],
         Kind::Join => &["join"],
         Kind::Start => &["start of the thread"],
-        Kind::Exit => &["end of the thread"],
+        Kind::Exit => &["end of the thread", "release"], // of a robust mutex
         Kind::Allocate => &["allocation"],
         Kind::Free => &["free"],
         Kind::AtomicBegin => &["begin"],
@@ -259,7 +281,10 @@ mod tests {
             record(Kind::Load4, 2, [0x200, 0, 0, 0]), // crashed
         ];
         let second = vec![record(Kind::Update4, 0, [0x100, 5, 9, 2])];
-        Events { threads: [("0".to_string(), first), ("0.1".to_string(), second)].into_iter().collect() }
+        Events {
+            threads: [("0".to_string(), first), ("0.1".to_string(), second)].into_iter().collect(),
+            aliases: Aliases::default(),
+        }
     }
 
     fn told(path: &str, at: u64, op: &str) -> Expected {
@@ -310,7 +335,10 @@ mod tests {
             let mut last = first.clone();
             last.iter_mut().for_each(|record| record.words[3] += 10);
             let threads = [("0", first), ("0.1", vec![upper(5)]), ("0.2", last)];
-            let events = Events { threads: threads.map(|(path, all)| (path.to_string(), all)).into_iter().collect() };
+            let events = Events {
+                threads: threads.map(|(path, all)| (path.to_string(), all)).into_iter().collect(),
+                aliases: Aliases::default(),
+            };
             triple_happened(&[("0", 0), ("0.1", 0), ("0.2", 0)].map(|(path, at)| events.at(path, at)))
         };
         assert!(halves([1, 2]));
@@ -323,8 +351,10 @@ mod tests {
         for (kind, early) in [(Kind::Allocate, true), (Kind::Free, true), (Kind::Post, false)] {
             let own = vec![record(kind, 0, [0x500, 8, 1, 0])];
             let others = vec![record(Kind::Load4, 0, [0x100, 5, 2, 0]), record(Kind::Load4, 1, [0x100, 5, 3, 0])];
-            let events =
-                Events { threads: [("0".to_string(), own), ("0.1".to_string(), others)].into_iter().collect() };
+            let events = Events {
+                threads: [("0".to_string(), own), ("0.1".to_string(), others)].into_iter().collect(),
+                aliases: Aliases::default(),
+            };
             let recorded = [seen("0.1", 0, Kind::Load4), seen("0", 0, kind), seen("0.1", 1, Kind::Load4)];
             assert_eq!(events.first_difference(&recorded, |_| None).is_none(), early, "{kind:?}");
         }

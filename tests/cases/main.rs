@@ -4,6 +4,7 @@
 #[path = "../recorder/support.rs"]
 #[allow(dead_code)] // the other tests use the rest
 mod support;
+mod unseen;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +76,31 @@ cases! {
     thread_local: "thread-local.cpp";
     timedwait: "timedwait.c";
     wrong_lock: "wrong-lock.c";
+    cancel: "cancel.c";
+    cancel_cleanup: "cancel-cleanup.c";
+    event_loop: "event-loop.c";
+    mmap_twice: "mmap-twice.c";
+    robust: "robust.c";
+    ucontext: "ucontext.c";
+    orders_cancel: "orders-cancel.c";
+    orders_contexts: "orders-contexts.c";
+    orders_epoll: "orders-epoll.c";
+    orders_eventfd_semaphore: "orders-eventfd-semaphore.c";
+    orders_flock: "orders-flock.c";
+    orders_mapped_lock: "orders-mapped-lock.c";
+    orders_mapped_parts: "orders-mapped-parts.c";
+    orders_messages: "orders-messages.c";
+    orders_mq: "orders-mq.c";
+    orders_ofd_lock: "orders-ofd-lock.c";
+    orders_pipe: "orders-pipe.c";
+    orders_robust: "orders-robust.c";
+    orders_select: "orders-select.c";
+    orders_semop: "orders-semop.c";
+    orders_shmat: "orders-shmat.c";
+    orders_signalfd: "orders-signalfd.c";
+    orders_sigqueue: "orders-sigqueue.c";
+    orders_socketpair: "orders-socketpair.c";
+    orders_writev: "orders-writev.c";
 }
 
 /// Verdicts of the candidates in one labelled block, over all recordings.

@@ -1,5 +1,6 @@
 //! From a recording to a trace: walks each thread's recorded path over the side-car.
 
+mod aliases;
 mod concrete;
 mod draft;
 mod emit;
@@ -24,6 +25,7 @@ mod walk;
 mod window;
 mod world;
 
+pub use aliases::Aliases;
 pub use error::WalkError;
 pub use log::finish_logs;
 pub use options::Options;

@@ -1,5 +1,6 @@
 //! Memory as the walk knows it: byte by byte, each with its value and the part of a term that it is.
 
+use crate::aliases::Aliases;
 use crate::expression::Expressions;
 use crate::paged::Paged;
 use crate::value::Word;
@@ -155,6 +156,7 @@ struct Granule {
 
 /// All memory that was written or read so far.
 pub(crate) struct Memory {
+    pub aliases: Aliases,
     granules: Paged<Granule>,
     /// Slices of granules that have some; the first stands for none.
     slices: Vec<[Option<Slice>; 8]>,
@@ -163,13 +165,14 @@ pub(crate) struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory { granules: Paged::default(), slices: vec![[None; 8]], unused: Vec::new() }
+        Memory { aliases: Aliases::default(), granules: Paged::default(), slices: vec![[None; 8]], unused: Vec::new() }
     }
 }
 
 impl Memory {
     /// Reads up to eight bytes.
     pub fn load(&mut self, address: u64, size: u32) -> Bytes {
+        let address = self.aliases.first(address);
         let first = (8 - (address % 8) as u32).min(size);
         let mut bytes = self.load_within(address, first);
         if first < size {
@@ -195,6 +198,7 @@ impl Memory {
 
     /// Writes up to eight bytes.
     pub fn store(&mut self, address: u64, bytes: &Bytes) {
+        let address = self.aliases.first(address);
         let first = (8 - (address % 8) as u32).min(bytes.size);
         if first == bytes.size {
             return self.store_within(address, bytes);
@@ -205,6 +209,7 @@ impl Memory {
 
     /// Writes known bytes that are of no term; gives back those that were there, if all of them were known.
     pub fn replace(&mut self, address: u64, size: u32, bits: u64) -> Option<u64> {
+        let address = self.aliases.first(address);
         let (at, mask, whole) = ((address % 8) as u32, crate::value::mask(size * 8), all(size));
         if at + size > 8 {
             let before = self.load(address, size);
@@ -247,6 +252,7 @@ impl Memory {
 
     /// Nothing is known of these bytes any more.
     pub fn forget(&mut self, address: u64, size: u64) {
+        self.aliases.forget(address, size);
         let end = address.saturating_add(size);
         let mut at = address;
         while at < end && !at.is_multiple_of(8) {

@@ -23,6 +23,10 @@ pub(crate) enum Class {
 pub(crate) struct Object {
     pub sync: SyncId,
     pub recursive: bool,
+    /// Whether the end of its holder gives it back.
+    pub robust: bool,
+    /// Of a robust one, the barrier that says whose end others come after, and its round.
+    pub deaths: Option<(SyncId, u64)>,
     /// Who has the lock, and how often.
     pub holder: Option<(usize, u32)>,
     /// Who shares it.
@@ -50,13 +54,28 @@ impl Objects {
 
     /// An object comes into being, in the place of any other of its class.
     pub fn add(&mut self, address: u64, region: RegionId, class: Class, sync: SyncId) -> usize {
-        self.list.push(Object { sync, recursive: false, holder: None, shares: Vec::new(), count: 0, done: false });
+        self.list.push(Object {
+            sync,
+            recursive: false,
+            robust: false,
+            deaths: None,
+            holder: None,
+            shares: Vec::new(),
+            count: 0,
+            done: false,
+        });
         self.here.insert((address, region, class), self.list.len() - 1);
         self.list.len() - 1
     }
 
     pub fn get(&mut self, object: usize) -> &mut Object {
         &mut self.list[object]
+    }
+
+    /// The robust mutexes that a thread holds.
+    pub fn robust_of(&self, thread: usize) -> Vec<usize> {
+        let held = |object: &Object| object.robust && object.holder.is_some_and(|(by, _)| by == thread);
+        (0..self.list.len()).filter(|object| held(&self.list[*object])).collect()
     }
 
     pub fn note_signal(&mut self, order: u64, event: EventId) {

@@ -5,6 +5,7 @@
 //! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
 //! one of them writes. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
 
+use crate::aliases::Aliases;
 use crate::log::{Log, Record, Records};
 use crate::order::Turns;
 use crate::paged::Paged;
@@ -66,6 +67,7 @@ impl Use {
 /// What was found out so far.
 #[derive(Default)]
 pub(crate) struct Analysis {
+    aliases: Aliases,
     regions: Regions,
     uses: Paged<Use>,
     sharing: Sharing,
@@ -109,7 +111,14 @@ impl Analysis {
             }
         } else if matches!(record.kind, Kind::Allocate | Kind::Alloca) {
             self.born(record.words[0], record.words[1]);
+        } else if record.kind == Kind::Alias {
+            self.alias(record);
         }
+    }
+
+    /// Memory has a second address.
+    pub fn alias(&mut self, record: &Record) {
+        self.aliases.add(record.words[0], record.words[1], record.words[2]);
     }
 
     /// The copies that a function got of its arguments.
@@ -140,6 +149,7 @@ impl Analysis {
 
     #[inline]
     fn access(&mut self, thread: u32, address: u64, size: u64, written: u32) {
+        let address = self.aliases.first(address);
         let around = self.uses.entries(address, size + 1);
         if let [inside @ .., after] = around
             && inside.len() as u64 == size
@@ -166,6 +176,7 @@ impl Analysis {
 
     /// Memory is allocated.
     pub fn born(&mut self, start: u64, size: u64) {
+        self.aliases.forget(start, size);
         let (_, gone) = self.regions.born(start, size);
         // What was there before the first allocation belongs to region 0; what is in a region goes with it.
         for old in &gone {
@@ -245,6 +256,7 @@ pub(crate) struct Cell {
 
 /// The cells at a point of the run.
 pub(crate) struct Cells {
+    pub aliases: Aliases,
     sharing: Sharing,
     pub regions: Regions,
     /// Per byte, the cell that it belongs to plus one.
@@ -257,6 +269,7 @@ pub(crate) struct Cells {
 impl Cells {
     pub fn new(sharing: Sharing) -> Cells {
         let mut cells = Cells {
+            aliases: Aliases::default(),
             sharing,
             regions: Regions::default(),
             here: Paged::default(),
@@ -269,6 +282,7 @@ impl Cells {
 
     /// Memory is allocated: its region.
     pub fn born(&mut self, start: u64, size: u64) -> RegionId {
+        self.aliases.forget(start, size);
         let (region, gone) = self.regions.born(start, size);
         for old in &gone {
             self.remove(*old);
@@ -300,19 +314,20 @@ impl Cells {
     /// The cell that a byte belongs to.
     #[inline]
     pub fn at(&mut self, address: u64) -> Option<u32> {
-        self.here.get(address)?.checked_sub(1)
+        self.here.get(self.aliases.first(address))?.checked_sub(1)
     }
 
     /// Whether none of these bytes is shared; not always seen.
     #[inline]
     pub fn are_none(&mut self, address: u64, size: u32) -> bool {
-        self.here.are_unset(address, u64::from(size))
+        self.here.are_unset(self.aliases.first(address), u64::from(size))
     }
 
     /// The cell that is all of these bytes.
     #[inline]
     pub fn whole(&mut self, address: u64, size: u32) -> Option<u32> {
         let cell = self.at(address)?;
+        let address = self.aliases.first(address);
         (self.all[cell as usize].piece == Piece { address, size }).then_some(cell)
     }
 

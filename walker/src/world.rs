@@ -4,6 +4,7 @@ use crate::draft::Draft;
 use crate::emit::next_name;
 use crate::expression::Expressions;
 use crate::interpret::Inside;
+use crate::log::Record;
 use crate::memory::{Memory, Mirror};
 use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
@@ -266,6 +267,16 @@ impl<'a> World<'a> {
         self.names.set_origin(region, origin);
     }
 
+    /// Memory has a second address.
+    pub fn alias(&mut self, record: &Record) {
+        if let Some(survey) = &mut self.survey {
+            return survey.alias(record);
+        }
+        let [address, of, bytes, ..] = record.words;
+        self.cells.aliases.add(address, of, bytes);
+        self.memory.aliases.add(address, of, bytes);
+    }
+
     /// The region of an address and where it starts.
     pub fn region(&self, address: u64) -> (RegionId, u64) {
         self.cells.regions.at(address)
@@ -273,6 +284,7 @@ impl<'a> World<'a> {
 
     /// The object at an address, which comes into being if there is none.
     pub fn object(&mut self, address: u64, class: Class, kind: SyncKind) -> Result<usize, Problem> {
+        let address = self.cells.aliases.first(address);
         let (region, base) = self.region(address);
         match self.objects.find(address, region, class) {
             Some(object) => Ok(object),

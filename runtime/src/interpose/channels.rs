@@ -5,10 +5,11 @@
 //! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
 //! read counts as that of one: the order that is recorded is then a part of what there was.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{entropy, interpose, outside, real, tracked};
+use super::unseen::{self, TIMERS, What};
+use super::{entropy, interpose, notices, outside, real, tracked};
 use crate::log;
 use crate::record::{CHANNELS, Kind};
 use crate::sys::{self, call};
@@ -59,6 +60,11 @@ fn status(file: c_int) -> Option<Status> {
     (call!(FSTAT, file, &raw mut status) == 0).then_some(status)
 }
 
+/// Device and inode of a file.
+pub fn identity(file: c_int) -> Option<(u64, u64)> {
+    status(file).map(|status| (status.device, status.inode))
+}
+
 /// What is behind a descriptor.
 pub enum End {
     /// A channel of this key, and whether a read takes all that was written.
@@ -66,6 +72,12 @@ pub enum End {
     Socket,
     /// A device of random bytes.
     Random,
+    /// What a timer wakes.
+    Timer,
+    /// What signals wake.
+    Signals,
+    /// Something else that others may wake.
+    Unseen,
 }
 
 impl Status {
@@ -89,7 +101,7 @@ pub fn end(file: c_int) -> Option<End> {
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
         DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
-        0 if is_event_counter(file) => Some(End::Channel(event_key(file), true)),
+        0 => of_no_file(file),
         _ => None,
     }
 }
@@ -102,11 +114,20 @@ fn event_key(file: c_int) -> usize {
     HIGH | (file as usize) << 4 | 8
 }
 
-fn is_event_counter(file: c_int) -> bool {
+/// What is behind a descriptor that is no file's, by the name that the kernel gives it.
+fn of_no_file(file: c_int) -> Option<End> {
+    const OTHERS: [&[u8]; 6] = [b"[eventpoll]", b"inotify", b"[fanotify]", b"[userfaultfd]", b"[io_uring]", b"[pidfd]"];
     let path = Text::<64>::of(format_args!("/proc/self/fd/{file}\0"));
-    let mut name = [0u8; 32];
+    let mut name = [0u8; 48];
     let length = call!(READLINK, path.bytes().as_ptr(), name.as_mut_ptr(), name.len());
-    name[..length.max(0) as usize].starts_with(b"anon_inode:[eventfd]")
+    let name = name[..length.max(0) as usize].strip_prefix(b"anon_inode:")?;
+    match name {
+        b"[eventfd]" => Some(End::Channel(event_key(file), true)),
+        b"[timerfd]" => Some(End::Timer),
+        b"[signalfd]" => Some(End::Signals),
+        _ if OTHERS.contains(&name) => Some(End::Unseen),
+        _ => None,
+    }
 }
 
 fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
@@ -124,45 +145,86 @@ fn record(thread: &'static Thread, kind: Kind, channel: &Channel, count: u64, pl
     log::sync(thread, kind, place, CHANNELS + channel.number * 16, count);
 }
 
-/// So many bytes are about to be written.
-fn post(thread: &'static Thread, key: usize, bytes: u64, place: usize) {
+impl Channel {
+    fn new(bytes: u64) -> Channel {
+        Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes }
+    }
+}
+
+/// In place of the bytes of each write: an event counter that gives one back for each read.
+const ONE_BY_ONE: u64 = u64::MAX;
+/// Of a write to such a counter that adds more, only so many count.
+const MOST_AT_ONCE: u64 = 64;
+
+/// So many bytes are about to be written, or added to an event counter. How many posts that is.
+pub fn post(thread: &'static Thread, key: usize, bytes: u64, value: u64, place: usize) -> u64 {
     thread.begin();
     let bucket = waiting::lock(key);
     let mut channel = get(bucket, key).unwrap_or_else(|| {
-        let new = Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes };
+        let new = Channel::new(bytes);
         record(thread, Kind::SemaphoreInit, &new, 0, place);
         new
     });
-    record(thread, Kind::Post, &channel, channel.writes, place);
-    channel.writes += 1;
-    if channel.bytes != bytes {
+    let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
+    for _ in 0..posts {
+        record(thread, Kind::Post, &channel, channel.writes, place);
+        channel.writes += 1;
+    }
+    if channel.bytes != bytes && channel.bytes != ONE_BY_ONE {
         channel.bytes = 0;
     }
     put(bucket, key, &channel);
     bucket.unlock();
     thread.end();
+    posts
 }
 
 /// They were not written after all.
-fn take_back(thread: &'static Thread, key: usize, place: usize) {
+pub fn take_back(thread: &'static Thread, key: usize, posts: u64, place: usize) {
+    let error = sys::errno();
     thread.begin();
     let bucket = waiting::lock(key);
     if let Some(mut channel) = get(bucket, key) {
-        channel.writes = channel.writes.saturating_sub(1);
+        channel.writes = channel.writes.saturating_sub(posts);
         record(thread, Kind::SemaphoreInit, &channel, channel.writes, place);
         put(bucket, key, &channel);
     }
     bucket.unlock();
     thread.end();
+    sys::set_errno(error);
+}
+
+/// A channel holds something: what is done from now on comes after what put it there.
+pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usize) {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let found = get(bucket, key).filter(|channel| channel.writes > 0);
+    if let Some(channel) = &found {
+        record(thread, Kind::Down, channel, channel.writes - 1, place);
+        record(thread, Kind::Post, channel, channel.writes - 1, place);
+    }
+    bucket.unlock();
+    thread.end();
+    if found.is_none() {
+        unseen::mark(thread, What::anything(name), place);
+    }
 }
 
 /// So many bytes were read.
-fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize) {
+pub fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize) {
     let bucket = waiting::lock(key);
     let found = get(bucket, key).filter(|channel| channel.writes > 0);
     bucket.unlock();
-    let Some(found) = found else { return };
-    let wanted = if all { found.writes } else { bytes.checked_div(found.bytes).unwrap_or(1).max(1) };
+    let Some(found) = found else {
+        return unseen::mark(thread, What::anything(c"read"), place); // somebody wrote in a way that nothing here sees
+    };
+    let wanted = if found.bytes == ONE_BY_ONE {
+        1
+    } else if all {
+        found.writes
+    } else {
+        bytes.checked_div(found.bytes).unwrap_or(1).max(1)
+    };
     for _ in 0..wanted {
         thread.begin();
         let bucket = waiting::lock(key);
@@ -178,22 +240,33 @@ fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize
 
 extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
-    let (thread, key) = match end {
-        Some((thread, End::Channel(key, _))) => (thread, key),
+    let (thread, key, is_counter) = match end {
+        Some((thread, End::Channel(key, is_counter))) => (thread, key, is_counter),
         Some((thread, End::Socket)) => {
             outside::before_sending(thread, place);
             return real::write(file, from, bytes);
         }
-        Some((_, End::Random)) | None => return real::write(file, from, bytes),
+        _ => return real::write(file, from, bytes),
     };
-    post(thread, key, bytes as u64, place);
+    // SAFETY: an event counter takes eight bytes of the program, a number.
+    let value =
+        if is_counter && bytes == size_of::<u64>() { unsafe { from.cast::<u64>().read_unaligned() } } else { 1 };
+    let is_full = !can_take(file);
+    let posts = post(thread, key, bytes as u64, value, place);
     let written = real::write(file, from, bytes);
     if written <= 0 {
-        let error = sys::errno();
-        take_back(thread, key, place);
-        sys::set_errno(error);
+        take_back(thread, key, posts, place);
+    } else if is_full {
+        unseen::mark(thread, What::anything(c"write"), place); // it waited for somebody who read
     }
     written
+}
+
+/// Whether a write would not wait.
+fn can_take(file: c_int) -> bool {
+    const WRITABLE: u64 = 4;
+    let mut poll = file as u32 as u64 | WRITABLE << 32;
+    call!(POLL, &raw mut poll, 1, 0) != 0
 }
 
 extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
@@ -207,20 +280,39 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     match end {
         Some((thread, End::Channel(key, all))) if read > 0 => down(thread, key, all, read as u64, place),
         Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
+        Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::of(c"read", TIMERS), place),
+        Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
+        // SAFETY: the kernel wrote so many bytes there.
+        Some((thread, End::Signals)) if read > 0 => unsafe { signals_read(thread, to.cast(), read as usize, place) },
         _ => {}
     }
     read
 }
 
+/// Signals were read from their descriptor.
+unsafe fn signals_read(thread: &'static Thread, from: *const [c_int; 32], bytes: usize, place: usize) {
+    for index in 0..bytes / size_of::<[c_int; 32]>() {
+        // SAFETY: `struct signalfd_siginfo` of 128 bytes each: the signal, an error, who sent it.
+        let [signal, _, code, ..] = unsafe { *from.add(index) };
+        notices::arrived(thread, signal, code, place);
+    }
+}
+
 /// What was written to one that had this descriptor before is not in the new one.
-extern "C" fn eventfd_(count: u32, flags: c_int, _: usize) -> c_int {
+extern "C" fn eventfd_(count: u32, flags: c_int, place: usize) -> c_int {
+    const SEMAPHORE: c_int = 1;
     let file = real::eventfd(count, flags);
     if file >= 0
         && let Some(thread) = tracked()
     {
-        thread.occupy();
+        let is_semaphore = flags & SEMAPHORE != 0;
+        let mut channel = Channel::new(if is_semaphore { ONE_BY_ONE } else { 0 });
+        channel.writes = if is_semaphore { u64::from(count).min(MOST_AT_ONCE) } else { u64::from(count > 0) };
+        thread.begin();
         let bucket = waiting::lock(event_key(file));
         bucket.forget(event_key(file));
+        record(thread, Kind::SemaphoreInit, &channel, channel.writes, place);
+        put(bucket, event_key(file), &channel);
         bucket.unlock();
         thread.end();
     }

@@ -64,8 +64,7 @@ fn wait_until(
     if deadline.is_some_and(|deadline| !deadline.at.valid()) {
         return EINVAL;
     }
-    threads::test_cancel(thread);
-    thread.begin();
+    threads::begin_cancellable(thread);
     let result = inside(thread, condition, mutex, deadline, place);
     thread.end();
     threads::test_cancel(thread);

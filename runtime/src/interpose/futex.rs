@@ -7,6 +7,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
+use super::unseen::{self, What};
 use super::{clocks, entropy, tracked};
 use crate::controller;
 use crate::feed;
@@ -21,6 +22,14 @@ const WAKE_BITSET: usize = 10;
 const OPERATION: usize = 127;
 const BY_REALTIME: usize = 256;
 
+/// System calls other than futexes by which threads may wait for each other: `read` and `write` and their like, waiting for descriptors,
+/// sockets, semaphores, messages, locks, signals, processes, and queues of requests.
+const ORDERING: [usize; 61] = [
+    0, 1, 7, 17, 18, 19, 20, 23, 34, 42, 43, 44, 45, 46, 47, 48, 61, 62, 64, 65, 66, 68, 69, 70, 72, 73, 127, 128, 129,
+    130, 200, 207, 208, 209, 220, 222, 223, 232, 234, 240, 242, 243, 247, 270, 271, 275, 276, 278, 281, 286, 288, 295,
+    296, 297, 299, 307, 323, 326, 424, 426, 441,
+];
+
 /// The library's `syscall`, which takes any number of arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
@@ -29,7 +38,11 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
     }
     let ours = || (number == number::FUTEX).then(|| controlled_futex(a, b, c, d)).flatten();
     // SAFETY: the program's call.
-    let result = ours().unwrap_or_else(|| unsafe { sys::syscall(number, [a, b, c, d, e, f]) });
+    let call = || unsafe { sys::syscall(number, [a, b, c, d, e, f]) };
+    let result = ours().unwrap_or_else(|| match ORDERING.contains(&number) {
+        true => unseen::around(What::anything(c"syscall"), 0, call),
+        false => call(),
+    });
     if (-4095..0).contains(&result) {
         sys::set_errno(-result as c_int);
         return -1;

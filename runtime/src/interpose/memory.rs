@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::{interpose, real};
+use super::{interpose, mappings, real};
 use crate::log;
 use crate::mode;
 use crate::modules;
@@ -124,11 +124,16 @@ unsafe extern "C" fn mmap_(
     place: usize,
 ) -> usize {
     const FAILED: usize = usize::MAX;
+    const SHARED: c_int = 1;
+    const ANONYMOUS: c_int = 0x20;
     let real = || real::mmap(address, bytes, protection, flags, file, offset);
     let Some(thread) = begin(place) else { return real() };
     let memory = real();
     if memory != FAILED {
         log::sync(thread, Kind::Allocate, place, memory as u64, bytes as u64);
+        if flags & SHARED != 0 && flags & ANONYMOUS == 0 {
+            mappings::file_mapped(thread, memory as u64, bytes as u64, file, offset as u64, place);
+        }
     }
     thread.end();
     memory
@@ -137,6 +142,7 @@ unsafe extern "C" fn mmap_(
 extern "C" fn munmap_(address: usize, bytes: usize, place: usize) -> c_int {
     let Some(thread) = begin(place) else { return real::munmap(address, bytes) };
     log::sync(thread, Kind::Free, place, address as u64, 0);
+    mappings::unmapped(address as u64);
     let result = real::munmap(address, bytes);
     thread.end();
     result

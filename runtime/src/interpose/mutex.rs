@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::{by_clock, interpose, real, realtime, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::Kind;
+use crate::record::{Kind, nature};
 use crate::sys::{CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Request};
@@ -24,6 +24,10 @@ struct Layout {
 const KIND: i32 = 3;
 const RECURSIVE: i32 = 1;
 const ERROR_CHECKING: i32 = 2;
+const ROBUST: i32 = 16;
+/// In place of the owner of a robust mutex, between the end of one and the word of the next that all is consistent again.
+const INCONSISTENT: i32 = i32::MAX;
+const EOWNERDEAD: c_int = 130;
 /// Robust, priority-inheriting, priority-protected, shared between processes: others may have to do with it.
 const FOREIGN: i32 = 16 | 32 | 64 | 128;
 
@@ -36,8 +40,14 @@ fn foreign(mutex: usize) -> bool {
     kind(mutex) & FOREIGN != 0
 }
 
-fn recursive(mutex: usize) -> u64 {
-    u64::from(kind(mutex) & KIND == RECURSIVE)
+/// What the log says of a mutex that is taken.
+fn nature(mutex: usize) -> u64 {
+    let kind = kind(mutex);
+    let recursive = if kind & KIND == RECURSIVE { nature::RECURSIVE } else { 0 };
+    let robust = if kind & ROBUST != 0 { nature::ROBUST } else { 0 };
+    // SAFETY: the program's mutex, which this thread has.
+    let owner = unsafe { (&raw const (*(mutex as *const Layout)).owner).read_volatile() };
+    recursive | robust | if robust != 0 && owner == INCONSISTENT { nature::OWNER_DIED } else { 0 }
 }
 
 /// Whether this thread holds it, where the library keeps that.
@@ -58,7 +68,6 @@ pub fn take(thread: &'static Thread, mutex: usize, deadline: Option<Deadline>, s
 
 /// The same where the library must do the waiting.
 fn take_foreign(thread: &'static Thread, mutex: usize, deadline: Option<Deadline>, success: impl Fn()) -> c_int {
-    const EOWNERDEAD: c_int = 130;
     let mut result = real::pthread_mutex_trylock(mutex);
     if result == EBUSY {
         controller::outside(thread);
@@ -83,7 +92,7 @@ fn lock_until(thread: &'static Thread, mutex: usize, deadline: Option<Deadline>,
     }
     thread.begin();
     let success = || {
-        log::sync(thread, Kind::Acquire, place, mutex as u64, recursive(mutex));
+        log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex));
     };
     let result = take(thread, mutex, deadline, success);
     if result == ETIMEDOUT {
@@ -122,8 +131,8 @@ extern "C" fn trylock(mutex: usize, place: usize) -> c_int {
     let bucket = waiting::lock(mutex);
     let result = real::pthread_mutex_trylock(mutex);
     match result {
-        0 => {
-            log::sync(thread, Kind::Acquire, place, mutex as u64, recursive(mutex));
+        0 | EOWNERDEAD => {
+            log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex));
         }
         EBUSY => {
             let error = if own(thread, mutex) { EDEADLK } else { 0 };

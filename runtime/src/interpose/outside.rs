@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::channels::{self, End};
-use super::{interpose, real, tracked};
+use super::{file_locks, interpose, polling, real, tracked};
 use crate::lock::Lock;
 use crate::log;
 use crate::record::{Kind, OUTSIDE};
@@ -151,6 +151,17 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
     sys::set_errno(error);
 }
 
+/// A socket can be read from: bytes or a connection, which stay there.
+pub fn ready(thread: &'static Thread, file: c_int, place: usize) {
+    thread.begin();
+    LOCK.lock();
+    let since = Socket::of(file).map_or(0, |socket| socket.since.load(Relaxed));
+    let number = since.checked_sub(1).unwrap_or(SENT.load(Relaxed));
+    log::sync(thread, Kind::Depart, place, OUTSIDE, number);
+    LOCK.unlock();
+    thread.end();
+}
+
 /// A descriptor is closed: it may be another file's next.
 fn leave(thread: &'static Thread, file: c_int) {
     thread.occupy();
@@ -229,8 +240,30 @@ extern "C" fn sendmsg_(file: c_int, message: *const c_void, flags: c_int, place:
 }
 
 extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
-    sending(file, place);
-    real::writev(file, parts, count)
+    let write = || real::writev(file, parts, count);
+    match tracked().and_then(|thread| Some((thread, channels::end(file)?))) {
+        Some((thread, End::Channel(key, _))) => {
+            // SAFETY: the program's array of so many.
+            let bytes = unsafe { length_of(parts.cast(), count) };
+            let posts = channels::post(thread, key, bytes, 1, place);
+            let written = write();
+            if written <= 0 {
+                channels::take_back(thread, key, posts, place);
+            }
+            written
+        }
+        Some((thread, End::Socket)) => {
+            before_sending(thread, place);
+            write()
+        }
+        _ => write(),
+    }
+}
+
+/// The bytes of so many parts (`struct iovec`).
+unsafe fn length_of(parts: *const [usize; 2], count: c_int) -> u64 {
+    // SAFETY: the caller's promise.
+    (0..count.max(0) as usize).map(|index| unsafe { (*parts.add(index))[1] } as u64).sum()
 }
 
 extern "C" fn sendfile_(file: c_int, from: c_int, offset: *mut i64, bytes: usize, place: usize) -> isize {
@@ -253,6 +286,10 @@ extern "C" fn close_(file: c_int, place: usize) -> c_int {
         before_sending(thread, place);
         leave(thread, file);
     }
+    if let Some(thread) = tracked() {
+        polling::closed(thread, file);
+        file_locks::closed(thread, file, place);
+    }
     real::close(file)
 }
 
@@ -270,7 +307,15 @@ extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, place: u
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
-    receiving(file, place, || real::readv(file, parts, count))
+    let channel = tracked().and_then(|thread| match channels::end(file) {
+        Some(End::Channel(key, all)) => Some((thread, key, all)),
+        _ => None,
+    });
+    let read = receiving(file, place, || real::readv(file, parts, count));
+    if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
+        channels::down(thread, key, all, read as u64, place);
+    }
+    read
 }
 
 extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {

@@ -90,8 +90,7 @@ fn returned(error: c_int) -> c_int {
 
 fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     let Some(thread) = tracked() else { return real_wait(semaphore, deadline) };
-    threads::test_cancel(thread);
-    thread.begin();
+    threads::begin_cancellable(thread);
     let error = if shared(semaphore) {
         down_shared(thread, semaphore, deadline, place)
     } else {

@@ -17,7 +17,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::real;
+use super::{notices, real};
 use crate::controller;
 use crate::hooks::held;
 use crate::log;
@@ -261,6 +261,8 @@ unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_voi
     thread.begin();
     log::sync(thread, Kind::HandlerBegin, 0, signal as u64, handler as u64);
     thread.end();
+    // SAFETY: the kernel's words.
+    notices::arrived(thread, signal, unsafe { *information.cast::<c_int>().add(notices::CODE) }, 0);
     let outer = thread.deferred.handler.get();
     if outer == 0 {
         thread.deferred.handler.set((&raw const outer) as usize);

@@ -7,7 +7,7 @@ use core::sync::atomic::{
 };
 
 use super::mutex::c11;
-use super::{interpose, real, signals, tracked};
+use super::{interpose, notices, real, signals, tracked};
 use crate::controller;
 use crate::hooks::tsan;
 use crate::log;
@@ -26,6 +26,7 @@ pub fn prepare() {
     if unsafe { sys::pthread_key_create(&mut key, ended) } == 0 {
         KEY.store(key, Relaxed);
     }
+    notices::prepare();
 }
 
 /// Has the thread that runs here noticed when it ends. Not to be called inside of what is recorded: it may allocate.
@@ -247,7 +248,12 @@ extern "C" fn detach(pthread: usize, _: usize) -> c_int {
     real::pthread_detach(pthread)
 }
 
-extern "C" fn cancel(pthread: usize, _: usize) -> c_int {
+extern "C" fn cancel(pthread: usize, place: usize) -> c_int {
+    if let Some(thread) = tracked()
+        && let Some(other) = threads::by_pthread(pthread)
+    {
+        notices::cancelling(thread, other, place);
+    }
     let result = real::pthread_cancel(pthread);
     if let Some(thread) = tracked()
         && let Some(other) = threads::by_pthread(pthread)
@@ -277,6 +283,17 @@ pub fn to_be_cancelled(thread: &Thread) -> bool {
 pub fn test_cancel(thread: &Thread) {
     if thread.cancelled.load(SeqCst) {
         real::pthread_testcancel();
+    }
+}
+
+/// Start of a call in which a thread that was cancelled ends: what it does is decided when it has the turn.
+pub fn begin_cancellable(thread: &'static Thread) {
+    test_cancel(thread);
+    thread.begin();
+    if to_be_cancelled(thread) {
+        thread.end();
+        test_cancel(thread);
+        thread.begin();
     }
 }
 

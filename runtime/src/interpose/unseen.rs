@@ -3,7 +3,7 @@
 //!
 //! Those of one object order threads among themselves; those without one may order anything.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{interpose, tracked};
@@ -31,8 +31,8 @@ impl What {
 
 /// Timers, however they are set and however they are noticed.
 pub const TIMERS: &CStr = c"timers";
-/// Locks of files.
-const FILES: &CStr = c"file locks";
+/// Requests of input and output that go on meanwhile.
+pub const ASYNCHRONOUS: &CStr = c"asynchronous input and output";
 /// Other processes.
 pub const PROCESSES: &CStr = c"processes";
 
@@ -40,10 +40,15 @@ pub const PROCESSES: &CStr = c"processes";
 pub fn mark(thread: &'static Thread, what: What, place: usize) {
     let error = sys::errno();
     thread.begin();
-    let object = what.object.map_or(0, |object| object.as_ptr() as u64);
-    log::sync(thread, Kind::Unseen, place, what.name.as_ptr() as u64, object);
+    record(thread, what, place);
     thread.end();
     sys::set_errno(error);
+}
+
+/// The same inside of a hook.
+pub fn record(thread: &'static Thread, what: What, place: usize) {
+    let object = what.object.map_or(0, |object| object.as_ptr() as u64);
+    log::sync(thread, Kind::Unseen, place, what.name.as_ptr() as u64, object);
 }
 
 /// The same for who may not be recorded.
@@ -111,38 +116,25 @@ macro_rules! unseen {
 }
 
 unseen! {
-    mq_send Some(c"message queues");
-    mq_timedsend Some(c"message queues");
-    mq_receive Some(c"message queues");
-    mq_timedreceive Some(c"message queues");
-    mq_notify Some(c"message queues");
-    msgsnd Some(c"System V messages");
-    msgrcv Some(c"System V messages");
-    semop Some(c"System V semaphores");
-    semtimedop Some(c"System V semaphores");
-    semctl Some(c"System V semaphores");
-    flock Some(FILES);
-    lockf Some(FILES);
-    lockf64 Some(FILES);
     timer_settime Some(TIMERS);
     setitimer Some(TIMERS);
     alarm Some(TIMERS);
     ualarm Some(TIMERS);
     timerfd_settime Some(TIMERS);
-    aio_read Some(c"asynchronous input and output");
-    aio_write Some(c"asynchronous input and output");
-    aio_fsync Some(c"asynchronous input and output");
-    aio_suspend Some(c"asynchronous input and output");
-    aio_error Some(c"asynchronous input and output");
-    aio_return Some(c"asynchronous input and output");
-    aio_cancel Some(c"asynchronous input and output");
-    aio_read64 Some(c"asynchronous input and output");
-    aio_write64 Some(c"asynchronous input and output");
-    aio_suspend64 Some(c"asynchronous input and output");
-    aio_error64 Some(c"asynchronous input and output");
-    aio_return64 Some(c"asynchronous input and output");
-    lio_listio Some(c"asynchronous input and output");
-    lio_listio64 Some(c"asynchronous input and output");
+    aio_read Some(ASYNCHRONOUS);
+    aio_write Some(ASYNCHRONOUS);
+    aio_fsync Some(ASYNCHRONOUS);
+    aio_suspend Some(ASYNCHRONOUS);
+    aio_error Some(ASYNCHRONOUS);
+    aio_return Some(ASYNCHRONOUS);
+    aio_cancel Some(ASYNCHRONOUS);
+    aio_read64 Some(ASYNCHRONOUS);
+    aio_write64 Some(ASYNCHRONOUS);
+    aio_suspend64 Some(ASYNCHRONOUS);
+    aio_error64 Some(ASYNCHRONOUS);
+    aio_return64 Some(ASYNCHRONOUS);
+    lio_listio Some(ASYNCHRONOUS);
+    lio_listio64 Some(ASYNCHRONOUS);
     getaddrinfo_a Some(c"getaddrinfo_a");
     gai_suspend Some(c"getaddrinfo_a");
     gai_error Some(c"getaddrinfo_a");
@@ -151,6 +143,8 @@ unseen! {
     waitid Some(PROCESSES);
     wait3 Some(PROCESSES);
     wait4 Some(PROCESSES);
+    sendmmsg None;
+    recvmmsg None;
     splice None;
     tee None;
     vmsplice None;
@@ -158,32 +152,9 @@ unseen! {
     process_vm_readv None;
     process_vm_writev None;
     dlclose Some(c"the loader");
-}
-
-/// Commands of `fcntl` that lock a part of a file: of the process, and of an open file, each with and without waiting.
-const LOCK_COMMANDS: [c_int; 4] = [6, 7, 37, 38];
-
-type Control = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
-
-macro_rules! controls {
-    ($($name:ident $function:ident $text:literal;)*) => {
-        $(extern "C" fn $function(file: c_int, command: c_int, argument: *mut c_void, place: usize) -> c_int {
-            static REAL: AtomicUsize = AtomicUsize::new(0);
-            let function = real(&REAL, $text);
-            // SAFETY: the library's function; the arguments are the program's.
-            let call = || unsafe { core::mem::transmute::<usize, Control>(function)(file, command, argument) };
-            match LOCK_COMMANDS.contains(&command) {
-                true => around(What::of($text, FILES), place, call),
-                false => call(),
-            }
-        })*
-        interpose! { $($name "rcx" => $function;)* }
-    };
-}
-
-controls! {
-    fcntl fcntl_ c"fcntl";
-    fcntl64 fcntl64_ c"fcntl64";
+    flockfile Some(c"locks of streams");
+    ftrylockfile Some(c"locks of streams");
+    funlockfile Some(c"locks of streams");
 }
 
 interpose! {

@@ -57,6 +57,9 @@ kinds! {
     /// More accesses were left out than stamps can tell: how many counted things the thread has done.
     Skip = 18, 2;
 
+    /// The thread goes on in another context of `swapcontext`: what stands for this one from now on (0 for nothing), and for that one.
+    Context = 19, 3;
+
     /// A function that gcc instrumented was entered (the place lies in it): where it will return to.
     Called = 24, 2;
     /// Such a function returns, or an exception leaves it.
@@ -111,11 +114,13 @@ kinds! {
     /// The same of 8 bytes.
     Replace8 = 51, 5;
 
+    /// Memory is another name of memory that was mapped before: its address, that of the other, how many bytes, order. After its `Allocate`.
+    Alias = 62, 5;
     /// Code that is not recorded may order threads here: what it is (address of a C string), what it concerns (of another one, 0 for
     /// anything), order.
     Unseen = 63, 4;
 
-    /// A mutex or spin lock was taken: object, 1 if it is recursive, order.
+    /// A mutex or spin lock was taken: object, its [`nature`](super::nature), order.
     Acquire = 64, 4;
     /// It was given back: object, -, order.
     Release = 65, 4;

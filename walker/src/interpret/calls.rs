@@ -15,7 +15,7 @@ use foretrace_trace::BlockKind;
 
 /// Whether a function comes back a second time when someone jumps there.
 fn is_setjmp(name: &str) -> bool {
-    matches!(name, "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "__sigsetjmp_cancel")
+    matches!(name, "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "__sigsetjmp_cancel" | "getcontext")
 }
 
 /// Whether a function's arguments only leave the program, or it only takes time: if nobody looks at what it gives back, nothing
@@ -270,6 +270,7 @@ impl<'a> Walk<'_, 'a> {
             Kind::Result => self.result(record),
             Kind::Landing => self.landing(record),
             Kind::HandlerEnd => self.end_handler(record),
+            Kind::Context => self.switch_context(record),
             kind if entered(kind).is_some() => {
                 self.take(record);
                 self.enter(record, None)

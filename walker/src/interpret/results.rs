@@ -15,6 +15,9 @@ impl Walk<'_, '_> {
             return Err(self.lost(record, "a call of the program"));
         };
         let Some(position) = self.frame_of_result(number, index) else {
+            if self.resume_context(number, index) {
+                return Ok(());
+            }
             return Err(self.lost(record, "the result of an active call"));
         };
         self.take(record);

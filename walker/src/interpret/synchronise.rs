@@ -7,7 +7,7 @@ use crate::names::Origin;
 use crate::objects::Class;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
-use foretrace_runtime::record::{Kind, OUTSIDE, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail};
+use foretrace_runtime::record::{Kind, OUTSIDE, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail, nature};
 use foretrace_trace::{BlockKind, EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
 const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
@@ -15,6 +15,10 @@ const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
 impl Walk<'_, '_> {
     /// What an interposed function did.
     pub(super) fn synchronise(&mut self, record: Record) -> Step<()> {
+        if record.kind == Kind::Alias {
+            self.world.alias(&record);
+            return Ok(());
+        }
         if self.world.survey.is_some() && record.kind != Kind::Allocate {
             return Ok(());
         }
@@ -34,6 +38,7 @@ impl Walk<'_, '_> {
             Kind::Free => self.free(record),
             Kind::AtomicBegin | Kind::AtomicEnd => self.mark(record),
             Kind::Unseen => self.unseen(record),
+            Kind::Exit => self.exit(record),
             Kind::Fail => self.fail(record),
             _ => Ok(()),
         }
@@ -47,7 +52,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn event(&mut self, record: Record, op: Op) -> EventId {
+    pub(super) fn event(&mut self, record: Record, op: Op) -> EventId {
         let source = self.source(record.at);
         self.world.push(source, op)
     }
@@ -59,7 +64,8 @@ impl Walk<'_, '_> {
     }
 
     fn mutex(&mut self, record: Record) -> Step<()> {
-        let recursive = record.kind == Kind::Acquire && record.words[1] != 0;
+        let is = |what| record.kind == Kind::Acquire && record.words[1] & what != 0;
+        let (recursive, robust) = (is(nature::RECURSIVE), is(nature::ROBUST));
         let (address, thread) = (record.words[0], self.thread.index);
         let region = self.world.region(address).0;
         if record.kind == Kind::Busy && self.world.objects.find(address, region, Class::Mutex).is_none() {
@@ -70,6 +76,7 @@ impl Walk<'_, '_> {
         }
         let object = self.world.object(address, Class::Mutex, SyncKind::Mutex { recursive })?;
         let state = self.world.objects.get(object);
+        state.robust |= robust;
         let lock = state.sync;
         if record.kind == Kind::Acquire {
             if !state.take(thread) {
@@ -77,6 +84,9 @@ impl Walk<'_, '_> {
             }
             self.locked();
             self.event(record, Op::Acquire { lock });
+            if robust {
+                self.robust_taken(object, record.words[1] & nature::OWNER_DIED != 0)?;
+            }
         } else {
             if !state.give_back(thread) {
                 return self.drop_event();
@@ -139,7 +149,7 @@ impl Walk<'_, '_> {
     }
 
     /// A lock was given back.
-    fn unlocked(&mut self) {
+    pub(super) fn unlocked(&mut self) {
         self.thread.locks = self.thread.locks.saturating_sub(1);
         if self.thread.locks == 0 && self.world.options.wants(BlockKind::Section) {
             let span = self.thread.nest.end_section(self.thread.id.0, Some(self.world.draft.next().0));
@@ -420,7 +430,10 @@ pub(crate) fn signal_name(number: u64) -> String {
         7 => "SIGBUS",
         8 => "SIGFPE",
         9 => "SIGKILL",
+        10 => "SIGUSR1",
         11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        14 => "SIGALRM",
         15 => "SIGTERM",
         31 => "SIGSYS",
         _ => return format!("signal {number}"),

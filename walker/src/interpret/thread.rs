@@ -1,5 +1,6 @@
 //! What the walk knows of one thread: how far it is in its log, its frames, what it has assumed.
 
+use super::contexts::Context;
 use super::library::LibraryCall;
 use crate::concrete::Calls;
 use crate::log::{Log, Records};
@@ -29,6 +30,10 @@ pub(crate) struct Thread<'a> {
     /// How many counted things it has done.
     pub done: u64,
     pub frames: Vec<Frame>,
+    /// Other stacks of frames, which do not go on at the moment.
+    pub contexts: Vec<Context>,
+    /// How many stacks it had beyond its first.
+    pub areas: u64,
     /// Whether it is in functions that it entered before the trace begins.
     pub begun_before: bool,
     /// Functions without side-car that it is in.
@@ -68,6 +73,8 @@ impl<'a> Thread<'a> {
             begun_before: false,
             done: log.counted_before(),
             frames: Vec::new(),
+            contexts: Vec::new(),
+            areas: 0,
             calls: Calls::default(),
             registers: Vec::new(),
             incoming: Vec::new(),
@@ -88,6 +95,11 @@ impl Thread<'_> {
     /// Whether it does anything.
     pub fn has_records(&self) -> bool {
         self.records.peek().is_some_and(|record| record.kind != Kind::Stop)
+    }
+
+    /// Where its private memory starts.
+    pub fn first_private(&self) -> u64 {
+        PRIVATE | (self.index as u64) << 40
     }
 
     /// Of an event that no record stands for.

@@ -7,10 +7,11 @@ mod types;
 pub(crate) use heap::Origin;
 
 use crate::error::WalkError;
+use crate::interpret::signal_name;
 use crate::program::Program;
 use crate::regions::{OUTSIDE, RegionId};
 use crate::shared::Piece;
-use foretrace_runtime::record::{self, CHANNELS};
+use foretrace_runtime::record::{self, CHANNELS, FILE_LOCKS, NOTICES, SEMAPHORES};
 use foretrace_trace::OTHER_PROGRAMS;
 use heap::Origins;
 use std::collections::BTreeMap;
@@ -58,6 +59,15 @@ impl Names {
         if (CHANNELS..CHANNELS + (1 << 48)).contains(&address) {
             return format!("channel {}", (address - CHANNELS) / 16 + 1);
         }
+        if (NOTICES..NOTICES + (1 << 48)).contains(&address) {
+            return notice((address - NOTICES) / 16);
+        }
+        if (SEMAPHORES..SEMAPHORES + (1 << 56)).contains(&address) {
+            return format!("semaphore {}", address / 16 & 0xffff);
+        }
+        if (FILE_LOCKS..FILE_LOCKS + (1 << 56)).contains(&address) {
+            return "lock of a file".to_string(); // numbers of files differ from run to run
+        }
         if address == record::OUTSIDE {
             return OTHER_PROGRAMS.to_string();
         }
@@ -80,4 +90,13 @@ impl Names {
 
 fn with_offset(name: &str, offset: u64) -> String {
     if offset == 0 { name.to_string() } else { format!("{name}+{offset}") }
+}
+/// The name of a signal or cancellation, by its place among all.
+fn notice(place: u64) -> String {
+    let (thread, number) = (place >> 7, place & 0x7f);
+    match (number, thread) {
+        (0, thread) => format!("cancellation of thread {thread}"),
+        (number, 0) => format!("{} to the process", signal_name(number)),
+        (number, thread) => format!("{} to thread {thread}", signal_name(number)),
+    }
 }

@@ -1,0 +1,217 @@
+//! Message queues, of POSIX and of System V, and semaphores of System V: who receives or takes comes after who sent or gave.
+//!
+//! A queue is a channel: a message is one post, receiving one a down, whichever it is. Of semaphores each number of a set is one.
+
+use core::ffi::{c_int, c_void};
+
+use super::channels;
+use super::unseen::{self, What};
+use super::{interpose, real, tracked};
+use crate::log;
+use crate::record::{Kind, SEMAPHORES};
+use crate::sys::{self, Timespec, call};
+use crate::threads::Thread;
+use crate::waiting::{self, Bucket};
+
+/// Apart from all addresses, pipes and event counters.
+const QUEUES: usize = 1 << 62 | 4;
+const SYSTEM_V_QUEUES: usize = 1 << 62 | 12;
+
+fn posix_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
+    let (_, inode) = channels::identity(queue)?;
+    Some((tracked()?, QUEUES | (inode as usize) << 4))
+}
+
+fn system_v_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
+    Some((tracked()?, SYSTEM_V_QUEUES | (queue as u32 as usize) << 4))
+}
+
+fn sending(queue: Option<(&'static Thread, usize)>, place: usize, send: impl FnOnce() -> c_int) -> c_int {
+    let Some((thread, key)) = queue else { return send() };
+    let posts = channels::post(thread, key, 0, 1, place);
+    let result = send();
+    if result < 0 {
+        channels::take_back(thread, key, posts, place);
+    }
+    result
+}
+
+fn receiving(queue: Option<(&'static Thread, usize)>, place: usize, receive: impl FnOnce() -> isize) -> isize {
+    let received = receive();
+    if let Some((thread, key)) = queue.filter(|_| received >= 0) {
+        channels::down(thread, key, false, 1, place);
+    }
+    received
+}
+
+extern "C" fn mq_send_(queue: c_int, message: *const c_void, bytes: usize, priority: u32, place: usize) -> c_int {
+    sending(posix_queue(queue), place, || real::mq_send(queue, message, bytes, priority))
+}
+
+extern "C" fn mq_timedsend_(
+    queue: c_int,
+    message: *const c_void,
+    bytes: usize,
+    priority: u32,
+    at: *const Timespec,
+    place: usize,
+) -> c_int {
+    sending(posix_queue(queue), place, || real::mq_timedsend(queue, message, bytes, priority, at))
+}
+
+extern "C" fn mq_receive_(queue: c_int, to: *mut c_void, bytes: usize, priority: *mut u32, place: usize) -> isize {
+    receiving(posix_queue(queue), place, || real::mq_receive(queue, to, bytes, priority))
+}
+
+extern "C" fn mq_timedreceive_(
+    queue: c_int,
+    to: *mut c_void,
+    bytes: usize,
+    priority: *mut u32,
+    at: *const Timespec,
+    place: usize,
+) -> isize {
+    receiving(posix_queue(queue), place, || real::mq_timedreceive(queue, to, bytes, priority, at))
+}
+
+extern "C" fn msgsnd_(queue: c_int, message: *const c_void, bytes: usize, flags: c_int, place: usize) -> c_int {
+    sending(system_v_queue(queue), place, || real::msgsnd(queue, message, bytes, flags))
+}
+
+extern "C" fn msgrcv_(queue: c_int, to: *mut c_void, bytes: usize, kind: i64, flags: c_int, place: usize) -> isize {
+    receiving(system_v_queue(queue), place, || real::msgrcv(queue, to, bytes, kind, flags))
+}
+
+/// `struct sembuf`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Operation {
+    number: u16,
+    amount: i16,
+    flags: i16,
+}
+
+/// Where the log has a semaphore of a set.
+fn object(set: c_int, number: u16) -> u64 {
+    SEMAPHORES + (u64::from(set as u32) << 16 | u64::from(number)) * 16
+}
+
+/// Where the runtime keeps what is known of it.
+fn key(set: c_int, number: u16) -> usize {
+    1 << 61 | (object(set, number) - SEMAPHORES) as usize
+}
+
+/// What the kernel says that it holds.
+fn value(set: c_int, number: u16) -> u64 {
+    const VALUE: c_int = 12;
+    call!(SEMCTL, set, number, VALUE).max(0) as u64
+}
+
+/// What it holds, as far as the log goes; it comes into being where the log knows nothing. The bucket is locked.
+fn held(thread: &'static Thread, bucket: &Bucket, set: c_int, number: u16, before: u64, place: usize) -> u64 {
+    let object_here = bucket.object_or_new(key(set, number));
+    let [known, count, _] = object_here.words.get();
+    if known != 0 {
+        return count;
+    }
+    log::sync(thread, Kind::SemaphoreInit, place, object(set, number), before);
+    before
+}
+
+/// Puts some back or takes some, one record for each.
+fn change(thread: &'static Thread, set: c_int, operation: Operation, place: usize) {
+    let Operation { number, amount, .. } = operation;
+    thread.begin();
+    let bucket = waiting::lock(key(set, number));
+    let now = value(set, number);
+    let before = if amount < 0 { now + u64::from(amount.unsigned_abs()) } else { now };
+    let mut count = held(thread, bucket, set, number, before, place);
+    for _ in 0..amount.unsigned_abs() {
+        if amount > 0 {
+            log::sync(thread, Kind::Post, place, object(set, number), count);
+            count += 1;
+        } else if count > 0 {
+            count -= 1;
+            log::sync(thread, Kind::Down, place, object(set, number), count);
+        }
+    }
+    bucket.object_or_new(key(set, number)).words.set([1, count, 0]);
+    bucket.unlock();
+    thread.end();
+}
+
+/// It is set to a value, or what was put back was not after all.
+fn forget(thread: &'static Thread, set: c_int, number: u16) {
+    let error = sys::errno();
+    thread.occupy();
+    let bucket = waiting::lock(key(set, number));
+    bucket.forget(key(set, number));
+    bucket.unlock();
+    thread.end();
+    sys::set_errno(error);
+}
+
+fn operate(set: c_int, operations: &[Operation], place: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let Some(thread) = tracked() else { return real() };
+    if operations.iter().any(|operation| operation.amount == 0) {
+        return unseen::around(What::of(c"semop", c"System V semaphores"), place, real); // waits for zero
+    }
+    operations.iter().filter(|operation| operation.amount > 0).for_each(|o| change(thread, set, *o, place));
+    let result = real();
+    if result == 0 {
+        operations.iter().filter(|operation| operation.amount < 0).for_each(|o| change(thread, set, *o, place));
+    } else {
+        operations.iter().filter(|operation| operation.amount > 0).for_each(|o| forget(thread, set, o.number));
+    }
+    result
+}
+
+unsafe extern "C" fn semop_(set: c_int, operations: *const c_void, count: usize, place: usize) -> c_int {
+    // SAFETY: the program's array.
+    let given = unsafe { core::slice::from_raw_parts(operations.cast::<Operation>(), count) };
+    operate(set, given, place, || real::semop(set, operations, count))
+}
+
+unsafe extern "C" fn semtimedop_(
+    set: c_int,
+    operations: *const c_void,
+    count: usize,
+    span: *const Timespec,
+    place: usize,
+) -> c_int {
+    // SAFETY: the program's array.
+    let given = unsafe { core::slice::from_raw_parts(operations.cast::<Operation>(), count) };
+    operate(set, given, place, || real::semtimedop(set, operations, count, span))
+}
+
+/// A set may be set to new values; who waits for it goes on.
+extern "C" fn semctl_(set: c_int, number: c_int, command: c_int, argument: usize, place: usize) -> c_int {
+    const SET_VALUE: c_int = 16;
+    const SET_ALL: c_int = 17;
+    const REMOVE: c_int = 0;
+    const MOST: u16 = 256;
+    let Some(thread) = tracked() else { return real::semctl(set, number, command, argument) };
+    if !matches!(command, SET_VALUE | SET_ALL | REMOVE) {
+        return real::semctl(set, number, command, argument);
+    }
+    let result = unseen::around(What::of(c"semctl", c"System V semaphores"), place, || {
+        real::semctl(set, number, command, argument)
+    });
+    match command {
+        SET_VALUE => forget(thread, set, number as u16),
+        _ => (0..MOST).for_each(|number| forget(thread, set, number)),
+    }
+    result
+}
+
+interpose! {
+    mq_send "r8" => mq_send_;
+    mq_timedsend "r9" => mq_timedsend_;
+    mq_receive "r8" => mq_receive_;
+    mq_timedreceive "r9" => mq_timedreceive_;
+    msgsnd "r8" => msgsnd_;
+    msgrcv "r9" => msgrcv_;
+    semop "rcx" => semop_;
+    semtimedop "r8" => semtimedop_;
+    semctl "r8" => semctl_;
+}

@@ -1,0 +1,144 @@
+//! Memory that is mapped more than once: which piece of a file, or of System V shared memory, is where. A second mapping of the same
+//! piece is another name of the first one's memory, and the log says so.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use super::channels::identity;
+use super::{interpose, real, tracked};
+use crate::lock::Lock;
+use crate::log;
+use crate::ownership;
+use crate::record::Kind;
+use crate::sys::{self, call};
+use crate::text::say;
+use crate::threads::Thread;
+
+/// How many mappings are kept.
+const MOST: usize = 256;
+/// In place of a device: System V shared memory.
+const SEGMENTS: u64 = u64::MAX;
+
+/// A piece of a file, and where it is; all under the lock.
+struct Mapping {
+    device: AtomicU64,
+    inode: AtomicU64,
+    offset: AtomicU64,
+    /// 0 where this is free.
+    bytes: AtomicU64,
+    address: AtomicU64,
+}
+
+static LOCK: Lock = Lock::new();
+static MAPPINGS: [Mapping; MOST] = [const {
+    Mapping {
+        device: AtomicU64::new(0),
+        inode: AtomicU64::new(0),
+        offset: AtomicU64::new(0),
+        bytes: AtomicU64::new(0),
+        address: AtomicU64::new(0),
+    }
+}; MOST];
+static SAID: AtomicBool = AtomicBool::new(false);
+
+/// What is mapped: of which file, from where on, how much.
+#[derive(Clone, Copy)]
+struct Piece {
+    file: (u64, u64),
+    offset: u64,
+    bytes: u64,
+}
+
+impl Mapping {
+    fn is_of(&self, file: (u64, u64)) -> bool {
+        self.bytes.load(Relaxed) > 0 && (self.device.load(Relaxed), self.inode.load(Relaxed)) == file
+    }
+
+    /// What both have of the file: from where on, up to where.
+    fn common(&self, piece: Piece) -> Option<(u64, u64)> {
+        let (offset, bytes) = (self.offset.load(Relaxed), self.bytes.load(Relaxed));
+        let (from, to) = (offset.max(piece.offset), (offset + bytes).min(piece.offset + piece.bytes));
+        (from < to).then_some((from, to))
+    }
+}
+
+/// This piece is at an address now. The thread is inside of a hook.
+fn mapped(thread: &'static Thread, address: u64, piece: Piece, place: usize) {
+    ownership::give_up(address, piece.bytes);
+    LOCK.lock();
+    for mapping in MAPPINGS.iter().filter(|mapping| mapping.is_of(piece.file)) {
+        if let Some((from, to)) = mapping.common(piece) {
+            let first = mapping.address.load(Relaxed) + (from - mapping.offset.load(Relaxed));
+            log::ordered(thread, Kind::Alias, place, [address + (from - piece.offset), first, to - from]);
+        }
+    }
+    match MAPPINGS.iter().find(|mapping| mapping.bytes.load(Relaxed) == 0) {
+        Some(free) => {
+            free.device.store(piece.file.0, Relaxed);
+            free.inode.store(piece.file.1, Relaxed);
+            free.offset.store(piece.offset, Relaxed);
+            free.address.store(address, Relaxed);
+            free.bytes.store(piece.bytes, Relaxed);
+        }
+        None if !SAID.swap(true, Relaxed) => say(format_args!(
+            "more than {MOST} shared mappings: whether two of them are one memory is not known any more"
+        )),
+        None => {}
+    }
+    LOCK.unlock();
+}
+
+/// A file was mapped.
+pub fn file_mapped(thread: &'static Thread, address: u64, bytes: u64, file: c_int, offset: u64, place: usize) {
+    if let Some(identity) = identity(file) {
+        mapped(
+            thread,
+            address,
+            Piece { file: identity, offset, bytes: bytes.next_multiple_of(sys::PAGE as u64) },
+            place,
+        );
+    }
+}
+
+/// Memory from this address on is mapped no more.
+pub fn unmapped(address: u64) {
+    LOCK.lock();
+    let here = MAPPINGS.iter().filter(|mapping| mapping.address.load(Relaxed) == address);
+    here.for_each(|mapping| mapping.bytes.store(0, Relaxed));
+    LOCK.unlock();
+}
+
+/// The bytes of a segment.
+fn size_of_segment(id: c_int) -> u64 {
+    const STATUS: c_int = 2;
+    const SIZE: usize = 6; // in words
+    let mut segment = [0u64; 16];
+    if call!(SHMCTL, id, STATUS, segment.as_mut_ptr()) < 0 { 0 } else { segment[SIZE] }
+}
+
+extern "C" fn shmat_(id: c_int, at: *const c_void, flags: c_int, place: usize) -> usize {
+    const FAILED: usize = usize::MAX;
+    let address = real::shmat(id, at, flags);
+    if let Some(thread) = tracked().filter(|_| address != FAILED) {
+        thread.begin();
+        let bytes = size_of_segment(id);
+        log::sync(thread, Kind::Allocate, place, address as u64, bytes);
+        mapped(thread, address as u64, Piece { file: (SEGMENTS, id as u64), offset: 0, bytes }, place);
+        thread.end();
+    }
+    address
+}
+
+extern "C" fn shmdt_(address: usize, _: usize) -> c_int {
+    if let Some(thread) = tracked() {
+        thread.occupy();
+        unmapped(address as u64);
+        thread.end();
+    }
+    real::shmdt(address)
+}
+
+interpose! {
+    shmat "rcx" => shmat_;
+    shmdt "rsi" => shmdt_;
+}

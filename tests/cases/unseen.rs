@@ -1,0 +1,116 @@
+//! `docs/orders.md` against the recorder: each call that it interposes has a row, and what a row calls unseen is in the trace.
+
+use super::support::Workshop;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Calls whose rows say unseen, each as a program does it, and the name that the trace has.
+const UNSEEN: [(&str, &str); 12] = [
+    ("alarm", "alarm(0);"),
+    ("setitimer", "struct itimerval v = {0}; setitimer(ITIMER_REAL, &v, 0);"),
+    (
+        "timerfd_settime",
+        "struct itimerspec v = {.it_value = {0, 1}}; timerfd_settime(timerfd_create(CLOCK_MONOTONIC, 0), 0, &v, 0);",
+    ),
+    ("waitpid", "waitpid(-1, 0, WNOHANG);"),
+    ("kill", "kill(getppid(), 0);"),
+    ("flockfile", "flockfile(stdout); funlockfile(stdout);"),
+    ("dlopen", "dlopen(0, RTLD_NOW);"),
+    ("syscall", "int p[2]; pipe(p); syscall(SYS_write, p[1], \"x\", 1);"),
+    ("read", "int p[2]; char c; pipe(p); syscall(SYS_write, p[1], \"x\", 1); read(p[0], &c, 1);"),
+    ("aio_error", "struct aiocb a = {0}; aio_error(&a);"),
+    (
+        "semop",
+        "struct sembuf o = {0, 0, 0}; int s = semget(IPC_PRIVATE, 1, 0600); semop(s, &o, 1); semctl(s, 0, IPC_RMID);",
+    ),
+    ("splice", "int p[2], q[2]; pipe(p); pipe(q); write(p[1], \"x\", 1); splice(p[0], 0, q[1], 0, 1, 0);"),
+];
+
+const HEADERS: &str = "aio.h dlfcn.h pthread.h signal.h stdio.h stdlib.h sys/ipc.h sys/sem.h sys/syscall.h sys/time.h sys/timerfd.h \
+                       sys/wait.h unistd.h fcntl.h";
+
+#[test]
+fn what_a_row_calls_unseen_is_in_the_trace() {
+    let workshop = Workshop::empty();
+    let mut source = String::from("#define _GNU_SOURCE\n");
+    HEADERS.split_whitespace().for_each(|header| source += &format!("#include <{header}>\n"));
+    source += "int shared;\nstatic void *other(void *a) { shared++; return a; }\n";
+    for (name, code) in UNSEEN {
+        source += &format!("static void do_{name}(void) {{ {code} }}\n");
+    }
+    source += "int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, other, 0);\n    shared++;\n";
+    UNSEEN.iter().for_each(|(name, _)| source += &format!("    do_{name}();\n"));
+    source += "    pthread_join(t, 0);\n    return 0;\n}\n";
+    std::fs::write(workshop.path("unseen.c"), source).expect("written");
+    workshop.make("foretrace cc -w -g -pthread -o program unseen.c -lrt -ldl");
+    workshop.make("foretrace record -o run -- ./program");
+    let trace = workshop.trace("run");
+    let seen: BTreeSet<&str> = trace.iter().filter(|event| event["op"] == "unseen").filter_map(what).collect();
+    for (name, _) in UNSEEN {
+        assert!(seen.contains(name), "no unseen `{name}` among {seen:?}");
+    }
+    let columns: Vec<String> = rows().into_iter().filter(|row| row.contains("unseen")).collect();
+    for (name, _) in UNSEEN {
+        assert!(columns.iter().any(|row| row.contains(&format!("`{name}`"))), "no row says that `{name}` is unseen");
+    }
+}
+
+fn what(event: &Value) -> Option<&str> {
+    event["what"].as_str()
+}
+
+/// The rows of the page's tables.
+fn rows() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/orders.md");
+    let page = std::fs::read_to_string(page).expect("docs/orders.md");
+    page.lines().filter(|line| line.starts_with("| ")).map(str::to_string).collect()
+}
+
+/// Files of the runtime whose functions order threads.
+const FILES: [&str; 13] = [
+    "barrier",
+    "channels",
+    "cond",
+    "contexts",
+    "file_locks",
+    "ipc",
+    "mutex",
+    "notices",
+    "outside",
+    "polling",
+    "rwlock",
+    "semaphore",
+    "unseen",
+];
+
+#[test]
+fn each_call_that_is_interposed_has_a_row() {
+    let rows = rows().concat();
+    let mut missing = Vec::new();
+    for file in FILES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("runtime/src/interpose/{file}.rs"));
+        let source = std::fs::read_to_string(path).expect("a file of the runtime");
+        let names = source.lines().filter_map(interposed).filter(|name| !is_other_name(name));
+        missing.extend(names.filter(|name| !rows.contains(&format!("`{name}`"))).map(str::to_string));
+    }
+    assert!(missing.is_empty(), "no row of docs/orders.md names {missing:?}");
+}
+
+/// The function that a line of `interpose!` or `unseen!` names.
+fn interposed(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("    ")?;
+    let (name, rest) = line.split_once(' ')?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_entry = rest.starts_with("\"r") && rest.contains("=>") || rest.starts_with("Some(") || rest == "None;";
+    (is_name && name != "let" && is_entry).then_some(name)
+}
+
+/// Other names of calls that have a row, and what makes or ends objects, which orders nothing.
+fn is_other_name(name: &str) -> bool {
+    let is_life = ["_init", "_destroy"].iter().any(|end| name.ends_with(end));
+    is_life
+        || name.ends_with("64")
+        || name.starts_with("__pthread_")
+        || matches!(name, "socket" | "shmdt" | "epoll_ctl" | "foretrace_unseen")
+}
