@@ -64,7 +64,7 @@ pub fn plan_of_edited(
     }
     let triple = <[Target; 3]>::try_from(targets).ok();
     let recording = recording.and_then(|folder| folder.canonicalize().ok());
-    Ok(Matched::All(Plan { turns: Vec::new(), expected: Vec::new(), recording, triple }, notes))
+    Ok(Matched::All(Plan { turns: Vec::new(), handlers: Vec::new(), expected: Vec::new(), recording, triple }, notes))
 }
 
 /// What is said of a place that is elsewhere now.

@@ -3,7 +3,7 @@
 use super::folder::Folder;
 use super::launch::{Ending, Mode, Part, RecordError, Run};
 use super::program::Program;
-use super::schedule::{Turn, as_file};
+use super::schedule::{Handler, Turn, as_file};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
@@ -19,6 +19,8 @@ use std::time::Duration;
 pub struct Plan {
     /// The turns that its threads take.
     pub turns: Vec<Turn>,
+    /// Where handlers of signals ran in the recording, if that is known: signals that arrive earlier wait until there.
+    pub handlers: Vec<Handler>,
     /// The events that must come of it, in order.
     pub expected: Vec<Expected>,
     /// The recording that it comes from, where that is known and still there.
@@ -109,8 +111,10 @@ impl Plan {
         let places = [target(triple.first), target(triple.remote), target(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
         let turns = turns(expected.iter().map(|step| (step, step.at)));
+        let handlers =
+            recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
-        Ok(Plan { turns, expected, recording, triple: Some([first, remote, second]) })
+        Ok(Plan { turns, handlers, expected, recording, triple: Some([first, remote, second]) })
     }
 
     /// The plan to do again what a recording shows.
@@ -130,14 +134,14 @@ impl Plan {
         let steps = expected.len() - usize::from(events.deadlocked());
         let turns = turns(expected.iter().zip(ends).take(steps));
         let recording = folder.canonicalize().ok();
-        Ok(Plan { turns, expected, recording, triple: None })
+        Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None })
     }
 
     /// Writes the schedule for the runtime.
     pub fn write_schedule(&self, folder: &Folder) -> Result<PathBuf, ReplayError> {
         let path = folder.path().join("schedule");
         let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
-        let text = triple + &as_file(&self.turns);
+        let text = triple + &as_file(&self.turns, &self.handlers);
         write_whole(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)

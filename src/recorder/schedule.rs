@@ -13,9 +13,15 @@ pub struct Turn {
     pub first: u64,
 }
 
+/// A signal handler that ran while the program was recorded: the thread, and the position of the record that it starts with.
+pub type Handler = (String, u64);
+
 /// The schedule as the runtime reads it.
-pub fn as_file(turns: &[Turn]) -> String {
+pub fn as_file(turns: &[Turn], handlers: &[Handler]) -> String {
     let mut text = String::new();
+    for (path, at) in handlers {
+        writeln!(text, "handler {path} {at}").expect("into a string");
+    }
     for turn in turns {
         writeln!(text, "{} {} {}", turn.path, turn.until, turn.first).expect("into a string");
     }

@@ -130,6 +130,17 @@ impl Events {
         records.any(|record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK)
     }
 
+    /// Where handlers of signals began, of each thread in order.
+    pub fn handlers(&self) -> Vec<(String, u64)> {
+        let starts = |record: &&Record| record.kind == Kind::HandlerBegin && record.words[0] != 0;
+        let of_thread = |(path, records): (&String, &Vec<Record>)| -> Vec<(String, u64)> {
+            records.iter().filter(starts).map(|record| (path.clone(), record.at)).collect()
+        };
+        let mut handlers: Vec<(String, u64)> = self.threads.iter().flat_map(of_thread).collect();
+        handlers.sort();
+        handlers
+    }
+
     /// All events in the order in which they took effect, as what another run should do.
     pub fn as_expected(&self) -> Vec<Expected> {
         let mut events: Vec<(u64, Expected)> = Vec::new();

@@ -82,11 +82,14 @@ cases! {
     mmap_twice: "mmap-twice.c";
     robust: "robust.c";
     ucontext: "ucontext.c";
+    signals: "signals.c";
     orders_cancel: "orders-cancel.c";
     orders_contexts: "orders-contexts.c";
     orders_epoll: "orders-epoll.c";
     orders_eventfd_semaphore: "orders-eventfd-semaphore.c";
     orders_flock: "orders-flock.c";
+    orders_handler: "orders-handler.c";
+    orders_handler_in_wait: "orders-handler-in-wait.c";
     orders_mapped_lock: "orders-mapped-lock.c";
     orders_mapped_parts: "orders-mapped-parts.c";
     orders_messages: "orders-messages.c";

@@ -375,8 +375,8 @@ fn waits() {
     refused(HEADER, &[take, &wake("")], "found a `wake` where thread 1 does not wait, expected a `wait` before");
     refused(
         HEADER,
-        &[take, wait, r#"{"t":1,"op":"read","var":"x"}"#],
-        "found a `read` while thread 1 waits since event 1, expected a `wake` on `c` with `m`",
+        &[take, wait, r#"{"t":1,"op":"signal","cond":"c"}"#],
+        "found a `signal` while thread 1 waits since event 1, expected a `wake` on `c` with `m`",
     );
     refused(
         HEADER,

@@ -10,7 +10,7 @@ mod steer;
 mod target;
 mod watchdog;
 
-pub use replay::{following, prefer};
+pub use replay::{following, is_time_for_handler, prefer};
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
 

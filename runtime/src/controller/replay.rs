@@ -29,12 +29,14 @@ struct Line {
 struct Plan {
     lines: Cell<&'static [Line]>,
     position: Cell<usize>,
+    /// Where handlers of signals began in the recording.
+    handlers: Cell<&'static [Line]>,
 }
 
 // SAFETY: as above.
 unsafe impl Sync for Plan {}
 
-static PLAN: Plan = Plan { lines: Cell::new(&[]), position: Cell::new(0) };
+static PLAN: Plan = Plan { lines: Cell::new(&[]), position: Cell::new(0), handlers: Cell::new(&[]) };
 static FOLLOWING: AtomicBool = AtomicBool::new(false);
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
@@ -43,8 +45,15 @@ pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str>
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let count = lines(text).count();
     let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
-    let mut turns = 0;
+    let (mut turns, mut handlers) = (0, 0);
     for line in lines(text) {
+        if let Some(handler) = line.strip_prefix(HANDLER) {
+            let line = parse(handler).ok_or("a line of the schedule is not `handler <path> <at>`")?;
+            handlers += 1;
+            // SAFETY: there is room for all of them: turns from the start, these from the end.
+            unsafe { memory.cast::<Line>().add(count - handlers).write(line) };
+            continue;
+        }
         if let Some((role, access)) = target::role(line) {
             steer::prepare(role, access)?;
             continue;
@@ -56,11 +65,26 @@ pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str>
     }
     // SAFETY: written just now, never freed.
     PLAN.lines.set(unsafe { core::slice::from_raw_parts(memory.cast(), turns) });
+    // SAFETY: as above.
+    PLAN.handlers.set(unsafe { core::slice::from_raw_parts(memory.cast::<Line>().add(count - handlers), handlers) });
     if stops {
         steer::stop_at_remote();
     }
     FOLLOWING.store(true, SeqCst);
     Ok(())
+}
+
+/// What a line starts with that says where a handler of a signal began in the recording.
+const HANDLER: &[u8] = b"handler ";
+
+/// Whether the thread handles a signal that arrives now: one that it handled later in the recording waits until there.
+pub fn is_time_for_handler(thread: &Thread) -> bool {
+    if !FOLLOWING.load(SeqCst) {
+        return true;
+    }
+    let (path, count) = (thread.path(), thread.count());
+    let later = PLAN.handlers.get().iter().filter(|handler| handler.path == path.bytes() && handler.at >= count);
+    later.map(|handler| handler.at).min().is_none_or(|next| next == count)
 }
 
 fn read(name: &[u8]) -> Option<&'static [u8]> {

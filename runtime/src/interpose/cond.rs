@@ -4,6 +4,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::mutex::{self, c11};
+use super::unseen::{self, What};
 use super::{by_clock, interpose, real, threads, tracked};
 use crate::controller;
 use crate::log;
@@ -124,6 +125,7 @@ fn wait_shared(
     let by = if result == ETIMEDOUT { WOKEN_BY_TIMEOUT } else { WOKEN_SPURIOUSLY };
     log::sync(thread, Kind::Wake, place, condition as u64, by);
     thread.end();
+    unseen::mark(thread, What::anything(c"a condition between processes"), place);
     result
 }
 

@@ -199,7 +199,7 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
     unsafe {
         match thread {
             None => unrecorded(signal, information, context),
-            Some(thread) if !thread.occupied() => {
+            Some(thread) if !thread.occupied() && is_time(thread, signal, synchronous(signal, information)) => {
                 if synchronous(signal, information) {
                     held::faulted(thread, *information.cast::<u64>().add(FAULT_ADDRESS));
                 }
@@ -210,6 +210,12 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
         }
     }
     sys::set_errno(error);
+}
+
+/// Whether the program's handler may run now: in a replay it runs where it did in the recording.
+fn is_time(thread: &Thread, signal: c_int, synchronous: bool) -> bool {
+    let is_handled = WISHES[signal as usize].handler.load(Acquire) > IGNORE;
+    synchronous || !is_handled || !controller::replaying() || controller::is_time_for_handler(thread)
 }
 
 /// A thread that is not recorded: the program's handler, or what would happen without us.
@@ -321,9 +327,12 @@ unsafe fn defer(thread: &'static Thread, signal: c_int, information: *mut c_void
 #[cold]
 #[inline(never)]
 pub fn deliver(thread: &'static Thread) {
-    thread.pending.set(false);
     let deferred = &thread.deferred;
     let signal = deferred.signal.get();
+    if !is_time(thread, signal, false) {
+        return;
+    }
+    thread.pending.set(false);
     let wish = &WISHES[signal as usize];
     let before = deferred.mask.get();
     // SAFETY: the thread's own; the next one may come while this one is handled.

@@ -92,7 +92,6 @@ macro_rules! unseen {
         mod calls {
             use super::*;
             $(
-                #[allow(non_snake_case)]
                 pub extern "C" fn $name(a: usize, b: usize, c: usize, d: usize, e: usize, place: usize) -> usize {
                     static REAL: AtomicUsize = AtomicUsize::new(0);
                     const NAME: &CStr =

@@ -153,11 +153,15 @@ impl Open {
     }
 }
 
-/// While a thread waits, transactions may end and start and the run may fail; else the wake comes.
+/// While a thread waits, transactions may end and start, the run may fail, and a signal handler of the thread may access memory, give and
+/// take what other threads wait for, but no lock; else the wake comes.
 fn may_happen_in_wait(trace: &Trace, event: &Event, waiting: Waiting) -> Result<(), Problem> {
     let fits = match event.op {
         Op::Wake { cond, lock, .. } => (cond, lock) == (waiting.cond, waiting.lock),
         Op::Begin { .. } | Op::End { .. } | Op::Fail { .. } => true,
+        Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } | Op::Let { .. } | Op::Assume { .. } => true,
+        Op::Post { .. } | Op::Down { .. } | Op::Arrive { .. } | Op::Depart { .. } => true,
+        Op::Unseen { .. } | Op::Free { .. } | Op::Call { .. } | Op::Return { .. } => true,
         _ => false,
     };
     if fits {
