@@ -10,6 +10,10 @@
  *
  * FORETRACE_RECORD_OFF() and FORETRACE_RECORD_ON() switch recording off and on again; the trace is of what was recorded last.
  *
+ * FORETRACE_LOCK("take") before a function says that it takes the lock that its first parameter (in C++: the object) is, so that a
+ * lock of the program's own is seen as one: also "try" (the answer is not 0 if it has the lock), "try=0" (the answer is 0 then), "give", and of a
+ * lock that can be shared "take shared", "take alone" and so on; "give either" gives back whatever the thread holds.
+ *
  * They do nothing unless `foretrace cc` or `foretrace c++` compiles the program. The label is a string literal, or any
  * string that lives as long as the program. */
 #ifndef FORETRACE_H
@@ -32,6 +36,11 @@ void foretrace_record_off(void);
 #define FORETRACE_ATOMIC_END(label) foretrace_atomic_end(label)
 #define FORETRACE_RECORD_ON() foretrace_record_on()
 #define FORETRACE_RECORD_OFF() foretrace_record_off()
+#ifdef __clang__
+#define FORETRACE_LOCK(what) __attribute__((annotate("foretrace lock " what)))
+#else
+#define FORETRACE_LOCK(what)
+#endif
 
 #else
 
@@ -39,6 +48,7 @@ void foretrace_record_off(void);
 #define FORETRACE_ATOMIC_END(label) ((void)(label))
 #define FORETRACE_RECORD_ON() ((void)0)
 #define FORETRACE_RECORD_OFF() ((void)0)
+#define FORETRACE_LOCK(what)
 
 #endif
 

@@ -9,6 +9,7 @@ use crate::hooks::Hooks;
 use crate::inline;
 use crate::join::{hold, join};
 use crate::llvm::{Context, LlvmError, Machine, Module, Value};
+use crate::locks::{self, BadLock, names::LockNames};
 use crate::outside;
 use crate::plain::Plain;
 use crate::rust::{self, UnknownLock};
@@ -16,10 +17,11 @@ use crate::sidecar::{self, Function, SECTION, Unit};
 use crate::source::Sources;
 use crate::undefined::decide_constants;
 use foretrace_runtime::record::Site;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// How to instrument.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The bitcode was optimised as the program ships; its accesses are kept as they are.
     pub as_shipped: bool,
@@ -27,6 +29,8 @@ pub struct Options {
     pub source: Source,
     /// How the code is optimised that runs with recording off.
     pub level: Level,
+    /// Functions that the user says are those of locks.
+    pub locks: LockNames,
 }
 
 /// A level of optimisation, as compilers have them.
@@ -98,6 +102,9 @@ pub enum InstrumentError {
     /// Rust's standard library is not as expected.
     #[error(transparent)]
     Rust(#[from] UnknownLock),
+    /// What is said to be a lock cannot be one.
+    #[error(transparent)]
+    Lock(#[from] BadLock),
     /// It has more instructions than sites.
     #[error("{instructions} instructions are too many for one source file, at most {} can be instrumented", MOST_SITES)]
     TooLarge {
@@ -121,16 +128,17 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     if options.source == Source::Rust {
         rust::give_to_runtime(&module)?;
     }
+    let locks = locks_to_runtime(&module, &options)?;
     if !options.as_shipped && options.source == Source::C {
         keep_calls(&module);
     }
-    module.run(preparation(options), &machine)?;
-    let (functions, left) = functions_to_instrument(&module, options.source);
+    module.run(preparation(&options), &machine)?;
+    let (functions, left) = functions_to_instrument(&module, options.source, &locks);
     outside::give_to_runtime(&module, &functions);
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
     decide_constants(&context, &functions);
-    let mut unit = describe(&module, &functions, unit_id(&module, bitcode), options)?;
+    let mut unit = describe(&module, &functions, unit_id(&module, bitcode), &options)?;
     let computable = computable(&mut unit, &|symbol| is_definite(&module, symbol));
     let mut hooks = Hooks::new(&module, unit.id, computable);
     for (function, described) in functions.iter().zip(&unit.functions) {
@@ -159,6 +167,19 @@ pub fn translate(bitcode: &[u8], name: &str) -> Result<Vec<u8>, InstrumentError>
     Ok(module.emit(&machine)?)
 }
 
+/// Gives recognised locks to the runtime; the functions that are not to be instrumented therefore.
+fn locks_to_runtime(module: &Module, options: &Options) -> Result<HashSet<String>, BadLock> {
+    if options.source == Source::RustStd {
+        return Ok(HashSet::new());
+    }
+    let is_rust = options.source == Source::Rust;
+    let mut left = locks::give_to_runtime(module, &options.locks, is_rust)?;
+    if is_rust {
+        left.extend(rust::give_condvars_to_runtime(module));
+    }
+    Ok(left)
+}
+
 /// Calls of the source stay calls where the program is recorded.
 fn keep_calls(module: &Module) {
     for function in module.functions() {
@@ -177,7 +198,7 @@ fn is_definite(module: &Module, symbol: &str) -> bool {
 
 /// Passes before instrumentation: what no code can do without (coroutines are taken apart); bodies that other units have
 /// too are theirs; variables whose address nobody takes become values; no edge leaves a branching block for a joining one.
-fn preparation(options: Options) -> &'static str {
+fn preparation(options: &Options) -> &'static str {
     if options.as_shipped || options.source == Source::RustStd {
         "elim-avail-extern,function(break-crit-edges)"
     } else {
@@ -193,12 +214,14 @@ fn stays(name: &str, source: Source) -> bool {
 }
 
 /// The functions with bodies, and those among them that have to be left as they are.
-fn functions_to_instrument(module: &Module, source: Source) -> (Vec<Value>, Left) {
+fn functions_to_instrument(module: &Module, source: Source, locks: &HashSet<String>) -> (Vec<Value>, Left) {
     let resolvers = module.resolvers();
     let (mut wanted, mut left) = (Vec::new(), Vec::new());
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         let why = if resolvers.contains(&function) {
             Some("it runs before the program is relocated")
+        } else if locks.contains(&function.name()) {
+            Some("it is a lock's")
         } else if stays(&function.name(), source) {
             Some("it is a part of the standard library that does not synchronise threads")
         } else {
@@ -222,7 +245,7 @@ fn with_made_ones(module: &Module, functions: Vec<Value>, left: &Left) -> Vec<Va
 }
 
 /// Numbers the sites and describes every function.
-fn describe(module: &Module, functions: &[Value], id: u32, options: Options) -> Result<Unit, InstrumentError> {
+fn describe(module: &Module, functions: &[Value], id: u32, options: &Options) -> Result<Unit, InstrumentError> {
     let mut describer =
         Describer { sources: Sources::of(module), calls: Calls::of(module, functions), layout: module.layout() };
     let mut described: Vec<Function> = Vec::with_capacity(functions.len());

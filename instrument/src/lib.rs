@@ -18,6 +18,7 @@ mod intrinsics;
 mod join;
 mod labels;
 mod llvm;
+pub mod locks;
 mod operand;
 mod outside;
 mod plain;

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod library;
+pub mod lock_calls;
 pub mod open;
 pub mod record;
 

@@ -88,6 +88,8 @@ pub struct Thread {
     pub part: window::Part,
     /// What it gets from outside.
     pub feed: Feed,
+    /// The function of a lock that it is in.
+    pub in_lock: interpose::locks::InLock,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
     /// Whether it was seen to unwind since it was cancelled.
@@ -109,7 +111,7 @@ static TABLE: AtomicPtr<AtomicPtr<Thread>> = AtomicPtr::new(core::ptr::null_mut(
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static FOREIGN: AtomicU64 = AtomicU64::new(0);
 
-// Words of thread-local storage: the thread, null where not known yet, `UNRECORDED`; the thread if it owns memory, else null.
+// Words of thread-local storage: the thread, null where not known yet, with `UNRECORDED`; the thread if it owns memory, else null.
 global_asm!(
     ".pushsection .tbss,\"awT\",@nobits",
     ".globl foretrace_current",
@@ -127,6 +129,7 @@ global_asm!(
     ".popsection"
 );
 
+/// Alone, or in the address of a thread that does for a while what nobody records.
 const UNRECORDED: usize = 1;
 
 #[inline(always)]
@@ -141,7 +144,7 @@ fn local() -> usize {
 }
 
 fn set_local(word: usize) {
-    let owner = if word > UNRECORDED && ownership::ready() { word } else { 0 };
+    let owner = if word & UNRECORDED == 0 && ownership::ready() { word } else { 0 };
     // SAFETY: writes the words above of this thread.
     unsafe {
         asm!("mov {0}, qword ptr [rip + foretrace_current@GOTTPOFF]", "mov qword ptr fs:[{0}], {1}", out(reg) _,
@@ -167,13 +170,13 @@ pub fn owner() -> Option<&'static Thread> {
 #[inline(always)]
 pub fn current() -> Option<&'static Thread> {
     let word = local();
-    if word > UNRECORDED { Some(at(word)) } else { unknown(word) }
+    if word & UNRECORDED == 0 && word != 0 { Some(at(word)) } else { unknown(word) }
 }
 
 /// The same for code that may run anywhere: starts nothing.
 pub fn known() -> Option<&'static Thread> {
-    let word = local();
-    (word > UNRECORDED).then(|| at(word))
+    let word = local() & !UNRECORDED;
+    (word != 0).then(|| at(word))
 }
 
 #[inline(always)]
@@ -185,7 +188,7 @@ fn at(word: usize) -> &'static Thread {
 #[cold]
 #[inline(never)]
 fn unknown(word: usize) -> Option<&'static Thread> {
-    if word == UNRECORDED {
+    if word & UNRECORDED != 0 {
         return None;
     }
     if !mode::ready() {
@@ -248,6 +251,16 @@ impl Thread {
     /// From here on it is the one that runs here.
     pub fn enter(&'static self) {
         self.tid.store(sys::gettid(), Relaxed);
+        set_local(core::ptr::from_ref(self) as usize);
+    }
+
+    /// From here on nothing that it does is recorded, until [`Thread::show`].
+    pub fn hide(&'static self) {
+        set_local(core::ptr::from_ref(self) as usize | UNRECORDED);
+    }
+
+    /// Ends [`Thread::hide`].
+    pub fn show(&'static self) {
         set_local(core::ptr::from_ref(self) as usize);
     }
 

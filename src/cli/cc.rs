@@ -12,6 +12,8 @@ use std::process::ExitCode;
 ///
 ///   --as-shipped     keep the program's own optimisation (-O2 and the like), and so the accesses that it ships with
 ///   --gcc            use gcc even where there is a clang (FORETRACE_CC=gcc does the same)
+///   --lock RULE      functions of a lock of the program's own, as 'spin_lock,?spin_trylock/spin_unlock'; more rules may stand in a
+///                    file foretrace.locks beside the source or above (docs/recorder.md)
 ///   --print-include  show the folder of foretrace.h, with which programs mark transactions
 ///
 /// CC="foretrace cc" ./configure works. Where the compiler has to be one path (CMake), give it a link to foretrace by

@@ -1,6 +1,7 @@
 //! Small programs that say themselves what is right: a block labelled "no …" must have no feasible candidate, one labelled
 //! "yes …" needs one in some recording. Every witness and every recording's own schedule must be followed, and a recorded program behaves as a native one.
 
+mod rust;
 #[path = "../recorder/support.rs"]
 #[allow(dead_code)] // the other tests use the rest
 mod support;
@@ -64,6 +65,10 @@ cases! {
     outside: "outside.c";
     outside_cpp: "outside.cpp";
     posix_sync: "posix-sync.c";
+    own_lock: "own-lock.cpp";
+    own_rwlock: "own-rwlock.c";
+    own_spin: "own-spin.c";
+    own_ticket: "own-ticket.c";
     realloc: "realloc.c";
     recursive: "recursive.c";
     rwlock: "rwlock.c";
@@ -121,20 +126,27 @@ fn judge(file: &str, flags: &str) {
     let clang = clang(is_cpp);
     workshop.make(&format!("{clang} -I\"$(foretrace cc --print-include)\" {compile} native {libraries}"));
     workshop.make(&format!("foretrace {driver} {compile} program {libraries}"));
-    let usual: BTreeSet<(Option<i32>, String)> = (0..NATIVE_RUNS)
+    let usual: BTreeSet<Behaviour> = (0..NATIVE_RUNS)
         .map(|_| ran(&mut Command::new(workshop.path("native"))))
         .map(|run| (run.status, run.out))
         .collect();
     let text = std::fs::read_to_string(&source).expect("read");
     let marked = ["YES(", "NO(", "\"yes ", "\"no ", "FORETRACE_ATOMIC"].iter().any(|mark| text.contains(mark));
     let asked = if marked { "--candidates all" } else { "--candidates all --atomic threads" };
+    judge_built(&workshop, file, asked, &usual);
+}
 
+/// How a program ended, and what it wrote.
+type Behaviour = (Option<i32>, String);
+
+/// The same of a program that is built.
+fn judge_built(workshop: &Workshop, file: &str, asked: &str, usual: &BTreeSet<Behaviour>) {
     let mut wrong = String::new();
     let mut verdicts = Verdicts::new();
     let mut replays = 0;
     for (index, mode) in MODES.iter().enumerate() {
         let recording = format!("run{index}");
-        let mut case = Case { workshop: &workshop, name: format!("{mode} ({recording})"), wrong: &mut wrong };
+        let mut case = Case { workshop, name: format!("{mode} ({recording})"), wrong: &mut wrong };
         let recorded = case.shell(&format!("foretrace record -o {recording} {mode} -- ./program"));
         // A shell's own status of a program that a signal ended.
         if !usual.contains(&(recorded.status, recorded.out.clone()))

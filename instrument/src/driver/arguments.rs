@@ -60,6 +60,8 @@ pub struct Arguments {
     pub as_shipped: bool,
     /// Whether gcc is asked for.
     pub gcc: bool,
+    /// What `--lock` says, once for each time.
+    pub locks: Vec<String>,
     /// Whether the folder with `foretrace.h` is asked for.
     pub print_include: bool,
     /// What to tell the user.
@@ -172,6 +174,7 @@ impl Arguments {
                 output: None,
                 as_shipped: false,
                 gcc: false,
+                locks: Vec::new(),
                 print_include: false,
                 notes: Vec::new(),
                 words: Vec::new(),
@@ -220,6 +223,8 @@ impl Parser {
         match word.to_str() {
             Some("--as-shipped") => self.found.as_shipped = true,
             Some("--gcc") => self.found.gcc = true,
+            Some("--lock") => self.found.locks.push(rest.next().unwrap_or_default().to_string_lossy().into_owned()),
+            Some(text) if text.starts_with("--lock=") => self.found.locks.push(text["--lock=".len()..].to_owned()),
             Some("--print-include") => self.found.print_include = true,
             _ => {
                 let value = if takes_value(&word) { rest.next() } else { None };

@@ -63,7 +63,9 @@ impl Job<'_> {
         self.keep_bitcode(environment, &made.stdout)?;
         let name = self.file.to_string_lossy();
         let level = self.level().0;
-        let options = Options { as_shipped: self.arguments.as_shipped, level, ..Options::default() };
+        let mut locks = environment.locks.clone();
+        locks.add_file_for(Path::new(self.file)).map_err(DriverError::Lock)?;
+        let options = Options { as_shipped: self.arguments.as_shipped, level, locks, ..Options::default() };
         let instrumented = instrument(&made.stdout, &name, options)
             .map_err(|source| DriverError::Instrument { file: name.clone().into_owned(), source })?;
         output::write(self.object, &instrumented.object)?;

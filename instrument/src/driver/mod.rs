@@ -14,6 +14,7 @@ mod tools;
 pub use tools::{Language, exit_code};
 
 use crate::instrument::InstrumentError;
+use crate::locks::names::{BadRule, LockNames};
 use crate::runtime::include_folder;
 use arguments::{Arguments, Content, Goal, Part};
 use compile::Job;
@@ -65,6 +66,12 @@ pub enum DriverError {
     /// Functions of a static C library cannot be interposed.
     #[error("{0}: a program without shared libraries cannot be recorded; link it without this option")]
     Static(String),
+    /// What is said of locks cannot be understood.
+    #[error("functions of locks: {0}")]
+    Lock(#[source] BadRule),
+    /// gcc's hooks come between all of a program's code.
+    #[error("--lock needs clang: what gcc compiles cannot be told to leave functions of locks alone")]
+    LockWithGcc,
     /// The runtime cannot be put anywhere.
     #[error("cannot write the runtime to a cache folder or a temporary one: {0}")]
     Runtime(#[source] std::io::Error),
@@ -76,12 +83,15 @@ pub struct Environment {
     keep: Option<PathBuf>,
     /// The folder with `foretrace.h`.
     include: PathBuf,
+    /// Functions of locks, by `--lock`.
+    locks: LockNames,
 }
 
 impl Environment {
     fn read() -> Result<Environment, DriverError> {
         let keep = std::env::var_os("FORETRACE_KEEP").filter(|value| !value.is_empty()).map(PathBuf::from);
-        Ok(Environment { keep, include: include_folder().map_err(DriverError::Runtime)? })
+        let include = include_folder().map_err(DriverError::Runtime)?;
+        Ok(Environment { keep, include, locks: LockNames::default() })
     }
 
     /// What the preprocessor is told.
@@ -94,7 +104,10 @@ impl Environment {
 pub fn run(language: Language, words: Vec<OsString>) -> Result<u8, DriverError> {
     let mut arguments = Arguments::parse(response::expand(words));
     arguments.as_shipped |= std::env::var_os("FORETRACE_AS_SHIPPED").is_some_and(|value| value == "1");
-    let environment = Environment::read()?;
+    let mut environment = Environment::read()?;
+    for rule in &arguments.locks {
+        environment.locks.add(rule).map_err(DriverError::Lock)?;
+    }
     if arguments.print_include {
         println!("{}", environment.include.display());
         return Ok(0);
@@ -102,6 +115,9 @@ pub fn run(language: Language, words: Vec<OsString>) -> Result<u8, DriverError> 
     let scratch = tempfile::Builder::new().prefix("foretrace-").tempdir();
     let scratch = scratch.map_err(|error| DriverError::Write(std::env::temp_dir(), error))?;
     let compiler = choose(&mut arguments, language, scratch.path())?;
+    if compiler.make == Make::Gcc && !arguments.locks.is_empty() {
+        return Err(DriverError::LockWithGcc);
+    }
     for note in &arguments.notes {
         eprintln!("foretrace: note: {note}");
     }

@@ -3,6 +3,7 @@
 use super::tools::exit_code;
 use super::{DriverError, output, response};
 use crate::instrument::{Options, Source, instrument, translate};
+use crate::locks::names::LockNames;
 use crate::runtime::{folder, runtime_archive};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
@@ -24,7 +25,10 @@ pub fn link(words: Vec<OsString>) -> Result<u8, DriverError> {
         None => folder().map_err(DriverError::Runtime)?.join("units"),
     };
     std::fs::create_dir_all(&units).map_err(|error| DriverError::Write(units.clone(), error))?;
-    let linker = Linker { units, program: !words.iter().any(|word| word == "-shared"), version: version() };
+    let mut locks = LockNames::default();
+    locks.add_file_for(Path::new("")).map_err(DriverError::Lock)?;
+    let program = !words.iter().any(|word| word == "-shared");
+    let linker = Linker { units, program, locks, version: version() };
     let mut linked = Vec::new();
     for word in words {
         linker.word(word, &mut linked)?;
@@ -58,6 +62,8 @@ struct Linker {
     units: PathBuf,
     /// Whether it makes a program. Shared libraries are left alone.
     program: bool,
+    /// Functions that the project says are those of locks.
+    locks: LockNames,
     version: u64,
 }
 
@@ -113,7 +119,7 @@ impl Linker {
     /// The object of bitcode, made now or before.
     fn unit(&self, bitcode: &[u8], source: Source, name: &str) -> Result<PathBuf, DriverError> {
         let mut hasher = DefaultHasher::new();
-        (bitcode, self.version, self.program).hash(&mut hasher);
+        (bitcode, self.version, self.program, &self.locks).hash(&mut hasher);
         let shared = || folder().map_err(DriverError::Runtime); // the standard library is every program's
         let units = if source == Source::RustStd { shared()? } else { self.units.clone() };
         let made = units.join(format!("{:016x}.o", hasher.finish()));
@@ -122,7 +128,11 @@ impl Linker {
         }
         let failed = |source| DriverError::Instrument { file: name.to_owned(), source };
         let object = match self.program {
-            true => instrument(bitcode, name, Options { source, ..Options::default() }).map_err(failed)?.object,
+            true => {
+                instrument(bitcode, name, Options { source, locks: self.locks.clone(), ..Options::default() })
+                    .map_err(failed)?
+                    .object
+            }
             false => translate(bitcode, name).map_err(failed)?,
         };
         output::write(&made, &object)?;
@@ -207,8 +217,9 @@ const REPLACED: [&str; 11] = [
     "linker-plugin-lto",
 ];
 /// What makes rustc's bitcode say what the source says, and leave it to the linker.
-const BITCODE: [&str; 7] = [
+const BITCODE: [&str; 8] = [
     "opt-level=0",
+    "no-prepopulate-passes", // functions that are always inlined are still there
     "linker-plugin-lto",
     "codegen-units=1",
     "debuginfo=2",

@@ -194,6 +194,8 @@ table! {
     LLVMGetEnumAttributeAtIndex(Value, c_uint, c_uint) -> Option<Attribute>;
     LLVMGetTypeAttributeValue(Attribute) -> Type;
     LLVMAddAttributeAtIndex(Value, c_uint, Attribute);
+    LLVMRemoveEnumAttributeAtIndex(Value, c_uint, c_uint);
+    LLVMRemoveCallSiteEnumAttribute(Value, c_uint, c_uint);
     LLVMGetStringAttributeAtIndex(Value, c_uint, Text, c_uint) -> Option<Attribute>;
     LLVMGetStringAttributeValue(Attribute, *mut c_uint) -> Text;
     LLVMCreateStringAttribute(ContextRef, Text, c_uint, Text, c_uint) -> Attribute;

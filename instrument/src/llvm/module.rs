@@ -221,6 +221,16 @@ impl Module<'_> {
         }
     }
 
+    /// Takes an attribute from a call, if it has it.
+    pub fn remove_call_attribute(&self, call: Value, name: &str) {
+        unsafe { (api().LLVMRemoveCallSiteEnumAttribute)(call, FUNCTION, super::value::attribute(name)) }
+    }
+
+    /// Takes an attribute from a function, if it has it.
+    pub fn remove_attribute(&self, function: Value, name: &str) {
+        unsafe { (api().LLVMRemoveEnumAttributeAtIndex)(function, FUNCTION, super::value::attribute(name)) }
+    }
+
     /// Takes processor features out of a function that it must not use and that this LLVM has forgotten: it would
     /// complain of each.
     pub fn forget_features(&self, function: Value) {

@@ -1,8 +1,10 @@
-//! What is particular to Rust: names, and the locks of its standard library.
+//! What is particular to Rust: names, and the locks of its standard library and of crates.
 
 mod library;
+mod lock_api;
 mod locks;
 mod names;
+mod spin;
 
 pub use locks::UnknownLock;
 pub use names::rust_name;
@@ -10,4 +12,6 @@ pub use names::rust_name;
 use names::plain;
 
 pub(crate) use library::is_meeting_point;
+pub(crate) use lock_api::{give_condvars_to_runtime, lock_function};
 pub(crate) use locks::give_to_runtime;
+pub(crate) use spin::locks_of_spin;

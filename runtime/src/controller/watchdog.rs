@@ -19,6 +19,10 @@ const TICK: i64 = 5_000_000;
 /// Ticks without anybody who could run, while a signal may still change that.
 const PATIENCE: usize = 200;
 
+/// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
+const PATIENCE_WITH_LOCKS: usize = 20;
+
+static SAME: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static LAST_COUNT: AtomicU64 = AtomicU64::new(0);
 static IDLE: AtomicUsize = AtomicUsize::new(0);
@@ -66,7 +70,9 @@ fn look() {
     let count = thread.count();
     let this = core::ptr::from_ref(thread).cast_mut();
     let same = LAST.swap(this, Relaxed) == this && LAST_COUNT.swap(count, Relaxed) == count;
-    if same && sleeps(thread.tid.load(Relaxed)) {
+    SAME.store(if same { SAME.load(Relaxed) + 1 } else { 0 }, Relaxed);
+    let spins = SAME.load(Relaxed) > PATIENCE_WITH_LOCKS && thread.in_lock.is_inside();
+    if same && (spins || sleeps(thread.tid.load(Relaxed))) {
         held::keep(thread);
         controller::take_turn(thread);
     }

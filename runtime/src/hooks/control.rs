@@ -1,7 +1,7 @@
 //! Where control went and what came from outside: records without an order.
 
 use super::recording;
-use crate::interpose::once;
+use crate::interpose::{locks, once};
 use crate::log;
 use crate::mode;
 use crate::record::Kind;
@@ -65,6 +65,7 @@ pub extern "C" fn __foretrace_branch(condition: u64, site: u64) {
 
 /// An initialiser fails in the call that the exception leaves, not in the landing pad.
 extern "C" fn landing(site: u64, stack: usize) {
+    locks::unwound(stack);
     once::unwound(stack);
     write(Kind::Landing, site, []);
 }

@@ -13,6 +13,7 @@ mod file_locks;
 pub mod futex;
 mod ipc;
 mod jumps;
+pub mod locks;
 mod mappings;
 pub mod memory;
 pub mod mutex;

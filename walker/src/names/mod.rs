@@ -68,6 +68,9 @@ impl Names {
         if (FILE_LOCKS..FILE_LOCKS + (1 << 56)).contains(&address) {
             return "lock of a file".to_string(); // numbers of files differ from run to run
         }
+        if (record::LOCKS..record::LOCKS + (1 << 48)).contains(&address) {
+            return format!("lock {:x}", (address - record::LOCKS) >> 4);
+        }
         if address == record::OUTSIDE {
             return OTHER_PROGRAMS.to_string();
         }

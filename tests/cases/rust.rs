@@ -1,0 +1,46 @@
+//! Rust programs with the locks of crates: a workspace of its own, whose crates cargo fetches.
+
+use super::support::{Workshop, expect, foretrace, ran};
+use super::{Behaviour, NATIVE_RUNS, judge_built};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// A test for each program of the workspace.
+macro_rules! cases {
+    ($($name:ident;)*) => {
+        $(#[test]
+        fn $name() {
+            judge(stringify!($name));
+        })*
+    };
+}
+
+cases! {
+    dashmap;
+    own;
+    parking_lot;
+    spin;
+}
+
+/// The folder of the programs, built once for recording. With recording off they do what native ones do.
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/rust/Cargo.toml");
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-cases");
+        let mut command = foretrace();
+        command.args(["cargo", "build", "--locked", "--manifest-path"]).arg(manifest).arg("--target-dir").arg(&target);
+        expect(0, &mut command);
+        target.join("x86_64-unknown-linux-gnu/debug")
+    })
+}
+
+fn judge(name: &str) {
+    let workshop = Workshop::empty();
+    std::fs::copy(built().join(name), &workshop.program).expect("copied");
+    let run = || ran(&mut Command::new(&workshop.program));
+    let usual: BTreeSet<Behaviour> = (0..NATIVE_RUNS).map(|_| run()).map(|run| (run.status, run.out)).collect();
+    judge_built(&workshop, name, "--candidates all", &usual);
+}
