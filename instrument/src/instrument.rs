@@ -1,5 +1,6 @@
 //! The instrumenter: bitcode in, instrumented object out.
 
+use crate::assembly;
 use crate::calls::Calls;
 use crate::canonical::canonicalise;
 use crate::computable::computable;
@@ -14,6 +15,7 @@ use crate::outside;
 use crate::plain::Plain;
 use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
+use crate::simple_assembly;
 use crate::source::Sources;
 use crate::undefined::decide_constants;
 use foretrace_runtime::record::Site;
@@ -91,6 +93,8 @@ pub struct Instrumented {
     pub unit: Unit,
     /// Functions that were left as they were, with why.
     pub left: Vec<(String, &'static str)>,
+    /// Functions with assembly that may order threads in a way that is not seen.
+    pub assembly: Vec<String>,
 }
 
 /// Why bitcode cannot be instrumented.
@@ -135,6 +139,8 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     module.run(preparation(&options), &machine)?;
     let (functions, left) = functions_to_instrument(&module, options.source, &locks);
     outside::give_to_runtime(&module, &functions);
+    simple_assembly::replace(&module, &functions);
+    let assembly = assembly::tell_runtime(&module, &functions)?;
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
     decide_constants(&context, &functions);
@@ -154,7 +160,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     join(&module, plain, &held)?;
     module.run("globaldce", &machine)?;
     module.verify()?;
-    Ok(Instrumented { object: module.emit(&machine)?, unit, left })
+    Ok(Instrumented { object: module.emit(&machine)?, unit, left, assembly })
 }
 
 /// Makes an object of bitcode as it is, optimised.

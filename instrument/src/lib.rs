@@ -4,6 +4,7 @@ pub mod driver;
 pub mod runtime;
 pub mod sidecar;
 
+mod assembly;
 mod calls;
 mod canonical;
 mod computable;
@@ -24,6 +25,7 @@ mod outside;
 mod plain;
 pub mod rust;
 mod shape;
+mod simple_assembly;
 mod source;
 mod undefined;
 

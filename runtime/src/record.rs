@@ -188,6 +188,9 @@ pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
 /// Locks whose functions have no parameter that says which are these numbers, of which no memory has the address either.
 pub const LOCKS: u64 = 0x7600_0000_0000_0000;
 
+/// What the threads of an OpenMP team meet at: 16 of these numbers for each team, from 1.
+pub const TEAMS: u64 = 0x7700_0000_0000_0000;
+
 /// What is sent to other programs is an `Arrive` at this object, what comes from them a `Depart`: the round is the number of what was
 /// sent, or the last one that what comes may depend on.
 pub const OUTSIDE: u64 = 0x7200_0000_0000_0000;

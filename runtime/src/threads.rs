@@ -90,6 +90,8 @@ pub struct Thread {
     pub feed: Feed,
     /// The function of a lock that it is in.
     pub in_lock: interpose::locks::InLock,
+    /// Where it stands in OpenMP's teams.
+    pub openmp: interpose::openmp::Own,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
     /// Whether it was seen to unwind since it was cancelled.

@@ -35,6 +35,8 @@ cases! {
     alloca: "alloca.c";
     asynchronous: "async.cpp";
     atomic_wait: "atomic-wait.cpp";
+    asm_lock: "asm-lock.c";
+    asm_twins: "asm-twins.c";
     barrier: "barrier.c";
     c11_threads: "c11-threads.c";
     condition_any: "condition-any.cpp";
@@ -65,6 +67,8 @@ cases! {
     outside: "outside.c";
     outside_cpp: "outside.cpp";
     posix_sync: "posix-sync.c";
+    openmp: "openmp.c", "-fopenmp";
+    openmp_twins: "openmp-twins.c", "-fopenmp";
     own_lock: "own-lock.cpp";
     own_rwlock: "own-rwlock.c";
     own_spin: "own-spin.c";

@@ -68,6 +68,16 @@ impl Job<'_> {
         let options = Options { as_shipped: self.arguments.as_shipped, level, locks, ..Options::default() };
         let instrumented = instrument(&made.stdout, &name, options)
             .map_err(|source| DriverError::Instrument { file: name.clone().into_owned(), source })?;
+        if let Some(function) = instrumented.assembly.first() {
+            let more = match instrumented.assembly.len() {
+                1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            eprintln!(
+                "foretrace: note: {name}: assembly in {function}{more} may order threads in a way that is not seen; verdicts that \
+                 rest on it say so"
+            );
+        }
         output::write(self.object, &instrumented.object)?;
         Ok(0)
     }

@@ -16,6 +16,9 @@ pub fn link(arguments: &Arguments, compiler: &Compiler, objects: Vec<PathBuf>) -
     }
     let mut objects = VecDeque::from(objects);
     let mut words = Vec::new();
+    if arguments.words.iter().any(|word| word.to_string_lossy().starts_with("-fopenmp")) {
+        words.push("-Wl,--no-as-needed".into()); // with recording off its library does the work
+    }
     for part in &arguments.parts {
         match part {
             Part::Compiled { .. } => words.extend(objects.pop_front().map(OsString::from)),

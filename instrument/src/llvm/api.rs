@@ -254,6 +254,7 @@ table! {
     LLVMGetTailCallKind(Value) -> c_uint;
     LLVMSetTailCallKind(Value, c_uint);
     LLVMGetInlineAsmAsmString(Value, *mut usize) -> Text;
+    LLVMGetInlineAsmConstraintString(Value, *mut usize) -> Text;
     LLVMGetConstOpcode(Value) -> c_uint;
     LLVMGetAggregateElement(Value, c_uint) -> Option<Value>;
     LLVMConstInt(Type, u64, c_int) -> Value;
@@ -285,6 +286,7 @@ table! {
     LLVMBuildExtractValue(BuilderRef, Value, c_uint, Text) -> Value;
     LLVMBuildInsertValue(BuilderRef, Value, Value, c_uint, Text) -> Value;
     LLVMBuildAtomicCmpXchg(BuilderRef, Value, Value, Value, c_uint, c_uint, c_int) -> Value;
+    LLVMBuildAtomicRMW(BuilderRef, c_uint, Value, Value, c_uint, c_int) -> Value;
     LLVMBuildFreeze(BuilderRef, Value, Text) -> Value;
     LLVMBuildPhi(BuilderRef, Type, Text) -> Value;
     LLVMBuildBr(BuilderRef, Block) -> Value;

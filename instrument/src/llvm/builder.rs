@@ -93,6 +93,11 @@ impl Builder {
         unsafe { (api().LLVMBuildAtomicCmpXchg)(self.0, address, expected, desired, SEQUENTIAL, SEQUENTIAL, 0) }
     }
 
+    /// An atomic read-modify-write of this number of LLVM's.
+    pub fn update(&self, by: u32, address: Value, operand: Value) -> Value {
+        unsafe { (api().LLVMBuildAtomicRMW)(self.0, by, address, operand, SEQUENTIAL, 0) }
+    }
+
     /// The value, which may be undefined, decided.
     pub fn freeze(&self, value: Value) -> Value {
         unsafe { (api().LLVMBuildFreeze)(self.0, value, NO_NAME) }

@@ -279,6 +279,15 @@ impl Value {
         }
     }
 
+    /// What inline assembly takes and gives, and what it changes.
+    pub fn constraints(self) -> String {
+        let mut length = 0;
+        unsafe {
+            let start = (api().LLVMGetInlineAsmConstraintString)(self, &raw mut length);
+            text(start, length)
+        }
+    }
+
     /// The value of an integer constant of up to 64 bits, zero-extended.
     pub fn unsigned(self) -> u64 {
         unsafe { (api().LLVMConstIntGetZExtValue)(self) }

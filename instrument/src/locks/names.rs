@@ -137,7 +137,7 @@ impl Rule {
         };
         let is_name =
             |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "?@=/,".contains(c));
-        if !is_name(name) || (tries || zero) && action == Action::Give || zero && !tries {
+        if !is_name(name) || zero && !tries || tries && action == Action::Give {
             return None;
         }
         let action = if tries { Action::Try } else { action };

@@ -533,6 +533,61 @@ fn give_up(thread: &'static Thread) {
     }
 }
 
+const fn mutex(again: bool) -> LockCall {
+    LockCall { action: Action::Take, hold: Hold::Mutex, again, gated: false }
+}
+
+/// Takes a lock that is nothing but an address.
+pub fn take_for(thread: &'static Thread, lock: usize, place: usize, again: bool) {
+    let call = Call { thread, what: mutex(again), lock, gate: 0, place };
+    thread.begin();
+    if !(again && call.holds_again()) {
+        call.wait(None, |state| state.is_free_for(Hold::Mutex), |state| state.take(Hold::Mutex, call.number()));
+        call.taken();
+    }
+    thread.end();
+}
+
+/// Tries that: how often the thread has it then, 0 if another one has it.
+pub fn try_for(thread: &'static Thread, lock: usize, place: usize, again: bool) -> u32 {
+    let call = Call { thread, what: mutex(again), lock, gate: 0, place };
+    thread.begin();
+    let bucket = waiting::lock(call.key());
+    let mut state = call.state(bucket);
+    let own = state.holder == call.number();
+    if own && again {
+        state.depth += 1;
+    } else if state.is_free_for(Hold::Mutex) {
+        state.take(Hold::Mutex, call.number());
+        call.taken();
+    } else {
+        let error = if own { EDEADLK } else { 0 };
+        log::sync(thread, Kind::Busy, place, call.object(), error as u64);
+    }
+    let depth = if state.holder == call.number() && (again || !own) { state.depth } else { 0 };
+    state.keep(bucket, call.key());
+    bucket.unlock();
+    thread.end();
+    depth
+}
+
+/// Gives such a lock back.
+pub fn give_back(thread: &'static Thread, lock: usize, place: usize) {
+    let call = Call { thread, what: mutex(false), lock, gate: 0, place };
+    thread.begin();
+    let bucket = waiting::lock(call.key());
+    let mut state = call.state(bucket);
+    if state.depth > 1 {
+        state.depth -= 1;
+        state.keep(bucket, call.key());
+    } else {
+        call.given();
+        call.change_locked(bucket, |state| state.give(Hold::Mutex));
+    }
+    bucket.unlock();
+    thread.end();
+}
+
 /// The functions of a mutex that do what the program does to it.
 type Real = extern "C" fn(usize);
 

@@ -19,6 +19,7 @@ pub mod memory;
 pub mod mutex;
 pub mod notices;
 pub mod once;
+pub mod openmp;
 pub mod outside;
 mod polling;
 pub mod process;

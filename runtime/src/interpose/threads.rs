@@ -35,7 +35,7 @@ pub fn watch_end(thread: &'static Thread) {
     unsafe { sys::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(thread).cast()) };
 }
 
-extern "C" fn create(
+pub extern "C" fn create(
     pthread: *mut usize,
     attributes: *const c_void,
     start: Start,
@@ -192,7 +192,7 @@ fn join_by(pthread: usize, deadline: Option<Deadline>, place: usize, real: impl 
     result
 }
 
-extern "C" fn join(pthread: usize, result: *mut *mut c_void, place: usize) -> c_int {
+pub extern "C" fn join(pthread: usize, result: *mut *mut c_void, place: usize) -> c_int {
     join_by(pthread, None, place, || real::pthread_join(pthread, result))
 }
 

@@ -68,6 +68,11 @@ impl Names {
         if (FILE_LOCKS..FILE_LOCKS + (1 << 56)).contains(&address) {
             return "lock of a file".to_string(); // numbers of files differ from run to run
         }
+        if (record::TEAMS..record::TEAMS + (1 << 48)).contains(&address) {
+            let what = ["barrier", "turns", "ordered", "single", "reduction"];
+            let what = what.get((address % 16) as usize).copied().unwrap_or("object");
+            return format!("OpenMP team {} {what}", (address - record::TEAMS) / 16);
+        }
         if (record::LOCKS..record::LOCKS + (1 << 48)).contains(&address) {
             return format!("lock {:x}", (address - record::LOCKS) >> 4);
         }

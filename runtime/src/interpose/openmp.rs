@@ -1,0 +1,352 @@
+//! OpenMP as clang compiles it: what its library (libomp) does is done here while a program is recorded, so that threads, barriers,
+//! locks and tasks are those of the trace, and the controller decides who is first. With recording off the library does it.
+//!
+//! A parallel region makes its threads and joins them. Whoever is first decides some things: who runs a `single` comes before those who do
+//! not, and who gets which turns of a loop is ordered as it was, by a barrier with one party each time, the team's *chain*.
+
+mod loops;
+mod parallel;
+mod refused;
+mod tasks;
+
+use core::cell::Cell;
+use core::ffi::c_int;
+
+use super::locks::{give_back, take_for};
+use super::{interpose, tracked};
+use crate::log;
+use crate::record::{Kind, TEAMS};
+use crate::threads::Thread;
+use crate::waiting::{self, Bucket, Waiter};
+
+/// What the threads of a parallel region share. Touched under the lock of its bucket.
+pub struct Team {
+    /// Its number, from 1.
+    number: u64,
+    /// How many threads it has.
+    size: u32,
+    /// The team and place of the thread that made it.
+    outer: Place,
+    run: usize,
+    count: usize,
+    arguments: *const usize,
+    /// Who has arrived at the barrier, and which round it is.
+    arrived: Cell<u32>,
+    round: Cell<u64>,
+    /// How many `single`s have been taken.
+    singles: Cell<u64>,
+    /// What a `copyprivate` hands on.
+    handed: Cell<usize>,
+    loops: [loops::Loop; loops::AT_ONCE],
+    /// What the thread that made it had come to before.
+    before: Cell<(u64, u64)>,
+    /// Steps of the team's chain.
+    links: Cell<u64>,
+}
+
+/// Where a thread stands.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    team: Option<&'static Team>,
+    index: u32,
+}
+
+/// What a thread keeps for OpenMP; its own.
+pub struct Own {
+    place: Cell<Place>,
+    /// How many `single`s and loops it came to in its team.
+    singles: Cell<u64>,
+    loops: Cell<u64>,
+    turns: loops::Turns,
+    /// What `num_threads` asks for, 0 if nothing.
+    wanted: Cell<u32>,
+}
+
+/// The kinds of objects of a team, in the low bits of their addresses.
+const BARRIER: u64 = 0;
+const CHAIN: u64 = 1;
+const ORDERED: u64 = 2;
+const SINGLE: u64 = 3;
+const REDUCTION: u64 = 4;
+
+impl Team {
+    /// Address of an object of the team.
+    fn object(&self, kind: u64) -> u64 {
+        TEAMS + self.number * 16 + kind
+    }
+
+    fn key(&self) -> usize {
+        self.object(BARRIER) as usize
+    }
+
+    fn lock(&self) -> &'static Bucket {
+        waiting::lock(self.key())
+    }
+
+    /// What happens now is after what the chain's last step did, and before its next. The bucket is locked.
+    fn link(&self, thread: &'static Thread) {
+        let links = self.links.get();
+        if links > 0 {
+            log::sync(thread, Kind::Depart, 0, self.object(CHAIN), links - 1);
+        }
+        log::sync(thread, Kind::Arrive, 0, self.object(CHAIN), links);
+        self.links.set(links + 1);
+    }
+}
+
+fn own(thread: &'static Thread) -> &'static Own {
+    &thread.openmp
+}
+
+/// The thread's team, with its bucket locked and the thread inside of a hook.
+fn in_team(thread: &'static Thread) -> Option<(&'static Team, &'static Bucket)> {
+    let team = own(thread).place.get().team?;
+    Some((team, team.lock()))
+}
+
+/// Waits until something changes in the team; the bucket is locked, and is so again.
+fn wait(thread: &'static Thread, team: &Team, bucket: &'static Bucket) {
+    let waiter = Waiter::new(thread, team.key());
+    bucket.push(&waiter);
+    bucket.unlock();
+    waiting::wait_to_end(&waiter, None);
+    team.lock();
+}
+
+/// Something changed in the team.
+fn wake(team: &Team, bucket: &Bucket) {
+    bucket.release_all(team.key(), 0);
+}
+
+/// All threads of the team wait for each other.
+fn barrier(thread: &'static Thread) {
+    thread.begin();
+    let Some((team, bucket)) = in_team(thread) else {
+        thread.end();
+        return;
+    };
+    let round = team.round.get();
+    log::sync(thread, Kind::Arrive, 0, team.object(BARRIER), round);
+    team.arrived.set(team.arrived.get() + 1);
+    loop {
+        if team.arrived.get() == team.size && team.round.get() == round {
+            team.arrived.set(0);
+            team.round.set(round + 1);
+            wake(team, bucket);
+        }
+        if team.round.get() > round {
+            break;
+        }
+        wait(thread, team, bucket);
+    }
+    bucket.unlock();
+    thread.begin();
+    log::sync(thread, Kind::Depart, 0, team.object(BARRIER), round);
+    thread.end();
+}
+
+extern "C" fn kmpc_barrier(_: usize, _: c_int) {
+    if let Some(thread) = tracked() {
+        barrier(thread);
+    }
+}
+
+extern "C" fn kmpc_cancel_barrier(_: usize, _: c_int) -> c_int {
+    kmpc_barrier(0, 0);
+    0
+}
+
+/// Cancellation is off, as it is unless the environment says otherwise.
+extern "C" fn kmpc_no() -> c_int {
+    0
+}
+
+extern "C" fn kmpc_nothing() {}
+
+extern "C" fn kmpc_yes() -> c_int {
+    1
+}
+
+extern "C" fn kmpc_critical(_: usize, _: c_int, lock: usize, place: usize) {
+    if let Some(thread) = tracked() {
+        take_for(thread, lock, place, false);
+    }
+}
+
+extern "C" fn kmpc_critical_with_hint(_: usize, _: c_int, lock: usize, _: u32, place: usize) {
+    kmpc_critical(0, 0, lock, place);
+}
+
+extern "C" fn kmpc_end_critical(_: usize, _: c_int, lock: usize, place: usize) {
+    if let Some(thread) = tracked() {
+        give_back(thread, lock, place);
+    }
+}
+
+extern "C" fn kmpc_master(_: usize, _: c_int) -> c_int {
+    c_int::from(omp_get_thread_num_() == 0)
+}
+
+extern "C" fn kmpc_masked(_: usize, _: c_int, filter: c_int) -> c_int {
+    c_int::from(omp_get_thread_num_() == filter)
+}
+
+/// The first who comes runs it; the others come after that was decided.
+extern "C" fn kmpc_single(_: usize, _: c_int) -> c_int {
+    let Some(thread) = tracked() else { return 1 };
+    thread.begin();
+    let Some((team, bucket)) = in_team(thread) else {
+        thread.end();
+        return 1;
+    };
+    let mine = own(thread).singles.get();
+    own(thread).singles.set(mine + 1);
+    let first = team.singles.get() == mine;
+    if first {
+        team.singles.set(mine + 1);
+    }
+    log::sync(thread, if first { Kind::Arrive } else { Kind::Depart }, 0, team.object(SINGLE), mine);
+    bucket.unlock();
+    thread.end();
+    c_int::from(first)
+}
+
+type Copy = extern "C" fn(usize, usize);
+
+extern "C" fn kmpc_copyprivate(_: usize, _: c_int, _: usize, data: usize, copy: Copy, did: c_int) {
+    let Some(thread) = tracked() else { return };
+    let Some(team) = own(thread).place.get().team else { return };
+    if did != 0 {
+        team.handed.set(data);
+    }
+    barrier(thread);
+    if did == 0 {
+        copy(data, team.handed.get());
+    }
+    barrier(thread);
+}
+
+/// The lock of a reduction comes as an argument on the stack: what is reduced is done under one lock of the team's.
+fn reduction_lock(thread: &'static Thread) -> usize {
+    own(thread).place.get().team.map_or(TEAMS as usize, |team| team.object(REDUCTION) as usize)
+}
+
+extern "C" fn reduce(_: usize, _: c_int) -> c_int {
+    if let Some(thread) = tracked() {
+        take_for(thread, reduction_lock(thread), 0, false);
+    }
+    1
+}
+
+extern "C" fn end_reduce_nowait(_: usize, _: c_int) {
+    if let Some(thread) = tracked() {
+        give_back(thread, reduction_lock(thread), 0);
+    }
+}
+
+extern "C" fn end_reduce(_: usize, _: c_int) {
+    end_reduce_nowait(0, 0);
+    kmpc_barrier(0, 0);
+}
+
+extern "C" fn kmpc_global_thread_num(_: usize) -> c_int {
+    tracked().map_or(0, |thread| thread.number.get() as c_int - 1)
+}
+
+extern "C" fn omp_get_thread_num_() -> c_int {
+    tracked().map_or(0, |thread| own(thread).place.get().index as c_int)
+}
+
+extern "C" fn omp_get_num_threads_() -> c_int {
+    tracked().and_then(|thread| own(thread).place.get().team).map_or(1, |team| team.size as c_int)
+}
+
+/// How many teams a thread is in, of more than one thread if `active`.
+fn level(active: bool) -> c_int {
+    let mut place = tracked().map(|thread| own(thread).place.get()).unwrap_or_default();
+    let mut level = 0;
+    while let Some(team) = place.team {
+        level += c_int::from(!active || team.size > 1);
+        place = team.outer;
+    }
+    level
+}
+
+extern "C" fn omp_in_parallel_() -> c_int {
+    c_int::from(level(true) > 0)
+}
+
+extern "C" fn omp_get_level_() -> c_int {
+    level(false)
+}
+
+extern "C" fn omp_get_active_level_() -> c_int {
+    level(true)
+}
+
+extern "C" fn omp_set_lock_(lock: usize, place: usize) {
+    if let Some(thread) = tracked() {
+        take_for(thread, lock, place, false);
+    }
+}
+
+extern "C" fn omp_set_nest_lock_(lock: usize, place: usize) {
+    if let Some(thread) = tracked() {
+        take_for(thread, lock, place, true);
+    }
+}
+
+extern "C" fn omp_unset_lock_(lock: usize, place: usize) {
+    if let Some(thread) = tracked() {
+        give_back(thread, lock, place);
+    }
+}
+
+extern "C" fn omp_test_lock_(lock: usize, place: usize) -> c_int {
+    tracked().map_or(1, |thread| super::locks::try_for(thread, lock, place, false) as c_int)
+}
+
+extern "C" fn omp_test_nest_lock_(lock: usize, place: usize) -> c_int {
+    tracked().map_or(1, |thread| super::locks::try_for(thread, lock, place, true) as c_int)
+}
+
+interpose! {
+    __kmpc_barrier "rdx" => kmpc_barrier, off __kmpc_barrier;
+    __kmpc_cancel_barrier "rdx" => kmpc_cancel_barrier, off __kmpc_cancel_barrier;
+    __kmpc_cancel "r8" => kmpc_no, off __kmpc_cancel;
+    __kmpc_cancellationpoint "r8" => kmpc_no, off __kmpc_cancellationpoint;
+    __kmpc_critical "rcx" => kmpc_critical, off __kmpc_critical;
+    __kmpc_critical_with_hint "r8" => kmpc_critical_with_hint, off __kmpc_critical_with_hint;
+    __kmpc_end_critical "rcx" => kmpc_end_critical, off __kmpc_end_critical;
+    __kmpc_master "rdx" => kmpc_master, off __kmpc_master;
+    __kmpc_end_master "rdx" => kmpc_nothing, off __kmpc_end_master;
+    __kmpc_masked "rcx" => kmpc_masked, off __kmpc_masked;
+    __kmpc_end_masked "rdx" => kmpc_nothing, off __kmpc_end_masked;
+    __kmpc_single "rdx" => kmpc_single, off __kmpc_single;
+    __kmpc_end_single "rdx" => kmpc_nothing, off __kmpc_end_single;
+    __kmpc_copyprivate "rax" => kmpc_copyprivate, off __kmpc_copyprivate;
+    __kmpc_reduce "rax" => reduce, off __kmpc_reduce;
+    __kmpc_reduce_nowait "rax" => reduce, off __kmpc_reduce_nowait;
+    __kmpc_end_reduce "rcx" => end_reduce, off __kmpc_end_reduce;
+    __kmpc_end_reduce_nowait "rcx" => end_reduce_nowait, off __kmpc_end_reduce_nowait;
+    __kmpc_flush "rsi" => kmpc_nothing, off __kmpc_flush;
+    __kmpc_begin "rdx" => kmpc_nothing, off __kmpc_begin;
+    __kmpc_end "rsi" => kmpc_nothing, off __kmpc_end;
+    __kmpc_ok_to_fork "rsi" => kmpc_yes, off __kmpc_ok_to_fork;
+    __kmpc_global_thread_num "rsi" => kmpc_global_thread_num, off __kmpc_global_thread_num;
+    omp_get_thread_num "rdi" => omp_get_thread_num_, off omp_get_thread_num;
+    omp_get_num_threads "rdi" => omp_get_num_threads_, off omp_get_num_threads;
+    omp_in_parallel "rdi" => omp_in_parallel_, off omp_in_parallel;
+    omp_get_level "rdi" => omp_get_level_, off omp_get_level;
+    omp_get_active_level "rdi" => omp_get_active_level_, off omp_get_active_level;
+    omp_init_lock "rsi" => kmpc_nothing, off omp_init_lock;
+    omp_destroy_lock "rsi" => kmpc_nothing, off omp_destroy_lock;
+    omp_set_lock "rsi" => omp_set_lock_, off omp_set_lock;
+    omp_unset_lock "rsi" => omp_unset_lock_, off omp_unset_lock;
+    omp_test_lock "rsi" => omp_test_lock_, off omp_test_lock;
+    omp_init_nest_lock "rsi" => kmpc_nothing, off omp_init_nest_lock;
+    omp_destroy_nest_lock "rsi" => kmpc_nothing, off omp_destroy_nest_lock;
+    omp_set_nest_lock "rsi" => omp_set_nest_lock_, off omp_set_nest_lock;
+    omp_unset_nest_lock "rsi" => omp_unset_lock_, off omp_unset_nest_lock;
+    omp_test_nest_lock "rsi" => omp_test_nest_lock_, off omp_test_nest_lock;
+}
