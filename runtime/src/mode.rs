@@ -153,6 +153,9 @@ fn settings() -> u8 {
     if let Some(recording) = take(c"FORETRACE_OUTSIDE") {
         feed::prepare(recording);
     }
+    if let Some(parent) = take(c"FORETRACE_PARENT").and_then(number) {
+        sys::end_with_parent(parent);
+    }
     take(c"FORETRACE_FILL"); // makes the stack begin at the same address in every run
     interpose::threads::prepare();
     interpose::channels::prepare();

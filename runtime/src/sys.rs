@@ -21,6 +21,7 @@ pub const ESRCH: c_int = 3;
 pub const SIGILL: c_int = 4;
 pub const SIGABRT: c_int = 6;
 pub const SIGBUS: c_int = 7;
+pub const SIGKILL: c_int = 9;
 pub const SIGFPE: c_int = 8;
 pub const SIGSEGV: c_int = 11;
 
@@ -50,6 +51,9 @@ pub mod number {
     pub const SHMCTL: usize = 31;
     pub const SEMCTL: usize = 66;
     pub const TRUNCATE: usize = 76;
+    pub const GETPPID: usize = 110;
+    pub const PRCTL: usize = 157;
+    pub const GETITIMER: usize = 36;
     pub const GETCWD: usize = 79;
     pub const RENAME: usize = 82;
     pub const UNLINK: usize = 87;
@@ -288,6 +292,15 @@ pub fn size(file: c_int) -> Option<usize> {
 
 pub fn gettid() -> c_int {
     call!(GETTID, 0) as c_int
+}
+
+/// Has this process killed when the one that started it is: nothing may run on unattended, and logs are whole at any time.
+pub fn end_with_parent(parent: u64) {
+    const PARENT_DEATH_SIGNAL: usize = 1;
+    call!(PRCTL, PARENT_DEATH_SIGNAL, SIGKILL);
+    if call!(GETPPID, 0) as u64 != parent {
+        die_by(SIGKILL); // it was killed before it could be said
+    }
 }
 
 /// Whether this thread of ours has left the kernel's table.

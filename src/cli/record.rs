@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 /// Run a program that `foretrace cc` built, and leave the trace of the run
 ///
-/// The program's output and exit status are passed on. Whatever becomes of it, an abort, a crash or kill -9, the
+/// The program's output and exit status are passed on, and signals that this command gets go to the program. Whatever becomes of it, an abort, a crash or kill -9, the
 /// trace is there up to that point and ends with the failure.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: the program's own (128 + N if signal N ended it); with --runs 1 if a run failed, else 0; 2 error.
+Exit codes: the program's own (128 + N if signal N ended it), whatever becomes of the trace; with --runs 1 if a run failed, else 0; 2 error.
 
 Examples:
   foretrace cc -o bank bank.c
@@ -105,7 +105,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     program.check()?;
     args.walk.walking()?; // what cannot be walked for is said before the program runs
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&program));
-    ignore_ctrl_c()?;
     match args.runs {
         Some(runs) => many(args, &program, &folder, runs),
         None => {
@@ -122,19 +121,20 @@ fn default_folder(program: &Program) -> PathBuf {
     name.into()
 }
 
-/// Ctrl-C is for the program, whose trace is then made.
-fn ignore_ctrl_c() -> anyhow::Result<()> {
-    ctrlc::set_handler(|| {}).context("cannot watch for Ctrl-C")
-}
-
 /// One run: recorded, and made a trace.
 fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<Ending> {
     let (folder, ending) = run_recorded(args, program, path, mode)?;
-    let (walked, found) = args.walk.walk(folder.path(), &folder.trace(), Or::Write)?;
+    let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
     keep_sources(&folder);
-    say(format_args!("foretrace: {} {ending}; {walked}: {}", name(program), path.join("trace.jsonl.zst").display()));
-    if found == Found::Nothing {
-        say(format_args!("foretrace: note: {NOTHING}"));
+    match walked {
+        Ok((walked, found)) => {
+            let trace = path.join("trace.jsonl.zst");
+            say(format_args!("foretrace: {} {ending}; {walked}: {}", name(program), trace.display()));
+            if found == Found::Nothing {
+                say(format_args!("foretrace: note: {NOTHING}"));
+            }
+        }
+        Err(error) => say_no_trace(program, path, ending, &error),
     }
     Ok(ending)
 }
@@ -144,6 +144,15 @@ fn keep_sources(folder: &Folder) {
     if let Err(error) = Sources::keep(folder.path()) {
         say(format_args!("foretrace: the source of the program is not kept: {error}"));
     }
+}
+
+/// The exit status stays the program's own.
+fn say_no_trace(program: &Program, path: &Path, ending: Ending, error: &anyhow::Error) {
+    let (name, path) = (name(program), path.display());
+    say(format_args!("error: {error:#}"));
+    say(format_args!(
+        "foretrace: {name} {ending}; its recording has no trace, `foretrace trace {path}` makes one: {path}"
+    ));
 }
 
 fn name(program: &Program) -> String {
@@ -171,9 +180,14 @@ fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Resul
             continue;
         }
         failed += 1;
-        let (walked, _) = args.walk.walk(folder.path(), &folder.trace(), Or::Write)?;
+        let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
         keep_sources(&folder);
-        say(format_args!("foretrace: seed {seed}: {} {ending}; {walked}: {}", name(program), place.display()));
+        match walked {
+            Ok((walked, _)) => {
+                say(format_args!("foretrace: seed {seed}: {} {ending}; {walked}: {}", name(program), place.display()))
+            }
+            Err(error) => say_no_trace(program, &place, ending, &error),
+        }
     }
     say(format_args!("foretrace: {failed} of {runs} runs failed"));
     Ok(if failed > 0 { Outcome::Found } else { Outcome::Fine })

@@ -6,7 +6,7 @@ use super::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_trace::Data;
-use foretrace_walker::{Options, Statistics, walk};
+use foretrace_walker::{Options, Statistics, finish_logs, walk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -116,12 +116,13 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
     }
     let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
     let part = if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };
-    let end = if walked.statistics.ends_early { ENDS_EARLY } else { "" };
+    let is_full = walked.statistics.ends_early && !walked.statistics.ends_unexplained;
+    let end = if is_full { ENDS_EARLY } else { "" };
     let told = match walked.trace.data {
         Data::Concrete => concrete(&walked.statistics),
         _ => told(&walked.statistics),
     };
-    let told = format!("{told}{}", raced(walked.statistics.races));
+    let told = format!("{told}{}{}", raced(walked.statistics.races), unexplained(&walked.statistics));
     let told = format!("{events} events of {threads} threads{part}{end}, {told}");
     Ok(Made { told, found, inside: walked.statistics.inside })
 }
@@ -169,8 +170,25 @@ fn raced(races: u64) -> String {
     }
 }
 
+/// What is said where the log does not fit to the program, which a thread that was cancelled in the middle of a function explains.
+fn unexplained(statistics: &Statistics) -> String {
+    let Some(first) = statistics.mismatches.first() else { return String::new() };
+    let count = statistics.mismatch_count;
+    let cost = match statistics.ends_unexplained {
+        true => "the trace ends there",
+        false => "what the thread reads there is pinned",
+    };
+    format!(", {count} places where the log does not explain the program, the first {first}: {cost}")
+}
+
 /// Makes the trace.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.recording.is_dir() {
+        let _lock = Folder::lock(&args.recording)?;
+        if Folder::is_unfinished(&args.recording) {
+            finish_logs(&args.recording)?; // foretrace was killed while it recorded
+        }
+    }
     let output = args.output.clone().unwrap_or_else(|| Folder::trace_of(&args.recording));
     let or = if args.walk.asks_for_some() { Or::Fail } else { Or::Write };
     let (told, _) = args.walk.walk(&args.recording, &output, or)?;

@@ -3,6 +3,7 @@
 use super::launch::{Ending, Run};
 use crate::report::write_whole;
 use serde::{Deserialize, Serialize};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,9 +17,11 @@ const REPLAY: &str = "replay";
 const TRIPLE: &str = "triple";
 
 /// The folder of a recording.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// Locked as long as something is recorded into it.
+    _lock: File,
 }
 
 /// What was recorded: `recording.json`.
@@ -43,6 +46,9 @@ pub enum FolderError {
     /// It has something else in it.
     #[error("{0}: the folder holds something other than a recording; name another one, or one that does not exist")]
     Foreign(PathBuf),
+    /// Something is being recorded into it.
+    #[error("{0}: another foretrace records into this folder; name another one, or wait until that is done")]
+    Busy(PathBuf),
     /// A file of it cannot be read or written.
     #[error("{path}", path = .0.display())]
     Io(PathBuf, #[source] io::Error),
@@ -52,15 +58,37 @@ impl Folder {
     /// An empty folder for a new recording; one that was there before is replaced.
     pub fn create(path: &Path) -> Result<Folder, FolderError> {
         let failed = |error| FolderError::Io(path.to_path_buf(), error);
-        if path.exists() {
-            let empty = std::fs::read_dir(path).map_err(failed)?.next().is_none();
-            if !empty && !path.join(MANIFEST).is_file() {
-                return Err(FolderError::Foreign(path.to_path_buf()));
-            }
-            std::fs::remove_dir_all(path).map_err(failed)?;
-        }
         std::fs::create_dir_all(path).map_err(failed)?;
-        Ok(Folder { path: path.canonicalize().map_err(failed)? })
+        let lock = Folder::lock(path)?;
+        let is_empty = std::fs::read_dir(path).map_err(failed)?.next().is_none();
+        if !is_empty && !path.join(MANIFEST).is_file() {
+            return Err(FolderError::Foreign(path.to_path_buf()));
+        }
+        for entry in std::fs::read_dir(path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let is_folder = entry.file_type().map_err(failed)?.is_dir();
+            let path = entry.path();
+            if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.map_err(failed)?;
+        }
+        Ok(Folder { path: path.canonicalize().map_err(failed)?, _lock: lock })
+    }
+
+    /// Makes sure that nothing else is recorded into a folder as long as the result lives.
+    pub fn lock(path: &Path) -> Result<File, FolderError> {
+        let failed = |error| FolderError::Io(path.to_path_buf(), error);
+        let folder = File::open(path).map_err(failed)?;
+        match folder.try_lock() {
+            Ok(()) => Ok(folder),
+            Err(TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_path_buf())),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
+    /// Whether foretrace itself was killed while it recorded into this folder: its logs have no end yet.
+    pub fn is_unfinished(path: &Path) -> bool {
+        let recording = std::fs::read(path.join(MANIFEST)).ok();
+        let recording = recording.and_then(|text| serde_json::from_slice::<Recording>(&text).ok());
+        recording.is_some_and(|recording| recording.exit.is_none())
     }
 
     /// Nothing was recorded: it goes.

@@ -4,6 +4,7 @@ use super::folder::{Folder, FolderError};
 use super::outside;
 use super::program::Program;
 use super::replay::ReplayError;
+use super::wait::Signals;
 use foretrace_walker::{WalkError, finish_logs};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How threads are scheduled.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -184,26 +185,18 @@ impl Run<'_> {
     fn run(&self, environment: &[(OsString, OsString)]) -> Result<Ending, LaunchError> {
         fix_addresses();
         let mut command = Command::new(&self.program.path);
-        let told = self.environment();
+        let mut told = self.environment();
+        told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
         let fill = outside::fill(&told);
         command.args(&self.program.arguments).env_clear().envs(environment.iter().cloned());
         command.envs(told).env(fill.0, fill.1);
         if self.quiet {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         }
-        let started = command.spawn();
         let failed = |source| LaunchError { path: self.program.path.clone(), source };
-        let mut child = started.map_err(failed)?;
-        let Some(limit) = self.time_limit else { return Ok(child.wait().map_err(failed)?.into()) };
-        let end = Instant::now() + limit;
-        while Instant::now() < end {
-            if let Some(status) = child.try_wait().map_err(failed)? {
-                return Ok(status.into());
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().and_then(|()| child.wait()).map_err(failed)?;
-        Ok(Ending::Hang)
+        let mut child = command.spawn().map_err(failed)?;
+        let signals = Signals::hold().map_err(failed)?; // not before: the program would inherit the mask
+        Ok(signals.wait(&mut child, self.time_limit).map_err(failed)?.map_or(Ending::Hang, Ending::from))
     }
 }
 

@@ -15,6 +15,7 @@ mod sources;
 mod target;
 mod unlogged;
 mod verify;
+mod wait;
 mod walked;
 
 pub use edited::{Matched, plan_of_edited};

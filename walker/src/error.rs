@@ -27,6 +27,9 @@ pub enum WalkError {
     /// A log without its end.
     #[error("{}: cut off at byte {byte}, expected a stop record there", path.display())]
     CutOff { path: PathBuf, byte: u64 },
+    /// A thread that others know of, without a log.
+    #[error("{}: found no such log, expected that of thread {thread}, which {by}", path.display())]
+    MissingLog { path: PathBuf, thread: u64, by: String },
     /// Two logs of one thread.
     #[error("{} and {} are logs of the same thread", first.display(), second.display())]
     SameThread { first: PathBuf, second: PathBuf },
@@ -68,9 +71,6 @@ pub enum WalkError {
     /// Two units that cannot be told apart.
     #[error("{first} and {second} have the same id {id:08x}: change one of them (a comment will do) and build again")]
     SameUnit { id: u32, first: String, second: String },
-    /// The log tells another story than the program: a defect of ours.
-    #[error("internal error: the log and the program disagree {count} times, first {first}; please report it")]
-    Mismatch { count: u64, first: String, all: Vec<crate::Mismatch> },
     /// A trace that breaks the rules of its format: a defect of ours.
     #[error("internal error: the trace is not valid: {0}; please report it")]
     Invalid(#[from] Invalid),

@@ -42,6 +42,8 @@ pub struct Statistics {
     /// Whether the trace ends earlier than the logs, since it has as many events as logs of the size that was asked for could
     /// have records of.
     pub ends_early: bool,
+    /// Whether it does so since the log does not fit to the program there.
+    pub ends_unexplained: bool,
     /// Accesses of a parallel run whose values may be others than the program saw.
     pub races: u64,
     /// Transactions in the trace.

@@ -5,7 +5,7 @@ use crate::emit::{self, Finishing, Uses};
 use crate::error::WalkError;
 use crate::expression::Expressions;
 use crate::interpret::{Thread, Walk, signal_name};
-use crate::log::{Log, open_logs, thread_paths};
+use crate::log::{Log, missing, open_logs, thread_paths};
 use crate::memory::{Memory, Mirror};
 use crate::names::Names;
 use crate::nesting::{self, About};
@@ -47,6 +47,7 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let description = Description::read(recording)?;
     let mut logs = open_logs(recording)?;
     logs.iter().try_for_each(order::check)?;
+    missing::check(recording, &logs)?;
     let start = window::find(&mut logs)?;
     let program = Program::open(recording)?;
     if program.is_concrete() && options.atomic == Atomic::Loops {
@@ -80,7 +81,7 @@ fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Res
     world.mirror = Some(mirror);
     world.survey = Some(Analysis::default());
     let mut threads = declare_threads(&mut world, logs, start)?;
-    take_turns(&mut world, &mut threads, logs)?;
+    take_turns(&mut world, &mut threads, logs)?; // ends where the walk after it ends
     Ok(world.survey.take().unwrap_or_default().finish())
 }
 
@@ -203,10 +204,6 @@ fn fail_by_signal(world: &mut World<'_>, threads: &[Thread<'_>], signal: Option<
 }
 
 fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkError> {
-    if let Some(first) = world.statistics.mismatches.first() {
-        let (first, all) = (first.to_string(), world.statistics.mismatches.clone());
-        return Err(WalkError::Mismatch { count: world.statistics.mismatch_count, first, all });
-    }
     let unlike = window::choose_initials(&mut world)?;
     let (events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
     (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place

@@ -8,6 +8,7 @@ mod replay;
 mod serial;
 mod steer;
 mod target;
+mod waking;
 mod watchdog;
 
 pub use replay::{following, is_time_for_handler, prefer};

@@ -2,10 +2,11 @@
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
+use crate::controller::waking;
 use crate::controller::{self, LOCK, State, controlled, dispatch, replay, steer};
 use crate::hooks::held;
 use crate::interpose::{real, signals};
@@ -16,8 +17,8 @@ use crate::text::{Text, say};
 use crate::threads::{self, Thread};
 
 const TICK: i64 = 5_000_000;
-/// Ticks without anybody who could run, while a signal may still change that.
-const PATIENCE: usize = 200;
+/// After so many ticks without a thread that could run it is said.
+const PATIENCE: usize = 400;
 
 /// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
 const PATIENCE_WITH_LOCKS: usize = 20;
@@ -26,6 +27,7 @@ static SAME: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static LAST_COUNT: AtomicU64 = AtomicU64::new(0);
 static IDLE: AtomicUsize = AtomicUsize::new(0);
+static SAID: AtomicBool = AtomicBool::new(false);
 
 pub fn start() {
     let mut pthread = 0;
@@ -60,8 +62,8 @@ fn look() {
     let Some(thread) = controller::running() else {
         if replay::nobody_runs() || steer::nobody_runs() {
             dispatch();
-        } else if IDLE.load(Relaxed) > 0 && IDLE.fetch_add(1, Relaxed) > PATIENCE {
-            deadlock();
+        } else if IDLE.load(Relaxed) > 0 {
+            stay_idle();
         }
         return;
     };
@@ -90,12 +92,22 @@ fn sleeps(tid: c_int) -> bool {
     end.and_then(|end| text.get(end + 2)) == Some(&b'S')
 }
 
-/// All threads wait for each other. If the program handles signals one of them may still come.
+/// All threads wait. What else can wake one is looked at with every tick.
 pub fn nobody_runs() {
-    if signals::handled() {
+    if waking::possible() {
         IDLE.store(1, Relaxed);
     } else {
         deadlock();
+    }
+}
+
+/// One more tick in which all threads wait. The program may be right, so it goes on as long as something can wake a thread.
+fn stay_idle() {
+    if !waking::possible() {
+        deadlock();
+    }
+    if IDLE.fetch_add(1, Relaxed) == PATIENCE && !SAID.swap(true, Relaxed) {
+        say(format_args!("every thread waits; only a signal, a timer or a thread of a library can wake one"));
     }
 }
 

@@ -155,6 +155,13 @@ pub fn handled() -> bool {
     HANDLERS.load(Relaxed) > 0
 }
 
+/// Whether a handler of the program may still be called for a signal that comes from outside; those for what a thread itself does
+/// wrong do not count.
+pub fn may_come() -> bool {
+    let is_handled = |signal: usize| WISHES[signal].handler.load(Relaxed) > IGNORE;
+    (1..SIGNALS).any(|signal| !FATAL.contains(&(signal as c_int)) && is_handled(signal))
+}
+
 /// Sets which signals are blocked; which were.
 pub fn set_mask(mask: u64) -> u64 {
     const SET: usize = 2;

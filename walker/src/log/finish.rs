@@ -1,6 +1,6 @@
 //! Logs are finished after the run: cut after their last whole record, and the files of a thread joined.
 
-use super::{Records, WORD, files, log_files, map, read_header, scan, word};
+use super::{Records, WORD, contents, files, log_files, read_header, scan, word};
 use crate::error::WalkError;
 use foretrace_runtime::record::{Kind, header, stop};
 use std::fs::{self, OpenOptions};
@@ -45,7 +45,7 @@ fn finish(path: &Path) -> Result<(), WalkError> {
         return fs::remove_file(path).map_err(failed);
     }
     let scan = {
-        let bytes = map(path)?;
+        let bytes = contents(path)?;
         if word(&bytes, 0) == Some(0) {
             return fs::remove_file(path).map_err(failed); // the process ended before the thread began
         }

@@ -1,6 +1,7 @@
 //! The logs of a recording: opened, checked, read record by record; and finished after the run.
 
 mod finish;
+pub(crate) mod missing;
 mod records;
 
 pub use finish::finish_logs;
@@ -8,9 +9,8 @@ pub use records::Records;
 
 use crate::error::WalkError;
 use foretrace_runtime::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, count_of, order_of};
-use memmap2::Mmap;
 use rustc_hash::FxHashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a word.
@@ -72,7 +72,7 @@ pub(crate) struct Disorder {
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
-    bytes: Mmap,
+    bytes: Vec<u8>,
     header: FileHeader,
     scan: Scan,
     stop: u64,
@@ -83,7 +83,7 @@ pub struct Log {
 impl Log {
     /// Opens a log and checks that it is whole: of our version, and ended by a `Stop` record.
     pub fn open(path: &Path) -> Result<Log, WalkError> {
-        let bytes = map(path)?;
+        let bytes = contents(path)?;
         let header = read_header(path, &bytes)?;
         let scan = scan(&bytes);
         match scan.stop {
@@ -168,14 +168,9 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at + WORD)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-fn map(path: &Path) -> Result<Mmap, WalkError> {
-    let failed = |error| WalkError::io(path, error);
-    let file = File::open(path).map_err(failed)?;
-    #[allow(
-        unsafe_code,
-        reason = "the only way to map a file; a recording that is changed under us is the user's fault"
-    )]
-    unsafe { Mmap::map(&file) }.map_err(failed)
+/// All of a file. It is not mapped: a file that gets shorter meanwhile must not end us.
+fn contents(path: &Path) -> Result<Vec<u8>, WalkError> {
+    fs::read(path).map_err(|error| WalkError::io(path, error))
 }
 
 fn read_header(path: &Path, bytes: &[u8]) -> Result<FileHeader, WalkError> {

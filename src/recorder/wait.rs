@@ -1,0 +1,75 @@
+//! Waits for a program to end. Meanwhile signals that are sent to us alone are passed on to it; what a terminal sends it gets itself.
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::Pid;
+use std::io;
+use std::os::fd::AsFd;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Signals by which people end programs.
+const PASSED_ON: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+/// The kernel sent a signal by itself, such as for Ctrl-C: to all programs of the terminal.
+const BY_KERNEL: i32 = 0x80;
+/// The end of the program is looked for at least this often, should another thread of ours get its signal.
+const LONGEST_NAP: Duration = Duration::from_millis(100);
+
+/// From here on signals wait until they are looked at.
+pub struct Signals {
+    waiting: SignalFd,
+    before: SigSet,
+}
+
+impl Signals {
+    /// To be called right after the program starts, which would inherit the mask.
+    pub fn hold() -> io::Result<Signals> {
+        let mut held = SigSet::from_iter(PASSED_ON);
+        held.add(Signal::SIGCHLD);
+        let before = held.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+        let waiting = SignalFd::with_flags(&held, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Signals { waiting, before })
+    }
+
+    /// Waits; kills the program and gives nothing if it takes longer than this.
+    pub fn wait(self, child: &mut Child, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
+        let end = limit.map(|limit| Instant::now() + limit);
+        loop {
+            self.pass_on(child)?;
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(status));
+            }
+            let left = end.map_or(LONGEST_NAP, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                child.kill()?;
+                child.wait()?;
+                return Ok(None);
+            }
+            let nap =
+                PollTimeout::try_from(left.min(LONGEST_NAP).as_millis().max(1) as i32).unwrap_or(PollTimeout::ZERO);
+            match poll(&mut [PollFd::new(self.waiting.as_fd(), PollFlags::POLLIN)], nap) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn pass_on(&self, child: &Child) -> io::Result<()> {
+        while let Some(found) = self.waiting.read_signal()? {
+            let signal = Signal::try_from(found.ssi_signo as i32).ok().filter(|signal| PASSED_ON.contains(signal));
+            if let Some(signal) = signal.filter(|_| found.ssi_code != BY_KERNEL) {
+                let _ = kill(Pid::from_raw(child.id() as i32), signal); // it may have ended by now
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        while let Ok(Some(_)) = self.waiting.read_signal() {} // meant for the program
+        let _ = self.before.thread_set_mask(); // a mask that was in force before
+    }
+}
