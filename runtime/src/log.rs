@@ -66,7 +66,7 @@ pub fn reserve_ordered(thread: &'static Thread, words: usize) -> *mut u64 {
     reserve_together(thread, 1, words)
 }
 
-/// Space for so many ordered records, one after the other, `words` in all.
+/// Space for ordered records, so many of them counted, one after the other, `words` in all.
 #[inline(always)]
 pub fn reserve_together(thread: &'static Thread, records: u64, words: usize) -> *mut u64 {
     let count = thread.count();
@@ -142,10 +142,10 @@ pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize
     if mode::get() == mode::PAUSED {
         thread.count_in(None); // its log ends here
         window::note(thread, kind, object, extra);
-        thread.counted();
+        thread.recorded(kind);
         return order::next();
     }
-    let record = reserve_ordered(thread, N + 2);
+    let record = reserve_together(thread, u64::from(kind.counted()), N + 2);
     let order = order::next();
     if order >= order::STOPPED {
         retract(thread, record);
@@ -157,7 +157,7 @@ pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize
         seal(record, kind, place as u64);
     }
     window::note(thread, kind, object, extra); // not before there is room for it: that may take a new file, which tells what is open
-    thread.counted();
+    thread.recorded(kind);
     order
 }
 

@@ -14,7 +14,7 @@
 //!
 //! An access of memory that only its own thread touches may be *left out*, if its address and value can be computed: it has no
 //! record. It took effect after the ordered record of its thread before it, and before all later records of other threads
-//! that touch its memory. Ordered records, those of order zero too, and accesses that were left out are *counted*: the k-th
+//! that touch its memory. Ordered records but those of the allocator, those of order zero too, and accesses that were left out are *counted*: the k-th
 //! of a thread, from 0, is where a schedule can stop the thread (`at` of the trace format). How many there are by now is
 //! [`FileHeader::count`]; from the stamps follows how many were left out before each record. What an access reads that
 //! was left out is what the last access, by a record or left out, left at each of its bytes; where there was none, zero.
@@ -24,7 +24,7 @@ mod kind;
 pub use kind::Kind;
 
 /// First word of a log file.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"ftlog\0\0\x02");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"ftlog\0\0\x03");
 
 /// The words that a log file starts with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,6 +204,12 @@ pub const SEMAPHORES: u64 = 0x7400_0000_0000_0000;
 
 /// Rwlocks from this address on are locks of open files, 16 bytes for each file.
 pub const FILE_LOCKS: u64 = 0x7500_0000_0000_0000;
+
+/// A `Busy` of an object from this address on: the thread of the number beyond it was to be joined, and had not ended (so far as the one
+/// that asked could see).
+pub const TRIED_JOINS: u64 = 0x7800_0000_0000_0000;
+/// Where such objects end.
+pub const TRIED_JOINS_END: u64 = 0x7900_0000_0000_0000;
 
 /// Second word of a `Wake` by time-out.
 pub const WOKEN_BY_TIMEOUT: u64 = 0;

@@ -42,6 +42,8 @@ pub struct Thread {
     pub busy: Cell<bool>,
     /// The access that is under way: its record, null if none.
     pub inflight: Cell<*mut u64>,
+    /// Records that are not counted, and what the count was meanwhile.
+    apart: Cell<(u64, u64)>,
     /// Its number, from 1.
     pub number: Cell<u64>,
     /// The number of its creator.
@@ -293,6 +295,14 @@ impl Thread {
         }
     }
 
+    /// The same for what writes a record that is not counted.
+    pub fn begin_apart(&'static self) {
+        self.occupy();
+        if self.count() >= self.limit.load(Relaxed) {
+            controller::point_apart(self);
+        }
+    }
+
     /// Start of what signals must not interrupt.
     #[inline(always)]
     pub fn occupy(&'static self) {
@@ -319,6 +329,21 @@ impl Thread {
     pub fn counted(&self) {
         let counter = self.counter();
         counter.store(counter.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// One more ordered record that is no access took effect.
+    pub fn recorded(&self, kind: Kind) {
+        if kind.counted() {
+            self.counted();
+        } else {
+            self.apart.set((self.count(), self.since_counted() + 1));
+        }
+    }
+
+    /// How many records that are not counted took effect since the last counted thing.
+    pub fn since_counted(&self) -> u64 {
+        let (count, records) = self.apart.get();
+        if count == self.count() { records } else { 0 }
     }
 
     /// Counted things that it did.

@@ -3,10 +3,10 @@
 use super::folder::Folder;
 use super::launch::{Ending, Mode, Part, RecordError, Run};
 use super::program::Program;
-use super::schedule::{Handler, Turn, as_file};
+use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
-use super::verify::{Difference, Event, Events, Expected, expected_of, triple_happened};
+use super::verify::{Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
 use crate::report::{SavedWitness, write_whole};
 use foretrace_trace::{EventId, ReadError};
 use foretrace_walker::WalkError;
@@ -110,7 +110,8 @@ impl Plan {
         let triple = witness.triple();
         let places = [target(triple.first), target(triple.remote), target(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
-        let turns = turns(expected.iter().map(|step| (step, step.at)));
+        let steps = steps_of(&witness.schedule);
+        let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let handlers =
             recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
@@ -129,10 +130,13 @@ impl Plan {
         };
         let events = Events::read(folder)?;
         let expected = events.as_expected();
-        let ends = traced.ends(&expected);
-        // That all threads wait is recorded last, and is no step that one of them takes.
-        let steps = expected.len() - usize::from(events.deadlocked());
-        let turns = turns(expected.iter().zip(ends).take(steps));
+        let mut steps = events.steps();
+        if events.deadlocked() {
+            steps.pop(); // that all threads wait is recorded last, and is no step that one of them takes
+        }
+        let last = traced.ends(&steps);
+        let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
+        let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
         Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None })
     }
@@ -141,23 +145,12 @@ impl Plan {
     pub fn write_schedule(&self, folder: &Folder) -> Result<PathBuf, ReplayError> {
         let path = folder.path().join("schedule");
         let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
-        let text = triple + &as_file(&self.turns, &self.handlers);
+        let joins = self.expected.iter().filter(|step| step.what.is_join());
+        let text = triple + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
         write_whole(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)
     }
-}
-
-/// The turns in which threads take these steps, each up to a position in the thread's log.
-fn turns<'a>(steps: impl Iterator<Item = (&'a Expected, u64)>) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
-    for (step, end) in steps {
-        match turns.last_mut().filter(|turn| turn.path == step.path) {
-            Some(turn) => turn.until = turn.until.max(end),
-            None => turns.push(Turn { path: step.path.clone(), until: end, first: step.at }),
-        }
-    }
-    turns
 }
 
 /// Runs the program along the plan, in a folder that takes its logs.

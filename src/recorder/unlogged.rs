@@ -4,7 +4,7 @@
 //! thread comes first: each turn has to go on up to the access.
 
 use super::replay::ReplayError;
-use super::verify::Expected;
+use super::verify::Step;
 use foretrace_trace::Trace;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -42,9 +42,10 @@ impl Traced {
     }
 
     /// How far each of the steps of a recording goes, given in order: up to the last of what came before the thread's next step.
-    pub fn ends(&self, steps: &[Expected]) -> Vec<u64> {
+    pub fn ends(&self, steps: &[Step]) -> Vec<u64> {
         let mut next: FxHashMap<&str, u64> = FxHashMap::default();
-        let end = |step: &Expected, next_at: Option<u64>| self.last(&step.path, step.at..next_at.unwrap_or(u64::MAX));
+        let end =
+            |step: &Step, next_at: Option<u64>| self.last(&step.path, step.end().until..next_at.unwrap_or(u64::MAX));
         let mut ends: Vec<u64> = Vec::with_capacity(steps.len());
         for step in steps.iter().rev() {
             let next_at = next.insert(&step.path, step.at);
@@ -58,15 +59,15 @@ impl Traced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::verify::What;
-    use foretrace_runtime::record::Kind;
 
     #[test]
     fn turns_go_on_to_accesses_without_a_record() {
         let traced = [("0", vec![0, 3, 4, 7, 9]), ("0.1", vec![2])];
         let traced = Traced(traced.into_iter().map(|(path, all)| (path.to_string(), all)).collect());
-        let step = |path: &str, at| Expected { path: path.to_string(), at, what: What::Seen(Kind::Load8, 1) };
+        let step = |path: &str, at| Step { path: path.to_string(), at, apart: None };
         let steps = [step("0", 0), step("0.1", 1), step("0", 5), step("0.1", 2), step("0", 6), step("0.2", 0)];
         assert_eq!(traced.ends(&steps), [4, 1, 5, 2, 9, 0]);
+        let freed = Step { apart: Some(1), ..step("0", 4) };
+        assert_eq!(traced.ends(&[step("0", 0), freed, step("0", 6)]), [3, 4, 9]);
     }
 }

@@ -1,5 +1,6 @@
 //! Did a program do what its schedule says? Its logs against the steps that were expected.
 
+use super::schedule::End;
 use crate::report::SavedStep;
 use foretrace_runtime::record::{Kind, fail};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
@@ -28,10 +29,37 @@ pub enum What {
 }
 
 impl What {
-    /// Whether memory is allocated or given back. In the C library that is done where no thread can be stopped, so that it comes
-    /// as soon as the thread gets there.
-    fn is_allocation(&self) -> bool {
-        matches!(self, What::Seen(Kind::Allocate | Kind::Free, _))
+    /// Whether it joins a thread.
+    pub fn is_join(&self) -> bool {
+        match self {
+            What::Told(op, _) => op == "join",
+            What::Seen(kind, _) => *kind == Kind::Join,
+        }
+    }
+}
+
+/// A step of a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The thread, by its place in the tree of threads.
+    pub path: String,
+    /// What is counted that the thread did before.
+    pub at: u64,
+    /// Of the allocator's records, which are not counted, how many the thread has written by then since what is counted;
+    /// [`ALL_APART`] for those that another run has up to the next counted one.
+    pub apart: Option<u64>,
+}
+
+/// See [`Step::apart`].
+pub const ALL_APART: u64 = u64::MAX;
+
+impl Step {
+    /// Where the thread stands after it.
+    pub fn end(&self) -> End {
+        match self.apart {
+            None => End::at(self.at),
+            Some(beyond) => End { until: self.at.saturating_sub(1), beyond },
+        }
     }
 }
 
@@ -91,7 +119,10 @@ pub struct Difference {
 
 /// The events of a run that was recorded or replayed.
 pub struct Events {
+    /// The counted records.
     threads: FxHashMap<String, Vec<Record>>,
+    /// Those of the allocator.
+    apart: FxHashMap<String, Vec<Record>>,
     aliases: Aliases,
 }
 
@@ -100,9 +131,13 @@ impl Events {
     pub fn read(folder: &Path) -> Result<Events, WalkError> {
         let logs = open_logs(folder)?;
         let paths = thread_paths(&logs);
-        let counted = |log: &Log| log.records().filter(|record| record.kind.ordered()).collect();
-        let threads: FxHashMap<String, Vec<Record>> = paths.into_iter().zip(logs.iter().map(counted)).collect();
-        Ok(Events { aliases: aliases(&threads), threads })
+        let records = |counted: bool| -> FxHashMap<String, Vec<Record>> {
+            let wanted = move |record: &Record| record.kind.ordered() && record.kind.counted() == counted;
+            let of_log = move |log: &Log| log.records().filter(wanted).collect();
+            paths.iter().cloned().zip(logs.iter().map(of_log)).collect()
+        };
+        let threads = records(true);
+        Ok(Events { aliases: aliases(&threads), threads, apart: records(false) })
     }
 
     /// The event at a position of a thread, if it took effect.
@@ -154,6 +189,27 @@ impl Events {
         events.into_iter().map(|(_, expected)| expected).collect()
     }
 
+    /// All steps in the order in which they took effect, those of the allocator among them.
+    pub fn steps(&self) -> Vec<Step> {
+        let mut steps: Vec<(u64, Step)> = Vec::new();
+        for (path, records) in &self.threads {
+            let effective = records.iter().filter(|record| record.order() != Some(0));
+            let step = |record: &Record| Step { path: path.clone(), at: record.at, apart: None };
+            steps.extend(effective.map(|record| (record.order().unwrap_or(0), step(record))));
+        }
+        for (path, records) in &self.apart {
+            for together in records.chunk_by(|one, other| one.at == other.at) {
+                let apart = (1..together.len() as u64).chain([ALL_APART]);
+                let step = |apart, at| Step { path: path.clone(), at, apart: Some(apart) };
+                let step = |(record, apart): (&Record, u64)| (record.order().unwrap_or(0), step(apart, record.at));
+                // Nothing holds a thread before its first counted record.
+                steps.extend(together.iter().zip(apart).filter(|(record, _)| record.at > 0).map(step));
+            }
+        }
+        steps.sort_by_key(|(order, _)| *order);
+        steps.into_iter().map(|(_, step)| step).collect()
+    }
+
     /// The first of the expected steps that did not happen as expected, in the expected order. `location` says
     /// where in the source an access is, if that is known.
     pub fn first_difference(
@@ -166,8 +222,7 @@ impl Events {
             let found = self.at(&step.path, step.at);
             let fits = found.as_ref().is_some_and(|event| fits(step, &event.record, &location));
             let order = found.as_ref().map_or(0, Event::order);
-            let may_be_early = fits && step.what.is_allocation();
-            if !fits || order < last && !may_be_early {
+            if !fits || order < last {
                 return Some(Difference { expected: step.clone(), found, out_of_turn: fits });
             }
             last = last.max(order);
@@ -197,6 +252,17 @@ pub fn expected_of(steps: &[SavedStep]) -> Vec<Expected> {
     expected.collect()
 }
 
+/// The steps of a witness at which turns can end.
+pub fn steps_of(steps: &[SavedStep]) -> Vec<Step> {
+    let with_record = steps.iter().filter(|step| has_record(&step.op) || step.op == "free");
+    let steps = with_record.filter_map(|step| {
+        // Which of the allocator's records it is, is not known.
+        let apart = (step.op == "free").then_some(ALL_APART);
+        Some(Step { path: step.path.clone()?, at: step.at?, apart })
+    });
+    steps.collect()
+}
+
 /// Whether events of this kind are records of the log; the others happen between two of them.
 fn has_record(op: &str) -> bool {
     !matches!(op, "assume" | "let" | "begin" | "end" | "free" | "fail" | "call" | "return")
@@ -215,11 +281,11 @@ fn fits(step: &Expected, record: &Record, location: &impl Fn(&Record) -> Option<
     }
 }
 
-/// Whether two records of a kind are of one place: what is no access can be of a library, which is somewhere else in another run, by
-/// whole pages.
+/// Whether two places of records of a kind are one. The address that an interposed function returns to may be in a library that was
+/// loaded elsewhere this time, at another page.
 fn is_same_place(kind: Kind, one: u64, other: u64) -> bool {
-    const WITHIN_PAGE: u64 = 0xfff;
-    one == other || kind.size() == 0 && (one ^ other) & WITHIN_PAGE == 0
+    const PAGE: u64 = 4096;
+    one == other || kind.size() == 0 && one % PAGE == other % PAGE
 }
 
 /// Whether a record is of the upper half of the same update of 16 bytes: all of its events have the position of the lower half's.
@@ -292,10 +358,8 @@ mod tests {
             record(Kind::Load4, 2, [0x200, 0, 0, 0]), // crashed
         ];
         let second = vec![record(Kind::Update4, 0, [0x100, 5, 9, 2])];
-        Events {
-            threads: [("0".to_string(), first), ("0.1".to_string(), second)].into_iter().collect(),
-            aliases: Aliases::default(),
-        }
+        let threads = [("0".to_string(), first), ("0.1".to_string(), second)].into_iter().collect();
+        Events { threads, apart: FxHashMap::default(), aliases: Aliases::default() }
     }
 
     fn told(path: &str, at: u64, op: &str) -> Expected {
@@ -346,10 +410,8 @@ mod tests {
             let mut last = first.clone();
             last.iter_mut().for_each(|record| record.words[3] += 10);
             let threads = [("0", first), ("0.1", vec![upper(5)]), ("0.2", last)];
-            let events = Events {
-                threads: threads.map(|(path, all)| (path.to_string(), all)).into_iter().collect(),
-                aliases: Aliases::default(),
-            };
+            let threads = threads.map(|(path, all)| (path.to_string(), all)).into_iter().collect();
+            let events = Events { threads, apart: FxHashMap::default(), aliases: Aliases::default() };
             triple_happened(&[("0", 0), ("0.1", 0), ("0.2", 0)].map(|(path, at)| events.at(path, at)))
         };
         assert!(halves([1, 2]));
@@ -357,17 +419,16 @@ mod tests {
     }
 
     #[test]
-    fn allocations_may_come_early() {
-        let seen = |path: &str, at, kind| Expected { path: path.to_string(), at, what: What::Seen(kind, 7) };
-        for (kind, early) in [(Kind::Allocate, true), (Kind::Free, true), (Kind::Post, false)] {
-            let own = vec![record(kind, 0, [0x500, 8, 1, 0])];
-            let others = vec![record(Kind::Load4, 0, [0x100, 5, 2, 0]), record(Kind::Load4, 1, [0x100, 5, 3, 0])];
-            let events = Events {
-                threads: [("0".to_string(), own), ("0.1".to_string(), others)].into_iter().collect(),
-                aliases: Aliases::default(),
-            };
-            let recorded = [seen("0.1", 0, Kind::Load4), seen("0", 0, kind), seen("0.1", 1, Kind::Load4)];
-            assert_eq!(events.first_difference(&recorded, |_| None).is_none(), early, "{kind:?}");
-        }
+    fn steps_of_the_allocator_stand_between_counted_ones() {
+        let own = vec![record(Kind::Load4, 0, [0x100, 5, 1, 0]), record(Kind::Load4, 1, [0x100, 5, 5, 0])];
+        let freed = |at, order| record(Kind::Free, at, [0x500, 0, order, 0]);
+        let name = "0".to_string();
+        let threads = [(name.clone(), own)].into_iter().collect();
+        let apart = [(name, vec![freed(0, 7), freed(1, 2), freed(1, 3), freed(2, 6)])].into_iter().collect();
+        let events = Events { threads, apart, aliases: Aliases::default() };
+        let steps = events.steps();
+        let ends: Vec<(u64, u64)> = steps.iter().map(|step| (step.end().until, step.end().beyond)).collect();
+        assert_eq!(ends, [(0, 0), (0, 1), (0, ALL_APART), (1, 0), (1, ALL_APART)]);
+        assert_eq!(events.as_expected().len(), 2, "how often a thread allocates is no step");
     }
 }

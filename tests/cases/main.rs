@@ -42,6 +42,14 @@ cases! {
     condition_any: "condition-any.cpp";
     coroutine: "coroutine.cpp";
     coroutine_task: "coroutine-task.cpp";
+    end_async: "end-async.cpp";
+    end_destructors: "end-destructors.c";
+    end_exit_nested: "end-exit-nested.c";
+    end_join_elsewhere: "end-join-elsewhere.c";
+    end_jthread: "end-jthread.cpp";
+    end_locals: "end-locals.cpp";
+    end_main_exits: "end-main-exits.c";
+    end_try: "end-try.c";
     entropy: "entropy.c";
     exceptions: "exceptions.cpp";
     futures: "futures.cpp";
@@ -73,6 +81,7 @@ cases! {
     own_rwlock: "own-rwlock.c";
     own_spin: "own-spin.c";
     own_ticket: "own-ticket.c";
+    print_first: "print-first.c";
     realloc: "realloc.c";
     recursive: "recursive.c";
     rwlock: "rwlock.c";
@@ -84,6 +93,7 @@ cases! {
     thread_function_lambda: "thread-function.cpp", "-DLAMBDA";
     thread_local: "thread-local.cpp";
     timedwait: "timedwait.c";
+    tryjoin: "tryjoin.c";
     wrong_lock: "wrong-lock.c";
     cancel: "cancel.c";
     cancel_cleanup: "cancel-cleanup.c";

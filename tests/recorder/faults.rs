@@ -67,7 +67,7 @@ fn folders_that_cannot_be_used() {
 fn recordings_that_cannot_be_read() {
     let workshop = recorded();
     workshop.make("for copy in later newer cut short empty nothing lost; do cp -r run $copy; done; mkdir folder");
-    workshop.make("printf '\\003' | dd of=later/thread-1.log bs=1 seek=7 conv=notrunc");
+    workshop.make("printf '\\004' | dd of=later/thread-1.log bs=1 seek=7 conv=notrunc");
     workshop.make("sed -i 's/\"foretrace\": 1/\"foretrace\": 2/' newer/recording.json");
     workshop
         .make("truncate -s -40 cut/thread-1.log; truncate -s 10 short/thread-1.log; truncate -s 0 empty/thread-1.log");

@@ -11,7 +11,7 @@ mod target;
 mod waking;
 mod watchdog;
 
-pub use replay::{following, is_time_for_handler, prefer};
+pub use replay::{following, is_join_planned, is_time_for_handler, prefer};
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
 
@@ -50,6 +50,18 @@ pub enum State {
     Done,
 }
 
+/// Before what a thread waits for its turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stands {
+    /// Whatever it does up to its next record.
+    Anywhere = 0,
+    /// A counted record.
+    BeforeCounted,
+    /// A record that is not counted.
+    BeforeApart,
+}
+
 /// What is kept of a thread. All but the gate is touched under the controller's lock.
 pub struct Turn {
     state: Cell<State>,
@@ -63,6 +75,10 @@ pub struct Turn {
     timed_out: Cell<bool>,
     /// It stands before an access of the triple that it must not make yet.
     held: Cell<bool>,
+    /// Where its turn ends it may still write so many records that are not counted, those counted that it wrote there before.
+    beyond: Cell<u64>,
+    /// Before what it waits for its turn.
+    stands: Cell<Stands>,
 }
 
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -129,10 +145,25 @@ fn has_turn(thread: &Thread) -> bool {
 #[cold]
 #[inline(never)]
 pub fn point(thread: &'static Thread, access: Option<&Access>) {
+    let may_go_on = || thread.count() < UNTIL.load(Relaxed);
+    stand(thread, Stands::BeforeCounted, || if may_go_on() { steer::before(thread, access) } else { Next::Hold });
+}
+
+/// The same before a record that is not counted.
+#[cold]
+#[inline(never)]
+pub fn point_apart(thread: &'static Thread) {
+    let next = || if replay::may_go_beyond(thread) { Next::Go } else { Next::Hold };
+    stand(thread, Stands::BeforeApart, next);
+}
+
+/// Waits for a turn that leads on.
+fn stand(thread: &'static Thread, stands: Stands, next: impl Fn() -> Next) {
+    let outer = thread.turn.stands.replace(stands);
     while controlled() {
         LOCK.lock();
-        if has_turn(thread) && thread.count() < UNTIL.load(Relaxed) {
-            match steer::before(thread, access) {
+        if has_turn(thread) {
+            match next() {
                 Next::Go => {
                     LOCK.unlock();
                     break;
@@ -149,6 +180,7 @@ pub fn point(thread: &'static Thread, access: Option<&Access>) {
         LOCK.unlock();
         wait_for_turn(thread);
     }
+    thread.turn.stands.set(outer);
 }
 
 /// The place before the access that a witness is about, for debuggers to stop at.
@@ -231,7 +263,7 @@ pub fn block(thread: &'static Thread, waiter: &Waiter, deadline: Option<Deadline
 }
 
 /// A schedule may say that a wait is over before it is: clocks should agree, unless that takes too long.
-fn sleep_until(deadline: Deadline) {
+pub fn sleep_until(deadline: Deadline) {
     const PATIENCE: Timespec = Timespec { seconds: 1, nanoseconds: 0 };
     let at = deadline.monotonic().min(sys::now(sys::CLOCK_MONOTONIC).plus(PATIENCE));
     let word = AtomicU32::new(0);
@@ -383,6 +415,8 @@ fn dispatch_if_idle() {
 enum Choice {
     /// This thread runs until it has so many counted records.
     Run(&'static Thread, u64),
+    /// The same, and then up to so many records that are not counted.
+    RunBeyond(&'static Thread, u64, u64),
     /// Somebody will come.
     Wait,
     /// Nobody can.
@@ -392,7 +426,8 @@ enum Choice {
 /// Gives the turn, which nobody has, to the next. The lock is held.
 fn dispatch() {
     match choose() {
-        Choice::Run(thread, until) => grant(thread, until),
+        Choice::Run(thread, until) => grant(thread, until, 0),
+        Choice::RunBeyond(thread, until, beyond) => grant(thread, until, beyond),
         Choice::Wait => {}
         Choice::Nobody => watchdog::nobody_runs(),
     }
@@ -406,8 +441,8 @@ fn choose() -> Choice {
     if count == 0 {
         return last_resort();
     }
-    let (thread, records) = if replaying() { next_in_round() } else { serial::choose(count) };
-    Choice::Run(thread, thread.count() + records)
+    let (thread, records, beyond) = if replaying() { next_in_round() } else { serial::choose(count) };
+    Choice::RunBeyond(thread, thread.count() + records, beyond)
 }
 
 /// Nobody is ready: whoever's time is up gives up, earliest first.
@@ -431,15 +466,16 @@ fn give_up(thread: &'static Thread, records: u64) -> Choice {
 }
 
 /// The ready thread after the one that had the last turn.
-fn next_in_round() -> (&'static Thread, u64) {
+fn next_in_round() -> (&'static Thread, u64, u64) {
     let last = LAST.load(Relaxed) as u64;
     let after = threads::all().find(|thread| thread.number.get() > last && ready(thread));
     let thread = after.or_else(|| threads::all().find(|thread| ready(thread)));
-    (thread.expect("one is ready"), ROUND)
+    (thread.expect("one is ready"), ROUND, 0)
 }
 
-fn grant(thread: &'static Thread, until: u64) {
+fn grant(thread: &'static Thread, until: u64, beyond: u64) {
     thread.turn.state.set(State::Ready);
+    thread.turn.beyond.set(beyond);
     LAST.store(thread.number.get() as usize, Relaxed);
     UNTIL.store(until, Relaxed);
     thread.limit.store(if steer::watching() { 0 } else { until }, Relaxed);

@@ -8,7 +8,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller::target::Target;
-use crate::controller::{Choice, State, UNTIL, give_up, steer, target};
+use crate::controller::{Choice, Stands, State, UNTIL, give_up, steer, target};
 use crate::interpose::{self, signals};
 use crate::mode;
 use crate::sys::{self, PAGE};
@@ -23,11 +23,15 @@ struct Line {
     at: u64,
     /// The first record of the turn that the schedule is about. The thread's records before it may come at any time.
     first: u64,
+    /// After `at`, so many records that are not counted belong to the turn, if the thread comes to them without waiting.
+    beyond: u64,
 }
 
 /// The schedule. Touched under the controller's lock once threads run.
 struct Plan {
     lines: Cell<&'static [Line]>,
+    /// Where threads are joined.
+    joins: Cell<&'static [Line]>,
     position: Cell<usize>,
     /// Where handlers of signals began in the recording.
     handlers: Cell<&'static [Line]>,
@@ -36,46 +40,28 @@ struct Plan {
 // SAFETY: as above.
 unsafe impl Sync for Plan {}
 
-static PLAN: Plan = Plan { lines: Cell::new(&[]), position: Cell::new(0), handlers: Cell::new(&[]) };
+static PLAN: Plan =
+    Plan { lines: Cell::new(&[]), joins: Cell::new(&[]), position: Cell::new(0), handlers: Cell::new(&[]) };
 static FOLLOWING: AtomicBool = AtomicBool::new(false);
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
 
 pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
-    let count = lines(text).count();
-    let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
-    let (mut turns, mut handlers) = (0, 0);
-    for line in lines(text) {
-        if let Some(handler) = line.strip_prefix(HANDLER) {
-            let line = parse(handler).ok_or("a line of the schedule is not `handler <path> <at>`")?;
-            handlers += 1;
-            // SAFETY: there is room for all of them: turns from the start, these from the end.
-            unsafe { memory.cast::<Line>().add(count - handlers).write(line) };
-            continue;
-        }
-        if let Some((role, access)) = target::role(line) {
-            steer::prepare(role, access)?;
-            continue;
-        }
-        let line = parse(line).ok_or("a line of the schedule is not `<path> <at>` or `<path> <at> <first>`")?;
-        // SAFETY: there is room for all of them.
-        unsafe { memory.cast::<Line>().add(turns).write(line) };
-        turns += 1;
+    let is_turn =
+        |line: &&'static [u8]| target::role(line).is_none() && join(line).is_none() && handler(line).is_none();
+    PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
+    PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
+    PLAN.handlers.set(parse_all(lines(text).filter_map(handler))?);
+    for (role, access) in lines(text).filter_map(target::role) {
+        steer::prepare(role, access)?;
     }
-    // SAFETY: written just now, never freed.
-    PLAN.lines.set(unsafe { core::slice::from_raw_parts(memory.cast(), turns) });
-    // SAFETY: as above.
-    PLAN.handlers.set(unsafe { core::slice::from_raw_parts(memory.cast::<Line>().add(count - handlers), handlers) });
     if stops {
         steer::stop_at_remote();
     }
     FOLLOWING.store(true, SeqCst);
     Ok(())
 }
-
-/// What a line starts with that says where a handler of a signal began in the recording.
-const HANDLER: &[u8] = b"handler ";
 
 /// Whether the thread handles a signal that arrives now: one that it handled later in the recording waits until there.
 pub fn is_time_for_handler(thread: &Thread) -> bool {
@@ -100,22 +86,47 @@ fn read(name: &[u8]) -> Option<&'static [u8]> {
         .then(|| memory.map_or(&[][..], |memory| unsafe { core::slice::from_raw_parts(memory, length) }))
 }
 
-fn lines(text: &'static [u8]) -> impl Iterator<Item = &'static [u8]> {
+fn lines(text: &'static [u8]) -> impl Iterator<Item = &'static [u8]> + Clone {
     text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
+}
+
+/// The rest of a line that says where a thread is joined.
+fn join(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"join ")
+}
+
+/// The rest of a line that says where a handler of a signal began in the recording.
+fn handler(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"handler ")
+}
+
+fn parse_all(lines: impl Iterator<Item = &'static [u8]> + Clone) -> Result<&'static [Line], &'static str> {
+    let count = lines.clone().count();
+    let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
+    for (index, line) in lines.enumerate() {
+        let line = parse(line).ok_or(
+            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join` or `handler <path> <at>`",
+        )?;
+        // SAFETY: there is room for all of them.
+        unsafe { memory.cast::<Line>().add(index).write(line) };
+    }
+    // SAFETY: written just now, never freed.
+    Ok(unsafe { core::slice::from_raw_parts(memory.cast(), count) })
 }
 
 fn parse(line: &'static [u8]) -> Option<Line> {
     let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
     let (path, at) = (words.next()?, number(words.next()?)?);
     let first = words.next().map_or(Some(0), number)?;
-    words.next().is_none().then_some(Line { path, at, first })
+    let beyond = words.next().map_or(Some(0), number)?;
+    words.next().is_none().then_some(Line { path, at, first, beyond })
 }
 
 /// The choice as long as there is a schedule to follow.
 pub fn choose() -> Option<Choice> {
     while FOLLOWING.load(SeqCst) {
         let position = PLAN.position.get();
-        let Some(line) = PLAN.lines.get().get(position) else {
+        let Some(&line) = PLAN.lines.get().get(position) else {
             end(format_args!("followed\n"));
             break;
         };
@@ -123,21 +134,30 @@ pub fn choose() -> Option<Choice> {
             leave(format_args!("does not exist yet"));
             break;
         };
-        if thread.count() > line.at {
+        if thread.count() > line.at && !goes_beyond(thread, &line) {
             PLAN.position.set(position + 1);
             continue;
         }
-        if let Some(choice) = go_on(thread, line.at) {
+        if let Some(choice) = go_on(thread, &line) {
             return Some(choice);
         }
     }
     None
 }
 
+/// Whether the thread did all that is counted of its turn, and stands before something else that belongs to it.
+fn goes_beyond(thread: &Thread, line: &Line) -> bool {
+    let stands = thread.turn.state.get() == State::Ready && thread.turn.stands.get() == Stands::BeforeApart;
+    stands && thread.count() == line.at + 1 && thread.since_counted() < line.beyond
+}
+
 /// The thread of the current line runs, if it can.
-fn go_on(thread: &'static Thread, at: u64) -> Option<Choice> {
+fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
+    let at = line.at;
     match thread.turn.state.get() {
-        State::Ready => Some(Choice::Run(thread, at + 1)),
+        State::Ready => Some(Choice::RunBeyond(thread, at + 1, line.beyond)),
+        // What it sleeps for, another thread may bring about.
+        State::Outside if STALLED.load(Relaxed) >= SOON => helper(thread).or(Some(Choice::Wait)),
         State::Outside => Some(Choice::Wait),
         State::Blocked if thread.turn.deadline.get().is_some() || may_end_early(thread) => {
             Some(give_up(thread, at + 1 - thread.count()))
@@ -163,16 +183,24 @@ fn helper(thread: &'static Thread) -> Option<Choice> {
     for _ in 0..threads::count() {
         let Some(joined) = joined_by(waiting) else { break };
         match joined.turn.state.get() {
-            State::Ready => {
-                return has_room(joined).then(|| Choice::Run(joined, next_turn(joined).unwrap_or(u64::MAX)));
-            }
+            State::Ready => return go_ahead(joined),
             State::Outside => return Some(Choice::Wait),
             State::Blocked => waiting = joined,
             State::Done => break,
         }
     }
-    let ready = threads::all().filter(|other| other.turn.state.get() == State::Ready);
-    ready.filter(|other| has_room(other)).find_map(|other| Some(Choice::Run(other, next_turn(other)?)))
+    let mut ready = threads::all().filter(|other| other.turn.state.get() == State::Ready);
+    if let Some(choice) = ready.find_map(|other| next_turn(other).and_then(|_| go_ahead(other))) {
+        return Some(choice);
+    }
+    threads::all().any(|other| other.turn.state.get() == State::Outside).then_some(Choice::Wait)
+}
+
+/// The thread does what it has to do before the schedule needs it next, if there is something.
+fn go_ahead(thread: &'static Thread) -> Option<Choice> {
+    let first = next_turn(thread).unwrap_or(u64::MAX);
+    let stands_there = thread.count() == first && thread.turn.stands.get() == Stands::BeforeCounted;
+    (thread.count() <= first && !stands_there).then_some(Choice::RunBeyond(thread, first, u64::MAX))
 }
 
 /// Whose end the thread waits for.
@@ -189,17 +217,13 @@ fn next_turn(thread: &Thread) -> Option<u64> {
     lines.find(|line| line.path == path.bytes() && line.at >= thread.count()).map(|line| line.first)
 }
 
-/// Whether the thread has something to do before that.
-fn has_room(thread: &Thread) -> bool {
-    next_turn(thread).is_none_or(|first| thread.count() < first)
-}
-
 /// A thread can go on. If the schedule waits for it, the one that brought this about has done enough.
 pub fn can_go_on(thread: &Thread) {
     let Some(running) = super::running().filter(|running| !core::ptr::eq(*running, thread)) else { return };
     let wanted = || PLAN.lines.get().get(PLAN.position.get()).is_some_and(|line| line.path == thread.path().bytes());
     if FOLLOWING.load(SeqCst) && wanted() {
         UNTIL.store(running.count(), Relaxed);
+        running.turn.beyond.set(0);
         running.limit.store(0, Relaxed);
     }
 }
@@ -228,20 +252,24 @@ fn end(arguments: Arguments) {
     }
 }
 
-/// Every tick of the watchdog in which nobody has the turn. Patience with a thread that sleeps in the kernel ends.
+/// Ticks after which others may go ahead of a thread that sleeps in the kernel.
+const SOON: usize = 10;
+
+/// Every tick of the watchdog in which nobody has the turn; whether to look who can go on. Patience with a thread that sleeps in the
+/// kernel ends.
 pub fn nobody_runs() -> bool {
     const TICKS: usize = 400;
     if !FOLLOWING.load(SeqCst) {
         return false;
     }
-    if STALLED.fetch_add(1, Relaxed) + 1 >= TICKS {
+    let ticks = STALLED.fetch_add(1, Relaxed) + 1;
+    if ticks >= TICKS {
         let line = PLAN.lines.get()[PLAN.position.get()];
         let blocked = threads::by_path(line.path).is_some_and(|thread| thread.turn.state.get() == State::Blocked);
         let why = if blocked { "waits for another thread" } else { "sleeps in the kernel" };
         leave(format_args!("{why}"));
-        return true;
     }
-    false
+    ticks >= SOON
 }
 
 /// Somebody runs.
@@ -284,6 +312,22 @@ pub fn following() -> bool {
 pub fn end_turn_after(thread: &Thread, records: u64) {
     let until = thread.count() + records;
     UNTIL.store(until.min(UNTIL.load(Relaxed)), Relaxed);
+}
+
+/// Whether the thread, which has the turn and stands before a record that is not counted, may write it.
+pub fn may_go_beyond(thread: &Thread) -> bool {
+    let (count, until) = (thread.count(), UNTIL.load(Relaxed));
+    count < until || count == until && thread.since_counted() < thread.turn.beyond.get()
+}
+
+/// Whether the schedule says that the thread joins another one now; nothing where it does not say what the thread does.
+pub fn is_join_planned(thread: &Thread) -> Option<bool> {
+    let (path, count) = (thread.path(), thread.count());
+    let named = |lines: &'static [Line], fits: fn(u64, u64) -> bool| {
+        lines.iter().any(|line| line.path == path.bytes() && fits(line.at, count))
+    };
+    let says = FOLLOWING.load(SeqCst) && named(&PLAN.lines.get()[PLAN.position.get()..], |at, count| at >= count);
+    says.then(|| named(PLAN.joins.get(), |at, count| at == count))
 }
 
 /// Of what is left of a schedule that the program has left, up to the turn with this event: the next thread that can run, and how

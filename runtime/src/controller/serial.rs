@@ -32,10 +32,14 @@ fn random() -> u64 {
     state
 }
 
+/// A turn goes on for less than so many records that are not counted.
+const BEYOND: u64 = 4;
+
 /// One of the threads that are ready, of which there are so many, and how long it runs.
-pub fn choose(count: usize) -> (&'static Thread, u64) {
+pub fn choose(count: usize) -> (&'static Thread, u64, u64) {
     let index = (random() >> 11) as usize % count;
-    let records = 1 + (random() >> 11) % LONGEST;
+    let drawn = random() >> 11;
+    let (records, beyond) = (1 + drawn % LONGEST, drawn / LONGEST % BEYOND);
     let thread = threads::all().filter(|thread| ready(thread)).nth(index);
-    (thread.expect("there are so many"), records)
+    (thread.expect("there are so many"), records, beyond)
 }

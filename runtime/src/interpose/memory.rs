@@ -11,7 +11,7 @@ use crate::record::Kind;
 use crate::sys::{self, EINVAL, ENOMEM};
 use crate::threads::{self, Thread};
 
-/// The thread, if its allocations count, inside of a hook. Within the C library it may hold locks that others wait
+/// The thread, if its allocations are recorded, inside of a hook. Within the C library it may hold locks that others wait
 /// for in the kernel: it is not stopped there.
 fn begin(place: usize) -> Option<&'static Thread> {
     if mode::get() != mode::RECORDING && mode::get() != mode::UNKNOWN {
@@ -21,7 +21,7 @@ fn begin(place: usize) -> Option<&'static Thread> {
     if modules::in_library(place) {
         thread.occupy()
     } else {
-        thread.begin()
+        thread.begin_apart()
     }
     Some(thread)
 }

@@ -11,7 +11,7 @@ use super::{interpose, notices, real, signals, tracked};
 use crate::controller;
 use crate::hooks::tsan;
 use crate::log;
-use crate::record::{Kind, stop};
+use crate::record::{Kind, TRIED_JOINS, stop};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ENOMEM, Start, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::{self, Outcome, Waiter};
@@ -168,38 +168,75 @@ fn await_end(thread: &'static Thread, other: &'static Thread, deadline: Option<D
     true
 }
 
-/// Joins by `real`, which waits where there is no controller.
-fn join_by(pthread: usize, deadline: Option<Deadline>, place: usize, real: impl Fn() -> c_int) -> c_int {
-    let Some(thread) = tracked() else { return real() };
-    let Some(other) = threads::by_pthread(pthread).filter(|other| !core::ptr::eq(*other, thread)) else {
-        return real();
-    };
-    thread.begin();
-    if !await_end(thread, other, deadline) {
+/// A thread to be joined.
+struct Joining {
+    pthread: usize,
+    result: *mut *mut c_void,
+    deadline: Option<Deadline>,
+    place: usize,
+}
+
+impl Joining {
+    /// Joins by `real`, which waits where there is no controller.
+    fn join_by(self, real: impl Fn() -> c_int) -> c_int {
+        let Some(thread) = tracked() else { return real() };
+        let Some(other) = other_thread(thread, self.pthread) else { return real() };
+        thread.begin();
+        let result = if self.may_join(thread, other) { self.finish(thread, real) } else { sys::ETIMEDOUT };
+        thread.occupy();
+        joined(thread, other, result, self.place);
         thread.end();
-        return sys::ETIMEDOUT;
+        result
     }
-    if !controller::controlled() {
+
+    /// Waits in the controller, if there is one, until the other thread has ended; false if the deadline comes first, or the schedule
+    /// says that it does.
+    fn may_join(&self, thread: &'static Thread, other: &'static Thread) -> bool {
+        let planned = self.deadline.and_then(|_| controller::is_join_planned(thread));
+        if planned == Some(false) && other.ended.load(Acquire) {
+            self.deadline.into_iter().for_each(controller::sleep_until);
+            return false;
+        }
+        await_end(thread, other, self.deadline.filter(|_| planned != Some(true)))
+    }
+
+    /// With a controller the other thread is on its way out, which no deadline can forestall.
+    fn finish(&self, thread: &'static Thread, real: impl Fn() -> c_int) -> c_int {
+        if controller::controlled() {
+            return thread.quietly(|| real::pthread_join(self.pthread, self.result));
+        }
         thread.end();
+        thread.quietly(real)
     }
-    let result = thread.quietly(real);
-    thread.occupy();
-    if result == 0 {
-        other.pthread.store(0, Relaxed);
-        log::sync(thread, Kind::Join, place, other.number.get(), 0);
+}
+
+/// Another thread that is recorded.
+fn other_thread(thread: &'static Thread, pthread: usize) -> Option<&'static Thread> {
+    threads::by_pthread(pthread).filter(|other| !core::ptr::eq(*other, thread))
+}
+
+/// Records whether the other thread was joined or had not ended. The thread is inside of a hook.
+fn joined(thread: &'static Thread, other: &'static Thread, result: c_int, place: usize) {
+    match result {
+        0 => {
+            other.pthread.store(0, Relaxed);
+            log::sync(thread, Kind::Join, place, other.number.get(), 0);
+        }
+        EBUSY | sys::ETIMEDOUT => {
+            log::sync(thread, Kind::Busy, place, TRIED_JOINS + other.number.get(), result as u64);
+        }
+        _ => {}
     }
-    thread.end();
-    result
 }
 
 pub extern "C" fn join(pthread: usize, result: *mut *mut c_void, place: usize) -> c_int {
-    join_by(pthread, None, place, || real::pthread_join(pthread, result))
+    Joining { pthread, result, deadline: None, place }.join_by(|| real::pthread_join(pthread, result))
 }
 
 extern "C" fn timedjoin(pthread: usize, result: *mut *mut c_void, at: *const Timespec, place: usize) -> c_int {
     // SAFETY: the program's pointer, null for no deadline.
     let deadline = unsafe { at.as_ref() }.map(|&at| Deadline { clock: CLOCK_REALTIME, at });
-    join_by(pthread, deadline, place, || real::pthread_timedjoin_np(pthread, result, at))
+    Joining { pthread, result, deadline, place }.join_by(|| real::pthread_timedjoin_np(pthread, result, at))
 }
 
 extern "C" fn clockjoin(
@@ -211,29 +248,34 @@ extern "C" fn clockjoin(
 ) -> c_int {
     // SAFETY: the program's pointer, null for no deadline.
     let deadline = unsafe { at.as_ref() }.map(|&at| Deadline { clock, at });
-    join_by(pthread, deadline, place, || real::pthread_clockjoin_np(pthread, result, clock, at))
+    let real = || real::pthread_clockjoin_np(pthread, result, clock, at);
+    Joining { pthread, result, deadline, place }.join_by(real)
 }
 
 extern "C" fn tryjoin(pthread: usize, result: *mut *mut c_void, place: usize) -> c_int {
     let real = || real::pthread_tryjoin_np(pthread, result);
     let Some(thread) = tracked() else { return real() };
-    let Some(other) = threads::by_pthread(pthread) else { return real() };
+    let Some(other) = other_thread(thread, pthread) else { return real() };
     thread.begin();
-    // Where there is a controller, its word counts: the thread may be on its way out.
-    let running = controller::controlled() && !other.ended.load(Acquire);
-    let status = if running {
-        EBUSY
-    } else if controller::controlled() {
+    let status = if !controller::controlled() {
+        thread.quietly(real)
+    } else if has_ended(thread, other) {
         thread.quietly(|| real::pthread_join(pthread, result))
     } else {
-        thread.quietly(real)
+        EBUSY
     };
-    if status == 0 {
-        other.pthread.store(0, Relaxed);
-        log::sync(thread, Kind::Join, place, other.number.get(), 0);
-    }
+    joined(thread, other, status, place);
     thread.end();
     status
+}
+
+/// What the controller says, since a thread may be on its way out; and above all what the schedule does.
+fn has_ended(thread: &'static Thread, other: &'static Thread) -> bool {
+    match controller::is_join_planned(thread) {
+        Some(true) => await_end(thread, other, None),
+        Some(false) => false,
+        None => other.ended.load(Acquire),
+    }
 }
 
 extern "C" fn detach(pthread: usize, _: usize) -> c_int {

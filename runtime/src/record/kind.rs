@@ -191,10 +191,17 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether records of this kind carry their order as last word; these are also the counted ones.
+    /// Whether records of this kind carry their order as last word.
     #[inline]
     pub const fn ordered(self) -> bool {
         matches!(self as u8, 32..=95)
+    }
+
+    /// Whether records of this kind are counted. Of the ordered ones those of the allocator are not: who comes first to a stream or to
+    /// a cache of a library allocates it, so how often a thread allocates depends on more than what it does itself.
+    #[inline]
+    pub const fn counted(self) -> bool {
+        self.ordered() && !matches!(self, Kind::Allocate | Kind::Free)
     }
 
     /// Bytes that an access touches; 0 for any other kind.
@@ -255,6 +262,7 @@ mod tests {
             assert_eq!(kind as u8, code);
             assert!(kind.words() >= 1);
             assert_eq!(kind.size() > 0, (32..52).contains(&code));
+            assert!(kind.ordered() || !kind.counted());
         }
     }
 }

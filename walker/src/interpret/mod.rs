@@ -145,7 +145,7 @@ impl<'a> Walk<'_, 'a> {
     /// The record is done with.
     pub(crate) fn take(&mut self, record: Record) {
         self.thread.now = self.thread.done;
-        self.thread.done += u64::from(record.kind.ordered());
+        self.thread.done += u64::from(record.kind.counted());
         self.thread.place = record.place;
         self.observe(&record);
         self.thread.records.pass(record.kind);

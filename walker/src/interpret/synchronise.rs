@@ -7,7 +7,9 @@ use crate::names::Origin;
 use crate::objects::Class;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
-use foretrace_runtime::record::{Kind, OUTSIDE, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail, nature};
+use foretrace_runtime::record::{
+    Kind, OUTSIDE, TRIED_JOINS, TRIED_JOINS_END, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail, nature,
+};
 use foretrace_trace::{BlockKind, EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
 const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
@@ -67,6 +69,9 @@ impl Walk<'_, '_> {
         let is = |what| record.kind == Kind::Acquire && record.words[1] & what != 0;
         let (recursive, robust) = (is(nature::RECURSIVE), is(nature::ROBUST));
         let (address, thread) = (record.words[0], self.thread.index);
+        if (TRIED_JOINS..TRIED_JOINS_END).contains(&address) {
+            return Ok(()); // a thread that did all that it will do may still be on its way out: this is in no order with anything
+        }
         let region = self.world.region(address).0;
         if record.kind == Kind::Busy && self.world.objects.find(address, region, Class::Mutex).is_none() {
             return self.busy(record, Class::Rwlock);

@@ -25,8 +25,7 @@ pub struct Record {
     pub place: u64,
     /// The words after its header, as many as its kind has; the others are 0.
     pub words: [u64; 4],
-    /// Of a counted record its `at`: how many counted things the thread did before it. Of any other that of the last
-    /// counted record before it, plus one.
+    /// How many counted things the thread did before it. Of a record without an order those up to the last record with one.
     pub at: u64,
 }
 
@@ -228,7 +227,7 @@ fn scan(bytes: &[u8]) -> Scan {
                 // A record that was never finished is the last that the thread began.
                 let done = count_of(last, counted).unwrap_or_else(|| counted.max(at(COUNT_WORD).unwrap_or(0)));
                 scan.leaves_out |= expected.is_some_and(|expected| expected != done);
-                counted = done + 1;
+                counted = done + u64::from(kind.counted());
                 expected = Some(counted);
                 let found = order_of(last);
                 if found != 0 && found <= before {

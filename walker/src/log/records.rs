@@ -65,7 +65,7 @@ impl<'a> Records<'a> {
     pub fn pass(&mut self, kind: Kind) {
         self.position += kind.words() * WORD;
         if kind.ordered() {
-            self.at = self.next_at + 1;
+            self.at = self.next_at + u64::from(kind.counted());
             self.look_ahead();
         }
         self.pass_skips();
