@@ -151,7 +151,7 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
         return Ok(Ok(Asked { plan, moved: Vec::new() }));
     }
     Ok(match plan_of_edited(&witness, program, recording).with_context(name)? {
-        Matched::All(plan, moved) => Ok(Asked { plan, moved }),
+        Matched::All(plan, moved) => Ok(Asked { plan: *plan, moved }),
         Matched::Missing(which) => Err(which),
     })
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Matched {
     /// All three are there: the plan, and what is said of each that is elsewhere now.
-    All(Plan, Vec<String>),
+    All(Box<Plan>, Vec<String>),
     /// At least one is not: which, and why.
     Missing(String),
 }
@@ -64,7 +64,8 @@ pub fn plan_of_edited(
     }
     let triple = <[Target; 3]>::try_from(targets).ok();
     let recording = recording.and_then(|folder| folder.canonicalize().ok());
-    Ok(Matched::All(Plan { turns: Vec::new(), handlers: Vec::new(), expected: Vec::new(), recording, triple }, notes))
+    let plan = Plan { turns: Vec::new(), handlers: Vec::new(), expected: Vec::new(), recording, triple };
+    Ok(Matched::All(Box::new(plan), notes))
 }
 
 /// What is said of a place that is elsewhere now.

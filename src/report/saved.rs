@@ -31,7 +31,7 @@ pub struct SavedWitness {
     pub trace: String,
     /// The places of the triple in the source, where the recording keeps it.
     #[serde(default)]
-    pub places: Option<SavedPlaces>,
+    pub places: Option<Box<SavedPlaces>>,
     /// The events in order.
     pub schedule: Vec<SavedStep>,
     /// What it shows of a candidate that is infeasible on the recorded path; nothing where it shows the candidate.

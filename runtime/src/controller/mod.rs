@@ -55,6 +55,7 @@ pub enum State {
 #[repr(u8)]
 pub enum Stands {
     /// Whatever it does up to its next record.
+    #[expect(dead_code, reason = "threads start as zeroed memory")]
     Anywhere = 0,
     /// A counted record.
     BeforeCounted,
