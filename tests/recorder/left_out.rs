@@ -134,9 +134,10 @@ fn what_was_left_out_is_bounded_as_logs_are() {
     assert_eq!(values, whole[..values.len()], "a prefix of what was recorded");
 }
 
-/// How many events a trace has, and the values of its accesses in order.
+/// How many events a trace has, ends of blocks apart, and the values of its accesses in order.
 fn accesses(trace: &[Value]) -> (usize, Vec<Value>) {
-    let events = trace.iter().filter(|event| event["op"].is_string());
+    let is_event = |event: &&Value| event["op"].is_string() && event["op"] != "begin" && event["op"] != "end";
+    let events = trace.iter().filter(is_event);
     let values = events.clone().filter(|event| !event["var"].is_null()).map(|event| event["value"].clone());
     (events.count(), values.collect())
 }
