@@ -63,7 +63,7 @@ impl Names {
             return notice((address - NOTICES) / 16);
         }
         if (SEMAPHORES..SEMAPHORES + (1 << 56)).contains(&address) {
-            return format!("semaphore {}", address / 16 & 0xffff);
+            return format!("semaphore {}", (address / 16) & 0xffff);
         }
         if (FILE_LOCKS..FILE_LOCKS + (1 << 56)).contains(&address) {
             return "lock of a file".to_string(); // numbers of files differ from run to run
