@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let made = |_: &_| (seconds() - start, begun.elapsed().as_secs_f64());
     let walked = walk(Path::new(recording), &Options { atomic, ..Options::default() }, made);
     let (walked, (made, made_at)) = walked?;
+    walked.statistics.mismatches.iter().for_each(|mismatch| eprintln!("{mismatch}"));
     let (checked, checked_at) = (seconds() - start, begun.elapsed().as_secs_f64());
     eprintln!("{:#?}\nseconds: {made:.2}\nclock: {made_at:.3}", walked.statistics);
     eprintln!("seconds with its check: {checked:.2}\nclock with its check: {checked_at:.3}");
