@@ -145,7 +145,8 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
     };
-    let recording = Path::new(&witness.trace).parent().filter(|folder| folder.join("modules").is_file());
+    let found = recording_of(&args.witness, Path::new(&witness.trace));
+    let recording = found.as_deref();
     if !args.edited {
         let plan = Plan::of_witness(&witness, recording).with_context(name)?;
         return Ok(Ok(Asked { plan, moved: Vec::new() }));
@@ -154,6 +155,15 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
         Matched::All(plan, moved) => Ok(Asked { plan: *plan, moved }),
         Matched::Missing(which) => Err(which),
     })
+}
+
+/// The folder of the recording that a witness names: seen from here, or from a folder that the witness is in, as it may have been
+/// predicted elsewhere.
+fn recording_of(witness: &Path, trace: &Path) -> Option<PathBuf> {
+    let witness = std::path::absolute(witness).ok()?;
+    let from = std::iter::once(Path::new("")).chain(witness.ancestors().skip(1));
+    let folders = from.filter_map(|start| Some(start.join(trace).parent()?.to_path_buf()));
+    folders.into_iter().find(|folder| folder.join("modules").is_file())
 }
 
 /// A place of the witness is not in the edited program, so the program is not run.

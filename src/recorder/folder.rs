@@ -58,6 +58,9 @@ impl Folder {
     /// An empty folder for a new recording; one that was there before is replaced.
     pub fn create(path: &Path) -> Result<Folder, FolderError> {
         let failed = |error| FolderError::Io(path.to_path_buf(), error);
+        if path.is_file() {
+            return Err(failed(nix::errno::Errno::ENOTDIR.into()));
+        }
         std::fs::create_dir_all(path).map_err(failed)?;
         let lock = Folder::lock(path)?;
         let is_empty = std::fs::read_dir(path).map_err(failed)?.next().is_none();

@@ -1,7 +1,7 @@
 //! Rust programs with the locks of crates: a workspace of its own, whose crates cargo fetches.
 
 use super::support::{Workshop, expect, foretrace, ran};
-use super::{Behaviour, NATIVE_RUNS, judge_built};
+use super::{Behaviour, NATIVE_RUNS, behaviour, judge_built};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,6 +41,7 @@ fn judge(name: &str) {
     let workshop = Workshop::empty();
     std::fs::copy(built().join(name), &workshop.program).expect("copied");
     let run = || ran(&mut Command::new(&workshop.program));
-    let usual: BTreeSet<Behaviour> = (0..NATIVE_RUNS).map(|_| run()).map(|run| (run.status, run.out)).collect();
+    let usual: BTreeSet<Behaviour> =
+        (0..NATIVE_RUNS).map(|_| run()).map(|run| behaviour(run.status, &run.out)).collect();
     judge_built(&workshop, name, "--candidates all", &usual);
 }

@@ -192,8 +192,11 @@ fn a_debugger_that_is_not_there() {
     if !is_installed("gdb") {
         return;
     }
-    workshop.make("mkdir bin witnesses; foretrace predict run --witness-dir witnesses >report || true");
-    let script = "PATH=bin:$(dirname \"$(command -v foretrace)\") foretrace replay witnesses/*.json --gdb -- ./program";
+    // The program runs in the environment of its recording, so that has no gdb either.
+    let bare = "PATH=bin:$(dirname \"$(command -v foretrace)\") foretrace";
+    workshop.make(&format!("mkdir bin witnesses; {bare} record -o run -- ./program"));
+    workshop.make("foretrace predict run --witness-dir witnesses >report || true");
+    let script = &format!("{bare} replay witnesses/*.json --gdb -- ./program");
     let run = ran(&mut workshop.shell(script));
     assert_eq!((run.status, run.err.lines().count()), (Some(2), 1), "{}", run.err);
     assert!(run.err.contains("gdb"), "{}", run.err);

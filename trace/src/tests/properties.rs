@@ -277,7 +277,7 @@ fn random_traces_cover_the_format_and_ask_real_questions() {
             *all += decided.len();
         }
     }
-    assert_eq!(kinds.len(), 26, "{kinds:?}");
+    assert_eq!(kinds.len(), 30, "{kinds:?}");
     assert!(kinds.values().all(|count| *count >= 10), "{kinds:?}");
     assert!(data.len() == 3 && data.values().all(|count| *count >= 60), "{data:?}");
     assert!(with_candidates >= 400, "{with_candidates}");

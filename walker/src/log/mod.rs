@@ -377,6 +377,6 @@ mod tests {
         let mut magic = MAGIC.to_le_bytes();
         magic[7] = 9;
         fs::write(&path, [magic; 9].concat()).unwrap();
-        assert!(matches!(Log::open(&path), Err(WalkError::LogVersion { found: 9, expected: 2, .. })));
+        assert!(matches!(Log::open(&path), Err(WalkError::LogVersion { found: 9, expected: 3, .. })));
     }
 }
