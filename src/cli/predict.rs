@@ -14,9 +14,10 @@ use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::SourcePlaces;
 use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
-use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
+use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
-use rustc_hash::FxHashSet;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,8 +89,8 @@ pub struct Args {
     #[arg(long)]
     off_path: bool,
 
-    /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`; and one for each schedule of a
-    /// candidate that is off the path, at most two a class: `off-path-FIRST-REMOTE-SECOND.json`
+    /// Write a file for each witness into this folder: `witness-FIRST-REMOTE-SECOND.json`; and for each class off the path
+    /// one with the schedule of the candidate that the report shows: `off-path-FIRST-REMOTE-SECOND.json`
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
 
@@ -196,8 +197,8 @@ struct Listener<'t> {
     subject: Subject<'t>,
     report: Report<'t>,
     witnesses: Option<WitnessDir>,
-    /// The classes with a file for a schedule that is off the path.
-    saved: FxHashSet<Class>,
+    /// Of each class that is off the path the candidate that the report shows; its schedule gets a file in the end.
+    off_path: IndexMap<Class, Box<Decision>, FxBuildHasher>,
     bar: Option<Bar>,
     found: bool,
 }
@@ -214,11 +215,14 @@ impl<'t> Listener<'t> {
             folder.name_places(Box::new(places));
         }
         let bar = Bar::on_terminal();
-        Ok(Listener { subject, report, witnesses, saved: FxHashSet::default(), bar, found: false })
+        Ok(Listener { subject, report, witnesses, off_path: IndexMap::default(), bar, found: false })
     }
 
-    fn finish(self, totals: &Totals) -> anyhow::Result<()> {
+    fn finish(mut self, totals: &Totals) -> anyhow::Result<()> {
         drop(self.bar);
+        if let Some(folder) = &mut self.witnesses {
+            self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision))?;
+        }
         match self.report {
             Report::Json(report) => report.finish(totals)?,
             Report::Text(report) => {
@@ -232,22 +236,25 @@ impl<'t> Listener<'t> {
 }
 
 impl Listener<'_> {
-    /// Whether a decision's schedule goes to a file: of a class that is off the path the first one, and the first that gets to remote.
-    fn deserves_file(&mut self, decision: &Decision) -> bool {
-        let Some(off_path) = &decision.off_path else { return true };
-        let each = self.subject.options.per == Per::Event || matches!(off_path, OffPath::AfterRemote(_));
-        each || off_path.run().is_some() && self.saved.insert(self.subject.class(decision.triple))
+    /// Writes a decision's schedule to a file; of a class that is off the path only the best one, in the end.
+    fn save(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        let Some(folder) = &mut self.witnesses else { return Ok(()) };
+        let Some(off_path) = decision.off_path.as_ref().filter(|_| self.subject.options.per == Per::Location) else {
+            return Ok(folder.save(self.subject, decision)?);
+        };
+        let class = self.subject.class(decision.triple);
+        let is_better = |known: &Decision| self.subject.off_path_rank(decision) < self.subject.off_path_rank(known);
+        if off_path.run().is_some() && self.off_path.get(&class).is_none_or(|known| is_better(known)) {
+            self.off_path.insert(class, Box::new(decision.clone()));
+        }
+        Ok(())
     }
 }
 
 impl Sink for Listener<'_> {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
         self.found |= matches!(decision.verdict, Verdict::Feasible(_));
-        if self.deserves_file(decision)
-            && let Some(folder) = &mut self.witnesses
-        {
-            folder.save(self.subject, decision)?;
-        }
+        self.save(decision)?;
         match &mut self.report {
             Report::Text(report) => report.add(decision),
             Report::Json(report) => report.add(decision)?,

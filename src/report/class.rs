@@ -81,7 +81,7 @@ pub struct ClassVerdicts {
     pub worst: Option<Box<Found>>,
     /// The first that is undecided.
     pub undecided: Option<Box<Decision>>,
-    /// The one that is off the path and comes first in [`off_path_rank`].
+    /// The one that is off the path and comes first in [`Subject::off_path_rank`].
     pub off_path: Option<Box<Decision>>,
 }
 
@@ -129,21 +129,24 @@ pub struct OffPathClass<'c> {
 /// How much a candidate that is off the path deserves a look; smaller ones come first. The kind: what is proved up to the remote access,
 /// then what has a schedule at all. Then the block: of no whole thread, not of a library's code, marked, few levels of blocks inside. Then
 /// how near it is to the recorded order; of equal ones the first.
-type OffPathRank = (u8, bool, bool, bool, u32, u32, Triple);
+pub type OffPathRank = (u8, bool, bool, bool, u32, u32, Triple);
 
-fn off_path_rank(subject: Subject<'_>, decision: &Decision) -> Option<OffPathRank> {
-    let kind = match decision.off_path.as_ref()? {
-        OffPath::AfterRemote(_) => 0,
-        OffPath::BeforeRemote(_) => 1,
-        OffPath::Unasked(Some(_)) => 2,
-        OffPath::Unasked(None) => 3,
-    };
-    let triple = decision.triple;
-    let block = subject.block(triple).filter(|(name, _)| name.kind != BlockKind::Mark);
-    let is_thread = block.is_some_and(|(name, _)| name.kind == BlockKind::Thread);
-    let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
-    let is_of_library = [triple.first, triple.second].into_iter().any(|access| subject.inside(access).is_some());
-    Some((kind, is_thread, is_of_library, is_unmarked, height, distance(triple), triple))
+impl Subject<'_> {
+    /// Its rank; nothing for a decision that is not off the path.
+    pub fn off_path_rank(self, decision: &Decision) -> Option<OffPathRank> {
+        let kind = match decision.off_path.as_ref()? {
+            OffPath::AfterRemote(_) => 0,
+            OffPath::BeforeRemote(_) => 1,
+            OffPath::Unasked(Some(_)) => 2,
+            OffPath::Unasked(None) => 3,
+        };
+        let triple = decision.triple;
+        let block = self.block(triple).filter(|(name, _)| name.kind != BlockKind::Mark);
+        let is_thread = block.is_some_and(|(name, _)| name.kind == BlockKind::Thread);
+        let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
+        let is_of_library = [triple.first, triple.second].into_iter().any(|access| self.inside(access).is_some());
+        Some((kind, is_thread, is_of_library, is_unmarked, height, distance(triple), triple))
+    }
 }
 
 /// Classes of a single candidate that are off the path and remembered: there can be too many to keep.
@@ -195,7 +198,7 @@ impl Classes {
             Verdict::Infeasible => {
                 entry.infeasible += 1;
                 entry.pinned += u64::from(decision.rests_on == Some(RestsOn::Pin));
-                let rank = |one: &Decision| off_path_rank(subject, one);
+                let rank = |one: &Decision| subject.off_path_rank(one);
                 let better = |known: &Decision| rank(decision) < rank(known);
                 if decision.off_path.is_some() && entry.off_path.as_deref().is_none_or(better) {
                     entry.off_path = Some(Box::new(decision.clone()));
@@ -236,7 +239,7 @@ impl Classes {
     pub fn off_path(&self, subject: Subject<'_>) -> Vec<OffPathClass<'_>> {
         let refuted = self.named.values().filter(|class| class.feasible == 0 && class.unknown == 0);
         let mut found: Vec<OffPathClass<'_>> = refuted.filter_map(ClassVerdicts::as_off_path).collect();
-        found.sort_by_key(|class| off_path_rank(subject, class.decision));
+        found.sort_by_key(|class| subject.off_path_rank(class.decision));
         found
     }
 

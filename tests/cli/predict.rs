@@ -2,6 +2,7 @@
 
 use crate::support::{Folder, LOCKED, LOST_UPDATE, UNMARKED, foretrace_in, repository};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The report, which must be what its schema says.
 fn report(stdout: &str) -> Value {
@@ -254,4 +255,22 @@ fn ctrl_c_keeps_what_was_decided() {
     assert!(report["totals"]["unreached"].as_u64() > Some(0));
     let found = report["totals"]["feasible"].as_u64() > Some(0);
     assert_eq!(code, Some(if found { 1 } else { 3 }));
+}
+
+/// The candidate that the report shows is the one to try.
+#[test]
+fn each_class_off_the_path_has_the_schedule_of_what_is_shown() {
+    let trace = repository().join("tests/corpus/traces/hard-par.thread.jsonl");
+    let folder = Folder::with("unused.jsonl", LOST_UPDATE);
+    let run = folder.foretrace(&format!("predict {} --witness-dir witnesses", trace.display()));
+    let classes =
+        run.stdout.lines().filter(|line| line.contains(". before-remote ") || line.contains(". after-remote "));
+    let shown: BTreeSet<String> = classes
+        .map(|line| line.rsplit_once("shown: (").expect("a candidate").1.trim_end_matches(')').replace(", ", "-"))
+        .map(|triple| format!("off-path-{triple}.json"))
+        .collect();
+    let files = std::fs::read_dir(folder.path("witnesses")).expect("a folder");
+    let names = files.map(|file| file.expect("listed").file_name().to_string_lossy().into_owned());
+    let written: BTreeSet<String> = names.filter(|name| name.starts_with("off-path-")).collect();
+    assert!(shown.len() > 5 && shown.is_subset(&written), "{shown:?} in {written:?}");
 }
