@@ -14,6 +14,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::target::{self, Access, Target};
 use crate::controller::{Choice, LOCK, State, give_up as give_up_waiting, ready, replay};
+use crate::interpose::mappings;
 use crate::mode;
 use crate::sys;
 use crate::text::Text;
@@ -241,9 +242,9 @@ fn as_planned(thread: &'static Thread, access: &Access) -> Next {
 
 /// Whether an access is of the memory of those of the triple before.
 fn overlaps(role: usize, access: &Access) -> bool {
+    let start = mappings::canonical(access.address);
     STEERING.seen[..role].iter().filter_map(Cell::get).all(|seen| {
-        access.address < seen.address.saturating_add(seen.bytes)
-            && seen.address < access.address.saturating_add(access.bytes)
+        start < seen.address.saturating_add(seen.bytes) && seen.address < start.saturating_add(access.bytes)
     })
 }
 
@@ -257,7 +258,8 @@ fn stops() -> bool {
 
 /// An access of the triple happens.
 fn see(role: usize, thread: &'static Thread, access: &Access) {
-    let seen = Seen { thread, at: thread.count(), address: access.address, bytes: access.bytes };
+    let address = mappings::canonical(access.address);
+    let seen = Seen { thread, at: thread.count(), address, bytes: access.bytes };
     STEERING.seen[role].set(Some(seen));
     STEERING.seen[role + 1..].iter().for_each(|later| later.set(None));
     STEERING.phase.set([Phase::First, Phase::Remote, Phase::Reached][role]);

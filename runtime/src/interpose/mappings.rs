@@ -88,6 +88,21 @@ fn mapped(thread: &'static Thread, address: u64, piece: Piece, place: usize) {
     LOCK.unlock();
 }
 
+/// The address that stands for the memory at this one, whichever mapping it is reached by. Asks for no lock, as it is asked under that
+/// of the controller.
+pub fn canonical(address: u64) -> u64 {
+    let holds = |mapping: &&Mapping| {
+        let start = mapping.address.load(Relaxed);
+        (start..start.saturating_add(mapping.bytes.load(Relaxed))).contains(&address)
+    };
+    let Some(here) = MAPPINGS.iter().find(holds) else { return address };
+    let file = (here.device.load(Relaxed), here.inode.load(Relaxed));
+    let offset = here.offset.load(Relaxed) + (address - here.address.load(Relaxed));
+    let piece = Piece { file, offset, bytes: 1 };
+    let first = MAPPINGS.iter().find(|mapping| mapping.is_of(file) && mapping.common(piece).is_some());
+    first.map_or(address, |first| first.address.load(Relaxed) + (offset - first.offset.load(Relaxed)))
+}
+
 /// A file was mapped.
 pub fn file_mapped(thread: &'static Thread, address: u64, bytes: u64, file: c_int, offset: u64, place: usize) {
     if let Some(identity) = identity(file) {

@@ -14,7 +14,7 @@ pub mod futex;
 mod ipc;
 mod jumps;
 pub mod locks;
-mod mappings;
+pub mod mappings;
 pub mod memory;
 pub mod mutex;
 pub mod notices;
