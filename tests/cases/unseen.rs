@@ -89,7 +89,7 @@ fn each_call_that_is_interposed_has_a_row() {
     let rows = rows().concat();
     let mut missing = Vec::new();
     for file in FILES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("runtime/src/interpose/{file}.rs"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/runtime/src/interpose/{file}.rs"));
         let source = std::fs::read_to_string(path).expect("a file of the runtime");
         let names = source.lines().filter_map(interposed).filter(|name| !is_other_name(name));
         missing.extend(names.filter(|name| !rows.contains(&format!("`{name}`"))).map(str::to_string));

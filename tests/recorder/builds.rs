@@ -115,7 +115,7 @@ fn pairs_in_registers() {
 /// all values again and fails where one is not as recorded.
 #[test]
 fn every_construct() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("instrument/tests/programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/instrument/tests/programs");
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let file = entry.expect("an entry").path();
         records(&Workshop::build(&file, &["-w", "-lm"]), "program");

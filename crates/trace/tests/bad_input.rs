@@ -538,7 +538,7 @@ fn std_text() {
 }
 
 fn binary() -> Vec<u8> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/traces/bank-seed1.thread.jsonl");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus/traces/bank-seed1.thread.jsonl");
     let mut bytes = Vec::new();
     let trace = read(path.as_ref()).expect("a good trace");
     write_to(&mut bytes, &trace, Format { layout: Layout::Binary, compressed: false }).expect("memory");
@@ -580,7 +580,7 @@ fn every_damaged_byte_of_a_binary_file_is_noticed() {
 
 #[test]
 fn compressed_files_that_break_off() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/traces/bank-seed1.thread.jsonl");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus/traces/bank-seed1.thread.jsonl");
     let trace = read(path.as_ref()).expect("a good trace");
     let mut bytes = Vec::new();
     write_to(&mut bytes, &trace, Format { layout: Layout::Jsonl, compressed: true }).expect("memory");

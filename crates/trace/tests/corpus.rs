@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// The traces of the repository, and the whole collection where it is at hand.
 fn corpus() -> Vec<PathBuf> {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/traces");
-    let collection = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/traces");
+    let collection = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let mut files = Vec::new();
     for folder in [repository, collection] {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };

@@ -1,6 +1,6 @@
 //! The fuzz targets' corpus, and damaged copies of it, through the targets' own entry points.
 
-#[path = "../../fuzz/entry.rs"]
+#[path = "../../../fuzz/entry.rs"]
 mod entry;
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ const TARGETS: [Target; 4] =
     [("jsonl", entry::jsonl), ("binary", entry::binary), ("std", entry::std), ("term", entry::term)];
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut files: Vec<_> = std::fs::read_dir(folder).expect("a corpus").flatten().map(|entry| entry.path()).collect();
     files.sort();
     files.into_iter().map(|file| std::fs::read(file).expect("a seed")).collect()
