@@ -1,19 +1,14 @@
 //! Predicts atomicity violations from the trace of one run, and proves each with a schedule.
+//!
+//! The work is done by the crates below `crates/` and `encodings/`; here is what a program that uses foretrace needs of them,
+//! under one roof.
 
-pub mod blocks;
-pub mod candidates;
-pub mod compare;
-pub mod explain;
-pub mod filters;
-mod lanes;
-pub mod limit;
-pub mod linearize;
-pub mod litmus;
-pub mod options;
-pub mod predict;
-pub mod recorder;
-pub mod report;
-pub mod schedule;
-pub mod solve;
-pub mod summary;
-pub mod verdict;
+pub use foretrace_analysis::{
+    blocks, candidates, compare, explain, filters, linearize, options, predict, schedule, summary, verdict,
+};
+pub use foretrace_harness as recorder;
+pub use foretrace_litmus as litmus;
+pub use foretrace_report as report;
+pub use foretrace_solve as solve;
+pub use foretrace_solve::limit;
+pub use foretrace_trace as trace;

@@ -1,0 +1,212 @@
+//! Why a candidate cannot happen: an argument that was checked, from instances of rules to a contradiction.
+//!
+//! The encoder is told no order but that of each thread, so that every other order, value and lock that an argument uses
+//! is a constraint with a name. Rules are tried family by family, plain orders first: an argument that can do without
+//! values has none. For what can happen, the witness is the explanation.
+
+mod sequence;
+mod statement;
+
+pub use sequence::{Conclusion, Reason};
+pub use statement::Statement;
+
+use crate::options::Options;
+use crate::predict::{Asked, Sink, decide};
+use crate::verdict::{Decision, Limit, Verdict};
+use foretrace_encodings::{Encoder, Facts, Origin, Query, Rule, Rules};
+use foretrace_solve::{Limits, Refutation, interruptible, refute};
+use foretrace_trace::{
+    EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value,
+};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// A candidate's verdict with its reason.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The verdict, of the same pipeline as in `predict`.
+    pub decision: Decision,
+    /// Of an infeasible candidate: why it is, one argument for each pattern that is asked about.
+    pub arguments: Vec<Argument>,
+    /// The limit that kept an argument of an infeasible candidate from being found.
+    pub missing: Option<Limit>,
+}
+
+/// Why no schedule shows a candidate.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// The pattern that it is about, under guarded independence.
+    pub pattern: Option<Pattern>,
+    /// The families of rules that it does without.
+    pub without: &'static [Rule],
+    /// The instances of rules that leave no schedule, in the order of the argument.
+    pub reasons: Vec<Reason>,
+    /// Whether a schedule was found without each single instance: then none can be spared.
+    pub minimal: bool,
+}
+
+impl Argument {
+    /// All instances of rules that it uses.
+    pub fn origins(&self) -> BTreeSet<Origin> {
+        self.reasons.iter().flat_map(|reason| reason.origins.iter().copied()).collect()
+    }
+
+    /// Whether it needs that a pinned value stays as it was.
+    pub fn rests_on_pin(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason.statement, Statement::Condition { pinned: true, .. }))
+    }
+}
+
+/// Families of rules that are left out, fewer from stage to stage.
+const STAGES: [&[Rule]; 4] = [
+    &[Rule::ReadsFrom, Rule::Guards, Rule::Pins, Rule::Locks, Rule::Once, Rule::ConditionVariables, Rule::Semaphores],
+    &[Rule::ReadsFrom, Rule::Guards, Rule::Pins],
+    &[Rule::Pins],
+    &[],
+];
+
+/// Explains candidates of one trace.
+pub struct Explainer<'a> {
+    facts: Facts<'a>,
+    options: &'a Options,
+    deadline: Option<Instant>,
+    stop: &'a AtomicBool,
+    /// No read is taken to be constant: why it is one is part of the argument.
+    constants: FxHashMap<EventId, Value>,
+}
+
+/// What came of the search for an argument.
+#[derive(Debug)]
+pub enum Argued {
+    /// Here it is.
+    Refuted(Argument),
+    /// There is none: some schedule shows the candidate.
+    Possible,
+    /// There was no time for it.
+    Undecided(Limit),
+}
+
+/// The orders that arguments take for granted: those of each thread.
+pub fn granted(trace: &Trace, structure: &Structure) -> MustHappenBefore {
+    MustHappenBefore::of_threads(trace, structure)
+}
+
+impl<'a> Explainer<'a> {
+    /// For a trace whose `facts` hold the clocks of [`granted`].
+    pub fn new(facts: Facts<'a>, options: &'a Options, deadline: Option<Instant>, stop: &'a AtomicBool) -> Self {
+        Explainer { facts, options, deadline, stop, constants: FxHashMap::default() }
+    }
+
+    /// Why the candidate cannot happen: an argument for every pattern that is asked about, or the reason why there is none.
+    ///
+    /// # Errors
+    /// Where some schedule shows the candidate.
+    pub fn refutation(&self, triple: Triple) -> anyhow::Result<Result<Vec<Argument>, Limit>> {
+        let guarded = self.options.question.independence == Independence::Guarded;
+        let patterns: Vec<Option<Pattern>> =
+            if guarded { triple.patterns(self.facts.trace).map(Some).collect() } else { vec![None] };
+        let mut arguments = Vec::new();
+        for pattern in patterns {
+            match self.argue(triple, pattern) {
+                Argued::Refuted(argument) => arguments.push(argument),
+                Argued::Undecided(limit) => return Ok(Err(limit)),
+                Argued::Possible => anyhow::bail!(
+                    "internal contradiction: {triple} was refuted, but the rules alone allow it (model {})",
+                    self.options.question.model
+                ),
+            }
+        }
+        Ok(Ok(arguments))
+    }
+
+    /// Looks for an argument against a candidate; with a pattern, under guarded independence for that pattern.
+    pub fn argue(&self, triple: Triple, pattern: Option<Pattern>) -> Argued {
+        interruptible(self.stop, || {
+            let mut undecided = None;
+            for without in STAGES {
+                match self.argue_without(triple, pattern, without) {
+                    Argued::Possible => {}
+                    Argued::Undecided(limit) => undecided = Some(limit),
+                    refuted => return refuted,
+                }
+            }
+            undecided.map_or(Argued::Possible, Argued::Undecided)
+        })
+    }
+
+    fn argue_without(&self, triple: Triple, pattern: Option<Pattern>, without: &'static [Rule]) -> Argued {
+        let limits = Limits { timeout: self.options.timeout, deadline: self.deadline, work: None, stop: self.stop };
+        let rules = Rules { without: without.to_vec(), ..Rules::of(self.options.question) };
+        let mut encoder = Encoder::new(self.facts, rules, &self.constants);
+        let query = match encode(&mut encoder, triple, pattern, limits) {
+            Ok(query) => query,
+            Err(limit) => return Argued::Undecided(limit),
+        };
+        let cost = |core: &BTreeSet<Origin>| statement::statements(self.facts, triple, core).len();
+        match refute(&encoder, &query, &cost, self.options.seed, limits) {
+            Refutation::Possible => Argued::Possible,
+            Refutation::Unknown(limit) => Argued::Undecided(limit),
+            Refutation::Core { origins, minimal } => {
+                let reasons = sequence::order(&encoder, &query, origins, self.options.seed, limits);
+                Argued::Refuted(Argument { pattern, without, reasons, minimal })
+            }
+        }
+    }
+}
+
+fn encode(
+    encoder: &mut Encoder<'_>,
+    triple: Triple,
+    pattern: Option<Pattern>,
+    limits: Limits<'_>,
+) -> Result<Query, Limit> {
+    let began = Instant::now();
+    let mut reached = None;
+    let query = encoder.query_while(triple, pattern, &mut |terms| {
+        reached = limits.of_encoding(began, terms);
+        reached.is_none()
+    });
+    query.ok_or_else(|| reached.unwrap_or(Limit::Size))
+}
+
+/// Decides a candidate as `predict` does, and says why.
+///
+/// # Errors
+/// As [`crate::predict::predict`]; where verdict and argument contradict each other.
+pub fn explain(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    options: &Options,
+    triple: Triple,
+    stop: &AtomicBool,
+) -> anyhow::Result<Explanation> {
+    let deadline = options.budget.map(|budget| Instant::now() + budget);
+    let mut one = One(None);
+    decide(trace, observed, transactions, options, Asked::These(&[triple]), stop, &mut one)?;
+    let undecided = || Decision::unknown(trace, triple, Limit::Budget);
+    let decision = one.0.unwrap_or_else(undecided);
+    let mut explanation = Explanation { decision, arguments: Vec::new(), missing: None };
+    if matches!(explanation.decision.verdict, Verdict::Infeasible) {
+        let structure = Structure::new(trace);
+        let clocks = granted(trace, &structure);
+        let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+        match Explainer::new(facts, options, deadline, stop).refutation(triple)? {
+            Ok(arguments) => explanation.arguments = arguments,
+            Err(limit) => explanation.missing = Some(limit),
+        }
+    }
+    Ok(explanation)
+}
+
+/// The decision of the only candidate.
+struct One(Option<Decision>);
+
+impl Sink for One {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        self.0 = Some(decision.clone());
+        Ok(())
+    }
+}

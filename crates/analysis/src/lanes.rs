@@ -1,0 +1,414 @@
+//! Solver threads: each has a session of its own and takes its share of the candidates in order.
+//!
+//! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
+
+mod off_path;
+
+pub(crate) use off_path::{Apart, ApartOptions, Questions};
+
+use crate::linearize::linearize;
+use crate::options::{Options, Strategy};
+use crate::predict::Case;
+use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
+use anyhow::Context;
+use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
+use foretrace_solve::{Answer, Limits, Session, decide_by_paper, interruptible};
+use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, VarId, Witness};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// Candidates of one class, in order, with their place among the candidates asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    /// The candidates.
+    pub(crate) triples: Vec<(usize, Triple)>,
+    /// What is asked of them.
+    pub(crate) task: Task,
+}
+
+/// What a lane is asked of a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    /// Is it feasible?
+    Decide {
+        /// Whether the first feasible one settles the rest.
+        stop_at_feasible: bool,
+        /// What it may cost.
+        effort: Effort,
+    },
+    /// It is feasible: is it so under guarded independence, too?
+    Guarded,
+    /// It is infeasible: is it impossible, or only off the path?
+    OffPath {
+        /// Whether the first one that is interrupted by remote settles the rest.
+        stop_at_after_remote: bool,
+    },
+}
+
+/// What a class may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    /// Little for each candidate: nothing is said of those that are not easy.
+    Easy,
+    /// The time of a query for each, and all of them no more than this of the run's time.
+    Hard(Duration),
+}
+
+/// What a lane has to say.
+pub(crate) enum Report {
+    /// A candidate was decided, in this time.
+    Decided(usize, Box<Decision>, Duration),
+    /// Whether a feasible candidate is so under guarded independence, with a witness where it is; `None`: not decided.
+    Guarded(usize, Option<bool>, Option<Box<Witness>>, Duration),
+    /// Whether an infeasible candidate is off the path; `None`: it is impossible.
+    OffPath(usize, Option<OffPath>),
+    /// A batch is done.
+    Done,
+    /// The run must end: something that cannot be happened.
+    Failed(anyhow::Error),
+}
+
+/// What a remark on a verdict may cost in terms, as a part of what a verdict may.
+const REMARK: usize = 30;
+
+/// What an easy question may cost in steps of the solver.
+const EASY_WORK: u32 = 20_000;
+
+/// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
+const REMARK_WORK: u32 = 20_000;
+
+/// A session is started afresh when it holds this many times the events that a query needed when it began.
+const GROWTH: usize = 4;
+
+/// Decides batches until there are no more.
+pub(crate) fn run<'a, 'b>(
+    case: &'b Case<'a>,
+    apart: Option<&'b Apart<'a>>,
+    batches: Receiver<Batch>,
+    reports: Sender<Report>,
+) {
+    interruptible(case.stop, || {
+        let mut lane = Lane::new(case);
+        let mut questions = apart.map(Questions::new);
+        for batch in batches {
+            let done = match (batch.task, &mut questions) {
+                (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
+                    questions.batch(&mut lane, &batch.triples, stop_at_after_remote, &reports)
+                }
+                _ => lane.batch(&batch, &reports),
+            };
+            if let Err(error) = done {
+                let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
+                break;
+            }
+            if reports.send(Report::Done).is_err() {
+                break;
+            }
+        }
+    });
+}
+
+/// A thread's solver, with what it has learnt.
+pub(crate) struct Lane<'a, 'b> {
+    case: &'b Case<'a>,
+    /// Variables for which it could not be told whether a candidate is guarded-dependent: values have too many sources.
+    hopeless: FxHashSet<VarId>,
+    session: Option<Session<'b>>,
+    begun_with: usize,
+    /// Orders, each (earlier, later), that every prefix is known to keep.
+    known: Vec<(EventId, EventId)>,
+    /// What each query may cost besides time.
+    work: Option<u32>,
+}
+
+/// What there is to say of several remote accesses together.
+pub(crate) enum Any {
+    /// A schedule that shows a candidate with one of them.
+    Shown(Box<Witness>),
+    /// None of them can interrupt the pair.
+    None,
+    /// It could not be told.
+    Unknown,
+}
+
+/// What there is to say of orders.
+pub(crate) enum Kept {
+    /// Every prefix keeps them.
+    All,
+    /// The steps of a prefix that does not, in order.
+    Broken(Vec<EventId>),
+    /// It could not be told.
+    Unknown,
+}
+
+impl<'a, 'b> Lane<'a, 'b> {
+    pub(crate) fn new(case: &'b Case<'a>) -> Lane<'a, 'b> {
+        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0, known: Vec::new(), work: None }
+    }
+
+    /// A lane whose queries are remarks on verdicts that stand: they end after so much work, whatever the machine.
+    pub(crate) fn of_remarks(case: &'b Case<'a>) -> Lane<'a, 'b> {
+        Lane { work: Some(REMARK_WORK), ..Lane::new(case) }
+    }
+
+    /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence. It may take one of so
+    /// many parts of a query's time.
+    pub(crate) fn any(
+        &mut self,
+        first: EventId,
+        remotes: &[EventId],
+        second: EventId,
+        part: u32,
+    ) -> anyhow::Result<Any> {
+        let limits = self.limits(self.case.options.timeout / part);
+        if limits.reached().is_some() {
+            return Ok(Any::Unknown);
+        }
+        Ok(match self.in_session(1, |session| session.decide_any(first, remotes, second, limits)) {
+            Answer::Feasible(assignment) => {
+                let schedule = self.schedule(Triple { first, remote: remotes[0], second }, &assignment.order);
+                let place = |event: EventId| schedule.iter().position(|other| *other == event);
+                let (from, to) = (place(first), place(second));
+                let between = |remote: &&EventId| place(**remote).is_some_and(|at| from < Some(at) && Some(at) < to);
+                let remote = *remotes.iter().find(between).unwrap_or(&remotes[0]);
+                Any::Shown(Box::new(self.checked(Triple { first, remote, second }, None, &schedule)?))
+            }
+            Answer::Infeasible { .. } => Any::None,
+            Answer::Unknown(_) => Any::Unknown,
+        })
+    }
+
+    /// Whether every prefix keeps these orders, each (earlier, later), at least one.
+    pub(crate) fn orders(&mut self, orders: &[(EventId, EventId)], part: u32) -> Kept {
+        let limits = self.limits(self.case.options.timeout / part);
+        if limits.reached().is_some() {
+            return Kept::Unknown;
+        }
+        match self.in_session(1, |session| session.decide_orders(orders, limits)) {
+            Answer::Feasible(assignment) => Kept::Broken(assignment.order),
+            Answer::Infeasible { .. } => Kept::All,
+            Answer::Unknown(_) => Kept::Unknown,
+        }
+    }
+
+    /// From now on every prefix is known to keep these orders.
+    pub(crate) fn know(&mut self, orders: &[(EventId, EventId)]) {
+        self.known.extend(orders);
+        if let Some(session) = &mut self.session {
+            orders.iter().for_each(|order| session.know_order(*order));
+        }
+    }
+
+    fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
+        let mut spent = Duration::ZERO;
+        for (place, triple) in &batch.triples {
+            let start = Instant::now();
+            let (report, settled) = match batch.task {
+                Task::Decide { stop_at_feasible, effort } => {
+                    let decision = self.decide_with(effort, *triple, spent)?;
+                    let is_unknown = matches!(decision.verdict, Verdict::Unknown(_));
+                    if effort == Effort::Easy && is_unknown && self.case.limits().reached().is_none() {
+                        continue;
+                    }
+                    spent += if is_unknown { start.elapsed() } else { Duration::ZERO };
+                    let feasible = matches!(decision.verdict, Verdict::Feasible(_));
+                    (Report::Decided(*place, Box::new(decision), start.elapsed()), feasible && stop_at_feasible)
+                }
+                Task::OffPath { .. } => (Report::OffPath(*place, Some(OffPath::Unasked(None))), false),
+                Task::Guarded => {
+                    let (guarded, witness) = self.guarded(*triple)?;
+                    (Report::Guarded(*place, guarded, witness, start.elapsed()), false)
+                }
+            };
+            if reports.send(report).is_err() || settled {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
+    /// gets a thirtieth of a query's terms, little work, and one failure for each variable.
+    fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
+        let trace = self.case.facts.trace;
+        let Some(var) = trace.event(triple.first).op.var().filter(|var| !self.hopeless.contains(var)) else {
+            return Ok((None, None));
+        };
+        for pattern in triple.patterns(trace) {
+            self.work = Some(REMARK_WORK);
+            let answer = self.ask(triple, Some(pattern), self.case.options.timeout, REMARK);
+            self.work = None;
+            match answer? {
+                Answer::Feasible(assignment) => {
+                    let witness = self.witness(triple, Some(pattern), &assignment.order)?;
+                    return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
+                }
+                Answer::Infeasible { .. } => {}
+                Answer::Unknown(_) => {
+                    self.hopeless.insert(var);
+                    return Ok((None, None));
+                }
+            }
+        }
+        Ok((Some(false), None))
+    }
+
+    /// Decides a candidate of a class on whose undecided ones so much time went before.
+    fn decide_with(&mut self, effort: Effort, triple: Triple, spent: Duration) -> anyhow::Result<Decision> {
+        match effort {
+            Effort::Easy => {
+                self.work = Some(EASY_WORK);
+                let decision = self.decide(triple);
+                self.work = None;
+                decision
+            }
+            Effort::Hard(share) if spent >= share && self.case.limits().reached().is_none() => {
+                Ok(Decision::unknown(self.case.facts.trace, triple, Limit::ClassShare))
+            }
+            Effort::Hard(_) => self.decide(triple),
+        }
+    }
+
+    fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
+        let mut verdict = Verdict::Infeasible;
+        let mut rests_on = None;
+        let patterns = self.patterns(triple);
+        for pattern in patterns {
+            match self.ask(triple, pattern, self.case.options.timeout, 1)? {
+                Answer::Feasible(assignment) => {
+                    let witness = self.witness(triple, pattern, &assignment.order)?;
+                    return Ok(feasible(triple, witness, Decider::Smt));
+                }
+                Answer::Infeasible { rests_on_pin: true } => rests_on = Some(RestsOn::Pin),
+                Answer::Infeasible { rests_on_pin: false } => {}
+                Answer::Unknown(limit) => verdict = Verdict::Unknown(limit),
+            }
+        }
+        if matches!(verdict, Verdict::Unknown(_)) {
+            rests_on = None;
+        }
+        Ok(without_witness(self.case, triple, verdict, Decider::Smt, rests_on))
+    }
+
+    /// What is asked of a candidate, one after the other: each pattern that fits, under guarded independence.
+    fn patterns(&self, triple: Triple) -> Vec<Option<Pattern>> {
+        match self.case.options.question.independence {
+            Independence::Guarded => triple.patterns(self.case.facts.trace).map(Some).collect(),
+            Independence::Conflict => vec![None],
+        }
+    }
+
+    fn ask(
+        &mut self,
+        triple: Triple,
+        pattern: Option<Pattern>,
+        timeout: Duration,
+        part: usize,
+    ) -> anyhow::Result<Answer> {
+        let limits = self.limits(timeout);
+        if let Some(limit) = limits.reached() {
+            return Ok(Answer::Unknown(limit));
+        }
+        if self.case.options.strategy == Strategy::Paper {
+            return Ok(decide_by_paper(self.case.facts, triple, pattern, limits, self.case.options.seed));
+        }
+        if let Some(dir) = &self.case.options.dump_smt2 {
+            dump(self.case, triple, pattern, dir)?;
+        }
+        Ok(self.in_session(part, |session| session.decide(triple, pattern, limits)))
+    }
+
+    fn limits(&self, timeout: Duration) -> Limits<'b> {
+        Limits { timeout, work: self.work, ..self.case.limits() }
+    }
+
+    /// Has the session decide something; one that has grown too large for that is given up.
+    fn in_session(&mut self, part: usize, decide: impl FnOnce(&mut Session<'b>) -> Answer) -> Answer {
+        let session = self.session();
+        session.spend_at_most(part);
+        let answer = decide(session);
+        let (size, usable) = (session.encoder().cone_size(), session.is_usable());
+        if self.begun_with == 0 {
+            self.begun_with = size;
+        }
+        if !usable || size > GROWTH * self.begun_with {
+            self.session = None;
+            self.begun_with = 0;
+        }
+        answer
+    }
+
+    fn session(&mut self) -> &mut Session<'b> {
+        let (case, known) = (self.case, &self.known);
+        self.session.get_or_insert_with(|| {
+            let Options { question, order, seed, .. } = *case.options;
+            let mut session = Session::new(case.facts, Rules::of(question), &case.constants, order, seed);
+            known.iter().for_each(|order| session.know_order(*order));
+            session
+        })
+    }
+
+    /// The checked schedule of a solver's assignment.
+    fn witness(&self, triple: Triple, pattern: Option<Pattern>, order: &[EventId]) -> anyhow::Result<Witness> {
+        self.checked(triple, pattern, &self.schedule(triple, order))
+    }
+
+    fn schedule(&self, triple: Triple, order: &[EventId]) -> Vec<EventId> {
+        linearize(self.case.facts, order, triple.second, self.case.options.question.feasibility)
+    }
+
+    /// A solver's schedule, checked. One that does not pass is a bug, and ends the run.
+    fn checked(&self, triple: Triple, pattern: Option<Pattern>, schedule: &[EventId]) -> anyhow::Result<Witness> {
+        match self.case.checker.check(triple, schedule) {
+            Ok(witness) => Ok(self.case.simplify(witness, pattern)),
+            Err(error) => {
+                let kept = std::env::temp_dir().join("foretrace-contradiction");
+                let path = dump(self.case, triple, pattern, &kept)?;
+                anyhow::bail!(
+                    "internal contradiction: the solver calls {triple} feasible, the checker refuses its schedule \
+                     ({error}); schedule {schedule:?}; the query is kept in {}",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+/// The decision that a checked witness makes.
+pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) -> Decision {
+    Decision {
+        triple,
+        pattern: witness.pattern(),
+        guarded: witness.guarded_dependent(),
+        rests_on: RestsOn::of(&witness),
+        verdict: Verdict::Feasible(Box::new(witness)),
+        off_path: None,
+        decided_by,
+    }
+}
+
+/// A decision without a witness.
+pub(crate) fn without_witness(
+    case: &Case<'_>,
+    triple: Triple,
+    verdict: Verdict,
+    decided_by: Decider,
+    rests_on: Option<RestsOn>,
+) -> Decision {
+    Decision { rests_on, ..Decision::without_witness(case.facts.trace, triple, verdict, decided_by) }
+}
+
+/// Writes one query, by itself, as SMT-LIB 2; returns where.
+fn dump(case: &Case<'_>, triple: Triple, pattern: Option<Pattern>, dir: &Path) -> anyhow::Result<std::path::PathBuf> {
+    let constants: &FxHashMap<EventId, Value> = &case.constants;
+    let facts: Facts<'_> = case.facts;
+    let mut encoder = Encoder::new(facts, Rules::of(case.options.question), constants);
+    let query = encoder.query(triple, pattern);
+    let suffix = pattern.map_or(String::new(), |pattern| format!("-{pattern}"));
+    let path = dir.join(format!("{}-{}-{}{suffix}.smt2", triple.first, triple.remote, triple.second));
+    let written = std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&path, smtlib::script(&encoder, &query)));
+    written.with_context(|| path.display().to_string())?;
+    Ok(path)
+}

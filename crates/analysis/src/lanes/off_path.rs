@@ -1,0 +1,253 @@
+//! Impossible, or off the path: what is asked of a candidate that no prefix of the model shows.
+//!
+//! First whether synchronisation alone forbids it: whether some prefix shows it when reads may return anything. Then whether the
+//! model at least has a prefix that holds first and then remote, and not second. Both are remarks on a verdict that stands, so
+//! each costs little: filters first, then a solver for so many steps. Both are asked of prefixes, whatever was asked of the
+//! candidate: what a complete run cannot show a shorter one may.
+
+use super::{Lane, REMARK, Report};
+use crate::filters::{Filters, Judgement};
+use crate::linearize::linearize;
+use crate::options::{Options, Strategy};
+use crate::predict::Case;
+use crate::verdict::{OffPath, Verdict};
+use foretrace_encodings::Facts;
+use foretrace_solve::Answer;
+use foretrace_trace::{
+    CheckError, EventId, Feasibility, Independence, Interruption, Model, Pattern, Question, Transaction, Triple, Value,
+};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+/// The options of both questions.
+pub(crate) struct ApartOptions {
+    free: Options,
+    model: Options,
+}
+
+impl ApartOptions {
+    pub(crate) fn new(options: &Options) -> ApartOptions {
+        let asked = |question: Question| Options {
+            question,
+            strategy: Strategy::Demand,
+            dump_smt2: None,
+            without: if options.strategy == Strategy::Paper { BTreeSet::new() } else { options.without.clone() },
+            ..options.clone()
+        };
+        let feasibility = Feasibility::Prefix;
+        let free = Question { model: Model::Cam, feasibility, independence: Independence::Conflict };
+        ApartOptions { free: asked(free), model: asked(Question { feasibility, ..options.question }) }
+    }
+}
+
+/// What all threads of a run share to tell impossible candidates from others.
+pub(crate) struct Apart<'a> {
+    transactions: &'a [Transaction],
+    /// Free reads.
+    free: Case<'a>,
+    free_filters: OnceLock<Filters<'a>>,
+    no_constants: FxHashMap<EventId, Value>,
+    /// The model that was asked about.
+    model: Case<'a>,
+    model_filters: OnceLock<Filters<'a>>,
+    /// Whether the run's own solver sessions can be asked about prefixes of the model.
+    shares_sessions: bool,
+}
+
+impl<'a> Apart<'a> {
+    /// # Errors
+    /// Where the trace knows too little for the question.
+    pub(crate) fn new(
+        facts: Facts<'a>,
+        transactions: &'a [Transaction],
+        (asked, options): (&Options, &'a ApartOptions),
+        constants: FxHashMap<EventId, Value>,
+        deadline: Option<Instant>,
+        stop: &'a AtomicBool,
+    ) -> Result<Apart<'a>, CheckError> {
+        let case = |options, constants| Case::new(facts, transactions, options, constants, deadline, stop);
+        Ok(Apart {
+            transactions,
+            free: case(&options.free, FxHashMap::default())?,
+            free_filters: OnceLock::new(),
+            no_constants: FxHashMap::default(),
+            model: case(&options.model, constants)?,
+            model_filters: OnceLock::new(),
+            shares_sessions: asked.question.feasibility == Feasibility::Prefix && asked.strategy == Strategy::Demand,
+        })
+    }
+
+    fn free_filters(&self) -> &Filters<'a> {
+        let Case { facts, options, .. } = &self.free;
+        let go_on = || self.free.limits().reached().is_none();
+        let make = || Filters::within(*facts, self.transactions, options, &self.no_constants, &go_on);
+        self.free_filters.get_or_init(make)
+    }
+
+    fn model_filters(&self) -> &Filters<'a> {
+        let Case { facts, options, constants, .. } = &self.model;
+        let go_on = || self.model.limits().reached().is_none();
+        let make = || Filters::within(*facts, self.transactions, options, constants, &go_on);
+        self.model_filters.get_or_init(make)
+    }
+}
+
+/// Asks the questions: one thread's lanes for them.
+pub(crate) struct Questions<'a, 'b> {
+    apart: &'b Apart<'a>,
+    free: Lane<'a, 'b>,
+    own: Lane<'a, 'b>,
+    /// By first and remote: how late second may come without a prefix that leaves it out, and the prefix for all later ones.
+    known: FxHashMap<(EventId, EventId), Known>,
+}
+
+/// What is known of prefixes with first and remote, for positions of second in its thread.
+#[derive(Default)]
+struct Known {
+    /// There is none for second up to here.
+    none_up_to: Option<usize>,
+    /// This one will do for second from here on.
+    from: Option<(usize, Vec<EventId>)>,
+}
+
+/// What there is to say of an interruption.
+enum Interrupted {
+    Shown(Box<Interruption>),
+    Never,
+    Unknown,
+}
+
+/// Candidates of a class that are asked for a prefix in vain before the others of the class are left with the schedule that free
+/// reads have.
+const MOST_IN_VAIN: usize = 16;
+
+impl<'a, 'b> Questions<'a, 'b> {
+    pub(crate) fn new(apart: &'b Apart<'a>) -> Questions<'a, 'b> {
+        let (free, own) = (Lane::of_remarks(&apart.free), Lane::of_remarks(&apart.model));
+        Questions { apart, free, own, known: FxHashMap::default() }
+    }
+
+    /// Asks about candidates of one class, in this order.
+    pub(super) fn batch(
+        &mut self,
+        lane: &mut Lane<'a, 'b>,
+        triples: &[(usize, Triple)],
+        stop_at_after_remote: bool,
+        reports: &Sender<Report>,
+    ) -> anyhow::Result<()> {
+        let mut in_vain = 0;
+        for (place, triple) in triples {
+            if self.apart.free.limits().reached().is_some() {
+                break;
+            }
+            let ask_prefix = !stop_at_after_remote || in_vain < MOST_IN_VAIN;
+            let answer = self.ask(lane, *triple, ask_prefix)?;
+            let settled = matches!(answer, Some(OffPath::AfterRemote(_))) && stop_at_after_remote;
+            in_vain += usize::from(answer.is_some());
+            if reports.send(Report::OffPath(*place, answer)).is_err() || settled {
+                break;
+            }
+        }
+        self.known.clear();
+        Ok(())
+    }
+
+    /// What an infeasible candidate is; nothing where it is impossible.
+    fn ask(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple, ask_prefix: bool) -> anyhow::Result<Option<OffPath>> {
+        let apart = self.apart;
+        let witness = match apart.free_filters().judge(triple) {
+            Some(Judgement::Infeasible { .. }) => return Ok(None),
+            Some(Judgement::Feasible { witness }) => Box::new(apart.free.simplify(*witness, None)),
+            None => match self.free.decide(triple)?.verdict {
+                Verdict::Infeasible => return Ok(None),
+                Verdict::Unknown(_) => return Ok(Some(OffPath::Unasked(None))),
+                Verdict::Feasible(witness) => witness,
+            },
+        };
+        if !ask_prefix {
+            return Ok(Some(OffPath::Unasked(Some(witness))));
+        }
+        Ok(Some(match self.interrupted(lane, triple)? {
+            Interrupted::Shown(interruption) => OffPath::AfterRemote(interruption),
+            Interrupted::Never => OffPath::BeforeRemote(witness),
+            Interrupted::Unknown => OffPath::Unasked(Some(witness)),
+        }))
+    }
+
+    /// Whether a prefix of the model holds first and then remote, and not second.
+    fn interrupted(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
+        let model = &self.apart.model;
+        let at = model.facts.structure.position(triple.second);
+        let known = self.known.entry((triple.first, triple.remote)).or_default();
+        if known.none_up_to.is_some_and(|to| at <= to) {
+            return Ok(Interrupted::Never);
+        }
+        let checked = |schedule: &[EventId]| model.checker.check_interruption(triple, schedule);
+        if let Some((_, schedule)) = known.from.as_ref().filter(|(from, _)| at >= *from)
+            && let Ok(interruption) = checked(schedule)
+        {
+            return Ok(Interrupted::Shown(Box::new(interruption)));
+        }
+        let filters = self.apart.model_filters();
+        let answer = match filters.refutes_interruption(triple) {
+            true => Interrupted::Never,
+            false => match filters.interruption(triple) {
+                Some(interruption) => Interrupted::Shown(Box::new(interruption)),
+                None => self.by_solver(lane, triple)?,
+            },
+        };
+        let known = self.known.entry((triple.first, triple.remote)).or_default();
+        match &answer {
+            Interrupted::Shown(interruption) => known.from = Some((at, interruption.schedule().to_vec())),
+            Interrupted::Never => known.none_up_to = known.none_up_to.max(Some(at)),
+            Interrupted::Unknown => {}
+        }
+        Ok(answer)
+    }
+
+    fn by_solver(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
+        let lane = if self.apart.shares_sessions { lane } else { &mut self.own };
+        let mut answer = Interrupted::Never;
+        for pattern in lane.patterns(triple) {
+            match lane.ask_interruption(triple, pattern) {
+                Answer::Feasible(assignment) => {
+                    return Ok(Interrupted::Shown(Box::new(self.checked(triple, &assignment.order)?)));
+                }
+                Answer::Infeasible { .. } => {}
+                Answer::Unknown(_) => answer = Interrupted::Unknown,
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The solver's schedule, checked, with fewer events where those will do. One that does not pass is a bug, and ends the run.
+    fn checked(&self, triple: Triple, order: &[EventId]) -> anyhow::Result<Interruption> {
+        let Case { facts, checker, .. } = &self.apart.model;
+        let schedule = linearize(*facts, order, triple.remote, Feasibility::Prefix);
+        let simple = crate::schedule::simplify_interruption(checker, facts.trace, triple, &schedule);
+        simple.map_err(|error| {
+            anyhow::anyhow!(
+                "internal contradiction: the solver says that {triple} is interrupted, the checker refuses its schedule \
+                 ({error}); schedule {schedule:?}"
+            )
+        })
+    }
+}
+
+impl Lane<'_, '_> {
+    /// Whether a prefix of the model holds first and then remote, and not second; for the work of a remark.
+    fn ask_interruption(&mut self, triple: Triple, pattern: Option<Pattern>) -> Answer {
+        let before = self.work.replace(super::REMARK_WORK);
+        let limits = self.limits(self.case.options.timeout);
+        let answer = match limits.reached() {
+            Some(limit) => Answer::Unknown(limit),
+            None => self.in_session(REMARK, |session| session.decide_interruption(triple, pattern, limits)),
+        };
+        self.work = before;
+        answer
+    }
+}

@@ -1,0 +1,611 @@
+//! From a trace to decisions: candidates, filters, and the solver for what is left.
+//!
+//! Candidates go through in chunks: filters first, then the solver threads, then out in order, so that any number of
+//! them passes in bounded memory. With [`Per::Location`] a class is done at its first feasible candidate, and a
+//! witness found without a solver spares the class the solver.
+
+mod bundled;
+mod observed;
+mod totals;
+
+pub use totals::{OffPathCounts, Progress, Refuted, Sink, Tally, Totals};
+
+use crate::candidates::{Candidates, Class};
+use crate::filters::{Filters, Judgement};
+use crate::lanes::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
+use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
+use crate::schedule;
+use crate::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
+use foretrace_encodings::{Facts, Reads, Rules, constant_reads_while, paper};
+use foretrace_solve::Limits;
+use foretrace_trace::{
+    CheckError, Checker, EventId, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Structure,
+    Trace, Transaction, Triple, Value, Witness,
+};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
+
+/// What all threads of a run share.
+pub(crate) struct Case<'a> {
+    pub(crate) facts: Facts<'a>,
+    pub(crate) checker: Checker<'a>,
+    pub(crate) options: &'a Options,
+    pub(crate) constants: FxHashMap<EventId, Value>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl<'a> Case<'a> {
+    /// # Errors
+    /// Where the trace knows too little for the question.
+    pub(crate) fn new(
+        facts: Facts<'a>,
+        transactions: &'a [Transaction],
+        options: &'a Options,
+        constants: FxHashMap<EventId, Value>,
+        deadline: Option<Instant>,
+        stop: &'a AtomicBool,
+    ) -> Result<Case<'a>, CheckError> {
+        let checker = Checker::new(facts.trace, facts.observed, transactions, options.question)?;
+        Ok(Case { facts, checker, options, constants, deadline, stop })
+    }
+
+    /// The reads that return one value in every prefix, where the model looks at values.
+    pub(crate) fn constants(facts: Facts<'_>, options: &Options, limits: Limits<'_>) -> FxHashMap<EventId, Value> {
+        let values = options.strategy == Strategy::Demand && Rules::of(options.question).reads == Reads::Latest;
+        match values {
+            true => constant_reads_while(facts, &mut || limits.reached().is_none()),
+            false => FxHashMap::default(),
+        }
+    }
+
+    /// The class of a candidate.
+    pub(crate) fn class(&self, triple: Triple) -> Class {
+        Class::in_block(self.facts.trace, self.options.blocks.as_deref(), triple)
+    }
+
+    /// What bounds a query.
+    pub(crate) fn limits(&self) -> Limits<'a> {
+        Limits { timeout: self.options.timeout, deadline: self.deadline, work: None, stop: self.stop }
+    }
+
+    /// The same witness with fewer context switches; one that was found for a pattern still shows it.
+    pub(crate) fn simplify(&self, witness: Witness, pattern: Option<Pattern>) -> Witness {
+        if self.options.verdicts_only {
+            return witness;
+        }
+        let feasibility = self.options.question.feasibility;
+        let simple = schedule::simplify_with(&self.checker, self.facts.trace, feasibility, witness.clone());
+        let shows_less = pattern.is_some() && simple.guarded_dependent() != witness.guarded_dependent()
+            || simple.pattern() != witness.pattern();
+        if shows_less { witness } else { simple }
+    }
+}
+
+/// Candidates held at once where a class is done at its first witness.
+const LARGE_CHUNK: usize = 1 << 20;
+/// Steps of witnesses held at once where every candidate may have one.
+const MOST_STEPS: usize = 1 << 22;
+
+/// How many candidates go through at a time.
+fn chunk_size(per: Per, events: usize) -> usize {
+    match per {
+        Per::Location => LARGE_CHUNK,
+        Per::Event => (MOST_STEPS / events.max(1)).clamp(64, 1 << 14),
+    }
+}
+
+/// Decides the candidates of a trace.
+///
+/// # Errors
+/// What the sink says; a schedule that the checker refuses; a query that cannot be written; what the strategy `paper` has
+/// no formula for.
+pub fn predict(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    options: &Options,
+    stop: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> anyhow::Result<Totals> {
+    decide(trace, observed, transactions, options, Asked::All, stop, sink)
+}
+
+/// Which candidates are decided.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'t> {
+    /// Those that the options name, and wider ones where guarded independence needs them.
+    All,
+    /// Those that the options name and no others.
+    Named,
+    /// These.
+    These(&'t [Triple]),
+}
+
+/// Decides some of the candidates of a trace.
+///
+/// # Errors
+/// As [`predict`].
+pub fn decide(
+    trace: &Trace,
+    observed: &Observed,
+    transactions: &[Transaction],
+    options: &Options,
+    asked: Asked<'_>,
+    stop: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> anyhow::Result<Totals> {
+    let start = Instant::now();
+    let options = &with_strategy(trace, options)?;
+    let structure = Structure::new(trace);
+    let clocks = MustHappenBefore::new(trace, &structure);
+    let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+    let deadline = options.budget.map(|budget| start + budget);
+    let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
+    let constants = Case::constants(facts, options, limits);
+    let case = Case::new(facts, transactions, options, constants, deadline, stop)?;
+    let apart_options = ApartOptions::new(options);
+    let apart = match tells_apart(options) {
+        true => {
+            let asked = (options, &apart_options);
+            Some(Apart::new(facts, transactions, asked, case.constants.clone(), deadline, stop)?)
+        }
+        false => None,
+    };
+    let candidates = Candidates::new(trace, &structure, transactions);
+    let filters = Filters::within(facts, transactions, options, &case.constants, &|| limits.reached().is_none());
+    let count = match asked {
+        Asked::All | Asked::Named => candidates.count(options.candidates),
+        Asked::These(triples) => triples.len() as u64,
+    };
+    let mut run = Run::new(&case, filters, count, sink);
+    std::thread::scope(|scope| {
+        let mut lanes = Lanes::new(scope, &case, apart.as_ref());
+        run.all(&candidates, asked, &mut lanes)
+    })?;
+    let mut totals = std::mem::take(&mut run.totals);
+    totals.filters = run.filters.report();
+    totals.transactions = transactions.len();
+    totals.elapsed = start.elapsed();
+    totals.interrupted = stop.load(Ordering::Relaxed);
+    Ok(totals)
+}
+
+/// Whether there is more to say of infeasible candidates.
+fn tells_apart(options: &Options) -> bool {
+    options.off_path && !is_free(options)
+}
+
+/// Whether infeasible is impossible: no prefix shows the candidate though reads may return anything.
+fn is_free(options: &Options) -> bool {
+    options.question.model == Model::Cam && options.question.feasibility == Feasibility::Prefix
+}
+
+/// The options with what the strategy takes for granted.
+fn with_strategy(trace: &Trace, options: &Options) -> anyhow::Result<Options> {
+    let mut options = options.clone();
+    if options.strategy == Strategy::Paper {
+        paper::supports(trace, options.question)?;
+        options.without.extend(not_of_paper());
+    }
+    Ok(options)
+}
+
+/// The solver threads of a run, each started when it is first needed.
+struct Lanes<'scope, 'env, 'a> {
+    scope: &'scope Scope<'scope, 'env>,
+    case: &'scope Case<'a>,
+    apart: Option<&'scope Apart<'a>>,
+    batches: Vec<Option<Sender<Batch>>>,
+    sender: Sender<Report>,
+    reports: Receiver<Report>,
+}
+
+impl<'scope, 'env, 'a: 'scope> Lanes<'scope, 'env, 'a> {
+    fn new(scope: &'scope Scope<'scope, 'env>, case: &'scope Case<'a>, apart: Option<&'scope Apart<'a>>) -> Self {
+        let (sender, reports) = channel();
+        Lanes { scope, case, apart, batches: vec![None; case.options.jobs.max(1)], sender, reports }
+    }
+
+    /// Gives the batch to the lane whose turn it is.
+    fn send(&mut self, nth: usize, batch: Batch) -> anyhow::Result<()> {
+        let lane = nth % self.batches.len();
+        let (scope, case, apart, sender) = (self.scope, self.case, self.apart, &self.sender);
+        let start = || {
+            let (batches, receiver) = channel();
+            let sender = sender.clone();
+            scope.spawn(move || lanes::run(case, apart, receiver, sender));
+            batches
+        };
+        let sent = self.batches[lane].get_or_insert_with(start).send(batch);
+        sent.map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))
+    }
+}
+
+/// A run in progress.
+struct Run<'r, 'a> {
+    case: &'r Case<'a>,
+    filters: Filters<'r>,
+    sink: &'r mut dyn Sink,
+    totals: Totals,
+    tallies: BTreeMap<Decider, Tally>,
+    progress: Progress,
+    classes: FxHashMap<Class, bool>,
+    /// Under guarded independence, by start of transaction and remote access: a candidate with it, and whether one is
+    /// feasible.
+    around: FxIndexMap<(EventId, EventId), (Triple, bool)>,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    fn new(case: &'r Case<'a>, filters: Filters<'r>, count: u64, sink: &'r mut dyn Sink) -> Run<'r, 'a> {
+        let totals = Totals { candidates: count, ..Totals::default() };
+        Run {
+            case,
+            filters,
+            sink,
+            totals,
+            tallies: BTreeMap::new(),
+            progress: Progress { candidates: count, ..Progress::default() },
+            classes: FxHashMap::default(),
+            around: FxIndexMap::default(),
+        }
+    }
+
+    fn all(
+        &mut self,
+        candidates: &Candidates<'_>,
+        asked: Asked<'_>,
+        lanes: &mut Lanes<'_, '_, '_>,
+    ) -> anyhow::Result<()> {
+        let set = self.case.options.candidates;
+        let guarded = self.case.options.question.independence == Independence::Guarded;
+        let asks_all = matches!(asked, Asked::All) && self.case.options.per == Per::Location;
+        if asks_all && !guarded && self.case.options.failed {
+            self.observed_first(candidates, lanes)?;
+        }
+        match asked {
+            Asked::All if guarded && set == CandidateSet::Adjacent => {
+                self.stream(&mut candidates.triples(set), lanes, Some(candidates))?;
+                self.wider(candidates, lanes)?;
+            }
+            Asked::All | Asked::Named => self.bundled(candidates, lanes)?,
+            Asked::These(triples) => self.stream(&mut triples.iter().copied(), lanes, None)?,
+        }
+        self.totals.classes += self.classes.len();
+        self.totals.decided_by = std::mem::take(&mut self.tallies).into_iter().collect();
+        Ok(())
+    }
+
+    /// A neighbouring pair can be independent where a wider one is not: those around a remote access with which no
+    /// neighbouring pair is feasible.
+    fn wider(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
+        let unsettled: Vec<Triple> =
+            self.around.drain(..).filter(|(_, (_, feasible))| !feasible).map(|(_, (triple, _))| triple).collect();
+        let mut wider = unsettled.into_iter().flat_map(|adjacent| candidates.wider(adjacent));
+        self.stream(&mut wider, lanes, None)
+    }
+
+    fn stream(
+        &mut self,
+        mut triples: &mut dyn Iterator<Item = Triple>,
+        lanes: &mut Lanes<'_, '_, '_>,
+        watched: Option<&Candidates<'_>>,
+    ) -> anyhow::Result<()> {
+        let size = self.chunk_size();
+        let mut chunk = Chunk::default();
+        while self.case.limits().reached().is_none() {
+            for triple in (&mut triples).take(size) {
+                if self.case.limits().reached().is_some() {
+                    break;
+                }
+                let slot = self.filter(triple, Filters::judge);
+                chunk.push(triple, slot);
+                self.tick(1);
+            }
+            if chunk.slots.is_empty() {
+                break;
+            }
+            self.settle(&mut chunk, lanes, watched)?;
+        }
+        self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
+        Ok(())
+    }
+
+    fn chunk_size(&self) -> usize {
+        chunk_size(self.case.options.per, self.case.facts.trace.events.len())
+    }
+
+    /// Has the solver decide what the filters left open, and hands all decisions on.
+    fn settle(
+        &mut self,
+        chunk: &mut Chunk<'_>,
+        lanes: &mut Lanes<'_, '_, '_>,
+        watched: Option<&Candidates<'_>>,
+    ) -> anyhow::Result<()> {
+        let Chunk { triples, mut slots } = std::mem::take(chunk);
+        if self.case.options.strategy == Strategy::Demand {
+            let easy = self.open(&triples, &slots, Effort::Easy);
+            self.solve(easy, &mut slots, lanes)?;
+        }
+        let infeasible = self.not_apart_yet(&triples, &slots);
+        self.solve(infeasible, &mut slots, lanes)?;
+        let hard = self.hard(&triples, &slots);
+        self.solve(hard, &mut slots, lanes)?;
+        let unclear = self.not_guarded_yet(&triples, &slots);
+        self.solve(unclear, &mut slots, lanes)?;
+        let infeasible = self.not_apart_yet(&triples, &slots);
+        self.solve(infeasible, &mut slots, lanes)?;
+        if let Some(candidates) = watched {
+            triples.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
+        }
+        for slot in slots {
+            match slot {
+                Slot::Decided(mut decision) => {
+                    if is_free(self.case.options) {
+                        decision.off_path = None;
+                    }
+                    self.count(&decision);
+                    self.sink.decision(&decision)?;
+                }
+                Slot::Refuted(refuted) => self.hand_on(&refuted)?,
+                Slot::Open | Slot::Skipped => self.totals.skipped += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes with which remote accesses a transaction has a feasible neighbouring pair.
+    fn watch(&mut self, candidates: &Candidates<'_>, triple: Triple, slot: &Slot<'_>) {
+        let Some(transaction) = candidates.transaction_of(triple) else { return };
+        let feasible = matches!(slot, Slot::Decided(decision) if matches!(decision.verdict, Verdict::Feasible(_)));
+        let entry = self.around.entry((transaction.first, triple.remote)).or_insert((triple, false));
+        entry.1 |= feasible;
+    }
+
+    /// The cheap stages.
+    fn filter(&mut self, triple: Triple, judge: fn(&Filters<'r>, Triple) -> Option<Judgement>) -> Slot<'static> {
+        if self.is_done(self.case.class(triple)) {
+            return Slot::Skipped;
+        }
+        let start = Instant::now();
+        let Some(judgement) = judge(&self.filters, triple) else { return Slot::Open };
+        let decision = match judgement {
+            Judgement::Feasible { witness } => {
+                lanes::feasible(triple, self.case.simplify(*witness, None), Decider::EarlyWitness)
+            }
+            Judgement::Infeasible { by, rests_on_pin } => {
+                let rests_on = rests_on_pin.then_some(RestsOn::Pin);
+                lanes::without_witness(self.case, triple, Verdict::Infeasible, by, rests_on)
+            }
+        };
+        self.tallies.entry(decision.decided_by).or_default().time += start.elapsed();
+        self.note(&decision);
+        Slot::Decided(Box::new(decision))
+    }
+
+    /// Whether the class is done; notes the class.
+    fn is_done(&mut self, class: Class) -> bool {
+        if class.is_one_candidate() {
+            self.totals.classes += 1;
+            return false;
+        }
+        let found = self.classes.entry(class).or_insert(false);
+        *found && self.case.options.per == Per::Location
+    }
+
+    /// Has the solver work on batches.
+    fn solve(
+        &mut self,
+        batches: Vec<Batch>,
+        slots: &mut [Slot<'_>],
+        lanes: &mut Lanes<'_, '_, '_>,
+    ) -> anyhow::Result<()> {
+        let mut waiting = batches.len();
+        for (nth, batch) in batches.into_iter().enumerate() {
+            lanes.send(nth, batch)?;
+        }
+        while waiting > 0 {
+            let (place, time) = match lanes.reports.recv()? {
+                Report::Failed(error) => return Err(error),
+                Report::Done => {
+                    waiting -= 1;
+                    continue;
+                }
+                Report::Decided(place, decision, time) => {
+                    self.note(&decision);
+                    slots[place] = Slot::Decided(decision);
+                    (place, time)
+                }
+                Report::Guarded(place, guarded, witness, time) => {
+                    slots[place].set_guarded(guarded, witness);
+                    (place, time)
+                }
+                Report::OffPath(place, off_path) => {
+                    slots[place].set_off_path(off_path);
+                    continue;
+                }
+            };
+            debug_assert!(place < slots.len());
+            self.tallies.entry(Decider::Smt).or_default().time += time;
+            self.sink.progress(&self.progress);
+        }
+        Ok(())
+    }
+
+    /// The candidates that are not easy, classes with few of them first; each class has its share of the time.
+    fn hard(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+        let options = self.case.options;
+        let mut batches = self.open(chunk, slots, Effort::Easy);
+        let share = match (options.strategy, self.case.deadline) {
+            (Strategy::Paper, _) => Duration::MAX,
+            (Strategy::Demand, None) => options.timeout.saturating_mul(QUERIES_OF_CLASS),
+            (Strategy::Demand, Some(deadline)) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                let lanes = options.jobs.min(batches.len()).max(1) as u32;
+                left.mul_f64(MOST_FOR_HARD).saturating_mul(lanes) / (batches.len().max(1) as u32)
+            }
+        };
+        batches.sort_by_key(|batch| batch.triples.len());
+        let task = Task::Decide { stop_at_feasible: options.per == Per::Location, effort: Effort::Hard(share) };
+        batches.iter_mut().for_each(|batch| batch.task = task);
+        batches
+    }
+
+    /// The open candidates, those of one class together.
+    fn open(&self, chunk: &[Triple], slots: &[Slot<'_>], effort: Effort) -> Vec<Batch> {
+        let stop_at_feasible = self.case.options.per == Per::Location;
+        let is_open = |place: usize, class: &Class| {
+            matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes.get(class) == Some(&true))
+        };
+        let most = if stop_at_feasible { usize::MAX } else { SHARE };
+        self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible, effort })
+    }
+
+    /// Feasible candidates whose witness is not guarded-dependent: another one may be.
+    fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+        let options = self.case.options;
+        let guarded = options.question.independence == Independence::Guarded;
+        if guarded || options.verdicts_only || options.strategy == Strategy::Paper {
+            return Vec::new();
+        }
+        self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)
+    }
+
+    /// Infeasible candidates that may be off the path only: all, or those of classes in which nothing is feasible, the nearest to the
+    /// recorded order first.
+    fn not_apart_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+        let options = self.case.options;
+        if !tells_apart(options) {
+            return Vec::new();
+        }
+        let by_class = options.per == Per::Location;
+        let is_open = |place: usize, class: &Class| {
+            slots[place].is_unasked() && !(by_class && self.classes.get(class) == Some(&true))
+        };
+        let task = Task::OffPath { stop_at_after_remote: by_class };
+        let mut batches = self.batches(chunk, is_open, usize::MAX, task);
+        if by_class {
+            batches.iter_mut().for_each(|batch| batch.triples.sort_by_key(|(_, triple)| distance(*triple)));
+        }
+        batches
+    }
+
+    fn batches(&self, chunk: &[Triple], wanted: impl Fn(usize, &Class) -> bool, most: usize, task: Task) -> Vec<Batch> {
+        let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
+        for (place, triple) in chunk.iter().enumerate() {
+            let class = self.case.class(*triple);
+            if wanted(place, &class) {
+                by_class.entry(class).or_default().push((place, *triple));
+            }
+        }
+        let shares = |triples: Vec<(usize, Triple)>| triples.chunks(most).map(<[_]>::to_vec).collect::<Vec<_>>();
+        by_class.into_values().flat_map(shares).map(|triples| Batch { triples, task }).collect()
+    }
+
+    /// Takes note of a feasible candidate.
+    fn note(&mut self, decision: &Decision) {
+        if matches!(decision.verdict, Verdict::Feasible(_)) {
+            self.progress.feasible += 1;
+            if let Some(found) = self.classes.get_mut(&self.case.class(decision.triple)) {
+                *found = true;
+            }
+        }
+    }
+
+    fn count(&mut self, decision: &Decision) {
+        let tally = self.tallies.entry(decision.decided_by).or_default();
+        match decision.verdict {
+            Verdict::Feasible(_) => tally.feasible += 1,
+            Verdict::Infeasible => tally.infeasible += 1,
+            Verdict::Unknown(_) => tally.unknown += 1,
+        }
+        match &decision.off_path {
+            Some(OffPath::AfterRemote(_)) => self.totals.off_path.after_remote += 1,
+            Some(OffPath::BeforeRemote(_)) => self.totals.off_path.before_remote += 1,
+            Some(OffPath::Unasked(_)) => self.totals.off_path.unasked += 1,
+            None => {}
+        }
+    }
+
+    /// So many more candidates are through the filters.
+    fn tick(&mut self, count: u64) {
+        let before = self.progress.done;
+        self.progress.done += count;
+        if before / 64 != self.progress.done / 64 {
+            self.sink.progress(&self.progress);
+        }
+    }
+}
+
+/// How much of the time that is left hard candidates may take.
+const MOST_FOR_HARD: f64 = 0.75;
+
+/// How many queries that end at their time limit a class may have where the run has none.
+const QUERIES_OF_CLASS: u32 = 4;
+
+/// How far apart the accesses of a candidate were in the recorded run, in events: the nearer, the less another schedule has to change.
+pub fn distance(Triple { first, remote, second }: Triple) -> u32 {
+    first.0.max(remote.0).max(second.0) - first.0.min(remote.0).min(second.0)
+}
+
+/// Candidates of one class that a solver thread takes at a time when each is to be decided.
+const SHARE: usize = 64;
+
+/// What goes through together, in the order of the candidates.
+#[derive(Default)]
+struct Chunk<'b> {
+    /// Per slot: the candidate, the first one where there are several.
+    triples: Vec<Triple>,
+    slots: Vec<Slot<'b>>,
+}
+
+impl<'b> Chunk<'b> {
+    fn push(&mut self, triple: Triple, slot: Slot<'b>) {
+        self.triples.push(triple);
+        self.slots.push(slot);
+    }
+}
+
+/// What is known of a candidate of the chunk at hand, or of several.
+enum Slot<'b> {
+    Open,
+    Skipped,
+    Decided(Box<Decision>),
+    Refuted(Refuted<'b>),
+}
+
+impl Slot<'_> {
+    fn is_not_guarded(&self) -> bool {
+        matches!(self, Slot::Decided(decision) if decision.guarded == Some(false))
+    }
+
+    fn is_unasked(&self) -> bool {
+        matches!(self, Slot::Decided(decision) if matches!(decision.off_path, Some(OffPath::Unasked(None))))
+    }
+
+    /// Takes the answer to whether the candidate is off the path.
+    fn set_off_path(&mut self, off_path: Option<OffPath>) {
+        let Slot::Decided(decision) = self else { return };
+        decision.off_path = off_path;
+    }
+
+    /// Takes the answer to whether the candidate is feasible under guarded independence, too: with a witness that says
+    /// more than the one there is.
+    fn set_guarded(&mut self, guarded: Option<bool>, witness: Option<Box<Witness>>) {
+        let Slot::Decided(decision) = self else { return };
+        decision.guarded = guarded;
+        let uses_freed =
+            |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
+        if let Some(witness) = witness.filter(|_| !uses_freed(&decision.verdict)) {
+            decision.rests_on = RestsOn::of(&witness);
+            decision.verdict = Verdict::Feasible(witness);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
+
+use super::folder::Folder;
+use super::launch::{Ending, Mode, Part, RecordError, Run};
+use super::program::Program;
+use super::schedule::{End, Handler, Turn, as_file, turns};
+use super::target::{self, Places, Target};
+use super::unlogged::Traced;
+use super::verify::{Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
+use foretrace_report::{SavedWitness, write_whole};
+use foretrace_trace::{EventId, ReadError};
+use foretrace_walker::WalkError;
+use foretrace_walker::log::{Log, Record, open_logs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a program is asked to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The turns that its threads take.
+    pub turns: Vec<Turn>,
+    /// Where handlers of signals ran in the recording, if that is known: signals that arrive earlier wait until there.
+    pub handlers: Vec<Handler>,
+    /// The events that must come of it, in order.
+    pub expected: Vec<Expected>,
+    /// The recording that it comes from, where that is known and still there.
+    pub recording: Option<PathBuf>,
+    /// First, remote and second, where a triple is asked for.
+    pub triple: Option<[Target; 3]>,
+}
+
+/// What became of a replay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// The first event that is not as planned.
+    pub difference: Option<Difference>,
+    /// What the runtime said when the program left the schedule.
+    pub left: Option<String>,
+    /// What stands in the logs where the triple should be, or where it happened instead.
+    pub triple: Option<[Option<Event>; 3]>,
+    /// What came of what was planned.
+    pub outcome: Outcome,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// What came of a plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Every event came as planned; the triple, if one is asked for, among them.
+    ToTheLetter,
+    /// The program left the schedule, but first, remote and second happened: the same places of the code, the same memory, in order.
+    AnotherWay,
+    /// They did not, for this reason.
+    NotReached(String),
+}
+
+/// Why something cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It was not recorded.
+    #[error(
+        "the witness has no positions in a program's log: its trace was not recorded from a real program, or \
+         begins later than the run"
+    )]
+    NoPositions,
+    /// Its recording keeps no source.
+    #[error(
+        "the witness does not name the places of its accesses; --edited needs one that `predict --witness-dir` made of a \
+         recording of this version"
+    )]
+    NoPlaces,
+    /// gcc compiled it.
+    #[error(
+        "--edited needs a program that clang or rustc compiled: found one that gcc compiled, whose places have no names"
+    )]
+    NoSideCar,
+    /// It does not say what it consists of.
+    #[error("{program}: cannot be asked what it consists of: it {ending}", program = .0.display(), ending = .1)]
+    NoModules(PathBuf, Ending),
+    /// Its start is not there.
+    #[error(
+        "the recording begins later than the run (--window, or recording was switched on): in which order its threads came \
+         there is not known, so it cannot be replayed; record the whole run"
+    )]
+    BeginsLater,
+    /// A file fails.
+    #[error("{path}", path = .0.display())]
+    Io(PathBuf, #[source] std::io::Error),
+    /// The program does not start, or its folder fails.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Logs cannot be read.
+    #[error(transparent)]
+    Logs(#[from] WalkError),
+    /// The recording's trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] ReadError),
+}
+
+impl Plan {
+    /// The plan of a witness; with the folder of its recording the program can be steered where it leaves the schedule.
+    pub fn of_witness(witness: &SavedWitness, recording: Option<&Path>) -> Result<Plan, ReplayError> {
+        let expected = expected_of(&witness.schedule);
+        let mut places = recording.map(Places::open).transpose()?;
+        let mut target = |event: EventId| {
+            let step = witness.step(event)?;
+            target::of_step(step, places.as_mut())
+        };
+        let triple = witness.triple();
+        let places = [target(triple.first), target(triple.remote), target(triple.second)];
+        let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
+        let steps = steps_of(&witness.schedule);
+        let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
+        let handlers =
+            recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
+        let recording = recording.and_then(|folder| folder.canonicalize().ok());
+        Ok(Plan { turns, handlers, expected, recording, triple: Some([first, remote, second]) })
+    }
+
+    /// The plan to do again what a recording shows.
+    pub fn of_recording(folder: &Path) -> Result<Plan, ReplayError> {
+        let logs = open_logs(folder)?;
+        if logs.iter().any(|log| log.cut().is_some()) {
+            return Err(ReplayError::BeginsLater);
+        }
+        let traced = match logs.iter().any(Log::leaves_out) {
+            true => Traced::read(&Folder::trace_of(folder))?,
+            false => Traced::default(),
+        };
+        let events = Events::read(folder)?;
+        let expected = events.as_expected();
+        let mut steps = events.steps();
+        if events.deadlocked() {
+            steps.pop(); // that all threads wait is recorded last, and is no step that one of them takes
+        }
+        let last = traced.ends(&steps);
+        let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
+        let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
+        let recording = folder.canonicalize().ok();
+        Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None })
+    }
+
+    /// Writes the schedule for the runtime.
+    pub fn write_schedule(&self, folder: &Folder) -> Result<PathBuf, ReplayError> {
+        let path = folder.path().join("schedule");
+        let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
+        let joins = self.expected.iter().filter(|step| step.what.is_join());
+        let text = triple + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
+        write_whole(&path, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| ReplayError::Io(path.clone(), error))?;
+        Ok(path)
+    }
+}
+
+/// Runs the program along the plan, in a folder that takes its logs.
+pub fn run_plan(
+    plan: &Plan,
+    program: &Program,
+    folder: &Folder,
+    time_limit: Duration,
+    quiet: bool,
+) -> Result<Ending, ReplayError> {
+    let mode = Mode::Replay(plan.write_schedule(folder)?);
+    let (part, recording) = (Part::default(), plan.recording.as_deref());
+    Ok(Run { program, mode, folder, max_bytes: None, part, time_limit: Some(time_limit), quiet, recording }.record()?)
+}
+
+/// Holds the logs of a replay against its plan. `location` says where in the source a record is.
+pub fn judge(
+    plan: &Plan,
+    folder: &Folder,
+    ending: Ending,
+    location: impl Fn(&Record) -> Option<String>,
+) -> Result<Replayed, ReplayError> {
+    let events = Events::read(folder.path())?;
+    let planned = plan.triple.as_ref().map(|triple| triple.each_ref().map(|one| events.at(&one.path, one.at?)));
+    let difference = events.first_difference(&plan.expected, location);
+    let left = folder.replay_verdict().and_then(|line| left(&line));
+    let ending = if events.deadlocked() { Ending::Deadlock } else { ending };
+    let to_the_letter = difference.is_none() && left.is_none();
+    let (outcome, triple) = match (&plan.triple, planned) {
+        (None, _) | (_, None) if to_the_letter => (Outcome::ToTheLetter, None),
+        (None, _) | (_, None) => (Outcome::NotReached("the program left the schedule".to_string()), None),
+        (_, Some(planned)) if to_the_letter && triple_happened(&planned) => (Outcome::ToTheLetter, Some(planned)),
+        (Some(targets), Some(planned)) => match steered(targets, &events, folder.triple_verdict().as_deref(), ending) {
+            Ok(reached) => (Outcome::AnotherWay, Some(reached)),
+            Err(why) => (Outcome::NotReached(why), Some(planned)),
+        },
+    };
+    Ok(Replayed { difference, left, triple, outcome, ending })
+}
+
+/// The triple where the runtime says that it happened, of `reached <path> <at> <path> <at> <path> <at>`, else why it did not, of
+/// `missed <why>`. What the runtime says counts where the logs agree.
+fn steered(
+    targets: &[Target; 3],
+    events: &Events,
+    verdict: Option<&str>,
+    ending: Ending,
+) -> Result<[Option<Event>; 3], String> {
+    if targets.iter().any(|target| target.places.is_empty()) {
+        return Err("where in the code its accesses are is not known: the witness's recording is not there".to_string());
+    }
+    let Some(verdict) = verdict else { return Err(format!("the program {ending} before it had happened")) };
+    if let Some(why) = verdict.trim().strip_prefix("missed ") {
+        return Err(why.to_string());
+    }
+    let words: Vec<&str> = verdict.split_whitespace().skip(1).collect();
+    let places: Vec<(String, u64)> =
+        words.chunks_exact(2).filter_map(|pair| Some((pair[0].to_string(), pair[1].parse().ok()?))).collect();
+    let ops = targets.each_ref().map(|target| target.op.as_str());
+    let reached = <[(String, u64); 3]>::try_from(places).ok().and_then(|places| events.reached(&places, ops));
+    reached.ok_or_else(|| "the accesses that came of it are not what the triple asks for".to_string())
+}
+
+/// Why the program left the schedule, of `left <line of the schedule> <why>`.
+fn left(verdict: &str) -> Option<String> {
+    let (line, why) = verdict.trim().strip_prefix("left ")?.split_once(' ')?;
+    Some(format!("{why} (turn {line})"))
+}
+
+impl Replayed {
+    /// Whether what was planned came of it, if only another way.
+    pub fn reached(&self) -> bool {
+        !matches!(self.outcome, Outcome::NotReached(_))
+    }
+}

@@ -1,0 +1,111 @@
+//! What a recording keeps of the program's source: the text of its files, and which function and line each access is in. So that a
+//! witness can be tried on the next build, when the program that was recorded is gone.
+
+use super::folder::FolderError;
+use foretrace_report::write_whole;
+use foretrace_runtime::record::Site;
+use foretrace_walker::log::open_logs;
+use foretrace_walker::program::Program;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The file in a recording's folder.
+const SOURCES: &str = "sources.json.zst";
+/// Longest text that is kept of one file, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// The source of a recorded program, as far as its run was there.
+#[derive(Default, Debug, Serialize, Deserialize)]
+pub struct Sources {
+    foretrace: u32,
+    /// Text of files, by their names in positions.
+    files: BTreeMap<String, String>,
+    /// Where accesses are, by the places of their records in hexadecimal.
+    places: BTreeMap<String, SourcePlace>,
+}
+
+/// Where an access is in the source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SourcePlace {
+    /// The function.
+    pub function: String,
+    /// `file:line:column`.
+    pub loc: String,
+}
+
+impl Sources {
+    /// Keeps what the logs of a folder have been at. A file that was changed after the program was linked is left out.
+    pub fn keep(recording: &Path) -> Result<(), Box<dyn std::error::Error>> {
+        let program = Program::open(recording)?;
+        let mut places: Vec<u64> = Vec::new();
+        for log in open_logs(recording)? {
+            places.extend(log.records().filter(|record| record.kind.size() > 0).map(|record| record.place));
+            places.sort_unstable();
+            places.dedup();
+        }
+        let built = program.files().filter_map(changed).min();
+        let mut sources = Sources { foretrace: 1, ..Sources::default() };
+        places.into_iter().for_each(|place| sources.add(&program, place, built));
+        sources.write(recording)?;
+        Ok(())
+    }
+
+    fn add(&mut self, program: &Program, place: u64, built: Option<SystemTime>) {
+        let Some(position) = program.position(Site(place)) else { return };
+        let loc = format!("{}:{}:{}", position.file, position.line, position.column);
+        self.places.insert(format!("{place:x}"), SourcePlace { function: position.function, loc });
+        if self.files.contains_key(&position.file) {
+            return;
+        }
+        let text =
+            program.source_file(Site(place)).filter(|path| changed(path) <= built).and_then(|path| text_of(&path));
+        if let Some(text) = text {
+            self.files.insert(position.file, text);
+        }
+    }
+
+    fn write(&self, recording: &Path) -> Result<(), FolderError> {
+        let path = recording.join(SOURCES);
+        let write = |out: &mut dyn Write| {
+            let mut packed = zstd::Encoder::new(out, 0)?;
+            serde_json::to_writer(&mut packed, self)?;
+            packed.finish().map(|_| ())
+        };
+        write_whole(&path, write).map_err(|error| FolderError::Io(path, error))
+    }
+
+    /// What a recording keeps; nothing where it keeps nothing.
+    pub fn read(recording: &Path) -> Result<Option<Sources>, FolderError> {
+        let path = recording.join(SOURCES);
+        let failed = |error| FolderError::Io(path.clone(), error);
+        let file = match std::fs::File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(failed)?,
+        };
+        let unpacked = zstd::Decoder::new(file).map_err(failed)?;
+        serde_json::from_reader(unpacked).map(Some).map_err(|error| failed(error.into()))
+    }
+
+    /// The text of a file, by its name in positions.
+    pub fn text(&self, file: &str) -> Option<&str> {
+        self.files.get(file).map(String::as_str)
+    }
+
+    /// Where an access is whose record has this place.
+    pub fn place(&self, place: u64) -> Option<&SourcePlace> {
+        self.places.get(&format!("{place:x}"))
+    }
+}
+
+fn changed(path: impl AsRef<Path>) -> Option<SystemTime> {
+    std::fs::metadata(path).ok()?.modified().ok()
+}
+
+/// The text of a source file.
+pub(super) fn text_of(path: &PathBuf) -> Option<String> {
+    let short = std::fs::metadata(path).ok()?.len() <= LONGEST;
+    short.then(|| std::fs::read_to_string(path).ok()).flatten()
+}

@@ -1,0 +1,116 @@
+//! What people and programs get to see of a run: text, JSON, and one file per witness.
+//!
+//! A report shows as feasible only what comes with a [`foretrace_trace::Witness`], which nobody but the checker makes.
+
+mod block;
+mod class;
+mod comparison;
+mod explanation;
+mod json;
+mod off_path;
+mod saved;
+mod sentence;
+mod table;
+mod text;
+mod totals;
+mod witness;
+
+pub use comparison::{ComparisonJson, ComparisonText};
+pub use explanation::ExplanationReport;
+pub use json::JsonReport;
+pub use saved::{
+    SavedAccesses, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError,
+};
+pub use sentence::Speaker;
+pub use table::act;
+pub use text::TextReport;
+pub use witness::{NamesPlaces, WitnessDir, WitnessFileError, write_whole};
+
+use foretrace_analysis::blocks::BlockName;
+use foretrace_analysis::candidates::Class;
+use foretrace_analysis::options::{CandidateSet, Options, Per};
+use foretrace_trace::{Atomic, EventId, Independence, Pattern, Trace, Transaction, Triple, Witness};
+
+/// What a report is about.
+#[derive(Clone, Copy)]
+pub struct Subject<'t> {
+    /// The trace's file, as it was named.
+    pub file: &'t str,
+    /// The trace.
+    pub trace: &'t Trace,
+    /// What counts as a transaction.
+    pub transactions: &'t [Transaction],
+    /// What was asked.
+    pub options: &'t Options,
+}
+
+/// The name that the command line and reports have for a set of candidates.
+pub fn candidate_set_name(set: CandidateSet) -> &'static str {
+    match set {
+        CandidateSet::Adjacent => "adjacent",
+        CandidateSet::All => "all",
+    }
+}
+
+/// The name that the command line and reports have for when a class is done.
+pub fn per_name(per: Per) -> &'static str {
+    match per {
+        Per::Location => "location",
+        Per::Event => "event",
+    }
+}
+
+impl Subject<'_> {
+    /// The class of a candidate.
+    pub fn class(&self, triple: Triple) -> Class {
+        Class::in_block(self.trace, self.options.blocks.as_deref(), triple)
+    }
+
+    /// The name of a candidate's block and how many levels of blocks that has inside, where blocks are known.
+    fn block(&self, triple: Triple) -> Option<(BlockName, u32)> {
+        self.options.blocks.as_deref()?.of(self.trace, triple)
+    }
+
+    /// Where inside of a library an access happens that has its place at the user's call.
+    fn inside(&self, event: EventId) -> Option<&str> {
+        self.options.inside.get(self.trace.loc(event)?).map(String::as_str)
+    }
+
+    /// Whether the recorded order itself shows a feasible candidate.
+    fn is_observed(&self, triple: Triple, witness: &Witness) -> bool {
+        let is_in_order = triple.first < triple.remote && triple.remote < triple.second;
+        let depends = self.options.question.independence == Independence::Conflict || witness.schedule().is_sorted();
+        is_in_order && depends
+    }
+
+    /// The line that says what counts as a transaction.
+    fn transactions_line(&self) -> String {
+        let atomic = self.options.atomic.resolved(self.trace);
+        format!("transactions: {} by --atomic {atomic} ({})", self.transactions.len(), atomic_meaning(atomic))
+    }
+}
+
+/// What a choice of transactions means, for people.
+fn atomic_meaning(atomic: Atomic) -> &'static str {
+    match atomic {
+        Atomic::Auto => "outermost of threads, functions, turns of loops and critical sections",
+        Atomic::Marked => "what stands between begin and end",
+        Atomic::Sections => "outermost critical sections",
+        Atomic::Functions => "outermost calls of functions",
+        Atomic::InnerFunctions => "innermost calls of functions",
+        Atomic::Loops => "turns of loops",
+        Atomic::Operations => "operations, from call to return",
+        Atomic::Threads => "whole threads",
+    }
+}
+
+/// What a pattern usually means, for people.
+fn pattern_meaning(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Rwr => "unrepeatable read",
+        Pattern::Rww => "lost update",
+        Pattern::Wwr => "own write overwritten before it is read back",
+        Pattern::Www => "foreign write between two writes",
+        Pattern::Wrw => "unfinished update read",
+    }
+}

@@ -1,0 +1,295 @@
+//! The report for people: what can happen, worst first, each class with one witness; then the totals.
+
+use super::block::Folded;
+use super::class::{ClassVerdicts, Classes, Found};
+use super::table::{self, Mark};
+use super::{Subject, block, off_path, pattern_meaning, totals};
+use anstyle::{AnsiColor, Style};
+use foretrace_analysis::blocks::BlockName;
+use foretrace_analysis::predict::{OffPathCounts, Refuted, Totals};
+use foretrace_analysis::verdict::{Decision, Verdict};
+use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, Unseen};
+use std::io::{self, Write};
+
+/// Classes that stay undecided are listed up to this many.
+const MOST_UNDECIDED: usize = 20;
+
+/// Classes of whole threads are shown up to this many, where nothing else can happen or explains the failure.
+const MOST_OF_THREADS: usize = 3;
+
+pub(super) const HEAD: Style = Style::new().bold();
+pub(super) const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Collects decisions by class and shows them at the end, since the worst comes first.
+pub struct TextReport<'t> {
+    subject: Subject<'t>,
+    classes: Classes,
+    whole_off_path: bool,
+}
+
+impl<'t> TextReport<'t> {
+    /// An empty report.
+    pub fn new(subject: Subject<'t>) -> TextReport<'t> {
+        TextReport { subject, classes: Classes::default(), whole_off_path: false }
+    }
+
+    /// The same, with all classes that are off the path and their schedules.
+    pub fn with_off_path(self, whole: bool) -> TextReport<'t> {
+        TextReport { whole_off_path: whole, ..self }
+    }
+
+    /// Adds a decision.
+    pub fn add(&mut self, decision: &Decision) {
+        self.classes.add(self.subject, decision);
+    }
+
+    /// Adds candidates that were refuted together.
+    pub fn add_refuted(&mut self, refuted: &Refuted<'_>) {
+        self.classes.add_refuted(self.subject.class(refuted.triple()), refuted.remotes.len() as u64);
+    }
+
+    /// Writes the report. `out` may drop the styling.
+    pub fn write(&self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        self.write_head(out)?;
+        let feasible = self.classes.feasible(self.subject);
+        let (shown, [of_threads, of_libraries]) = self.fold(&feasible);
+        let mut headed = None;
+        for (number, (class, worst)) in shown.iter().enumerate() {
+            writeln!(out)?;
+            self.write_heading(worst, &mut headed, out)?;
+            self.write_class(number + 1, class, worst, out)?;
+        }
+        for (count, what) in [
+            (of_threads, "in no block but whole threads"),
+            (of_libraries, "in libraries alone, such as of counts of references and words of locks"),
+        ] {
+            if count > 0 {
+                let classes = plural(count as u64, "class");
+                writeln!(out, "\n{HEAD}{classes} more {what}{HEAD:#} (--all shows them)")?;
+            }
+        }
+        self.write_undecided(out)?;
+        off_path::write(self.subject, &self.classes, self.whole_off_path, out)?;
+        writeln!(out)?;
+        self.write_classes(feasible.len(), totals, out)?;
+        totals::write(totals, self.subject.options.times, out)
+    }
+
+    fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Subject { file, trace, options, .. } = self.subject;
+        let question = options.question;
+        writeln!(
+            out,
+            "{file}: {}, {}, {}",
+            count(trace.events.len(), "event"),
+            count(trace.threads.len(), "thread"),
+            count(trace.vars.len(), "variable")
+        )?;
+        writeln!(out, "{}", self.subject.transactions_line())?;
+        writeln!(
+            out,
+            "model {}, {} feasibility, {} independence; candidates {}, per {}",
+            question.model,
+            question.feasibility,
+            question.independence,
+            super::candidate_set_name(options.candidates),
+            super::per_name(options.per)
+        )
+    }
+
+    /// What is shown, and how much is only counted, of whole threads and of libraries: of whole threads' classes the first few are
+    /// shown where there are no others, or where they alone explain the failure.
+    fn fold<'c>(
+        &self,
+        feasible: &[(&'c ClassVerdicts, &'c Found)],
+    ) -> (Vec<(&'c ClassVerdicts, &'c Found)>, [usize; 2]) {
+        let folds = |found: &Found| block::is_folded(self.subject, found.triple);
+        let of = |wanted: Option<Folded>| -> Vec<_> {
+            feasible.iter().copied().filter(|(_, found)| folds(found) == wanted).collect()
+        };
+        let (mut shown, of_threads, of_libraries) = (of(None), of(Some(Folded::Thread)), of(Some(Folded::Workings)));
+        let happened = |found: &Found| found.observed && self.subject.options.failed;
+        let is_explained = shown.iter().any(|(_, found)| happened(found));
+        let is_alone = shown.is_empty();
+        let unfolds = |found: &Found| is_alone || happened(found) && !is_explained;
+        let first: Vec<_> =
+            of_threads.iter().copied().filter(|(_, found)| unfolds(found)).take(MOST_OF_THREADS).collect();
+        let failures = first.iter().filter(|(_, found)| happened(found)).count();
+        shown.splice(0..0, first[..failures].iter().copied());
+        shown.extend(&first[failures..]);
+        (shown, [of_threads.len() - first.len(), of_libraries.len()])
+    }
+
+    /// The block that the next classes are of, where it is another one; marks have their names with the accesses.
+    fn write_heading(&self, found: &Found, headed: &mut Option<BlockName>, out: &mut dyn Write) -> io::Result<()> {
+        let name = self.subject.block(found.triple).map(|(name, _)| name);
+        let name = name.filter(|name| name.kind != BlockKind::Mark && self.subject.options.atomic == Atomic::Auto);
+        if name == std::mem::replace(headed, name) {
+            return Ok(());
+        }
+        name.map_or(Ok(()), |name| writeln!(out, "{HEAD}In {}{HEAD:#}", block::in_words(self.subject.trace, name)))
+    }
+
+    fn write_class(&self, number: usize, class: &ClassVerdicts, worst: &Found, out: &mut dyn Write) -> io::Result<()> {
+        let trace = self.subject.trace;
+        let triple = worst.triple;
+        let var = trace.event(triple.first).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        writeln!(out, "{HEAD}{number}. {} on {var} ({}){HEAD:#}", pattern_meaning(worst.pattern), worst.pattern)?;
+        self.write_accesses(worst, out)?;
+        if worst.severity.use_after_free {
+            let used: Vec<String> =
+                worst.witness.run().uses_after_free.iter().map(|event| self.place(*event)).collect();
+            writeln!(out, "   {BAD}use after free{BAD:#}: {}", used.join(", "))?;
+        }
+        if worst.observed && self.subject.options.failed {
+            writeln!(out, "   {BAD}this happened in this run{BAD:#}, which failed")?;
+        }
+        for remark in remarks(trace, worst, self.subject.options.question.independence) {
+            writeln!(out, "   {remark}")?;
+        }
+        writeln!(
+            out,
+            "   {} of these locations: {} feasible, {} infeasible, {} unknown; shown: {triple}, decided by {}",
+            plural(class.feasible + class.infeasible + class.unknown, "candidate"),
+            class.feasible,
+            class.infeasible,
+            class.unknown,
+            worst.decided_by
+        )?;
+        writeln!(out)?;
+        for row in table::rows(trace, &worst.witness) {
+            match row.mark {
+                Mark::Triple(_) => writeln!(out, "   {TRIPLE}{}{TRIPLE:#}", row.text)?,
+                Mark::None => writeln!(out, "   {}", row.text)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// One line for each access of the triple.
+    fn write_accesses(&self, found: &Found, out: &mut dyn Write) -> io::Result<()> {
+        let trace = self.subject.trace;
+        let triple = found.triple;
+        let label = self.label(triple).map_or(String::new(), |label| format!(", in `{label}`"));
+        let roles = [("first", triple.first), ("remote", triple.remote), ("second", triple.second)];
+        for ((role, event), writes) in roles.into_iter().zip(found.pattern.writes()) {
+            let thread = table::thread_name(trace, trace.event(event).thread);
+            let verb = if writes { "writes" } else { "reads" };
+            let inside = if event == triple.remote { "" } else { &label };
+            let library = self.subject.inside(event).map_or(String::new(), |place| format!(", inside {place}"));
+            writeln!(out, "   {role:<6}  {thread} {verb} at {}{inside}{library}", self.place(event))?;
+        }
+        Ok(())
+    }
+
+    /// The label of a candidate's block; of its transaction, where blocks are not known.
+    fn label(&self, triple: Triple) -> Option<&'t str> {
+        let Subject { trace, transactions, .. } = self.subject;
+        let label = match self.subject.block(triple) {
+            Some((name, _)) => name.label.filter(|_| matches!(name.kind, BlockKind::Mark | BlockKind::Function)),
+            None => {
+                let thread = trace.event(triple.first).thread;
+                transactions.iter().find(|t| t.contains(thread, triple.first)).and_then(|t| t.label)
+            }
+        };
+        label.map(|label| trace.names.text(label))
+    }
+
+    fn place(&self, event: EventId) -> String {
+        place(self.subject.trace, event)
+    }
+
+    fn write_undecided(&self, out: &mut dyn Write) -> io::Result<()> {
+        let undecided = self.classes.undecided().count();
+        if undecided == 0 {
+            return Ok(());
+        }
+        writeln!(out, "\n{HEAD}Undecided{HEAD:#}")?;
+        for (class, decision) in self.classes.undecided().take(MOST_UNDECIDED) {
+            let places = [decision.triple.first, decision.triple.remote, decision.triple.second].map(|e| self.place(e));
+            let Verdict::Unknown(reason) = &decision.verdict else { continue };
+            writeln!(
+                out,
+                "   {} {}, {}: {reason}",
+                decision.pattern,
+                places.join(", "),
+                plural(class.unknown, "candidate")
+            )?;
+        }
+        match undecided.checked_sub(MOST_UNDECIDED) {
+            Some(more) if more > 0 => writeln!(out, "   and {more} more (--format json lists them)"),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_classes(&self, feasible: usize, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        let undecided = self.classes.undecided().count();
+        let impossible = self.classes.impossible();
+        let OffPathCounts { after_remote, before_remote, unasked } = self.classes.count_off_path();
+        let off_path = after_remote + before_remote + unasked;
+        let pinned = self.classes.pinned();
+        let pins = if pinned == 0 { String::new() } else { format!("; {pinned} by a pinned value alone") };
+        let kinds = [(after_remote, "after-remote"), (before_remote, "before-remote"), (unasked, "not told apart")];
+        let kinds: Vec<String> =
+            kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
+        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({}{pins})", kinds.join(", ")) };
+        writeln!(
+            out,
+            "{HEAD}{} of source locations: {feasible} can happen, {off_path} off the path{kinds}, {impossible} cannot \
+             happen, {undecided} undecided{HEAD:#}",
+            plural(totals.classes as u64, "class")
+        )
+    }
+}
+
+/// What to keep in mind about a witness.
+fn remarks(trace: &Trace, found: &Found, independence: Independence) -> Vec<String> {
+    let asked = found.guarded.filter(|_| independence == Independence::Guarded);
+    let guarded = asked.map(|guarded| match guarded {
+        true => "guarded-dependent, too: the values make a difference",
+        false => "not guarded-dependent: in every such schedule the values make the order irrelevant",
+    });
+    let mut remarks: Vec<String> = guarded.into_iter().map(str::to_string).collect();
+    if found.witness.run().passes_external {
+        let remark = "the schedule goes past a write of code that was not recorded: that code may act otherwise";
+        remarks.push(remark.to_string());
+    }
+    remarks.extend(found.witness.run().unseen.map(|unseen| unseen_order(trace, unseen)));
+    remarks
+}
+
+/// What code that the trace does not show may ask for, and a schedule does not keep.
+pub(super) fn unseen_order(trace: &Trace, unseen: Unseen) -> String {
+    let what = match trace.event(unseen.event).op {
+        Op::Unseen { what, .. } => trace.names.text(what),
+        _ => "",
+    };
+    let thread = table::thread_name(trace, trace.event(unseen.after).thread);
+    format!(
+        "the schedule rests on `{what}` at {} not having to come after what {thread} did at {}: in the run it did",
+        place(trace, unseen.event),
+        place(trace, unseen.after)
+    )
+}
+
+pub(super) fn place(trace: &Trace, event: EventId) -> String {
+    match trace.loc(event) {
+        Some(loc) => format!("{loc} (event {event})"),
+        None => format!("event {event}"),
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    plural(number as u64, noun)
+}
+
+/// A number with its noun.
+pub(super) fn plural(number: u64, noun: &str) -> String {
+    let ending = match (number, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        _ => "s",
+    };
+    format!("{number} {noun}{ending}")
+}

@@ -1,0 +1,216 @@
+//! Witnesses as files: one JSON object each, written whole or not at all; `saved.rs` reads them again.
+
+use super::block::BlockJson;
+use super::json::{VERSION, write_open_object};
+use super::{SavedPlace, SavedPlaces, Subject};
+use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
+use foretrace_trace::{
+    Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Run, Step, Trace, Triple, Value,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A folder that takes one file per witness, named after its triple.
+pub struct WitnessDir {
+    path: PathBuf,
+    places: Option<Box<dyn NamesPlaces>>,
+}
+
+/// Who knows where in the source the accesses of a recording are.
+pub trait NamesPlaces {
+    /// The place of the access that is this event of the trace.
+    fn place(&mut self, trace: &Trace, event: EventId) -> Option<SavedPlace>;
+}
+
+/// Why a witness could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the witness {path}", path = path.display())]
+pub struct WitnessFileError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// What stands before the schedule; the schema of the whole is `schemas/witness.schema.json`.
+#[derive(Serialize)]
+struct Head<'t> {
+    foretrace: u32,
+    trace: &'t str,
+    #[serde(flatten)]
+    triple: Triple,
+    pattern: Pattern,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    atomic: Atomic,
+    decided_by: Decider,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_path: Option<&'static str>,
+    accesses: Accesses<'t>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guarded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_on: Option<RestsOn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<BlockJson<'t>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    observed: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    use_after_free: &'t [EventId],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<&'t SavedPlaces>,
+}
+
+/// The three accesses of the candidate, whether the schedule holds them or not.
+#[derive(Serialize)]
+struct Accesses<'t> {
+    first: StepJson<'t>,
+    remote: StepJson<'t>,
+    second: StepJson<'t>,
+}
+
+/// One event of the schedule.
+#[derive(Serialize)]
+struct StepJson<'t> {
+    event: EventId,
+    thread: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
+    op: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    var: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+}
+
+impl WitnessDir {
+    /// The folder, made where it is missing.
+    pub fn create(path: &Path) -> Result<WitnessDir, WitnessFileError> {
+        let made = std::fs::create_dir_all(path);
+        made.map_err(|source| WitnessFileError { path: path.to_path_buf(), source })?;
+        Ok(WitnessDir { path: path.to_path_buf(), places: None })
+    }
+
+    /// From now on witnesses name places of the source.
+    pub fn name_places(&mut self, places: Box<dyn NamesPlaces>) {
+        self.places = Some(places);
+    }
+
+    fn places(&mut self, trace: &Trace, triple: Triple) -> Option<SavedPlaces> {
+        let places = self.places.as_mut()?;
+        let [first, remote, second] =
+            [triple.first, triple.remote, triple.second].map(|event| places.place(trace, event));
+        Some(SavedPlaces { first: first?, remote: remote?, second: second? })
+    }
+
+    /// Writes the schedule of a decision, where it has one: the witness of a feasible one, or how far one that is off the path gets.
+    pub fn save(&mut self, subject: Subject<'_>, decision: &Decision) -> Result<(), WitnessFileError> {
+        let places = self.places(subject.trace, decision.triple);
+        let Triple { first, remote, second } = decision.triple;
+        let (name, run) = match (&decision.verdict, &decision.off_path) {
+            (Verdict::Feasible(witness), _) => ("witness", witness.run()),
+            (Verdict::Infeasible, Some(off_path)) => match off_path.run() {
+                Some(run) => ("off-path", run),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let path = self.path.join(format!("{name}-{first}-{remote}-{second}.json"));
+        write_whole(&path, |out| write_json(subject, decision, run, places.as_ref(), out))
+            .map_err(|source| WitnessFileError { path, source })
+    }
+}
+
+/// Writes a file so that nobody ever sees half of it, nor any of it where writing fails.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
+    let file = builder.tempfile_in(folder)?;
+    let mut out = io::BufWriter::new(file);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
+    Ok(())
+}
+
+fn write_json(
+    subject: Subject<'_>,
+    decision: &Decision,
+    run: &Run,
+    places: Option<&SavedPlaces>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let question = question_of(subject.options.question, decision);
+    let Triple { first, remote, second } = decision.triple;
+    let access = |event: EventId| {
+        let without_values = Step { event, read: None, written: None };
+        step_json(subject.trace, run.steps.iter().find(|step| step.event == event).unwrap_or(&without_values))
+    };
+    let head = Head {
+        foretrace: VERSION,
+        trace: subject.file,
+        triple: decision.triple,
+        pattern: decision.pattern,
+        model: question.model,
+        feasibility: question.feasibility,
+        independence: question.independence,
+        atomic: subject.options.atomic,
+        decided_by: decision.decided_by,
+        verdict: if matches!(decision.verdict, Verdict::Feasible(_)) { "feasible" } else { "infeasible" },
+        off_path: decision.off_path.as_ref().map(OffPath::name),
+        accesses: Accesses { first: access(first)?, remote: access(remote)?, second: access(second)? },
+        guarded: decision.guarded,
+        rests_on: decision.rests_on,
+        block: BlockJson::of(subject, decision.triple),
+        observed: matches!(&decision.verdict, Verdict::Feasible(witness) if subject.is_observed(decision.triple, witness)),
+        use_after_free: &run.uses_after_free,
+        places,
+    };
+    write_open_object(&head, out)?;
+    out.write_all(b",\n\"schedule\":[\n")?;
+    for (number, step) in run.steps.iter().enumerate() {
+        out.write_all(if number == 0 { b"" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, &step_json(subject.trace, step)?)?;
+    }
+    out.write_all(b"]}\n")
+}
+
+/// The question that the schedule answers: one of free reads where it leaves values and branches out of account.
+fn question_of(asked: Question, decision: &Decision) -> Question {
+    let feasibility = Feasibility::Prefix;
+    match &decision.off_path {
+        None => asked,
+        Some(OffPath::AfterRemote(_)) => Question { feasibility, ..asked },
+        Some(_) => Question { model: Model::Cam, feasibility, independence: Independence::Conflict },
+    }
+}
+
+fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'t>> {
+    let event = trace.event(step.event);
+    let thread = &trace.threads[event.thread.index()];
+    Ok(StepJson {
+        event: step.event,
+        thread: thread.number,
+        path: thread.path.as_deref(),
+        at: event.at,
+        op: event.op.kind(),
+        var: event.op.var().map(|var| &*trace.vars[var.index()].key),
+        read: step.read.as_ref().map(exact).transpose()?,
+        written: step.written.as_ref().map(exact).transpose()?,
+        loc: trace.loc(step.event),
+    })
+}
+
+/// A value as a JSON literal of any size.
+fn exact(value: &Value) -> serde_json::Result<Box<RawValue>> {
+    RawValue::from_string(value.to_string())
+}

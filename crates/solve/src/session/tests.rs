@@ -1,0 +1,180 @@
+//! What an assignment of a solver makes of every constraint, by our own evaluation.
+
+use super::{Answer, Limits, Outcome, Session};
+use crate::Order;
+use foretrace_encodings::{Atom, Facts, Reads, Rules, constant_reads};
+use foretrace_trace::oracle::candidates;
+use foretrace_trace::strategies::{Shape, random_trace};
+use foretrace_trace::{
+    Atomic, EventId, Feasibility, Independence, Model, MustHappenBefore, Node, Question, Semantics, State, Structure,
+    TermId, Terms, Value,
+};
+use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+impl Session<'_> {
+    /// The values of all atoms of the arena under the solver's assignment, of order atoms by the places of their steps.
+    fn values(&mut self, terms: &Terms<Atom>) -> FxHashMap<Atom, Value> {
+        let mut values = FxHashMap::default();
+        for term in terms.iter() {
+            let Node::Leaf(atom) = terms.node(term) else { continue };
+            let value = match atom {
+                Atom::Before(a, b) => {
+                    let place = |step: &EventId| (self.solver.place(*step), *step);
+                    (place(a) < place(b)).into()
+                }
+                _ => self.solver.value(terms, term),
+            };
+            values.insert(*atom, value);
+        }
+        values
+    }
+}
+
+/// Random traces, each in all models that its data allows, for prefixes and for complete runs.
+fn for_each_case(seeds: Range<u64>, mut check: impl FnMut(u64, Facts<'_>, Model, Feasibility)) {
+    for seed in seeds {
+        let (trace, observed) = random_trace(seed, &Shape::default());
+        let structure = Structure::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &structure);
+        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+        let models = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp];
+        for model in models.into_iter().filter(|model| model.needs() <= trace.data) {
+            check(seed, facts, model, Feasibility::Prefix);
+            check(seed, facts, model, Feasibility::Complete);
+        }
+    }
+}
+
+/// In the assignment of every feasible query, every constraint and goal has the value true by our own evaluation.
+#[test]
+fn assignments_fulfil_all_constraints() {
+    for order in [Order::Idl, Order::Order, Order::Sat] {
+        fulfil_all_constraints(order);
+    }
+}
+
+fn fulfil_all_constraints(order: Order) {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
+    let (mut feasible, mut evaluated) = (0, 0);
+    for_each_case(0..40, |seed, facts, model, feasibility| {
+        let trace = facts.trace;
+        let independence = if model.has_values() { Independence::Guarded } else { Independence::Conflict };
+        let rules = Rules::of(Question { model, feasibility, independence });
+        let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
+        let mut session = Session::new(facts, rules, &constants, order, 0);
+        for triple in candidates(trace, &Atomic::Threads.transactions(trace)) {
+            let guarded = triple.patterns(trace).next().filter(|_| model.has_values());
+            let query = session.encoder.query(triple, guarded);
+            session.begin(&query).expect("the solver speaks of all that random traces hold");
+            let outcome = session.ask(Some(query.pins), limits);
+            assert!(outcome != Outcome::Beyond, "seed {seed}, {model}, {feasibility}, {triple}");
+            if outcome != Outcome::Sat {
+                session.solver.end();
+                continue;
+            }
+            feasible += 1;
+            let constraints: Vec<TermId> = session.encoder.constraints().iter().map(|c| c.term).collect();
+            let terms = session.encoder.build().terms.clone();
+            let values = session.values(&terms);
+            // The SAT solver gives tokens as many numbers as it likes.
+            let has_number = |atom: &&Atom| order != Order::Sat || !matches!(atom, Atom::Token(_));
+            for term in constraints.into_iter().chain(query.goals).chain([query.pins]) {
+                if !terms.leaves(term).iter().all(has_number) {
+                    continue;
+                }
+                let holds = terms.evaluate(term, &mut |atom| values[atom].clone());
+                assert!(holds.is_true(), "seed {seed}, {model}, {feasibility}, {triple}: {:?}", terms.node(term));
+                evaluated += 1;
+            }
+            session.solver.end();
+        }
+    });
+    assert!(feasible > 200 && evaluated > 10_000, "{feasible} feasible queries, {evaluated} constraints");
+}
+
+/// The orders of events of different threads that some prefix breaks, by running through all of them; for complete feasibility, some
+/// execution of all events.
+fn broken_orders(semantics: &Semantics<'_>, feasibility: Feasibility) -> FxHashSet<(EventId, EventId)> {
+    let trace = semantics.trace();
+    let mut states = IndexSet::from([semantics.initial()]);
+    let mut steps: Vec<(usize, EventId, usize)> = Vec::new();
+    let mut at = 0;
+    while let Some(state) = states.get_index(at).cloned() {
+        for event in semantics.next_events(&state) {
+            let releasable = semantics.releasable(&state, event);
+            let choices: Vec<_> =
+                if releasable.is_empty() { vec![None] } else { releasable.into_iter().map(Some).collect() };
+            for released in choices {
+                let mut next = state.clone();
+                if semantics.step(&mut next, event, released).is_ok() {
+                    steps.push((at, event, states.insert_full(next).0));
+                }
+            }
+        }
+        at += 1;
+    }
+    let ends = |state: &State| feasibility == Feasibility::Prefix || semantics.is_complete(state);
+    let mut counts: Vec<bool> = states.iter().map(ends).collect();
+    // Each step leads to a state that was found later, or again: until nothing changes.
+    while steps.iter().any(|(from, _, to)| counts[*to] && !std::mem::replace(&mut counts[*from], true)) {}
+    let mut broken = FxHashSet::default();
+    for (from, later, to) in &steps {
+        for (earlier, _) in trace.iter().filter(|_| counts[*to]) {
+            let apart = trace.event(earlier).thread != trace.event(*later).thread;
+            if apart && !semantics.is_done(&states[*from], earlier) {
+                broken.insert((earlier, *later));
+            }
+        }
+    }
+    broken
+}
+
+/// Which orders every prefix keeps, and that verdicts stay as they are when these are known.
+#[test]
+fn orders_are_kept_as_all_prefixes_say() {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
+    let (mut kept, mut broken, mut decided) = (0, 0, 0);
+    for_each_case(0..30, |seed, facts, model, feasibility| {
+        let Facts { trace, structure, observed, .. } = facts;
+        let rules = Rules::of(Question { model, feasibility, independence: Independence::Conflict });
+        let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
+        let semantics = Semantics::new(trace, observed, model).expect("the model fits");
+        let all_broken = broken_orders(&semantics, feasibility);
+        let mut session = Session::new(facts, rules.clone(), &constants, Order::Auto, 0);
+        let mut knowing = Session::new(facts, rules, &constants, Order::Auto, 0);
+        for (later, event) in trace.iter() {
+            let alone = structure.step(trace, later) == (later, later) && event.part.is_none();
+            if !alone || event.op.var().is_none() {
+                continue;
+            }
+            for (earlier, other) in trace.iter().filter(|(_, other)| other.thread != event.thread) {
+                let is_broken = match session.decide_orders(&[(earlier, later)], limits) {
+                    Answer::Feasible(_) => true,
+                    Answer::Infeasible { .. } => false,
+                    Answer::Unknown(limit) => panic!("{limit:?}"),
+                };
+                let asked = format!("seed {seed}, {model}, {feasibility}, {earlier} before {later} ({other:?})");
+                assert_eq!(is_broken, all_broken.contains(&(earlier, later)), "{asked}");
+                if is_broken {
+                    broken += 1;
+                } else {
+                    kept += 1;
+                    knowing.know_order((earlier, later));
+                }
+            }
+        }
+        for triple in candidates(trace, &Atomic::Threads.transactions(trace)) {
+            let [without, with] = [&mut session, &mut knowing]
+                .map(|session| session.decide_any(triple.first, &[triple.remote], triple.second, limits));
+            assert_eq!(without.kind(), with.kind(), "seed {seed}, {model}, {feasibility}, {triple}");
+            decided += 1;
+        }
+    });
+    assert!(kept > 1_000 && broken > 1_000 && decided > 1_000, "{kept} kept, {broken} broken, {decided} decided");
+}
