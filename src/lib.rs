@@ -6,6 +6,7 @@
 pub use foretrace_analysis::{
     blocks, candidates, compare, explain, filters, linearize, options, predict, schedule, summary, verdict,
 };
+pub use foretrace_cutpoints as cutpoints;
 pub use foretrace_harness as recorder;
 pub use foretrace_litmus as litmus;
 pub use foretrace_report as report;
