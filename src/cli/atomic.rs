@@ -120,6 +120,11 @@ impl AtomicArgs {
         self.atomic.pattern.is_some()
     }
 
+    /// Whether nothing was chosen.
+    pub fn is_auto(&self) -> bool {
+        self.atomic.atomic == Atomic::Auto
+    }
+
     /// What a walk is asked for.
     pub fn walking(&self, focus: Option<&str>) -> anyhow::Result<Walking> {
         if self.atomic.atomic == Atomic::Operations {

@@ -15,6 +15,7 @@ mod info;
 mod predict;
 mod progress;
 mod record;
+mod repair;
 mod replay;
 mod replayed;
 mod run;
@@ -88,6 +89,7 @@ enum Command {
     Predict(Box<predict::Args>),
     Explain(explain::Args),
     Compare(compare::Args),
+    Repair(repair::Args),
     Cc(cc::Args),
     #[command(name = "c++")]
     Cxx(cc::CxxArgs),
@@ -113,9 +115,12 @@ pub fn main() -> ExitCode {
     start_logging();
     // Whoever stops listening to a verdict has not heard that all is well.
     let unheard = match cli.command {
-        Command::Predict(_) | Command::Explain(_) | Command::Compare(_) | Command::Check(_) | Command::Replay(_) => {
-            Outcome::Undecided
-        }
+        Command::Predict(_)
+        | Command::Explain(_)
+        | Command::Compare(_)
+        | Command::Repair(_)
+        | Command::Check(_)
+        | Command::Replay(_) => Outcome::Undecided,
         _ => Outcome::Fine,
     };
     let result = match cli.command {
@@ -128,6 +133,7 @@ pub fn main() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),

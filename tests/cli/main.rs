@@ -4,5 +4,6 @@ mod commands;
 mod messages;
 mod predict;
 mod reasons;
+mod repair;
 mod support;
 mod tutorial;

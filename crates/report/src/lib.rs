@@ -8,6 +8,7 @@ mod comparison;
 mod explanation;
 mod json;
 mod off_path;
+mod repair;
 mod saved;
 mod sentence;
 mod table;
@@ -18,6 +19,7 @@ mod witness;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
+pub use repair::RepairReport;
 pub use saved::{
     SavedAccesses, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError,
 };

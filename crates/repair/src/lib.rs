@@ -1,0 +1,27 @@
+//! Which code must be atomic for a failing run not to happen.
+//!
+//! A repair is a set of atomic sections. It *eliminates* a trace if no trace that orders the same conflicts alike keeps
+//! its sections whole. The crate finds all repairs of a failing trace that are optimal (none contains another), turns
+//! them into stretches of source lines, and ranks them by how many passing traces they would forbid.
+//!
+//! After Berk Çirisci, Constantin Enea, Azadeh Farzan, Suha Orhun Mutluergil: "Root Causing Linearizability Violations",
+//! CAV 2020; the sections that the modules name are those of this paper.
+
+mod cycle;
+mod eliminators;
+mod merge;
+mod operations;
+mod rank;
+mod relation;
+mod section;
+mod serializable;
+mod subsumption;
+
+pub use cycle::{Link, Relates, cycle};
+pub use eliminators::{Eliminators, Limits, Segment, eliminators};
+pub use merge::{combine, optimal};
+pub use operations::{Operation, Operations};
+pub use rank::{Passing, Ranked, Repairs, repairs};
+pub use relation::Relation;
+pub use section::{Lines, Repair, Section};
+pub use serializable::is_serializable;

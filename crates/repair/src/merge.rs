@@ -1,0 +1,44 @@
+//! Repairs of several traces: the product of theirs, merged and reduced to the optimal ones (section 4.2, Theorem 2).
+
+use crate::section::Repair;
+use crate::subsumption::{keep_optimal, subsumes};
+
+/// Keeps the repairs that contain no other, in a fixed order.
+pub fn optimal(mut repairs: Vec<Repair>) -> Vec<Repair> {
+    repairs.iter_mut().for_each(|repair| {
+        repair.sort();
+        repair.dedup();
+    });
+    repairs.sort();
+    repairs.dedup();
+    keep_optimal(&mut repairs);
+    repairs
+}
+
+/// The optimal repairs that eliminate what each of two sets of repairs eliminates. Merging keeps the order of
+/// containment, so traces can be combined one after the other.
+pub fn combine(known: &[Repair], more: &[Repair]) -> Vec<Repair> {
+    let mut all = Vec::new();
+    for own in known {
+        if more.iter().any(|other| subsumes(own, other)) {
+            all.push(own.clone()); // it eliminates both as it is
+            continue;
+        }
+        all.extend(more.iter().map(|other| merged(own.iter().chain(other).cloned().collect())));
+    }
+    optimal(all)
+}
+
+/// The smallest sections that cover all of these: those that overlap become one.
+fn merged(sections: Repair) -> Repair {
+    let mut all: Repair = Vec::new();
+    for mut section in sections {
+        // What grows may overlap more.
+        while let Some(other) = all.iter().position(|other| other.overlaps(&section)) {
+            section.absorb(&all.swap_remove(other));
+        }
+        all.push(section);
+    }
+    all.sort();
+    all
+}

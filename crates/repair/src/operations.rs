@@ -1,0 +1,170 @@
+//! The operations of a trace: what is meant to be atomic, and so the largest section that a repair may have.
+
+use crate::relation::{Position, Relation};
+use crate::serializable::Stretch;
+use foretrace_trace::{Atomic, Block, BlockKind, Blocks, EventId, NameId, Op, ThreadId, Trace};
+
+/// A stretch of one thread's steps that a section may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The position of its first step.
+    pub(crate) first: Position,
+    /// The position of its last step.
+    pub(crate) last: Position,
+}
+
+/// The operations of a trace, and the blocks inside of them.
+pub struct Operations {
+    /// By thread, then by position.
+    all: Vec<Operation>,
+    /// Per thread and position, the operation.
+    of_step: Vec<Vec<Option<u32>>>,
+    /// The blocks that are no turns of loops, critical sections or threads come with what they are inside of.
+    blocks: Blocks,
+    /// Per block the named one around it.
+    around: Vec<Option<u32>>,
+    /// Per event the innermost named block.
+    innermost: Vec<Option<u32>>,
+}
+
+impl Operations {
+    /// What counts as an operation where nothing is chosen: calls and returns, else marks, else functions, else all
+    /// blocks that there are.
+    pub fn default_choice(trace: &Trace) -> Atomic {
+        let has = |wanted: fn(&Op) -> bool| trace.events.iter().any(|event| wanted(&event.op));
+        if has(|op| matches!(op, Op::Call { .. })) {
+            Atomic::Operations
+        } else if has(|op| matches!(op, Op::Begin { kind: BlockKind::Mark, .. })) {
+            Atomic::Marked
+        } else if has(|op| matches!(op, Op::Begin { kind: BlockKind::Function, .. })) {
+            Atomic::Functions
+        } else {
+            Atomic::Auto
+        }
+    }
+
+    /// The outermost blocks of a choice. A block ends where its thread waits for another thread: no section can hold
+    /// a join, a wait or a barrier, since the other thread has to go on meanwhile.
+    pub fn new(trace: &Trace, relation: &Relation, atomic: Atomic) -> Operations {
+        let blocks = atomic.blocks(trace);
+        let mut of_step: Vec<Vec<Option<u32>>> = relation.steps.iter().map(|steps| vec![None; steps.len()]).collect();
+        let mut all: Vec<Operation> = Vec::new();
+        for transaction in blocks.clone().into_transactions() {
+            let steps = relation.steps(transaction.thread);
+            let from = steps.partition_point(|step| *step < transaction.first);
+            let to = steps.partition_point(|step| *step <= transaction.last);
+            let mut open: Option<usize> = None;
+            for position in from..to {
+                let op = &trace.event(steps[position]).op;
+                if matches!(op, Op::Join { .. } | Op::Wake { .. } | Op::Depart { .. }) {
+                    open = None;
+                    continue;
+                }
+                let operation = *open.get_or_insert_with(|| {
+                    let position = position as Position;
+                    all.push(Operation { thread: transaction.thread, first: position, last: position });
+                    all.len() - 1
+                });
+                all[operation].last = position as Position;
+                of_step[transaction.thread.index()][position] = Some(operation as u32);
+            }
+        }
+        let (around, innermost) = nesting(trace, &blocks);
+        Operations { all, of_step, blocks, around, innermost }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The operation of a step, by its number.
+    pub(crate) fn of(&self, thread: usize, position: Position) -> Option<u32> {
+        self.of_step[thread][position as usize]
+    }
+
+    /// The operation of this number.
+    pub(crate) fn get(&self, number: u32) -> Operation {
+        self.all[number as usize]
+    }
+
+    /// The parts of a stretch that are within one operation: no section goes on over a wait.
+    pub(crate) fn cut(&self, (thread, first, last): Stretch) -> Vec<Stretch> {
+        let mut parts: Vec<(Option<u32>, Stretch)> = Vec::new();
+        for position in first..=last {
+            let operation = self.of(thread, position);
+            match parts.last_mut() {
+                Some((of, part)) if *of == operation && operation.is_some() => part.2 = position,
+                _ => parts.push((operation, (thread, position, position))),
+            }
+        }
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
+    /// The innermost block with a name that holds two events of a thread, by its number.
+    pub(crate) fn named_block(&self, thread: ThreadId, first: EventId, last: EventId) -> Option<u32> {
+        let mut block = self.innermost[first.index()];
+        while let Some(number) = block.filter(|number| !self.block(*number).holds(thread, first, last)) {
+            block = self.around[number as usize];
+        }
+        block
+    }
+
+    /// Whether an event is in a block itself, and not in one that it calls.
+    pub(crate) fn is_own(&self, block: Option<u32>, event: EventId) -> bool {
+        self.innermost[event.index()] == block
+    }
+
+    /// The block of this number.
+    pub(crate) fn block(&self, number: u32) -> &Block {
+        &self.blocks.all()[number as usize]
+    }
+
+    /// The numbers of all blocks of a name. Those without a name are the outermost ones that no named block is around.
+    pub(crate) fn blocks_of(&self, label: Option<NameId>) -> impl Iterator<Item = u32> {
+        let wanted = move |number: &u32| {
+            let block = self.block(*number);
+            match label {
+                Some(_) => has_name(block) && block.label == label,
+                None => !has_name(block),
+            }
+        };
+        (0..self.blocks.all().len() as u32).filter(wanted)
+    }
+}
+
+/// Whether a block is named for its code: loops, sections and threads are parts of a function.
+fn has_name(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Function | BlockKind::Mark) && block.label.is_some()
+}
+
+/// Per block the named block around it, and per event the innermost named block.
+fn nesting(trace: &Trace, blocks: &Blocks) -> (Vec<Option<u32>>, Vec<Option<u32>>) {
+    let mut around = vec![None; blocks.all().len()];
+    let mut innermost = vec![None; trace.events.len()];
+    let mut open: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
+    let mut next = 0;
+    for (id, event) in trace.iter() {
+        let open = &mut open[event.thread.index()];
+        while open.last().is_some_and(|block| blocks.all()[*block as usize].last < id) {
+            open.pop();
+        }
+        // Blocks come by first event, the outer one first.
+        while let Some(block) = blocks.all().get(next).filter(|block| block.first == id) {
+            around[next] = open.last().copied();
+            if has_name(block) {
+                open.push(next as u32);
+            }
+            next += 1;
+        }
+        innermost[id.index()] = open.last().copied();
+    }
+    (around, innermost)
+}

@@ -1,0 +1,254 @@
+//! Atomic sections as code: stretches of source lines, what they are in a trace, and which contains which.
+
+use crate::eliminators::Segment;
+use crate::operations::Operations;
+use crate::relation::{Position, Relation};
+use crate::serializable::Stretch;
+use crate::subsumption::Contains;
+use foretrace_trace::{EventId, Trace};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+use std::fmt;
+
+/// Lines of a file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub struct Lines {
+    /// The file as the trace names it. Empty where the trace has no places: then lines are accesses of the block, from 1.
+    pub file: String,
+    /// The first line, from 1.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+/// Code that is to be atomic: lines within a function, mark or operation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub struct Section {
+    /// The name of the innermost function, mark or operation around it, where the trace has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// Its lines, per file; several files where what it calls is elsewhere.
+    pub lines: Vec<Lines>,
+    /// Whether it goes on from one turn of a loop to the next: all that its thread does in these lines is one section.
+    /// If not, each time that the lines are run through is a section by itself.
+    pub turns: bool,
+}
+
+/// A set of sections that rule out a trace.
+pub type Repair = Vec<Section>;
+
+impl Contains for Section {
+    fn contains(&self, other: &Section) -> bool {
+        let holds = |lines: &Lines| {
+            self.lines.iter().any(|own| own.file == lines.file && own.first <= lines.first && lines.last <= own.last)
+        };
+        self.function == other.function && (self.turns || !other.turns) && other.lines.iter().all(holds)
+    }
+}
+
+impl Section {
+    /// The code of a segment.
+    pub fn new(trace: &Trace, relation: &Relation, operations: &Operations, segment: &Segment) -> Section {
+        let block = operations.named_block(segment.thread, segment.first, segment.last);
+        let steps = Steps::around(relation, operations, block, segment);
+        let mut lines: Vec<Lines> = Vec::new();
+        let is_within = |place: &Place<'_>| segment.first <= place.event && place.event <= segment.last;
+        // What it calls between its ends is in it anyway.
+        let is_end = |place: &Place<'_>| place.event == segment.first || place.event == segment.last;
+        for place in steps.places(trace, operations).filter(|place| is_within(place) && (place.is_own || is_end(place)))
+        {
+            match lines.iter_mut().find(|lines| lines.file == place.file) {
+                Some(lines) => {
+                    lines.first = lines.first.min(place.line);
+                    lines.last = lines.last.max(place.line);
+                }
+                None => lines.push(Lines { file: place.file.to_string(), first: place.line, last: place.line }),
+            }
+        }
+        lines.sort();
+        let function =
+            block.and_then(|block| operations.block(block).label).map(|label| trace.names.text(label).to_string());
+        let mut section = Section { function, lines, turns: false };
+        let position = |event| relation.position(event).unwrap_or_default();
+        let (first, last) = (position(segment.first), position(segment.last));
+        let is_whole = |(_, from, to): &Stretch| *from <= first && last <= *to;
+        section.turns = !section.runs_of(trace, operations, &steps).iter().any(is_whole);
+        section
+    }
+
+    /// How many lines it has.
+    pub fn length(&self) -> u64 {
+        self.lines.iter().map(|lines| u64::from(lines.last - lines.first) + 1).sum()
+    }
+
+    /// Whether lines of both are the same, of one function.
+    pub(crate) fn overlaps(&self, other: &Section) -> bool {
+        let meets = |lines: &Lines| {
+            self.lines.iter().any(|own| own.file == lines.file && own.first <= lines.last && lines.first <= own.last)
+        };
+        self.function == other.function && other.lines.iter().any(meets)
+    }
+
+    /// Takes another section into this one.
+    pub(crate) fn absorb(&mut self, other: &Section) {
+        for lines in &other.lines {
+            match self.lines.iter_mut().find(|own| own.file == lines.file) {
+                Some(own) => {
+                    own.first = own.first.min(lines.first);
+                    own.last = own.last.max(lines.last);
+                }
+                None => self.lines.push(lines.clone()),
+            }
+        }
+        self.lines.sort();
+        self.turns |= other.turns;
+    }
+
+    /// The stretches of a trace's threads that it makes atomic.
+    pub(crate) fn stretches(&self, trace: &Trace, relation: &Relation, operations: &Operations) -> Vec<Stretch> {
+        let label = match &self.function {
+            Some(function) => match trace.names.find(function) {
+                Some(label) => Some(label),
+                None => return Vec::new(), // this trace never ran it
+            },
+            None => None,
+        };
+        let blocks = operations.blocks_of(label);
+        let mut all: Vec<Stretch> = blocks
+            .flat_map(|block| self.runs_of(trace, operations, &Steps::of(relation, operations, block)))
+            .flat_map(|stretch| operations.cut(stretch))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn holds(&self, place: &Place<'_>) -> bool {
+        self.lines.iter().any(|own| own.file == place.file && own.first <= place.line && place.line <= own.last)
+    }
+
+    /// The runs of a block through the lines of the section.
+    fn runs_of(&self, trace: &Trace, operations: &Operations, steps: &Steps<'_>) -> Vec<Stretch> {
+        let mut runs: Vec<Stretch> = Vec::new();
+        let mut open = false;
+        let mut seen: FxHashSet<(&str, u32, u32, &str)> = FxHashSet::default();
+        let mut line = 0;
+        for place in steps.places(trace, operations) {
+            if !self.holds(&place) {
+                // What is in other functions or files is called from the section; other lines of these files are outside.
+                open &= !place.is_own || self.lines.iter().all(|own| own.file != place.file);
+                continue;
+            }
+            let event = trace.event(place.event);
+            let key = (place.file, place.line, place.column, event.op.kind());
+            let is_same_step = event.part.is_some_and(|(part, _)| part > 1);
+            let is_new_turn = !is_same_step && (place.is_own && place.line < line || seen.contains(&key));
+            match runs.last_mut() {
+                Some(run) if open && (self.turns || !is_new_turn) => run.2 = place.position,
+                _ => {
+                    seen.clear();
+                    line = 0;
+                    runs.push((steps.thread, place.position, place.position));
+                }
+            }
+            open = true;
+            seen.insert(key);
+            line = if place.is_own { place.line } else { line };
+        }
+        runs
+    }
+}
+
+/// Where an access is.
+struct Place<'a> {
+    event: EventId,
+    position: Position,
+    /// Whether it is in the block itself, and not in one inside.
+    is_own: bool,
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+/// The steps of a block.
+struct Steps<'a> {
+    thread: usize,
+    /// The block, where it has a name.
+    block: Option<u32>,
+    from: Position,
+    events: &'a [EventId],
+}
+
+impl<'a> Steps<'a> {
+    fn of(relation: &'a Relation, operations: &Operations, number: u32) -> Steps<'a> {
+        let block = operations.block(number);
+        let named = operations.is_own(Some(number), block.first).then_some(number);
+        Steps::between(relation, named, block.thread.index(), block.first, block.last)
+    }
+
+    /// The steps of a block, or of the largest one around a segment where none has a name.
+    fn around(relation: &'a Relation, operations: &Operations, block: Option<u32>, segment: &Segment) -> Steps<'a> {
+        if let Some(block) = block {
+            return Steps::of(relation, operations, block);
+        }
+        let holds = |number: &u32| operations.block(*number).holds(segment.thread, segment.first, segment.last);
+        let largest = operations.blocks_of(None).find(holds);
+        match largest {
+            Some(block) => Steps::of(relation, operations, block),
+            None => Steps::between(relation, None, segment.thread.index(), segment.first, segment.last),
+        }
+    }
+
+    fn between(relation: &'a Relation, block: Option<u32>, thread: usize, first: EventId, last: EventId) -> Steps<'a> {
+        let steps = &relation.steps[thread];
+        let from = steps.partition_point(|step| *step < first);
+        let to = steps.partition_point(|step| *step <= last);
+        Steps { thread, block, from: from as Position, events: &steps[from..to.max(from)] }
+    }
+
+    /// The places of its accesses.
+    fn places<'t>(&self, trace: &'t Trace, operations: &Operations) -> impl Iterator<Item = Place<'t>> {
+        let mut number = 0;
+        let start = self.block.and_then(|block| trace.loc(operations.block(block).first)).and_then(parts_of_loc);
+        // What the compiler put in from other functions has no block; it is in another file, or mostly above.
+        let may_be_own = move |file, line| start.is_none_or(|(own, first, _)| own == file && first <= line);
+        let accesses = self.events.iter().enumerate().filter(|(_, event)| trace.event(**event).op.var().is_some());
+        accesses.map(move |(offset, event)| {
+            number += 1;
+            let (file, line, column) = trace.loc(*event).and_then(parts_of_loc).unwrap_or(("", number, 0));
+            let is_own = operations.is_own(self.block, *event) && may_be_own(file, line);
+            Place { event: *event, position: self.from + offset as Position, is_own, file, line, column }
+        })
+    }
+}
+
+/// `file:line` or `file:line:column` in its parts.
+fn parts_of_loc(loc: &str) -> Option<(&str, u32, u32)> {
+    let (rest, last) = loc.rsplit_once(':')?;
+    let last: u32 = last.parse().ok()?;
+    let with_column = rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?, last)));
+    Some(with_column.unwrap_or((rest, last, 0)))
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lines { file, first, last } = self;
+        match (file.is_empty(), first == last) {
+            (true, true) => write!(f, "access {first}"),
+            (true, false) => write!(f, "accesses {first}–{last}"),
+            (false, true) => write!(f, "{file}:{first}"),
+            (false, false) => write!(f, "{file}:{first}–{last}"),
+        }
+    }
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, lines) in self.lines.iter().enumerate() {
+            write!(f, "{}{lines}", if number == 0 { "" } else { " with " })?;
+        }
+        if let Some(function) = &self.function {
+            write!(f, " in {function}")?;
+        }
+        if self.turns { write!(f, ", all turns as one") } else { Ok(()) }
+    }
+}

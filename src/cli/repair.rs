@@ -1,0 +1,89 @@
+//! `foretrace repair`: which code must be atomic for failing runs not to happen.
+
+use super::Outcome;
+use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
+use super::atomic::AtomicArgs;
+use super::choices::{FORMATS, Format, one_of};
+use foretrace::report::RepairReport;
+use foretrace_repair::{Limits, Operations, repairs};
+use foretrace_trace::{Atomic, Trace};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// Say which code must be atomic for failing runs not to happen
+///
+/// A repair is a set of atomic sections that no run with the same conflicts keeps whole. All optimal ones are found: those
+/// that contain no other. They are ranked by how many of the passing runs they would forbid, shorter ones before longer ones.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A section is within one operation: what is between call and return, else a mark, else a function; --atomic chooses. Of
+several failing runs, a repair rules out each. Exit codes: 0 no run needs a repair, 1 repairs were found, 2 error, 3 the
+limit was reached before any was found.
+
+Examples:
+  foretrace repair failing.foretrace
+  foretrace repair failing.jsonl --passing run-1.jsonl --passing run-2.jsonl
+  foretrace repair failing-*.jsonl --passing passing-*.jsonl --atomic functions --format json")]
+pub struct Args {
+    /// Traces or recordings of failing runs
+    #[arg(required = true, value_name = "FAILING")]
+    failing: Vec<PathBuf>,
+
+    /// Traces or recordings of runs that passed
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
+    passing: Vec<PathBuf>,
+
+    /// How many repairs the text shows
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: usize,
+
+    /// How many repairs are looked at together
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    max_repairs: usize,
+
+    /// How to show it
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+
+    #[command(flatten)]
+    atomic: AtomicArgs,
+
+    #[command(flatten)]
+    limit: TimeLimit,
+}
+
+/// Finds the repairs.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let stop = stop_on_ctrl_c()?;
+    let go_on = || may_read_on(args.limit.time_limit, &stop);
+    let read = |path: &Path| args.atomic.read_within(path, &go_on);
+    let mut sets: [(Vec<String>, Vec<Trace>); 2] = Default::default();
+    let mut chosen = None;
+    for (set, paths) in sets.iter_mut().zip([&args.failing, &args.passing]) {
+        for path in paths {
+            let Some(asked) = read(path)? else { return Ok(ended_early("reading the traces")) };
+            if !args.atomic.is_auto() {
+                chosen = Some(asked.atomic);
+            }
+            set.0.push(path.display().to_string());
+            set.1.push(asked.trace);
+        }
+    }
+    let [failing, passing] = &sets;
+    let limits = Limits { repairs: args.max_repairs.max(1), go_on: &|| go_on() && !stop.load(Ordering::Relaxed) };
+    let found = repairs(&failing.1, &passing.1, chosen, limits);
+    let atomic: Atomic = chosen.unwrap_or_else(|| Operations::default_choice(&failing.1[0]));
+    let report = RepairReport { failing: (&failing.0, &failing.1), passing: &passing.0, atomic, repairs: &found };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match args.format {
+        Format::Json => report.write_json(&mut out)?,
+        Format::Text => report.write_text(args.most, &mut out)?,
+    }
+    out.flush()?;
+    Ok(match (found.ranked.is_empty(), found.complete) {
+        (false, _) => Outcome::Found,
+        (true, true) => Outcome::Fine,
+        (true, false) => Outcome::Undecided,
+    })
+}
