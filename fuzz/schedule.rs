@@ -3,7 +3,8 @@
 //! No input may panic, and what is read runs on a trace or is refused at a step.
 
 use foretrace::report::SavedSchedule;
-use foretrace_trace::{Model, check, observe, read_from, run_schedule};
+use foretrace_checker::{check, run_schedule};
+use foretrace_trace::{Model, observe, read_from};
 
 /// One with every kind of event, and a real one.
 const TRACES: [&[u8]; 2] = [include_bytes!("corpus/jsonl/everything"), include_bytes!("corpus/jsonl/bank")];

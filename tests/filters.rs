@@ -6,12 +6,13 @@ use foretrace::candidates::Candidates;
 use foretrace::filters::{Filters, Judgement};
 use foretrace::options::{CandidateSet, Options};
 use foretrace::verdict::Decider;
+use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Facts, constant_reads};
-use foretrace_trace::oracle::Oracle;
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::strategies::{Shape, Topic, random_trace};
 use foretrace_trace::{
-    Atomic, Data, Feasibility, Independence, Model, MustHappenBefore, Observed, Question, Structure, SyncKind, Trace,
-    TraceBuilder, Transaction, Triple,
+    Atomic, Data, Feasibility, Independence, Model, Observed, Question, SyncKind, Trace, TraceBuilder, Transaction,
+    Triple,
 };
 use std::collections::BTreeMap;
 

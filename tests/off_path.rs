@@ -5,11 +5,10 @@
 use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::{Sink, predict};
 use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
-use foretrace_trace::oracle::Oracle;
+use foretrace_checker::Checker;
+use foretrace_checker::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
-use foretrace_trace::{
-    Atomic, Checker, Feasibility, Independence, Model, Observed, Question, Trace, Transaction, Triple,
-};
+use foretrace_trace::{Atomic, Feasibility, Independence, Model, Observed, Question, Trace, Transaction, Triple};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 

@@ -5,8 +5,8 @@
 use foretrace::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use foretrace::predict::{Sink, predict};
 use foretrace::verdict::{Decider, Decision, RestsOn, Verdict};
+use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::paper::supports;
-use foretrace_trace::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, Topic, random_trace};
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, Transaction, Triple,

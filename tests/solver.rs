@@ -8,12 +8,13 @@ use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::{Sink, predict};
 use foretrace::solve::{Answer, Limits, Session};
 use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace_checker::Checker;
+use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Facts, Reads, Rule, Rules, constant_reads};
-use foretrace_trace::oracle::Oracle;
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, Checker, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Question, Structure, Trace,
-    Transaction, Triple,
+    Atomic, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, Transaction, Triple,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;

@@ -6,7 +6,8 @@
 //! that write or after the access; and each wake of the prefix has its signal.
 
 use crate::encoder::Encoder;
-use foretrace_trace::{EventId, Op, Region, SyncId, VarId, Waiting};
+use foretrace_index::{Region, Waiting};
+use foretrace_trace::{EventId, Op, SyncId, VarId};
 
 /// An event that takes part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

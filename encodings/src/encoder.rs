@@ -11,9 +11,8 @@ use crate::origin::Origin;
 use crate::rules::{KnownValues, Rule, Rules};
 use crate::sections::Sections;
 use crate::term::{Atom, Builder};
-use foretrace_trace::{
-    EventId, MustHappenBefore, Observed, Op, Region, Structure, SyncId, TermId, ThreadId, Trace, Value,
-};
+use foretrace_index::{MustHappenBefore, Region, Structure};
+use foretrace_trace::{EventId, Observed, Op, SyncId, TermId, ThreadId, Trace, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

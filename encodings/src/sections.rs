@@ -6,7 +6,8 @@
 
 use crate::cssa::Pi;
 use crate::encoder::Facts;
-use foretrace_trace::{EventId, Region};
+use foretrace_index::Region;
+use foretrace_trace::EventId;
 use std::rc::Rc;
 
 /// From an event on, a thread holds the locks of these regions.

@@ -1,8 +1,9 @@
 //! Which writes a π-function keeps, and which reads are constant.
 
 use foretrace_encodings::{Facts, Pi, constant_reads};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::strategies::{Shape, random_trace};
-use foretrace_trace::{Data, EventId, MustHappenBefore, Op, Structure, TraceBuilder, Value};
+use foretrace_trace::{Data, EventId, Op, TraceBuilder, Value};
 
 /// Calls `test` with the facts of a trace.
 fn with_facts<T>(trace: TraceBuilder, test: impl FnOnce(Facts<'_>) -> T) -> T {

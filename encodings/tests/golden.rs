@@ -4,9 +4,9 @@
 //! crate's `tests/cvc5.rs`.
 
 use foretrace_encodings::{Encoder, Facts, Reads, Rules, constant_reads, smtlib};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{
-    Data, EventId, Feasibility, Independence, Model, MustHappenBefore, Pattern, Question, Structure, SyncKind,
-    TraceBuilder, Triple, Value,
+    Data, EventId, Feasibility, Independence, Model, Pattern, Question, SyncKind, TraceBuilder, Triple, Value,
 };
 use std::path::Path;
 

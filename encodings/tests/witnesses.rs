@@ -3,12 +3,13 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces (default 800), `FORETRACE_SEED` where to start.
 
+use foretrace_checker::oracle::{Oracle, candidates};
+use foretrace_checker::run_schedule;
 use foretrace_encodings::{Atom, Encoder, Facts, Reads, Rule, Rules, constant_reads};
-use foretrace_trace::oracle::{Oracle, candidates};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, MustHappenBefore, Op, Question, Structure, SyncId, SyncKind,
-    Trace, Value, run_schedule,
+    Atomic, EventId, Feasibility, Independence, Model, Op, Question, SyncId, SyncKind, Trace, Value,
 };
 use std::collections::BTreeMap;
 

@@ -6,9 +6,8 @@ use super::choices::one_of;
 use super::files;
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedOffPath, SavedSchedule, act};
-use foretrace_trace::{
-    CheckError, Checker, Feasibility, Independence, Model, Observed, Question, Run, Step, Trace, run_schedule,
-};
+use foretrace_checker::{CheckError, Checker, Run, Step, run_schedule};
+use foretrace_trace::{Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

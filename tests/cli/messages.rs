@@ -6,7 +6,8 @@ use foretrace::options::Options;
 use foretrace::predict::{OffPathCounts, Tally, Totals};
 use foretrace::report::{Subject, TextReport};
 use foretrace::verdict::{Decider, Decision, Limit, RestsOn, Verdict};
-use foretrace_trace::{EventId, Pattern, Trace, Triple, check, observe};
+use foretrace_checker::check;
+use foretrace_trace::{EventId, Pattern, Trace, Triple, observe};
 use std::path::Path;
 use std::time::Duration;
 

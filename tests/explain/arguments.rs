@@ -5,10 +5,11 @@ use crate::{MODELS, questions, seeds};
 use foretrace::explain::{Argued, Argument, Explainer, explain, granted};
 use foretrace::options::Options;
 use foretrace::verdict::Verdict;
+use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Encoder, Facts, Origin, Rules};
-use foretrace_trace::oracle::Oracle;
+use foretrace_index::Structure;
 use foretrace_trace::strategies::{Shape, random_trace};
-use foretrace_trace::{Atomic, Independence, Pattern, Question, Structure, TermId, Triple};
+use foretrace_trace::{Atomic, Independence, Pattern, Question, TermId, Triple};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 

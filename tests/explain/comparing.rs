@@ -4,7 +4,7 @@ use crate::seeds;
 use foretrace::compare::{Asked, Contest, Disagreement, Listener, MODELS, Said, compare};
 use foretrace::options::{CandidateSet, Options};
 use foretrace::verdict::Decider;
-use foretrace_trace::oracle::Oracle;
+use foretrace_checker::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Atomic, Independence};
 use std::sync::atomic::AtomicBool;

@@ -4,7 +4,8 @@ use crate::support::{Real, all_files, corpus, filters, verdicts};
 use assert_cmd::Command;
 use foretrace::options::{CandidateSet, Per};
 use foretrace::verdict::Verdict;
-use foretrace_trace::{Pattern, check};
+use foretrace_checker::check;
+use foretrace_trace::Pattern;
 
 /// Larger traces may leave candidates undecided at the default limits.
 const MOST_EVENTS: usize = 2_100;

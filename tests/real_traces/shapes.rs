@@ -6,9 +6,9 @@ use foretrace::candidates::Candidates;
 use foretrace::options::{CandidateSet, Per};
 use foretrace::verdict::{Decision, Verdict};
 use foretrace_encodings::{Atom, Encoder, Facts, Rule, Rules, constant_reads};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{
-    Data, EventId, Format, Layout, MustHappenBefore, Op, Sort, Structure, ThreadId, TraceBuilder, Triple, Value,
-    read_from, write_to,
+    Data, EventId, Format, Layout, Op, Sort, ThreadId, TraceBuilder, Triple, Value, read_from, write_to,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,8 @@
 
 use crate::blocks::NamedBlocks;
 use crate::options::CandidateSet;
-use foretrace_trace::{EventId, NameId, Op, Structure, ThreadId, Trace, Transaction, Triple, VarId};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, NameId, Op, ThreadId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
 
 /// Where candidates come from: the transactions' accesses, by variable.

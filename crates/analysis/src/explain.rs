@@ -14,10 +14,9 @@ use crate::options::Options;
 use crate::predict::{Asked, Sink, decide};
 use crate::verdict::{Decision, Limit, Verdict};
 use foretrace_encodings::{Encoder, Facts, Origin, Query, Rule, Rules};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_solve::{Limits, Refutation, interruptible, refute};
-use foretrace_trace::{
-    EventId, Independence, MustHappenBefore, Observed, Pattern, Structure, Trace, Transaction, Triple, Value,
-};
+use foretrace_trace::{EventId, Independence, Observed, Pattern, Trace, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;

@@ -16,11 +16,12 @@ use crate::lanes::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
 use crate::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
+use foretrace_checker::{CheckError, Checker, Witness};
 use foretrace_encodings::{Facts, Reads, Rules, constant_reads_while, paper};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_solve::Limits;
 use foretrace_trace::{
-    CheckError, Checker, EventId, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Structure,
-    Trace, Transaction, Triple, Value, Witness,
+    EventId, Feasibility, Independence, Model, Observed, Pattern, Trace, Transaction, Triple, Value,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};

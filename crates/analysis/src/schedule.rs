@@ -5,11 +5,9 @@
 //! which one writes. Events that the rest does not depend on are dropped, then each thread runs as long as it can. What comes
 //! out is only a proposal: the caller has it checked and keeps the original if it fails.
 
+use foretrace_checker::{CheckError, Checker, Interruption, Witness};
 use foretrace_encodings::Facts;
-use foretrace_trace::{
-    CheckError, Checker, EventId, Feasibility, Interruption, Op, Question, SyncId, Trace, Transaction, Triple, VarId,
-    Witness,
-};
+use foretrace_trace::{EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 

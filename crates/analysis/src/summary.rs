@@ -2,7 +2,8 @@
 
 use crate::candidates::Candidates;
 use crate::options::CandidateSet;
-use foretrace_trace::{Atomic, Data, EventId, Op, Structure, TermId, Trace, Why};
+use foretrace_index::Structure;
+use foretrace_trace::{Atomic, Data, EventId, Op, TermId, Trace, Why};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 use serde::Serialize;

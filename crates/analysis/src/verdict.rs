@@ -72,7 +72,7 @@ pub enum RestsOn {
 
 impl RestsOn {
     /// What a feasible verdict with this witness leans on; the graver of two.
-    pub fn of(witness: &foretrace_trace::Witness) -> Option<RestsOn> {
+    pub fn of(witness: &foretrace_checker::Witness) -> Option<RestsOn> {
         let run = witness.run();
         let unseen = run.unseen.map(|_| RestsOn::Unseen);
         unseen.or(run.passes_external.then_some(RestsOn::External))
@@ -83,7 +83,7 @@ impl RestsOn {
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// It can: here is the checked schedule.
-    Feasible(Box<foretrace_trace::Witness>),
+    Feasible(Box<foretrace_checker::Witness>),
     /// It cannot, in the model asked about.
     Infeasible,
     /// Not decided.
@@ -95,12 +95,12 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub enum OffPath {
     /// Some prefix of the model holds first and then remote, which depend on each other, and not second: here it is.
-    AfterRemote(Box<foretrace_trace::Interruption>),
+    AfterRemote(Box<foretrace_checker::Interruption>),
     /// There is no such prefix, but with free reads there is a schedule of all three: here it is.
-    BeforeRemote(Box<foretrace_trace::Witness>),
+    BeforeRemote(Box<foretrace_checker::Witness>),
     /// Not told apart: a limit was reached before, or nobody needed to know since a candidate of the class says enough. With free
     /// reads' schedule of all three where that was found.
-    Unasked(Option<Box<foretrace_trace::Witness>>),
+    Unasked(Option<Box<foretrace_checker::Witness>>),
 }
 
 impl OffPath {
@@ -114,7 +114,7 @@ impl OffPath {
     }
 
     /// The steps of the schedule, where there is one.
-    pub fn run(&self) -> Option<&foretrace_trace::Run> {
+    pub fn run(&self) -> Option<&foretrace_checker::Run> {
         match self {
             OffPath::AfterRemote(interruption) => Some(interruption.run()),
             OffPath::BeforeRemote(witness) => Some(witness.run()),

@@ -35,7 +35,8 @@ pub use cut_point::{CutPoint, Then};
 pub use locks::Taken;
 pub use schedule::{Ends, Middle, Schedule, Synthesizer, WhyNot, synthesize};
 
-use foretrace_trace::{Blocks, MustHappenBefore, Structure, Trace};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{Blocks, Trace};
 use future::Futures;
 use lock_log::LockLog;
 use locks::LockStates;

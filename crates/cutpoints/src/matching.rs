@@ -4,7 +4,8 @@ use crate::cut_point::{CutPoint, Then};
 use crate::future::Futures;
 use crate::locks::LockStates;
 use crate::scan::{Kind, Pair, PairKey, Point, PointKey, Site, Summary};
-use foretrace_trace::{Blocks, EventId, MustHappenBefore, ThreadId, Trace, Triple, VarId};
+use foretrace_index::MustHappenBefore;
+use foretrace_trace::{Blocks, EventId, ThreadId, Trace, Triple, VarId};
 use rustc_hash::FxHashMap;
 
 /// What makes two cut-points one for people and for tests: their order is also that of the results.

@@ -9,7 +9,8 @@ use crate::future::{FutureId, Futures};
 use crate::lock_log::LockLog;
 use crate::locks::{LockStates, NOTHING, StateId};
 use crate::stays::{Standing, Stays};
-use foretrace_trace::{Block, BlockKind, Blocks, EventId, MustHappenBefore, NameId, Op, ThreadId, Trace, VarId};
+use foretrace_index::MustHappenBefore;
+use foretrace_trace::{Block, BlockKind, Blocks, EventId, NameId, Op, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
 /// Where an access is in the source; all without a location are at one place, so that the pass stays linear.

@@ -2,11 +2,12 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces of each kind (default 300), `FORETRACE_SEED` where to start.
 
+use foretrace_checker::Checker;
+use foretrace_checker::oracle::Oracle;
 use foretrace_cutpoints::{CutPoint, CutPoints, Ends, Middle, Schedule, Synthesizer, Then};
-use foretrace_trace::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, Checker, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
+    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
     TraceBuilder, Transaction, Triple,
 };
 use std::collections::{BTreeMap, BTreeSet};

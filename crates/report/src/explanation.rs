@@ -7,9 +7,9 @@ use super::text::{HEAD, TRIPLE, place};
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Decider, OffPath, RestsOn, Verdict};
-use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Structure, Triple, Value, Witness,
-};
+use foretrace_checker::Witness;
+use foretrace_index::Structure;
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Triple, Value};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::io::{self, Write};

@@ -5,7 +5,8 @@ use super::totals::TotalsJson;
 use super::{Subject, candidate_set_name, per_name};
 use foretrace_analysis::predict::Totals;
 use foretrace_analysis::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Op, Pattern, Triple, Unseen};
+use foretrace_checker::Unseen;
+use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Op, Pattern, Triple};
 use serde::Serialize;
 use std::io::{self, Write};
 

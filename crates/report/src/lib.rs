@@ -1,6 +1,6 @@
 //! What people and programs get to see of a run: text, JSON, and one file per witness.
 //!
-//! A report shows as feasible only what comes with a [`foretrace_trace::Witness`], which nobody but the checker makes.
+//! A report shows as feasible only what comes with a [`foretrace_checker::Witness`], which nobody but the checker makes.
 
 mod block;
 mod class;
@@ -31,7 +31,8 @@ pub use witness::{NamesPlaces, WitnessDir, WitnessFileError, write_whole};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::options::{CandidateSet, Options, Per};
-use foretrace_trace::{Atomic, EventId, Independence, Pattern, Trace, Transaction, Triple, Witness};
+use foretrace_checker::Witness;
+use foretrace_trace::{Atomic, EventId, Independence, Pattern, Trace, Transaction, Triple};
 
 /// What a report is about.
 #[derive(Clone, Copy)]

@@ -2,8 +2,10 @@
 
 use super::table::act;
 use foretrace_analysis::explain::{Conclusion, Statement};
+use foretrace_checker::Step;
 use foretrace_encodings::Origin;
-use foretrace_trace::{EventId, Model, OTHER_PROGRAMS, Observed, Op, Step, Structure, SyncId, Trace, smtlib};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, Model, OTHER_PROGRAMS, Observed, Op, SyncId, Trace, smtlib};
 use indexmap::{IndexMap, IndexSet};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,7 @@
 //! A witness as a table: a column per thread, the triple marked, stretches that do not matter folded.
 
-use foretrace_trace::{EventId, Op, Step, ThreadId, Trace, Triple, Value, VarId, Witness};
+use foretrace_checker::{Step, Witness};
+use foretrace_trace::{EventId, Op, ThreadId, Trace, Triple, Value, VarId};
 use std::fmt::Write;
 
 /// Cells are cut at this many characters.

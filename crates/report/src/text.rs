@@ -8,7 +8,8 @@ use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::predict::{OffPathCounts, Refuted, Totals};
 use foretrace_analysis::verdict::{Decision, Verdict};
-use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, Unseen};
+use foretrace_checker::Unseen;
+use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple};
 use std::io::{self, Write};
 
 /// Classes that stay undecided are listed up to this many.

@@ -4,9 +4,8 @@ use super::block::BlockJson;
 use super::json::{VERSION, write_open_object};
 use super::{SavedPlace, SavedPlaces, Subject};
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
-use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Run, Step, Trace, Triple, Value,
-};
+use foretrace_checker::{Run, Step};
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Trace, Triple, Value};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::{self, Write};

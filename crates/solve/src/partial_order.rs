@@ -19,7 +19,8 @@ mod tests;
 use closure::{Closure, Point};
 
 pub(super) use closure::Gain;
-use foretrace_trace::{EventId, Structure, Trace};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -1,7 +1,7 @@
 //! Traces of concurrent programs: what one run of a program did, event by event.
 //!
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
-//! itself ([`Trace`]), its formats, its step semantics, and what proves or refutes schedules without a solver.
+//! itself ([`Trace`]), its formats, and its step semantics, which every recorded order is run through as it is read.
 
 mod arguments;
 mod assembler;
@@ -9,10 +9,8 @@ pub mod binary;
 mod block;
 mod blocked;
 mod builder;
-mod checker;
-mod clocks;
+mod candidates;
 mod data_rules;
-mod dependence;
 mod error;
 pub mod file;
 mod function;
@@ -24,8 +22,6 @@ mod lower;
 mod names;
 mod observe;
 mod op;
-#[cfg(any(test, feature = "oracle"))]
-pub mod oracle;
 mod printable;
 mod program_order;
 mod schedule;
@@ -34,12 +30,10 @@ pub mod smtlib;
 pub mod std_format;
 #[cfg(any(test, feature = "strategies"))]
 pub mod strategies;
-mod structure;
 mod sync_state;
 mod term;
 mod trace;
 mod transactions;
-mod unseen;
 mod users;
 mod value;
 mod violation;
@@ -51,8 +45,7 @@ pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_m
 pub use block::{Block, Blocks};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
-pub use checker::{CheckError, Checker, Interruption, Run, Step, Witness, check, run_schedule};
-pub use clocks::MustHappenBefore;
+pub use candidates::candidates;
 pub use error::{Invalid, Place, Problem, ReadError};
 pub use file::{Format, Layout, Staged, read, read_from, read_observed, read_observed_while, stage, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
@@ -64,14 +57,12 @@ pub use op::{BlockKind, Op, WakeCause, Why};
 pub use printable::printable;
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
-pub use structure::{Region, Round, Structure, Waiting};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
     Data, Event, EventId, Local, NameId, OF_LIBRARY, OTHER_PROGRAMS, SyncId, SyncKind, SyncObject, Thread, ThreadId,
     Trace, VarId, Variable,
 };
 pub use transactions::{Atomic, NoCandidate, Transaction};
-pub use unseen::Unseen;
 pub use value::{Sort, Value};
 pub use violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
 

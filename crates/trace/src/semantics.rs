@@ -267,7 +267,7 @@ impl<'t> Semantics<'t> {
     }
 
     /// The column *effect*, for an event that is enabled.
-    pub(crate) fn apply(
+    pub fn apply(
         &self,
         state: &mut State,
         event: EventId,

@@ -7,7 +7,8 @@ use super::Rule;
 use crate::encoder::{Encoder, Facts};
 use crate::origin::Origin;
 use crate::term::Atom;
-use foretrace_trace::{EventId, Func, Op, SyncId, TermId, Value, Waiting};
+use foretrace_index::Waiting;
+use foretrace_trace::{EventId, Func, Op, SyncId, TermId, Value};
 
 impl Encoder<'_> {
     /// The signal that a wake needs.

@@ -5,7 +5,8 @@
 use super::Rule;
 use crate::encoder::Encoder;
 use crate::origin::Origin;
-use foretrace_trace::{EventId, Region, SyncId, TermId};
+use foretrace_index::Region;
+use foretrace_trace::{EventId, SyncId, TermId};
 
 impl Encoder<'_> {
     /// The region that `start` opens, against those of other threads that take part already.

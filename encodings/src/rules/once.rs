@@ -7,7 +7,8 @@
 use super::Rule;
 use crate::encoder::Encoder;
 use crate::origin::Origin;
-use foretrace_trace::{EventId, Region, SyncId};
+use foretrace_index::Region;
+use foretrace_trace::{EventId, SyncId};
 
 impl Encoder<'_> {
     /// The attempt that `start` begins, against those of other threads that take part already.

@@ -2,7 +2,8 @@
 
 use super::{Candidates, Class, Place};
 use crate::options::CandidateSet::{Adjacent, All};
-use foretrace_trace::{Atomic, Data, EventId, OF_LIBRARY, Structure, Trace, TraceBuilder, Triple};
+use foretrace_index::Structure;
+use foretrace_trace::{Atomic, Data, EventId, OF_LIBRARY, Trace, TraceBuilder, Triple};
 
 /// R or W in thread 2 or 3, on x; U is an rmw, E an external write, Y a write of y.
 fn trace(accesses: &[(u64, char)]) -> Trace {

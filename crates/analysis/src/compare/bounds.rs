@@ -6,7 +6,8 @@
 //! all candidates beyond it. And it holds in every prefix, so that it keeps later questions about a place from looking at the whole
 //! trace before it.
 
-use foretrace_trace::{EventId, Structure, ThreadId, Trace};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, ThreadId, Trace};
 
 /// Remote accesses of one thread, on one side of a pair in the run.
 struct Side {

@@ -10,8 +10,9 @@ use crate::options::{Options, Per, Strategy};
 use crate::predict::{self, Case, Progress, Sink, decide};
 use crate::verdict::Decision;
 use foretrace_encodings::Facts;
+use foretrace_index::MustHappenBefore;
 use foretrace_solve::Limits;
-use foretrace_trace::{Independence, Model, MustHappenBefore, Triple};
+use foretrace_trace::{Independence, Model, Triple};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,8 @@
 //! second's section holds the earlier ones. So who refutes a candidate refutes all of the same sections whose second is not earlier.
 
 use crate::filters::{RegionsByThread, region_around};
-use foretrace_trace::{EventId, Region, Trace, Triple};
+use foretrace_index::Region;
+use foretrace_trace::{EventId, Trace, Triple};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,8 @@
 //! Instances of rules as statements: what one sentence of an argument says.
 
 use foretrace_encodings::{Facts, Origin};
-use foretrace_trace::{EventId, Structure, ThreadId, Triple};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, ThreadId, Triple};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a sentence states.

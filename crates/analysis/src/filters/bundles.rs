@@ -8,7 +8,8 @@ use super::locksets::Locksets;
 use super::must_happen_before;
 use crate::candidates::Pair;
 use crate::verdict::Decider;
-use foretrace_trace::{EventId, MustHappenBefore, NameId, Structure, ThreadId, Trace, Triple, VarId};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{EventId, NameId, ThreadId, Trace, Triple, VarId};
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,8 @@
 
 use super::forced_reads::ForcedRead;
 use super::orders::{Orders, RegionsByThread, regions_by_thread};
-use foretrace_trace::{EventId, Feasibility, Region, Structure, Trace, Triple, VarId};
+use foretrace_index::{Region, Structure};
+use foretrace_trace::{EventId, Feasibility, Trace, Triple, VarId};
 use rustc_hash::FxHashMap;
 
 /// Orders added for one candidate; a mask of them fits a word.

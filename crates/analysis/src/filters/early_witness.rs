@@ -6,9 +6,10 @@
 
 use super::handshakes::{Handshakes, Leg};
 use super::locksets::Locksets;
+use foretrace_index::Structure;
 use foretrace_trace::{
-    Cell, Effect, EventId, Feasibility, Model, Observed, Op, Question, Semantics, State, Structure, ThreadId, Trace,
-    Triple, Unsupported,
+    Cell, Effect, EventId, Feasibility, Model, Observed, Op, Question, Semantics, State, ThreadId, Trace, Triple,
+    Unsupported,
 };
 
 /// Steps of one attempt.

@@ -5,7 +5,8 @@
 //! it has a guard or is an `rmw`, the guard or assume that tests the value in `ctp`.
 
 use super::suppliers::{Edges, before_enough};
-use foretrace_trace::{EventId, Model, MustHappenBefore, Observed, Op, Structure, TermId, Trace, Value, VarId, Why};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{EventId, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 

@@ -7,7 +7,8 @@
 //! another reason, and the search gives up after a while.
 
 use super::locksets::Locksets;
-use foretrace_trace::{EventId, Op, Structure, SyncId, ThreadId, Trace, Waiting};
+use foretrace_index::{Structure, Waiting};
+use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 mod search;

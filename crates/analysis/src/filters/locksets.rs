@@ -6,7 +6,8 @@
 //! l' for good, so the second took l' after l was taken, and by symmetry l after l'. Nothing of this needs nesting,
 //! which only makes the condition sufficient, too. What a `wait` gives back is not held.
 
-use foretrace_trace::{MustHappenBefore, Structure, SyncId, ThreadId, Trace, Triple};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{SyncId, ThreadId, Trace, Triple};
 use rustc_hash::FxHashMap;
 
 /// A lock and the way in which it is taken; of two shared ones neither excludes the other.

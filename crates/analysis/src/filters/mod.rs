@@ -33,11 +33,10 @@ use crate::schedule;
 use crate::verdict::Decider;
 use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
+use foretrace_checker::{Checker, Interruption, Witness};
 use foretrace_encodings::Facts;
-use foretrace_trace::{
-    Checker, EventId, Feasibility, Interruption, MustHappenBefore, Question, Structure, Trace, Transaction, Triple,
-    Value, Witness,
-};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{EventId, Feasibility, Question, Trace, Transaction, Triple, Value};
 use report::Counters;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;

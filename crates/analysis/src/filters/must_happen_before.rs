@@ -1,6 +1,7 @@
 //! Refutes candidates whose order contradicts one that holds in every prefix of every model.
 
-use foretrace_trace::{MustHappenBefore, Structure, Trace, Triple};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{Trace, Triple};
 
 /// Whether no prefix at all holds the triple in its order.
 ///

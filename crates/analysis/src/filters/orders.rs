@@ -7,7 +7,8 @@
 use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
 use super::signals::Signals;
 use super::suppliers::{Edges, before_enough};
-use foretrace_trace::{EventId, Feasibility, MustHappenBefore, Region, Structure, SyncKind, Trace};
+use foretrace_index::{MustHappenBefore, Region, Structure};
+use foretrace_trace::{EventId, Feasibility, SyncKind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Times that the rules are applied to each other's results: at least, and at most where the trace is short.

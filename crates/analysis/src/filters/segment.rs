@@ -6,7 +6,8 @@
 
 use super::must_happen_before;
 use super::orders::Orders;
-use foretrace_trace::{EventId, Structure, Trace, Triple};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, Trace, Triple};
 
 /// The segment of a transaction: for each thread, the events between two frontiers.
 #[derive(Clone, PartialEq, Eq, Debug)]

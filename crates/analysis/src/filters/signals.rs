@@ -10,7 +10,8 @@
 
 use super::orders::{RegionsByThread, region_around};
 use super::suppliers::{Edges, before_enough};
-use foretrace_trace::{EventId, MustHappenBefore, Op, Structure, SyncId, Trace, Waiting};
+use foretrace_index::{MustHappenBefore, Structure, Waiting};
+use foretrace_trace::{EventId, Op, SyncId, Trace};
 use std::collections::BTreeMap;
 
 /// Steps of one rule for one condition variable beyond which it is left out.

@@ -5,7 +5,8 @@
 //! before, or are, any choice of suppliers at the least.
 
 use super::forced_reads::edge;
-use foretrace_trace::{EventId, MustHappenBefore, Structure, Trace};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{EventId, Trace};
 
 /// Edges between threads, each from an earlier event to a later one.
 pub type Edges = Vec<(EventId, EventId)>;

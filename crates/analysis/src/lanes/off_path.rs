@@ -11,11 +11,10 @@ use crate::linearize::linearize;
 use crate::options::{Options, Strategy};
 use crate::predict::Case;
 use crate::verdict::{OffPath, Verdict};
+use foretrace_checker::{CheckError, Interruption};
 use foretrace_encodings::Facts;
 use foretrace_solve::Answer;
-use foretrace_trace::{
-    CheckError, EventId, Feasibility, Independence, Interruption, Model, Pattern, Question, Transaction, Triple, Value,
-};
+use foretrace_trace::{EventId, Feasibility, Independence, Model, Pattern, Question, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

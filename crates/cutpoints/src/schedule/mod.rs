@@ -17,7 +17,8 @@ use crate::cut_point::CutPoint;
 use crate::lock_log::LockLog;
 use crate::locks::LockStates;
 use crate::scan::shared_variables;
-use foretrace_trace::{EventId, Model, Observed, Semantics, Structure, ThreadId, Trace};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, Model, Observed, Semantics, ThreadId, Trace};
 use switches::Switches;
 use weave::{Guard, Weaver};
 

@@ -3,7 +3,8 @@
 use super::WhyNot;
 use crate::lock_log::LockLog;
 use crate::locks::Change;
-use foretrace_trace::{Blocked, EventId, Op, Semantics, State, Structure, SyncId, ThreadId, Trace};
+use foretrace_index::Structure;
+use foretrace_trace::{Blocked, EventId, Op, Semantics, State, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 /// A take of a lock that waits until another thread has done so many events.

@@ -11,9 +11,10 @@ use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use batsat::{Lit, SolverInterface, lbool};
 use clauses::{Clauses, Literals};
 use foretrace_encodings::{Atom, Duty};
+use foretrace_index::Structure;
 #[cfg(test)]
 use foretrace_trace::Node;
-use foretrace_trace::{EventId, Structure, TermId, Terms, Trace};
+use foretrace_trace::{EventId, TermId, Terms, Trace};
 use parts::Parts;
 use rustc_hash::FxHashMap;
 use timed::Timed;

@@ -16,7 +16,8 @@ use crate::partial_order::{AtomId, Place};
 use crate::schedules::{Member, Schedules, WakeId};
 use batsat::{Lit, Solver, SolverInterface, SolverOpts, lbool};
 use foretrace_encodings::{Atom, Duty, Part};
-use foretrace_trace::{EventId, Structure, SyncId, Trace};
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, SyncId, Trace};
 use rustc_hash::FxHashMap;
 
 /// The solver, its theory, and the literals of leaves.

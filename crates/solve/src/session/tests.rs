@@ -2,12 +2,12 @@
 
 use super::{Answer, Limits, Outcome, Session};
 use crate::Order;
+use foretrace_checker::oracle::candidates;
 use foretrace_encodings::{Atom, Facts, Reads, Rules, constant_reads};
-use foretrace_trace::oracle::candidates;
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, MustHappenBefore, Node, Question, Semantics, State, Structure,
-    TermId, Terms, Value,
+    Atomic, EventId, Feasibility, Independence, Model, Node, Question, Semantics, State, TermId, Terms, Value,
 };
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};

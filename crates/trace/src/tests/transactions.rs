@@ -1,6 +1,6 @@
 //! Which stretches of a thread each choice of transactions makes.
 
-use crate::oracle::candidates;
+use crate::candidates::candidates;
 use crate::{
     Atomic, BlockKind, Data, EventId, Format, Layout, NoCandidate, Op, Pattern, SyncKind, Trace, TraceBuilder, Triple,
     read_from, write_to,

@@ -2,9 +2,10 @@
 
 use super::Refuted;
 use crate::filters::regions_by_thread;
-use foretrace_trace::oracle::Oracle;
+use foretrace_checker::oracle::Oracle;
+use foretrace_index::Structure;
 use foretrace_trace::{
-    Atomic, Data, Feasibility, Independence, Model, Observed, Structure, SyncKind, Trace, TraceBuilder, Triple,
+    Atomic, Data, Feasibility, Independence, Model, Observed, SyncKind, Trace, TraceBuilder, Triple,
 };
 use std::sync::Arc;
 

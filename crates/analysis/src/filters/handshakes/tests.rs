@@ -2,9 +2,11 @@
 
 use super::super::early_witness::{EarlyWitness, Span};
 use super::super::locksets::Locksets;
-use foretrace_trace::oracle::Oracle;
+use foretrace_checker::Checker;
+use foretrace_checker::oracle::Oracle;
+use foretrace_index::Structure;
 use foretrace_trace::strategies::{Shape, Topic, random_trace};
-use foretrace_trace::{Atomic, Checker, Feasibility, Independence, Model, Question, Structure};
+use foretrace_trace::{Atomic, Feasibility, Independence, Model, Question};
 
 #[test]
 fn what_is_found_is_so_and_little_is_missed() {

@@ -6,8 +6,9 @@ use crate::filters::{Judgement, Part, SCREENS};
 use crate::options::{CandidateSet, Options};
 use crate::verdict::Decider;
 use foretrace_encodings::{Facts, constant_reads};
+use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::strategies::{Shape, Synthetic, random_trace};
-use foretrace_trace::{Atomic, MustHappenBefore, Observed, Structure, Trace, Transaction, Triple, observe};
+use foretrace_trace::{Atomic, Observed, Trace, Transaction, Triple, observe};
 use std::collections::BTreeMap;
 
 /// The two filters, or those of them that `asks` names.

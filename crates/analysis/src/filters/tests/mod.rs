@@ -12,10 +12,8 @@ use super::{Filters, Judgement};
 use crate::options::Options;
 use crate::verdict::Decider;
 use foretrace_encodings::{Facts, constant_reads};
-use foretrace_trace::{
-    Atomic, Data, EventId, Feasibility, Model, MustHappenBefore, Observed, Structure, SyncKind, Trace, TraceBuilder,
-    Triple,
-};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{Atomic, Data, EventId, Feasibility, Model, Observed, SyncKind, Trace, TraceBuilder, Triple};
 
 /// A symbolic trace over integer variables x, y, z (0 at first), mutexes m and n, a recursive mutex deep, a rwlock rw, a
 /// condition variable c and a semaphore s.

@@ -2,10 +2,10 @@
 
 use super::{Case, triple_of};
 use crate::schedule::{context_switches, shorter, simplify};
+use foretrace_checker::check;
 use foretrace_encodings::Facts;
-use foretrace_trace::{
-    Atomic, EventId, Feasibility, Independence, Model, MustHappenBefore, Question, Structure, TraceBuilder, check,
-};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Question, TraceBuilder};
 
 fn ids(events: &[u32]) -> Vec<EventId> {
     events.iter().copied().map(EventId).collect()

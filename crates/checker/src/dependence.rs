@@ -1,6 +1,6 @@
 //! When two accesses to one variable depend on each other, given the values of the prefix that they are in.
 
-use crate::violation::Pattern;
+use foretrace_trace::Pattern;
 
 /// What a variable held just before an access and right after it: a read returns `before`, a write leaves `after`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -23,16 +23,14 @@ fn guarded_dependent<V: PartialEq>(
     }
 }
 
-impl Pattern {
-    /// Whether first and remote are guarded dependent.
-    pub(crate) fn first_depends<V: PartialEq>(self, first: &Access<V>, remote: &Access<V>) -> bool {
-        let [first_writes, remote_writes, _] = self.writes();
-        guarded_dependent((first, first_writes), (remote, remote_writes))
-    }
+/// Whether first and remote are guarded dependent.
+pub(crate) fn first_depends<V: PartialEq>(pattern: Pattern, first: &Access<V>, remote: &Access<V>) -> bool {
+    let [first_writes, remote_writes, _] = pattern.writes();
+    guarded_dependent((first, first_writes), (remote, remote_writes))
+}
 
-    /// Whether remote and second are guarded dependent.
-    pub(crate) fn second_depends<V: PartialEq>(self, remote: &Access<V>, second: &Access<V>) -> bool {
-        let [_, remote_writes, second_writes] = self.writes();
-        guarded_dependent((remote, remote_writes), (second, second_writes))
-    }
+/// Whether remote and second are guarded dependent.
+pub(crate) fn second_depends<V: PartialEq>(pattern: Pattern, remote: &Access<V>, second: &Access<V>) -> bool {
+    let [_, remote_writes, second_writes] = pattern.writes();
+    guarded_dependent((remote, remote_writes), (second, second_writes))
 }

@@ -4,12 +4,12 @@
 //! choice of a signal included. Two prefixes that reach the same state have the same continuations, so that it is
 //! enough to walk the graph of states, together with how far the prefix has come with the candidate.
 
-use crate::dependence::Access;
-use crate::observe::Observed;
-use crate::semantics::{Cell, Effect, Semantics, State, Unsupported};
-use crate::trace::{EventId, Trace};
-use crate::transactions::Transaction;
-use crate::violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
+use crate::dependence::{Access, first_depends, second_depends};
+pub use foretrace_trace::candidates;
+use foretrace_trace::{
+    Cell, Effect, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics, State, Trace,
+    Transaction, Triple, Unsupported,
+};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::collections::BTreeMap;
@@ -76,11 +76,11 @@ impl Violation {
         match progress {
             Progress::Start if edge.event == first => Some(Progress::First(self.remembered(edge.access))),
             Progress::First(before) if edge.event == remote => {
-                let depends = self.depends(self.pattern.first_depends(&before, &edge.access));
+                let depends = self.depends(first_depends(self.pattern, &before, &edge.access));
                 depends.then_some(Progress::Remote(self.remembered(edge.access)))
             }
             Progress::Remote(before) if edge.event == second => {
-                let depends = self.depends(self.pattern.second_depends(&before, &edge.access));
+                let depends = self.depends(second_depends(self.pattern, &before, &edge.access));
                 depends.then_some(Progress::Violated)
             }
             Progress::Violated => Some(Progress::Violated),
@@ -229,23 +229,6 @@ fn successors(semantics: &Semantics<'_>, state: &State) -> Vec<(EventId, Effect,
         }
     }
     successors
-}
-
-/// All candidates of a trace, by trying every triple.
-pub fn candidates(trace: &Trace, transactions: &[Transaction]) -> Vec<Triple> {
-    let accesses: Vec<EventId> = trace.iter().filter(|(_, event)| event.op.var().is_some()).map(|(id, _)| id).collect();
-    let mut candidates = Vec::new();
-    for first in &accesses {
-        for remote in &accesses {
-            for second in &accesses {
-                let triple = Triple { first: *first, remote: *remote, second: *second };
-                if triple.candidate(trace, transactions).is_ok() {
-                    candidates.push(triple);
-                }
-            }
-        }
-    }
-    candidates
 }
 
 /// Decides every candidate of a trace.

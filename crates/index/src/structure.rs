@@ -3,8 +3,7 @@
 //! Everything here is read off the program order of each thread. The filters and the encoder build on it; the
 //! checker and the oracle do not, so that they cannot share a mistake made here.
 
-use crate::op::Op;
-use crate::trace::{EventId, SyncId, SyncKind, ThreadId, Trace, VarId};
+use foretrace_trace::{EventId, Op, SyncId, SyncKind, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
 /// A stretch in which one thread holds a lock, or is at an initialisation that happens once.

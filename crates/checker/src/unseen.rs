@@ -3,8 +3,7 @@
 //! What such code does in the order of the observed run it can do again: that order has been. So a schedule that keeps the orders
 //! between those events leaves nothing open, and one that does not keep them rests on there being no such order.
 
-use crate::op::Op;
-use crate::trace::{EventId, NameId, Trace};
+use foretrace_trace::{EventId, NameId, Op, Trace};
 use rustc_hash::FxHashMap;
 
 /// An order of the observed run that a schedule does not keep.

@@ -1,14 +1,16 @@
 //! What must hold of every random trace: models and questions include each other, oracle and checker agree.
 
 use crate::oracle::{Oracle, candidates};
-use crate::strategies::{Shape, Topic, random_trace, traces};
-use crate::{
-    Atomic, Checker, Data, EventId, Feasibility, Independence, Model, MustHappenBefore, Observed, Pattern, Question,
-    Semantics, Structure, Trace, Transaction, Triple, VarId, check, run_schedule, validate,
-};
+use crate::{Checker, check, run_schedule};
 use Feasibility::{Complete, Prefix};
 use Independence::{Conflict, Guarded};
 use Model::{Avp, Cam, Ctp, Mcm};
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::strategies::{Shape, Topic, random_trace, traces};
+use foretrace_trace::{
+    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics, Trace,
+    Transaction, Triple, VarId, validate,
+};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,9 @@
 //! What the checker refuses, and what a witness tells.
 
-use crate::{
-    Atomic, CheckError, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
-    TraceBuilder, Triple, Value, Witness, check, run_schedule,
+use crate::{CheckError, Witness, check, run_schedule};
+use foretrace_trace::{
+    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
+    TraceBuilder, Triple, Value,
 };
 
 const CTP_PREFIX: Question =

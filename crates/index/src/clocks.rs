@@ -3,9 +3,8 @@
 //! Source: the vectors of TAS, section II.B, without read-after-write edges. Edges are program order, fork to child, child
 //! to join, every arrive of a round to its departs, an initialisation's end to those who go past it, and a signal to a wake that no other signal can cause.
 
-use crate::op::Op;
 use crate::structure::Structure;
-use crate::trace::{EventId, Trace};
+use foretrace_trace::{EventId, Op, Trace};
 use rustc_hash::FxHashMap;
 
 /// Answers whether an event stands before another in every prefix that holds the latter.

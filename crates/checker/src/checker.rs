@@ -3,16 +3,12 @@
 //! It shares nothing with the encodings and is the only one that can make a [`Witness`]: what is reported as feasible
 //! has passed here.
 
-use crate::dependence::Access;
-use crate::observe::Observed;
-use crate::op::Op;
-use crate::schedule::BadStep;
-use crate::semantics::{Effect, Semantics, Unsupported};
-use crate::trace::{EventId, Trace};
-use crate::transactions::{NoCandidate, Transaction};
+use crate::dependence::{Access, first_depends, second_depends};
 use crate::unseen::{Unseen, UnseenOrders};
-use crate::value::Value;
-use crate::violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
+use foretrace_trace::{
+    BadStep, Effect, EventId, Feasibility, Independence, Model, NoCandidate, Observed, Op, Pattern, Question,
+    Semantics, Trace, Transaction, Triple, Unsupported, Value,
+};
 
 /// One event of a schedule that was run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -313,13 +309,13 @@ impl Accesses {
     /// Whether first and remote are guarded dependent in one of the patterns that fit.
     fn first_depends(&self, trace: &Trace) -> bool {
         let [Some(first), Some(remote), _] = &self.values else { return false };
-        self.triple.patterns(trace).any(|pattern| pattern.first_depends(first, remote))
+        self.triple.patterns(trace).any(|pattern| first_depends(pattern, first, remote))
     }
 
     /// The first pattern in which the accesses are guarded dependent, if any is; nothing where values are missing.
     fn guarded_pattern(&self, trace: &Trace) -> Option<Option<Pattern>> {
         let [Some(first), Some(remote), Some(second)] = &self.values else { return None };
-        let dependent = |p: &Pattern| p.first_depends(first, remote) && p.second_depends(remote, second);
+        let dependent = |p: &Pattern| first_depends(*p, first, remote) && second_depends(*p, remote, second);
         Some(self.triple.patterns(trace).find(dependent))
     }
 }

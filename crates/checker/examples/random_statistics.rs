@@ -1,7 +1,7 @@
 //! What random traces are like and how long the oracle takes: `cargo run --release --features oracle,strategies
 //! --example random_statistics -- [TRACES]`.
 
-use foretrace_trace::oracle::{Oracle, candidates};
+use foretrace_checker::oracle::{Oracle, candidates};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Atomic, Feasibility, Independence, Model};
 use std::collections::BTreeMap;

@@ -1,13 +1,14 @@
 //! Small programs whose violations are known from the papers or by hand.
 
+use crate::check;
 use crate::oracle::{Oracle, decide};
-use crate::{
-    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, TraceBuilder, Triple,
-    Value, check,
-};
 use Feasibility::{Complete, Prefix};
 use Independence::{Conflict, Guarded};
 use Model::{Avp, Cam, Ctp, Mcm};
+use foretrace_trace::{
+    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, TraceBuilder, Triple,
+    Value,
+};
 
 /// Every question that can be asked.
 const QUESTIONS: [(Model, Feasibility, Independence); 12] = [

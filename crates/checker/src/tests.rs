@@ -1,0 +1,5 @@
+//! Tests that need checker and oracle together.
+
+mod checking;
+mod litmus;
+mod properties;
