@@ -137,6 +137,9 @@ impl<'a> Explainer<'a> {
 
     fn argue_without(&self, triple: Triple, pattern: Option<Pattern>, without: &'static [Rule]) -> Argued {
         let limits = Limits { timeout: self.options.timeout, deadline: self.deadline, work: None, stop: self.stop };
+        if let Some(limit) = limits.reached() {
+            return Argued::Undecided(limit);
+        }
         let rules = Rules { without: without.to_vec(), ..Rules::of(self.options.question) };
         let mut encoder = Encoder::new(self.facts, rules, &self.constants);
         let query = match encode(&mut encoder, triple, pattern, limits) {

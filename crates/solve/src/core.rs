@@ -172,6 +172,9 @@ impl<'e, 'a> Claims<'e, 'a> {
         let Some(model) = self.solver.get_model() else { return Some(Vec::new()) };
         let mut forced = Vec::new();
         for (atom, term) in atoms {
+            if limits.reached().is_some() {
+                break;
+            }
             let term = self.lowering.borrow_mut().term(&self.encoder.build().terms, *term);
             let Some(term) = term.as_bool() else { continue };
             let Some(value) = model.eval(&term, true).and_then(|value| value.as_bool()) else { continue };

@@ -57,7 +57,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Decides a group, or leaves what takes too long for later.
     fn group(&mut self, group: &Group, part: u32, done: &Sender<usize>) -> anyhow::Result<()> {
-        if self.block.case.limits().reached().is_none() {
+        if !self.is_over() {
             if part > 1 {
                 self.filter(group);
             }
@@ -70,6 +70,11 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         self.block.open(group).for_each(|member| self.block.say(group, member, Said::Unknown));
         let _ = done.send(group.members.len()); // nobody listens after a failure elsewhere
         Ok(())
+    }
+
+    /// Whether the run's time is over.
+    fn is_over(&self) -> bool {
+        self.block.case.limits().reached().is_some()
     }
 
     /// Settles what can be settled without a solver.
@@ -85,6 +90,9 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     /// Asks a filter that refutes about each candidate by itself.
     fn refute(&self, filter: Decider, group: &Group) {
         for member in self.block.open(group) {
+            if self.is_over() {
+                return;
+            }
             if self.block.filters.judge_only(filter, self.block.triples[member]).is_some() {
                 self.block.say(group, member, Said::Infeasible);
             }
@@ -101,7 +109,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     /// The same where some candidates stand in the way: they are passed over, more at once each time that this does not help.
     fn sweep_past(&mut self, group: &Group) {
         let (mut passed, mut step) = (0, 1);
-        while passed < group.open() {
+        while passed < group.open() && !self.is_over() {
             if self.sweep(group, passed) {
                 step = 1;
             } else {
@@ -113,7 +121,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// The same for these candidates alone, in one way.
     fn sweep_these(&mut self, group: &Group, members: &[usize], way: Way<'_>) -> bool {
-        if members.is_empty() || self.block.case.limits().reached().is_some() {
+        if members.is_empty() || self.is_over() {
             return false;
         }
         let spans = self.spans(members);
@@ -132,7 +140,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         let open: Vec<usize> = self.block.open(group).collect();
         let spans = self.spans(&open);
         for place in open {
-            if !self.block.is_open(place) || self.block.case.limits().reached().is_some() || !self.searching.may_try() {
+            if !self.block.is_open(place) || self.is_over() || !self.searching.may_try() {
                 continue;
             }
             let remote = self.block.triples[place].remote;
@@ -207,8 +215,10 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         let before = group.open();
         let Some(mut schedules) = filters.sweeps((group.first, group.second), spans, way) else { return false };
         schedules.any(|schedule| {
-            self.show(group, &schedule);
-            group.open() < before
+            if !self.is_over() {
+                self.show(group, &schedule);
+            }
+            group.open() < before || self.is_over()
         })
     }
 
@@ -254,6 +264,9 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     fn guess(&mut self, group: &Group) {
         let filters = self.block.filters;
         for member in group.members.clone() {
+            if self.is_over() {
+                return;
+            }
             if self.block.is_open(member)
                 && let Some(Judgement::Feasible { witness }) =
                     filters.judge_only(Decider::EarlyWitness, self.block.triples[member])
@@ -335,7 +348,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
                 }
                 Any::None => open.iter().for_each(|place| self.block.refute(group, *place)),
                 Any::Unknown if part > 1 => return Ok(()),
-                Any::Unknown if open.len() == 1 || self.block.case.limits().reached().is_some() => {
+                Any::Unknown if open.len() == 1 || self.is_over() => {
                     open.iter().for_each(|place| self.block.say(group, *place, Said::Unknown));
                 }
                 Any::Unknown => {

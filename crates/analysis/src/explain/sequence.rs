@@ -93,7 +93,8 @@ type Said = (Statement, Vec<Origin>);
 impl Sequence<'_, '_, '_> {
     fn all(&mut self, mut rest: Vec<Said>, affordable: bool) {
         while !rest.is_empty() {
-            let chosen = if affordable { self.telling(&rest) } else { (0, Vec::new()) };
+            let chosen =
+                if affordable && self.limits.reached().is_none() { self.telling(&rest) } else { (0, Vec::new()) };
             let (at, so) = chosen;
             let (statement, origins) = rest.remove(at);
             self.reasons.push(Reason { statement, origins, so });
@@ -103,6 +104,9 @@ impl Sequence<'_, '_, '_> {
     /// The first statement from which something new follows, with that; else the first.
     fn telling(&mut self, rest: &[Said]) -> (usize, Vec<Conclusion>) {
         for (at, (_, origins)) in rest.iter().enumerate() {
+            if self.limits.reached().is_some() {
+                break;
+            }
             let Some(forced) = self.forced(origins, rest) else { return (at, vec![Conclusion::Contradiction]) };
             let new = forced.iter().filter(|(atom, _)| !self.known.contains_key(*atom));
             let so: Vec<Conclusion> = new.filter_map(|(atom, value)| Conclusion::of(*atom, *value)).collect();
