@@ -4,6 +4,7 @@ use super::Outcome;
 use super::asking::{QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::Asked;
 use super::choices::{FORMATS, Format, one_of};
+use super::files::source_lines;
 use anyhow::Context;
 use foretrace::explain::explain;
 use foretrace::options::Options;
@@ -71,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     })?;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let explanation = explain(&trace, &observed, &transactions, &options, triple, &stop)?;
-    let report = ExplanationReport::new(subject, &observed, &explanation);
+    let report = ExplanationReport::new(subject, &observed, &explanation).with_source(source_lines(&file));
     let mut out = BufWriter::new(anstream::stdout().lock());
     match args.format {
         Format::Text => report.write_text(&mut out)?,

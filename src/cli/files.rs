@@ -1,9 +1,9 @@
 //! Reading traces and schedules, writing files.
 
 use anyhow::Context;
-use foretrace::recorder::Folder;
-use foretrace::report::SavedSchedule;
-use foretrace_trace::{Format, Observed, Staged, Trace};
+use foretrace::recorder::{Folder, Sources};
+use foretrace::report::{SavedSchedule, SourceLine};
+use foretrace_trace::{Format, Observed, Staged, Trace, printable};
 use std::path::Path;
 
 /// Reads a trace of any format, or that of a recording's folder, and runs its recorded order, as long as a command may go on;
@@ -51,4 +51,10 @@ pub fn read_schedule(path: &Path) -> anyhow::Result<SavedSchedule> {
     let name = || path.display().to_string();
     let file = std::fs::File::open(path).with_context(name)?;
     SavedSchedule::read(file).with_context(name)
+}
+
+/// The source lines of a trace's places, where the recording that it lies in keeps them.
+pub fn source_lines(trace: &str) -> Option<SourceLine<'static>> {
+    let sources = Sources::of_trace(Path::new(trace))?;
+    Some(Box::new(move |loc| sources.line(loc).map(|line| printable(line).into_owned())))
 }

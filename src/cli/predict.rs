@@ -5,6 +5,7 @@ use super::asking::{
 };
 use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
+use super::files::source_lines;
 use super::progress::Bar;
 use super::{Outcome, is_closed_pipe};
 use anyhow::{Context, bail};
@@ -206,7 +207,10 @@ struct Listener<'t> {
 impl<'t> Listener<'t> {
     fn new(args: &Args, subject: Subject<'t>) -> anyhow::Result<Listener<'t>> {
         let report = match args.format {
-            Format::Text => Report::Text(TextReport::new(subject).with_off_path(args.off_path)),
+            Format::Text => {
+                let report = TextReport::new(subject).with_off_path(args.off_path);
+                Report::Text(report.with_source(source_lines(subject.file)))
+            }
             Format::Json => Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?),
         };
         let mut witnesses = args.witness_dir.as_deref().map(WitnessDir::create).transpose()?;

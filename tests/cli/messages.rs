@@ -156,7 +156,7 @@ fn use_after_free_comes_first() {
     both.feasible([1, 6, 2], &[0, 1, 6, 2]);
     both.feasible([3, 7, 4], &[0, 1, 2, 3, 6, 7, 8, 4]);
     let report = both.report();
-    let (freed, update) = (report.find("use after free: u.c:4 (event 4)"), report.find("lost update on n"));
+    let (freed, update) = (report.find("use after free: u.c:4 (event 4)"), report.find("\n2. lost update on n"));
     assert!(freed.is_some() && freed < update, "{report}");
     insta::assert_snapshot!(report);
 }

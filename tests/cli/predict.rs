@@ -35,8 +35,8 @@ fn a_violation_is_shown_and_exits_with_1() {
     let run = Folder::with("counter.jsonl", LOST_UPDATE).foretrace("predict counter.jsonl");
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     for part in [
-        "1. lost update on n (R-W-W)",
-        "thread 1 reads at counter.c:3 (event 1), in `increment`",
+        "1. lost update on n (R-W-W), in `increment`",
+        "thread 1 reads at counter.c:3 (event 1)",
         "thread 2 writes at counter.c:4 (event 6)",
         "transactions: 2 by --atomic marked",
         "model ctp, prefix feasibility, conflict independence",
@@ -262,11 +262,14 @@ fn ctrl_c_keeps_what_was_decided() {
 fn each_class_off_the_path_has_the_schedule_of_what_is_shown() {
     let trace = repository().join("tests/corpus/traces/hard-par.thread.jsonl");
     let folder = Folder::with("unused.jsonl", LOST_UPDATE);
-    let run = folder.foretrace(&format!("predict {} --witness-dir witnesses", trace.display()));
+    let run = folder.foretrace(&format!("predict {} --off-path --witness-dir witnesses", trace.display()));
     let classes =
         run.stdout.lines().filter(|line| line.contains(". before-remote ") || line.contains(". after-remote "));
     let shown: BTreeSet<String> = classes
-        .map(|line| line.rsplit_once("shown: (").expect("a candidate").1.trim_end_matches(')').replace(", ", "-"))
+        .map(|line| {
+            let triple = line.split_once('(').and_then(|(_, rest)| rest.split_once(')')).expect("a candidate").0;
+            triple.replace(", ", "-")
+        })
         .map(|triple| format!("off-path-{triple}.json"))
         .collect();
     let files = std::fs::read_dir(folder.path("witnesses")).expect("a folder");

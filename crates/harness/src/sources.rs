@@ -89,6 +89,18 @@ impl Sources {
         serde_json::from_reader(unpacked).map(Some).map_err(|error| failed(error.into()))
     }
 
+    /// Of the recording that a trace lies in; nothing where it keeps no source.
+    pub fn of_trace(trace: &Path) -> Option<Sources> {
+        Sources::read(trace.parent()?).ok()?
+    }
+
+    /// The text of the line at `file:line:column`.
+    pub fn line(&self, loc: &str) -> Option<&str> {
+        let (rest, _column) = loc.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        self.text(file)?.lines().nth(line.parse::<usize>().ok()?.checked_sub(1)?)
+    }
+
     /// The text of a file, by its name in positions.
     pub fn text(&self, file: &str) -> Option<&str> {
         self.files.get(file).map(String::as_str)

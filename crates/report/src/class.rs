@@ -113,14 +113,12 @@ impl ClassVerdicts {
     fn as_off_path(&self) -> Option<OffPathClass<'_>> {
         let decision = self.off_path.as_deref()?;
         let off_path = decision.off_path.as_ref()?;
-        Some(OffPathClass { infeasible: self.infeasible, decision, off_path })
+        Some(OffPathClass { decision, off_path })
     }
 }
 
 /// A class in which nothing is feasible or undecided, and something off the path.
 pub struct OffPathClass<'c> {
-    /// How many candidates are infeasible.
-    pub infeasible: u64,
     /// The one that stands for it.
     pub decision: &'c Decision,
     /// What is known of that one.

@@ -4,14 +4,15 @@ mod json;
 
 pub use json::ComparisonJson;
 
+use super::names::{Names, wrapped};
 use super::sentence::Speaker;
-use super::text::{HEAD, place};
+use super::text::HEAD;
 use super::{Subject, candidate_set_name};
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::compare::{Comparison, Contest, Counts, Disagreement, Said};
 use foretrace_analysis::explain::Argument;
 use foretrace_index::Structure;
-use foretrace_trace::{EventId, Model, Observed, Pattern, Transaction, Triple};
+use foretrace_trace::{Model, Observed, Pattern, Transaction, Triple};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ struct Voice<'t> {
     contest: &'t Contest,
     observed: &'t Observed,
     structure: Structure,
+    names: Names<'t>,
 }
 
 /// The comparison for people: disagreements are put together as they come, and shown below the table.
@@ -178,7 +180,8 @@ impl<'t> ComparisonText<'t> {
 
 impl<'t> Voice<'t> {
     fn new(subject: Subject<'t>, contest: &'t Contest, observed: &'t Observed) -> Voice<'t> {
-        Voice { subject, contest, observed, structure: Structure::new(subject.trace) }
+        let names = Names::new(subject.trace, None);
+        Voice { subject, contest, observed, structure: Structure::new(subject.trace), names }
     }
 
     fn reason(&self, one: &Disagreement) -> Option<String> {
@@ -189,13 +192,12 @@ impl<'t> Voice<'t> {
     }
 
     fn write_disagreement(&self, triple: Triple, alike: u64, out: &mut dyn Write) -> io::Result<()> {
-        let trace = self.subject.trace;
         let Triple { first, remote, second } = triple;
-        let var = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
-        let at = |event: EventId| trace.loc(event).map_or_else(|| place(trace, event), str::to_string);
+        let (var, places) = (self.names.var_of(first), self.names.places([first, remote, second]));
         let pattern = self.pattern(triple).map_or(String::new(), |pattern| format!(" {pattern}"));
         let more = if alike > 1 { format!("; and {} more like it", alike - 1) } else { String::new() };
-        writeln!(out, "   {triple}{pattern} on {var}: {}, {}, {}{more}", at(first), at(remote), at(second))
+        let line = format!("{triple}{pattern} on {var}: {places}{more}");
+        writeln!(out, "   {}", wrapped(&line, "      "))
     }
 
     fn pattern(&self, triple: Triple) -> Option<Pattern> {

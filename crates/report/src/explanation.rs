@@ -1,9 +1,10 @@
 //! `foretrace explain`, for people and for programs.
 
 use super::json::VERSION;
+use super::names::{Names, SourceLine, thread_name};
 use super::sentence::{Speaker, capital};
 use super::table::{self, Mark};
-use super::text::{HEAD, TRIPLE, place};
+use super::text::{HEAD, TRIPLE};
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Decider, OffPath, RestsOn, Verdict};
@@ -20,12 +21,19 @@ pub struct ExplanationReport<'t> {
     explanation: &'t Explanation,
     observed: &'t Observed,
     structure: Structure,
+    names: Names<'t>,
 }
 
 impl<'t> ExplanationReport<'t> {
     /// A report of an explanation.
     pub fn new(subject: Subject<'t>, observed: &'t Observed, explanation: &'t Explanation) -> ExplanationReport<'t> {
-        ExplanationReport { subject, explanation, observed, structure: Structure::new(subject.trace) }
+        let names = Names::new(subject.trace, None);
+        ExplanationReport { subject, explanation, observed, structure: Structure::new(subject.trace), names }
+    }
+
+    /// The same with the source lines of the accesses.
+    pub fn with_source(self, source: Option<SourceLine<'t>>) -> ExplanationReport<'t> {
+        ExplanationReport { names: Names::new(self.subject.trace, source), ..self }
     }
 
     /// Who says it; to people no event is introduced twice.
@@ -74,14 +82,17 @@ impl<'t> ExplanationReport<'t> {
         let Triple { first, remote, second } = self.explanation.decision.triple;
         for (role, event) in [("first", first), ("remote", remote), ("second", second)] {
             let op = &trace.event(event).op;
-            let var = op.var().map_or("", |var| trace.vars[var.index()].shown());
+            let var = self.names.var_of(event);
             let verb = match (op.reads(), op.writes()) {
                 (true, true) => "reads and writes",
                 (true, false) => "reads",
                 _ => "writes",
             };
-            let thread = table::thread_name(trace, trace.event(event).thread);
-            writeln!(out, "   {role:<6}  {thread} {verb} {var} at {}", place(trace, event))?;
+            let thread = thread_name(trace, trace.event(event).thread);
+            writeln!(out, "   {role:<6}  {thread} {verb} {var} at {}", self.names.place(event))?;
+            if let Some(line) = self.names.source_line(event) {
+                writeln!(out, "             | {line}")?;
+            }
         }
         Ok(())
     }
@@ -125,7 +136,7 @@ impl<'t> ExplanationReport<'t> {
 
     fn write_witness(&self, witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nThis schedule shows it: a {} ({}).\n", pattern_meaning(witness.pattern()), witness.pattern())?;
-        for row in table::rows(self.subject.trace, witness) {
+        for row in table::rows(self.subject.trace, &self.names, witness) {
             match row.mark {
                 Mark::Triple(_) => writeln!(out, "   {TRIPLE}{}{TRIPLE:#}", row.text)?,
                 Mark::None => writeln!(out, "   {}", row.text)?,
@@ -136,7 +147,11 @@ impl<'t> ExplanationReport<'t> {
             writeln!(out, "   {dependence}")?;
         }
         if let Some(unseen) = witness.run().unseen {
-            writeln!(out, "\nWhat it leans on: {}.", super::text::unseen_order(self.subject.trace, unseen))?;
+            writeln!(
+                out,
+                "\nWhat it leans on: {}.",
+                super::text::unseen_order(&self.names, self.subject.trace, unseen)
+            )?;
         }
         if witness.run().passes_external {
             writeln!(

@@ -7,6 +7,7 @@ mod class;
 mod comparison;
 mod explanation;
 mod json;
+mod names;
 mod off_path;
 mod repair;
 mod saved;
@@ -19,6 +20,7 @@ mod witness;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
+pub use names::SourceLine;
 pub use repair::RepairReport;
 pub use saved::{
     SavedAccesses, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError,

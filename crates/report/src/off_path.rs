@@ -1,19 +1,30 @@
-//! The text report's third verdict: classes that are off the path of the recorded run, which other paths may show.
+//! The text report's third verdict: classes that are off the path of the recorded run, which other paths may show; those of one variable
+//! and block together.
 
 use super::Subject;
 use super::class::{Classes, OffPathClass};
+use super::names::{Names, wrapped};
+use super::pattern_meaning;
 use super::table::{self, Mark};
-use super::text::{HEAD, TRIPLE, place, plural};
+use super::text::{HEAD, TRIPLE, plural};
+use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::OffPath;
-use foretrace_trace::{EventId, Trace, Triple};
+use foretrace_trace::{Trace, Triple, VarId};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use std::io::{self, Write};
 
-/// Classes that are listed unless all are asked for.
+/// Groups of classes that are listed unless all are asked for.
 const MOST_LISTED: usize = 20;
 
 /// Lists the classes that are off the path, one line each; whole, with schedules, where that is asked for.
-pub(super) fn write(subject: Subject<'_>, classes: &Classes, whole: bool, out: &mut dyn Write) -> io::Result<()> {
-    let trace = subject.trace;
+pub(super) fn write(
+    subject: Subject<'_>,
+    names: &Names<'_>,
+    classes: &Classes,
+    whole: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let listed = classes.off_path(subject);
     if listed.is_empty() {
         return Ok(());
@@ -22,45 +33,64 @@ pub(super) fn write(subject: Subject<'_>, classes: &Classes, whole: bool, out: &
         out,
         "\n{HEAD}Off the path of this run{HEAD:#}: infeasible on it; another path of the program may show them"
     )?;
-    let most = if whole { usize::MAX } else { MOST_LISTED };
-    for (number, class) in listed.iter().enumerate().take(most) {
-        write_line(trace, number + 1, class, out)?;
-        if whole {
-            write_schedule(trace, class, out)?;
+    if whole {
+        for (number, class) in listed.iter().enumerate() {
+            write_line(names, number + 1, class, 0, out)?;
+            write_schedule(subject.trace, names, class, out)?;
         }
+        return Ok(());
     }
-    match listed.len().checked_sub(most) {
-        Some(more) if more > 0 => writeln!(out, "   and {more} more (--off-path lists all, with their schedules)"),
-        _ => Ok(()),
+    let groups = group(subject, &listed);
+    for (number, group) in groups.iter().enumerate().take(MOST_LISTED) {
+        write_line(names, number + 1, group[0], group.len() - 1, out)?;
+    }
+    match groups.len().saturating_sub(MOST_LISTED) {
+        0 => writeln!(out, "   (--off-path lists all {}, with their schedules)", plural(listed.len() as u64, "class")),
+        more => writeln!(out, "   and {more} more (--off-path lists all, with their schedules)"),
     }
 }
 
-fn write_line(trace: &Trace, number: usize, class: &OffPathClass<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Triple { first, remote, second } = class.decision.triple;
-    let var = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
-    let places = [first, remote, second].map(|event| short_place(trace, event)).join(", ");
-    writeln!(
-        out,
-        "{number:>4}. {:<13}  {} on {var}: {places}; {}, shown: {}",
+/// Classes of one kind, variable and block, in the order of the first of each.
+fn group<'c>(subject: Subject<'_>, listed: &'c [OffPathClass<'c>]) -> Vec<Vec<&'c OffPathClass<'c>>> {
+    type Key = (&'static str, Option<VarId>, Option<BlockName>);
+    let mut groups: IndexMap<Key, Vec<&OffPathClass<'_>>, FxBuildHasher> = IndexMap::default();
+    for class in listed {
+        let triple = class.decision.triple;
+        let var = subject.trace.event(triple.first).op.var();
+        let block = subject.block(triple).map(|(name, _)| name);
+        groups.entry((class.off_path.name(), var, block)).or_default().push(class);
+    }
+    groups.into_values().collect()
+}
+
+/// One line of a class, and how many there are like it.
+fn write_line(
+    names: &Names<'_>,
+    number: usize,
+    class: &OffPathClass<'_>,
+    alike: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let more = if alike > 0 { format!("; {alike} like it") } else { String::new() };
+    let triple @ Triple { first, remote, second } = class.decision.triple;
+    let line = format!(
+        "{number:>4}. {:<13}  {triple} {} on {}: {}{more}",
         class.off_path.name(),
-        class.decision.pattern,
-        plural(class.infeasible, "candidate"),
-        class.decision.triple
-    )
+        pattern_meaning(class.decision.pattern),
+        names.var_of(first),
+        names.places([first, remote, second]),
+    );
+    writeln!(out, "{}", wrapped(&line, "                     "))
 }
 
-fn short_place(trace: &Trace, event: EventId) -> String {
-    trace.loc(event).map_or_else(|| place(trace, event), str::to_string)
-}
-
-fn write_schedule(trace: &Trace, class: &OffPathClass<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_schedule(trace: &Trace, names: &Names<'_>, class: &OffPathClass<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Some(run) = class.off_path.run() else { return Ok(()) };
     let kind = match class.off_path {
         OffPath::AfterRemote(_) => "This schedule can happen. Whether second follows is open:",
         _ => "This schedule leaves out values and branches. Only running the program can judge it:",
     };
     writeln!(out, "      {kind}\n")?;
-    for row in table::rows_of(trace, class.decision.triple, &run.steps) {
+    for row in table::rows_of(trace, names, class.decision.triple, &run.steps) {
         match row.mark {
             Mark::Triple(_) => writeln!(out, "      {TRIPLE}{}{TRIPLE:#}", row.text)?,
             Mark::None => writeln!(out, "      {}", row.text)?,

@@ -1,6 +1,6 @@
 //! What `foretrace repair` says: the sections, best first, and the cycle that each breaks; as text and as JSON.
 
-use super::table::thread_name;
+use super::names::thread_name;
 use foretrace_repair::{Link, Ranked, Relates, Repairs, Section};
 use foretrace_trace::{Atomic, EventId, Op, Trace};
 use serde::Serialize;

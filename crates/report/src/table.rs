@@ -1,14 +1,24 @@
-//! A witness as a table: a column per thread, the triple marked, stretches that do not matter folded.
+//! A witness as a table: a column for each of the triple's two threads, the triple marked, what does not matter folded. Lines stay
+//! within the width of text reports.
 
+use super::names::{Names, WIDEST_LINE, cut};
 use foretrace_checker::{Step, Witness};
 use foretrace_trace::{EventId, Op, ThreadId, Trace, Triple, Value, VarId};
 use std::fmt::Write;
 
-/// Cells are cut at this many characters.
-const WIDEST_CELL: usize = 44;
+/// What stands in front of each line of the table where it is shown.
+const INDENT: usize = 6;
+
+/// Places are cut from the left at this many characters.
+const WIDEST_PLACE: usize = 26;
 
 /// More steps than this between first and second: then synchronisation is folded, too.
 const MANY_STEPS: usize = 60;
+
+/// Of more lines than these between two events of the triple only the first and the last are shown.
+const MOST_BETWEEN: usize = 8;
+const FIRST_BETWEEN: usize = 2;
+const LAST_BETWEEN: usize = 5;
 
 /// The three events that a witness is about, as styled by whoever prints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,22 +39,25 @@ pub struct Row {
 }
 
 /// The table's lines, its head first.
-pub fn rows(trace: &Trace, witness: &Witness) -> Vec<Row> {
-    rows_of(trace, witness.triple(), &witness.run().steps)
+pub fn rows(trace: &Trace, names: &Names<'_>, witness: &Witness) -> Vec<Row> {
+    rows_of(trace, names, witness.triple(), &witness.run().steps)
 }
 
 /// The same for steps that show a triple or a part of it.
-pub fn rows_of(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<Row> {
+pub fn rows_of(trace: &Trace, names: &Names<'_>, triple: Triple, steps: &[Step]) -> Vec<Row> {
     let kept = kept(trace, triple, steps);
-    let lines = fold(trace, triple, steps, &kept);
-    let threads = columns(trace, &lines);
-    layout(trace, &threads, lines)
+    let table = Table { trace, names, triple, columns: [triple.first, triple.remote].map(|at| trace.event(at).thread) };
+    layout(names, table.columns, table.fold(steps, &kept))
 }
 
 /// What a line shows before it is laid out.
-enum Line {
-    Step { mark: Mark, event: EventId, thread: ThreadId, text: String, place: String },
-    Folded { events: usize, thread: Option<ThreadId>, threads: usize },
+struct Line {
+    mark: Mark,
+    event: Option<EventId>,
+    /// The column; nothing for what other threads do.
+    column: Option<usize>,
+    text: String,
+    place: String,
 }
 
 fn mark(triple: Triple, event: EventId) -> Mark {
@@ -59,73 +72,113 @@ fn mark(triple: Triple, event: EventId) -> Mark {
 /// Which steps are shown: the triple, where its values come from, and what orders the events around it.
 fn kept(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<bool> {
     let position = |event| steps.iter().position(|step| step.event == event);
+    let end = steps.len().saturating_sub(1); // those without second end before it
     let first = position(triple.first).unwrap_or(0);
-    let second = position(triple.second).unwrap_or(steps.len().saturating_sub(1)); // those without second end before it
+    let second = position(triple.second).unwrap_or(end);
+    let remote = position(triple.remote).unwrap_or(end);
     let var = trace.event(triple.first).op.var();
     let touches = |step: &Step| var.is_some() && trace.event(step.event).op.var() == var;
     let writes = |step: &Step| touches(step) && trace.event(step.event).op.writes();
     let source = steps[..first].iter().rposition(writes).unwrap_or(first);
-    let show_sync = second - first <= MANY_STEPS;
+    let show_sync = second.saturating_sub(first) <= MANY_STEPS;
     let matters = |(at, step): (usize, &Step)| {
         let op = &trace.event(step.event).op;
         at == source
             || matches!(op, Op::Free { vars } if var.is_some_and(|var| vars.contains(&var)))
             || ((first..=second).contains(&at) && (touches(step) || (show_sync && orders(op))))
     };
-    steps.iter().enumerate().map(matters).collect()
+    let mut kept: Vec<bool> = steps.iter().enumerate().map(matters).collect();
+    for (from, to) in [(first, remote), (remote, second)] {
+        thin(&mut kept, from + 1, to);
+    }
+    kept
+}
+
+/// Leaves the first and the last of many lines.
+fn thin(kept: &mut [bool], from: usize, to: usize) {
+    let shown: Vec<usize> = (from..to).filter(|at| kept[*at]).collect();
+    if shown.len() > MOST_BETWEEN {
+        shown[FIRST_BETWEEN..shown.len() - LAST_BETWEEN].iter().for_each(|at| kept[*at] = false);
+    }
 }
 
 /// Whether an event can hold up or let go others.
 fn orders(op: &Op) -> bool {
-    op.var().is_none() && !matches!(op, Op::Let { .. } | Op::Assume { .. } | Op::Call { .. } | Op::Return { .. })
+    use Op::{Assume, Begin, Call, End, Let, Return};
+    op.var().is_none()
+        && !matches!(op, Let { .. } | Assume { .. } | Call { .. } | Return { .. } | Begin { .. } | End { .. })
 }
 
-fn fold(trace: &Trace, triple: Triple, steps: &[Step], kept: &[bool]) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    while start < steps.len() {
-        if kept[start] {
-            lines.push(step_line(trace, triple, &steps[start]));
-            start += 1;
-            continue;
+/// What lines are made from.
+struct Table<'t, 'n> {
+    trace: &'t Trace,
+    names: &'n Names<'t>,
+    triple: Triple,
+    columns: [ThreadId; 2],
+}
+
+impl Table<'_, '_> {
+    fn fold(&self, steps: &[Step], kept: &[bool]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let mut start = 0;
+        while start < steps.len() {
+            if kept[start] {
+                lines.push(self.step_line(&steps[start]));
+                start += 1;
+                continue;
+            }
+            let length = kept[start..].iter().take_while(|kept| !**kept).count();
+            self.fold_stretch(&steps[start..start + length], &mut lines);
+            start += length;
         }
-        let length = kept[start..].iter().take_while(|kept| !**kept).count();
-        fold_stretch(trace, triple, &steps[start..start + length], &mut lines);
-        start += length;
+        lines
     }
-    lines
-}
 
-/// Folds steps that do not matter, thread by thread where these are few.
-fn fold_stretch(trace: &Trace, triple: Triple, steps: &[Step], lines: &mut Vec<Line>) {
-    if let [step] = steps
-        && trace.event(step.event).op.var().is_some()
-    {
-        lines.push(step_line(trace, triple, step));
-        return;
+    fn column(&self, thread: ThreadId) -> Option<usize> {
+        self.columns.iter().position(|column| *column == thread)
     }
-    let thread = |step: &Step| trace.event(step.event).thread;
-    let runs: Vec<&[Step]> = steps.chunk_by(|a, b| thread(a) == thread(b)).collect();
-    if runs.len() <= 3 {
-        let folded = |run: &&[Step]| Line::Folded { events: run.len(), thread: Some(thread(&run[0])), threads: 1 };
-        lines.extend(runs.iter().map(folded));
-        return;
-    }
-    let mut threads: Vec<ThreadId> = runs.iter().map(|run| thread(&run[0])).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    lines.push(Line::Folded { events: steps.len(), thread: None, threads: threads.len() });
-}
 
-fn step_line(trace: &Trace, triple: Triple, step: &Step) -> Line {
-    let event = trace.event(step.event);
-    let place = trace.loc(step.event).unwrap_or_default().to_string();
-    Line::Step {
-        mark: mark(triple, step.event),
-        event: step.event,
-        thread: event.thread,
-        text: act(trace, step),
-        place,
+    /// Folds steps that do not matter, thread by thread where these are few.
+    fn fold_stretch(&self, steps: &[Step], lines: &mut Vec<Line>) {
+        if let [step] = steps
+            && self.trace.event(step.event).op.var().is_some()
+        {
+            lines.push(self.step_line(step));
+            return;
+        }
+        let thread = |step: &Step| self.trace.event(step.event).thread;
+        let runs: Vec<&[Step]> = steps.chunk_by(|a, b| thread(a) == thread(b)).collect();
+        if runs.len() <= 3 {
+            lines.extend(runs.iter().map(|run| self.folded(run.len(), Some(thread(&run[0])), 1)));
+            return;
+        }
+        let mut threads: Vec<ThreadId> = runs.iter().map(|run| thread(&run[0])).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        lines.push(self.folded(steps.len(), None, threads.len()));
+    }
+
+    fn folded(&self, events: usize, thread: Option<ThreadId>, threads: usize) -> Line {
+        let column = thread.and_then(|thread| self.column(thread));
+        let plural = if events == 1 { "" } else { "s" };
+        let text = match (thread, column) {
+            (None, _) => format!("... {events} events of {threads} threads"),
+            (Some(_), Some(_)) => format!("... {events} event{plural}"),
+            (Some(thread), None) => format!("... {events} event{plural} of {}", self.names.thread(thread)),
+        };
+        Line { mark: Mark::None, event: None, column, text, place: String::new() }
+    }
+
+    fn step_line(&self, step: &Step) -> Line {
+        let thread = self.trace.event(step.event).thread;
+        let column = self.column(thread);
+        let act = self.names.short(&act(self.trace, step)).into_owned();
+        let text = match column {
+            Some(_) => act,
+            None => format!("{}: {act}", self.names.thread(thread)),
+        };
+        let place = self.names.loc(step.event).unwrap_or_default().into_owned();
+        Line { mark: mark(self.triple, step.event), event: Some(step.event), column, text, place }
     }
 }
 
@@ -181,75 +234,61 @@ fn access(trace: &Trace, verb: &str, var: VarId, value: Option<&Value>, then: Op
     text
 }
 
-/// The threads that have a line of their own, in the order of the trace.
-fn columns(trace: &Trace, lines: &[Line]) -> Vec<ThreadId> {
-    let mut threads: Vec<ThreadId> = lines
-        .iter()
-        .filter_map(|line| match line {
-            Line::Step { thread, .. } => Some(*thread),
-            Line::Folded { thread, .. } => *thread,
-        })
-        .collect();
-    threads.sort_unstable_by_key(|thread| trace.threads[thread.index()].number);
-    threads.dedup();
-    threads
-}
-
-/// The name of a thread in a table's head and in sentences.
-pub fn thread_name(trace: &Trace, thread: ThreadId) -> String {
-    let thread = &trace.threads[thread.index()];
-    match &thread.name {
-        Some(name) => format!("thread {} ({name})", thread.number),
-        None => format!("thread {}", thread.number),
-    }
-}
-
-fn layout(trace: &Trace, threads: &[ThreadId], lines: Vec<Line>) -> Vec<Row> {
-    let mut grid: Vec<(Mark, Vec<String>)> = Vec::with_capacity(lines.len() + 1);
-    let names = threads.iter().map(|thread| thread_name(trace, *thread));
-    let head = ["".to_string(), "event".to_string()].into_iter().chain(names).chain(["at".to_string()]);
-    grid.push((Mark::None, head.collect()));
-    grid.extend(lines.into_iter().map(|line| cells(threads, line)));
-    let columns = threads.len() + 3;
-    let width = |column: usize| grid.iter().map(|(_, cells)| cells[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |cells: &[String]| {
-        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
-            1 => format!("{cell:>width$}"),
-            _ => format!("{cell:<width$}"),
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_string()
+fn layout(names: &Names<'_>, columns: [ThreadId; 2], lines: Vec<Line>) -> Vec<Row> {
+    let head = columns.map(|thread| names.thread(thread));
+    let width_of = |text: &str| text.chars().count();
+    let digits = |line: &Line| line.event.map_or(0, |event| event.to_string().len());
+    let events = lines.iter().map(digits).max().unwrap_or(0).max("event".len());
+    let places = lines.iter().map(|line| width_of(&line.place)).max().unwrap_or(0).min(WIDEST_PLACE);
+    let gaps = "second".len() + events + 2 * 4;
+    let left = (WIDEST_LINE - INDENT).saturating_sub(gaps + places);
+    let needs = |column: usize| {
+        let of_lines = lines.iter().filter(|line| line.column == Some(column)).map(|line| width_of(&line.text));
+        of_lines.chain([width_of(&head[column])]).max().unwrap_or(0)
     };
-    grid.iter().map(|(mark, cells)| Row { mark: *mark, text: line(cells) }).collect()
-}
-
-fn cells(threads: &[ThreadId], line: Line) -> (Mark, Vec<String>) {
-    let mut cells = vec![String::new(); threads.len() + 3];
-    let column = |thread: ThreadId| 2 + threads.iter().position(|t| *t == thread).unwrap_or(0);
-    match line {
-        Line::Step { mark, event, thread, text, place } => {
-            if let Mark::Triple(name) = mark {
-                cells[0] = name.to_string();
+    let [first, remote] = share(left, [needs(0), needs(1)]);
+    let row = |role: &str, event: &str, text: [&str; 2], place: &str| {
+        let text = match text {
+            [wide, ""] if width_of(wide) > first => {
+                format!("{:<width$}", cut(wide, first + 2 + remote), width = first + 2 + remote)
             }
-            cells[1] = event.to_string();
-            cells[column(thread)] = cut(text);
-            cells[threads.len() + 2] = place;
-            (mark, cells)
-        }
-        Line::Folded { events, thread, threads: count } => {
-            let plural = if events == 1 { "" } else { "s" };
-            cells[thread.map_or(2, column)] = match thread {
-                Some(_) => format!("... {events} event{plural}"),
-                None => format!("... {events} events of {count} threads"),
-            };
-            (Mark::None, cells)
-        }
+            [one, other] => format!("{:<first$}  {:<remote$}", cut(one, first), cut(other, remote)),
+        };
+        format!("{role:<6}  {event:>events$}  {text}  {}", cut_left(place, places)).trim_end().to_string()
+    };
+    let mut rows = vec![Row { mark: Mark::None, text: row("", "event", [&head[0], &head[1]], "") }];
+    for line in &lines {
+        let role = if let Mark::Triple(role) = line.mark { role } else { "" };
+        let event = line.event.map_or(String::new(), |event| event.to_string());
+        let own = cut(&line.text, first);
+        let text = match line.column {
+            Some(0) => [own.as_ref(), ""],
+            Some(_) => ["", &*line.text],
+            None => [&*line.text, ""],
+        };
+        rows.push(Row { mark: line.mark, text: row(role, &event, text, &line.place) });
+    }
+    rows
+}
+
+/// What each of two columns gets of a width.
+fn share(width: usize, [one, other]: [usize; 2]) -> [usize; 2] {
+    if one + other <= width {
+        return [one, other];
+    }
+    let half = width / 2;
+    match (one <= half, other <= half) {
+        (true, _) => [one, width - one],
+        (_, true) => [width - other, other],
+        _ => [half, width - half],
     }
 }
 
-fn cut(text: String) -> String {
-    if text.chars().count() <= WIDEST_CELL {
-        return text;
+/// A place cut so that its end is left, which has the line.
+fn cut_left(place: &str, most: usize) -> String {
+    let length = place.chars().count();
+    if length <= most {
+        return place.to_string();
     }
-    text.chars().take(WIDEST_CELL - 3).chain("...".chars()).collect()
+    "...".chars().chain(place.chars().skip(length + 3 - most)).collect()
 }

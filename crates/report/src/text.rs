@@ -1,7 +1,9 @@
-//! The report for people: what can happen, worst first, each class with one witness; then the totals.
+//! The report for people: what can happen, worst first, classes of one variable and block together, the worst of them with a witness;
+//! then what is off the path, and the totals.
 
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
+use super::names::{Names, SourceLine, WIDEST_LINE, cut, wrapped};
 use super::table::{self, Mark};
 use super::{Subject, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
@@ -9,7 +11,9 @@ use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::predict::{OffPathCounts, Refuted, Totals};
 use foretrace_analysis::verdict::{Decision, Verdict};
 use foretrace_checker::Unseen;
-use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple};
+use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, VarId};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use std::io::{self, Write};
 
 /// Classes that stay undecided are listed up to this many.
@@ -18,6 +22,16 @@ const MOST_UNDECIDED: usize = 20;
 /// Classes of whole threads are shown up to this many, where nothing else can happen or explains the failure.
 const MOST_OF_THREADS: usize = 3;
 
+/// Groups are shown with a witness up to this many, and listed in the index up to that many, unless all are asked for.
+const MOST_IN_FULL: usize = 10;
+const MOST_IN_INDEX: usize = 40;
+
+/// Classes of a group that are listed below its worst.
+const MOST_ALIKE: usize = 6;
+
+/// A source line is shown behind its place where this many characters of it fit, else below.
+const LEAST_OF_SOURCE: usize = 24;
+
 pub(super) const HEAD: Style = Style::new().bold();
 pub(super) const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -25,14 +39,24 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Collects decisions by class and shows them at the end, since the worst comes first.
 pub struct TextReport<'t> {
     subject: Subject<'t>,
+    names: Names<'t>,
     classes: Classes,
     whole_off_path: bool,
 }
 
+/// A class that can happen, and what stands for it.
+type Shown<'c> = (&'c ClassVerdicts, &'c Found);
+
 impl<'t> TextReport<'t> {
     /// An empty report.
     pub fn new(subject: Subject<'t>) -> TextReport<'t> {
-        TextReport { subject, classes: Classes::default(), whole_off_path: false }
+        let names = Names::new(subject.trace, None);
+        TextReport { subject, names, classes: Classes::default(), whole_off_path: false }
+    }
+
+    /// The same with the source lines of accesses.
+    pub fn with_source(self, source: Option<SourceLine<'t>>) -> TextReport<'t> {
+        TextReport { names: Names::new(self.subject.trace, source), ..self }
     }
 
     /// The same, with all classes that are off the path and their schedules.
@@ -55,11 +79,13 @@ impl<'t> TextReport<'t> {
         self.write_head(out)?;
         let feasible = self.classes.feasible(self.subject);
         let (shown, [of_threads, of_libraries]) = self.fold(&feasible);
+        let groups = self.group(&shown);
+        self.write_index(&groups, shown.len(), out)?;
         let mut headed = None;
-        for (number, (class, worst)) in shown.iter().enumerate() {
+        for (number, group) in groups.iter().enumerate().take(self.most(MOST_IN_FULL)) {
             writeln!(out)?;
-            self.write_heading(worst, &mut headed, out)?;
-            self.write_class(number + 1, class, worst, out)?;
+            self.write_heading(group[0].1, &mut headed, out)?;
+            self.write_group(number + 1, group, out)?;
         }
         for (count, what) in [
             (of_threads, "in no block but whole threads"),
@@ -71,7 +97,7 @@ impl<'t> TextReport<'t> {
             }
         }
         self.write_undecided(out)?;
-        off_path::write(self.subject, &self.classes, self.whole_off_path, out)?;
+        off_path::write(self.subject, &self.names, &self.classes, self.whole_off_path, out)?;
         writeln!(out)?;
         self.write_classes(feasible.len(), totals, out)?;
         totals::write(totals, self.subject.options.times, out)
@@ -87,6 +113,9 @@ impl<'t> TextReport<'t> {
             count(trace.threads.len(), "thread"),
             count(trace.vars.len(), "variable")
         )?;
+        if let Some(folder) = self.names.folder() {
+            writeln!(out, "paths are below {folder}")?;
+        }
         writeln!(out, "{}", self.subject.transactions_line())?;
         writeln!(
             out,
@@ -97,6 +126,48 @@ impl<'t> TextReport<'t> {
             super::candidate_set_name(options.candidates),
             super::per_name(options.per)
         )
+    }
+
+    /// How many of something are shown.
+    fn most(&self, usually: usize) -> usize {
+        if self.subject.options.all { usize::MAX } else { usually }
+    }
+
+    /// Classes of one variable in blocks of one name, in the order of the first of each.
+    fn group<'c>(&self, shown: &[Shown<'c>]) -> Vec<Vec<Shown<'c>>> {
+        type Key = (Option<VarId>, Option<BlockName>, bool);
+        let mut groups: IndexMap<Key, Vec<Shown<'c>>, FxBuildHasher> = IndexMap::default();
+        for (class, found) in shown {
+            let var = self.subject.trace.event(found.triple.first).op.var();
+            let block = self.subject.block(found.triple).map(|(name, _)| name);
+            let happened = found.observed && self.subject.options.failed;
+            groups.entry((var, block, happened)).or_default().push((class, found));
+        }
+        groups.into_values().collect()
+    }
+
+    /// One line for each group, where there are several.
+    fn write_index(&self, groups: &[Vec<Shown<'_>>], classes: usize, out: &mut dyn Write) -> io::Result<()> {
+        if groups.len() < 2 {
+            return Ok(());
+        }
+        let classes = plural(classes as u64, "class");
+        writeln!(out, "\n{HEAD}{classes} can happen, of {} variables and blocks{HEAD:#}", groups.len())?;
+        for (number, group) in groups.iter().enumerate().take(self.most(MOST_IN_INDEX)) {
+            let Found { triple, pattern, .. } = group[0].1;
+            let more = if group.len() > 1 { format!("; {} like it", group.len() - 1) } else { String::new() };
+            let places = self.names.places([triple.first, triple.remote, triple.second]);
+            let var = self.names.var_of(triple.first);
+            let line = format!("{:>4}. {} on {var}: {places}{more}", number + 1, pattern_meaning(*pattern));
+            writeln!(out, "{}", wrapped(&line, "      "))?;
+        }
+        let listed = groups.len().min(self.most(MOST_IN_INDEX));
+        let in_full = groups.len().min(self.most(MOST_IN_FULL));
+        match (groups.len() - listed, listed - in_full) {
+            (0, 0) => Ok(()),
+            (0, _) => writeln!(out, "The first {in_full} follow in full (--all shows all)."),
+            (more, _) => writeln!(out, "and {more} more. The first {in_full} follow in full (--all shows all)."),
+        }
     }
 
     /// What is shown, and how much is only counted, of whole threads and of libraries: of whole threads' classes the first few are
@@ -129,14 +200,38 @@ impl<'t> TextReport<'t> {
         if name == std::mem::replace(headed, name) {
             return Ok(());
         }
-        name.map_or(Ok(()), |name| writeln!(out, "{HEAD}In {}{HEAD:#}", block::in_words(self.subject.trace, name)))
+        let Some(name) = name else { return Ok(()) };
+        let words = block::in_words(self.subject.trace, name);
+        writeln!(out, "{HEAD}In {}{HEAD:#}", wrapped(&self.names.short(&words), "   "))
+    }
+
+    /// The worst of a group in full, the others in a line each.
+    fn write_group(&self, number: usize, group: &[Shown<'_>], out: &mut dyn Write) -> io::Result<()> {
+        let [(class, worst), alike @ ..] = group else { return Ok(()) };
+        self.write_class(number, class, worst, out)?;
+        if alike.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n   like it, on the same variable")?;
+        for (_, found) in alike.iter().take(self.most(MOST_ALIKE)) {
+            let Triple { first, remote, second } = found.triple;
+            let places = self.names.places([first, remote, second]);
+            let line = format!("{} {} {places}", found.pattern, found.triple);
+            writeln!(out, "      {}", wrapped(&line, "         "))?;
+        }
+        match alike.len().saturating_sub(self.most(MOST_ALIKE)) {
+            0 => Ok(()),
+            more => writeln!(out, "      and {more} more (--all lists them)"),
+        }
     }
 
     fn write_class(&self, number: usize, class: &ClassVerdicts, worst: &Found, out: &mut dyn Write) -> io::Result<()> {
         let trace = self.subject.trace;
         let triple = worst.triple;
-        let var = trace.event(triple.first).op.var().map_or("", |var| trace.vars[var.index()].shown());
-        writeln!(out, "{HEAD}{number}. {} on {var} ({}){HEAD:#}", pattern_meaning(worst.pattern), worst.pattern)?;
+        let var = self.names.var_of(triple.first);
+        let label = self.label(triple).map_or(String::new(), |label| format!(", in `{label}`"));
+        let what = format!("{number}. {} on {var} ({}){label}", pattern_meaning(worst.pattern), worst.pattern);
+        writeln!(out, "{HEAD}{}{HEAD:#}", wrapped(&what, "   "))?;
         self.write_accesses(worst, out)?;
         if worst.severity.use_after_free {
             let used: Vec<String> =
@@ -146,20 +241,19 @@ impl<'t> TextReport<'t> {
         if worst.observed && self.subject.options.failed {
             writeln!(out, "   {BAD}this happened in this run{BAD:#}, which failed")?;
         }
-        for remark in remarks(trace, worst, self.subject.options.question.independence) {
-            writeln!(out, "   {remark}")?;
+        for remark in remarks(&self.names, trace, worst, self.subject.options.question.independence) {
+            writeln!(out, "   {}", wrapped(&remark, "   "))?;
         }
-        writeln!(
-            out,
-            "   {} of these locations: {} feasible, {} infeasible, {} unknown; shown: {triple}, decided by {}",
+        let counts = format!(
+            "{} of these locations: {} feasible, {} infeasible, {} unknown; shown: {triple}, decided by {}",
             plural(class.feasible + class.infeasible + class.unknown, "candidate"),
             class.feasible,
             class.infeasible,
             class.unknown,
             worst.decided_by
-        )?;
-        writeln!(out)?;
-        for row in table::rows(trace, &worst.witness) {
+        );
+        writeln!(out, "   {}\n", wrapped(&counts, "   "))?;
+        for row in table::rows(trace, &self.names, &worst.witness) {
             match row.mark {
                 Mark::Triple(_) => writeln!(out, "   {TRIPLE}{}{TRIPLE:#}", row.text)?,
                 Mark::None => writeln!(out, "   {}", row.text)?,
@@ -168,24 +262,31 @@ impl<'t> TextReport<'t> {
         Ok(())
     }
 
-    /// One line for each access of the triple.
+    /// One line for each access of the triple, with its source where that is known.
     fn write_accesses(&self, found: &Found, out: &mut dyn Write) -> io::Result<()> {
         let trace = self.subject.trace;
         let triple = found.triple;
-        let label = self.label(triple).map_or(String::new(), |label| format!(", in `{label}`"));
         let roles = [("first", triple.first), ("remote", triple.remote), ("second", triple.second)];
         for ((role, event), writes) in roles.into_iter().zip(found.pattern.writes()) {
-            let thread = table::thread_name(trace, trace.event(event).thread);
+            let thread = self.names.thread(trace.event(event).thread);
             let verb = if writes { "writes" } else { "reads" };
-            let inside = if event == triple.remote { "" } else { &label };
-            let library = self.subject.inside(event).map_or(String::new(), |place| format!(", inside {place}"));
-            writeln!(out, "   {role:<6}  {thread} {verb} at {}{inside}{library}", self.place(event))?;
+            let library = self
+                .subject
+                .inside(event)
+                .map_or(String::new(), |place| format!(", inside {}", self.names.short(place)));
+            let mut line = format!("   {role:<6}  {thread} {verb} at {}{library}", self.place(event));
+            if let Some(source) = self.names.source_line(event) {
+                let left = WIDEST_LINE.saturating_sub(line.chars().count() + 4);
+                line.push_str(if left < LEAST_OF_SOURCE { "\n             | " } else { "  | " });
+                line.push_str(&cut(&source, if left < LEAST_OF_SOURCE { WIDEST_LINE - 15 } else { left }));
+            }
+            writeln!(out, "{line}")?;
         }
         Ok(())
     }
 
     /// The label of a candidate's block; of its transaction, where blocks are not known.
-    fn label(&self, triple: Triple) -> Option<&'t str> {
+    fn label(&self, triple: Triple) -> Option<std::borrow::Cow<'t, str>> {
         let Subject { trace, transactions, .. } = self.subject;
         let label = match self.subject.block(triple) {
             Some((name, _)) => name.label.filter(|_| matches!(name.kind, BlockKind::Mark | BlockKind::Function)),
@@ -194,11 +295,11 @@ impl<'t> TextReport<'t> {
                 transactions.iter().find(|t| t.contains(thread, triple.first)).and_then(|t| t.label)
             }
         };
-        label.map(|label| trace.names.text(label))
+        label.map(|label| self.names.label(label))
     }
 
     fn place(&self, event: EventId) -> String {
-        place(self.subject.trace, event)
+        self.names.place(event)
     }
 
     fn write_undecided(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -210,13 +311,9 @@ impl<'t> TextReport<'t> {
         for (class, decision) in self.classes.undecided().take(MOST_UNDECIDED) {
             let places = [decision.triple.first, decision.triple.remote, decision.triple.second].map(|e| self.place(e));
             let Verdict::Unknown(reason) = &decision.verdict else { continue };
-            writeln!(
-                out,
-                "   {} {}, {}: {reason}",
-                decision.pattern,
-                places.join(", "),
-                plural(class.unknown, "candidate")
-            )?;
+            let candidates = plural(class.unknown, "candidate");
+            let line = format!("{} {}, {candidates}: {reason}", decision.pattern, places.join(", "));
+            writeln!(out, "   {}", wrapped(&line, "      "))?;
         }
         match undecided.checked_sub(MOST_UNDECIDED) {
             Some(more) if more > 0 => writeln!(out, "   and {more} more (--format json lists them)"),
@@ -235,17 +332,17 @@ impl<'t> TextReport<'t> {
         let kinds: Vec<String> =
             kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({}{pins})", kinds.join(", ")) };
-        writeln!(
-            out,
-            "{HEAD}{} of source locations: {feasible} can happen, {off_path} off the path{kinds}, {impossible} cannot \
-             happen, {undecided} undecided{HEAD:#}",
-            plural(totals.classes as u64, "class")
-        )
+        let classes = plural(totals.classes as u64, "class");
+        let line = format!(
+            "{classes} of source locations: {feasible} can happen, {off_path} off the path{kinds}, {impossible} cannot happen, \
+             {undecided} undecided"
+        );
+        writeln!(out, "{HEAD}{}{HEAD:#}", wrapped(&line, "   "))
     }
 }
 
 /// What to keep in mind about a witness.
-fn remarks(trace: &Trace, found: &Found, independence: Independence) -> Vec<String> {
+fn remarks(names: &Names<'_>, trace: &Trace, found: &Found, independence: Independence) -> Vec<String> {
     let asked = found.guarded.filter(|_| independence == Independence::Guarded);
     let guarded = asked.map(|guarded| match guarded {
         true => "guarded-dependent, too: the values make a difference",
@@ -256,29 +353,22 @@ fn remarks(trace: &Trace, found: &Found, independence: Independence) -> Vec<Stri
         let remark = "the schedule goes past a write of code that was not recorded: that code may act otherwise";
         remarks.push(remark.to_string());
     }
-    remarks.extend(found.witness.run().unseen.map(|unseen| unseen_order(trace, unseen)));
+    remarks.extend(found.witness.run().unseen.map(|unseen| unseen_order(names, trace, unseen)));
     remarks
 }
 
 /// What code that the trace does not show may ask for, and a schedule does not keep.
-pub(super) fn unseen_order(trace: &Trace, unseen: Unseen) -> String {
+pub(super) fn unseen_order(names: &Names<'_>, trace: &Trace, unseen: Unseen) -> String {
     let what = match trace.event(unseen.event).op {
         Op::Unseen { what, .. } => trace.names.text(what),
         _ => "",
     };
-    let thread = table::thread_name(trace, trace.event(unseen.after).thread);
+    let thread = names.thread(trace.event(unseen.after).thread);
     format!(
         "the schedule rests on `{what}` at {} not having to come after what {thread} did at {}: in the run it did",
-        place(trace, unseen.event),
-        place(trace, unseen.after)
+        names.place(unseen.event),
+        names.place(unseen.after)
     )
-}
-
-pub(super) fn place(trace: &Trace, event: EventId) -> String {
-    match trace.loc(event) {
-        Some(loc) => format!("{loc} (event {event})"),
-        None => format!("event {event}"),
-    }
 }
 
 fn count(number: usize, noun: &str) -> String {
