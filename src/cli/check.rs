@@ -109,11 +109,10 @@ fn check_one(
         let transactions = witness.atomic.transactions(trace);
         let triple = witness.triple();
         let checker = Checker::new(trace, observed, &transactions, question)?;
-        let (checked, happens) = match witness.off_path {
-            Some(SavedOffPath::AfterRemote) => {
-                (checker.check_interruption(triple, &events).map(drop), "happens up to its remote access")
-            }
-            _ => (checker.check(triple, &events).map(drop), "happens in it"),
+        let ends_at_remote = witness.ends_at_remote || witness.off_path == Some(SavedOffPath::AfterRemote);
+        let (checked, happens) = match ends_at_remote {
+            true => (checker.check_interruption(triple, &events).map(drop), "happens up to its remote access"),
+            false => (checker.check(triple, &events).map(drop), "happens in it"),
         };
         if let Err(error) = checked {
             return Ok(Err(error.to_string()));

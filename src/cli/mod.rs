@@ -9,6 +9,7 @@ mod choices;
 mod compare;
 mod completions;
 mod convert;
+mod cutpoints;
 mod explain;
 mod files;
 mod info;
@@ -19,6 +20,7 @@ mod repair;
 mod replay;
 mod replayed;
 mod run;
+mod schedules;
 mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -90,6 +92,9 @@ enum Command {
     Explain(explain::Args),
     Compare(compare::Args),
     Repair(repair::Args),
+    #[command(name = "cutpoints")]
+    CutPoints(cutpoints::Args),
+    Schedules(schedules::Args),
     Cc(cc::Args),
     #[command(name = "c++")]
     Cxx(cc::CxxArgs),
@@ -134,6 +139,8 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Repair(args) => repair::run(&args),
+        Command::CutPoints(args) => cutpoints::run(&args),
+        Command::Schedules(args) => schedules::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -1,6 +1,7 @@
 //! The command as people and programs see it: exit codes, messages, reports, files.
 
 mod commands;
+mod cutpoints;
 mod messages;
 mod predict;
 mod reasons;

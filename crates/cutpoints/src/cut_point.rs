@@ -1,5 +1,6 @@
 //! A cut-point: where a transaction can stand still while another thread's access falls into it.
 
+use crate::locks::Taken;
 use foretrace_trace::{EventId, Pattern, ThreadId, Trace, Triple, VarId};
 
 /// What locks let happen after the remote access.
@@ -26,6 +27,8 @@ pub struct CutPoint {
     pub var: VarId,
     /// The transaction's thread, and that of `remote`.
     pub threads: [ThreadId; 2],
+    /// The locks that the transaction's thread holds after `stop`, and those that the other holds at `remote`.
+    pub held: [Vec<Taken>; 2],
     /// The innermost block that holds `first` and `second`, by its position among all.
     pub block: usize,
     /// What locks let happen then.
@@ -38,6 +41,14 @@ impl CutPoint {
     /// Whether the recorded order itself has the three accesses in this order.
     pub fn is_observed(&self) -> bool {
         self.triple.first < self.triple.remote && self.triple.remote < self.triple.second
+    }
+
+    /// What locks let happen then, by the name that reports have for it.
+    pub fn then_name(&self) -> &'static str {
+        match self.then {
+            Then::Second => "second",
+            Then::LockedOut => "locked-out",
+        }
     }
 
     /// The source locations of first, remote and second, where the trace has them.

@@ -40,6 +40,11 @@ pub(crate) struct LockState(pub Vec<Held>);
 const LONGEST_HISTORY: usize = 64;
 
 impl LockState {
+    /// The lockset.
+    pub fn locks(&self) -> Vec<Taken> {
+        self.0.iter().map(|held| held.taken).collect()
+    }
+
     fn with(&self, taken: Taken) -> LockState {
         let mut state = self.with_history(taken);
         state.0.push(Held { taken, history: Vec::new(), for_ever: false });

@@ -2,7 +2,7 @@
 
 use crate::cut_point::{CutPoint, Then};
 use crate::future::Futures;
-use crate::locks::LockStates;
+use crate::locks::{LockStates, Taken};
 use crate::scan::{Kind, Pair, PairKey, Point, PointKey, Site, Summary};
 use foretrace_index::MustHappenBefore;
 use foretrace_trace::{Blocks, EventId, ThreadId, Trace, Triple, VarId};
@@ -83,21 +83,22 @@ impl Matcher<'_> {
             block: pair.block,
         };
         let triple = Triple { first: chosen.first, remote, second: chosen.second };
-        let Some(new) = self.cut_point(triple, chosen.stop, then) else { return };
+        let held = [pair.state, point.state].map(|state| self.states.get(state).locks());
+        let Some(new) = self.cut_point(triple, chosen.stop, held, then) else { return };
         let known = self.found.entry((class, [pair.state, point.state])).or_insert_with(|| new.clone());
         if (new.then, new.triple) < (known.then, known.triple) {
             *known = new;
         }
     }
 
-    fn cut_point(&self, triple: Triple, stop: EventId, then: Then) -> Option<CutPoint> {
+    fn cut_point(&self, triple: Triple, stop: EventId, held: [Vec<Taken>; 2], then: Then) -> Option<CutPoint> {
         let (trace, blocks, _) = self.known;
         let pattern = triple.patterns(trace).next()?;
         let thread = trace.event(triple.first).thread;
         let block = blocks.innermost(thread, triple.first, triple.second)?;
         let var = trace.event(triple.first).op.var()?;
         let remote = trace.event(triple.remote).thread;
-        Some(CutPoint { triple, pattern, stop, var, threads: [thread, remote], block, then, class: 0 })
+        Some(CutPoint { triple, pattern, stop, var, threads: [thread, remote], held, block, then, class: 0 })
     }
 
     /// In order: tight blocks first; the cut-points of a class together, those that reach second with the fewest locks first.

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use foretrace_analysis::blocks::BlockName;
-use foretrace_trace::{Atomic, BlockKind, Trace, Triple};
+use foretrace_trace::{Atomic, Block, BlockKind, Trace, Triple};
 use serde::Serialize;
 
 /// A block as JSON has it.
@@ -16,6 +16,12 @@ pub struct BlockJson<'t> {
 }
 
 impl<'t> BlockJson<'t> {
+    /// A block of a trace.
+    pub fn new(trace: &'t Trace, block: &Block) -> BlockJson<'t> {
+        let label = block.label.map(|label| trace.names.text(label));
+        BlockJson { kind: block.kind, label, loc: trace.loc(block.first) }
+    }
+
     /// The block of a candidate, where blocks are known.
     pub fn of(subject: Subject<'t>, triple: Triple) -> Option<BlockJson<'t>> {
         let BlockName { kind, label, loc } = subject.block(triple)?.0;

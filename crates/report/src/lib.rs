@@ -28,7 +28,7 @@ pub use saved::{
 pub use sentence::Speaker;
 pub use table::act;
 pub use text::TextReport;
-pub use witness::{NamesPlaces, WitnessDir, WitnessFileError, write_whole};
+pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError, write_whole};
 
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::candidates::Class;

@@ -36,6 +36,9 @@ pub struct SavedWitness {
     pub schedule: Vec<SavedStep>,
     /// What it shows of a candidate that is infeasible on the recorded path; nothing where it shows the candidate.
     pub off_path: Option<SavedOffPath>,
+    /// Whether it is a schedule that nothing proves and that ends with the remote access.
+    #[serde(default)]
+    pub ends_at_remote: bool,
     /// The three accesses, whether the schedule holds them or not. Older witnesses do not say.
     pub accesses: Option<Box<SavedAccesses>>,
 }

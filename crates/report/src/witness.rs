@@ -5,7 +5,9 @@ use super::json::{VERSION, write_open_object};
 use super::{SavedPlace, SavedPlaces, Subject};
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
 use foretrace_checker::{Run, Step};
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Pattern, Question, Trace, Triple, Value};
+use foretrace_trace::{
+    Atomic, Block, EventId, Feasibility, Independence, Model, Pattern, Question, Trace, Triple, Value,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::{self, Write};
@@ -47,6 +49,10 @@ struct Head<'t> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     off_path: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ends_at_remote: bool,
     accesses: Accesses<'t>,
     #[serde(skip_serializing_if = "Option::is_none")]
     guarded: Option<bool>,
@@ -128,6 +134,25 @@ impl WitnessDir {
     }
 }
 
+impl WitnessDir {
+    /// Writes a schedule that nothing proves, as `schedule-FIRST-REMOTE-SECOND.json`, and returns its path.
+    ///
+    /// # Errors
+    /// That the file cannot be written.
+    pub fn save_unproved(
+        &mut self,
+        (file, trace): (&str, &Trace),
+        unproved: &Unproved<'_>,
+    ) -> Result<PathBuf, WitnessFileError> {
+        let places = self.places(trace, unproved.triple);
+        let Triple { first, remote, second } = unproved.triple;
+        let path = self.path.join(format!("schedule-{first}-{remote}-{second}.json"));
+        let written = write_whole(&path, |out| write_unproved((file, trace), unproved, places.as_ref(), out));
+        written.map_err(|source| WitnessFileError { path: path.clone(), source })?;
+        Ok(path)
+    }
+}
+
 /// Writes a file so that nobody ever sees half of it, nor any of it where writing fails.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -166,6 +191,8 @@ fn write_json(
         decided_by: decision.decided_by,
         verdict: if matches!(decision.verdict, Verdict::Feasible(_)) { "feasible" } else { "infeasible" },
         off_path: decision.off_path.as_ref().map(OffPath::name),
+        note: None,
+        ends_at_remote: false,
         accesses: Accesses { first: access(first)?, remote: access(remote)?, second: access(second)? },
         guarded: decision.guarded,
         rests_on: decision.rests_on,
@@ -175,12 +202,73 @@ fn write_json(
         places,
     };
     write_open_object(&head, out)?;
+    write_schedule(subject.trace, &run.steps, out)
+}
+
+/// The events, and the end of the file.
+fn write_schedule(trace: &Trace, steps: &[Step], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b",\n\"schedule\":[\n")?;
-    for (number, step) in run.steps.iter().enumerate() {
+    for (number, step) in steps.iter().enumerate() {
         out.write_all(if number == 0 { b"" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &step_json(subject.trace, step)?)?;
+        serde_json::to_writer(&mut *out, &step_json(trace, step)?)?;
     }
     out.write_all(b"]}\n")
+}
+
+/// A schedule that comes from locks alone: nothing is known of values and branches, and no verdict rests on it.
+pub struct Unproved<'a> {
+    /// The candidate.
+    pub triple: Triple,
+    /// The first pattern that it fits.
+    pub pattern: Pattern,
+    /// What counts as a transaction.
+    pub atomic: Atomic,
+    /// The innermost block that holds first and second.
+    pub block: Block,
+    /// The events, in order.
+    pub events: &'a [EventId],
+    /// Whether it ends with the remote access.
+    pub ends_at_remote: bool,
+}
+
+/// What a file with such a schedule says of itself.
+const NOT_PROVED: &str =
+    "not proved: found from locks, without values and branches; only running the program along it can tell";
+
+fn write_unproved(
+    (file, trace): (&str, &Trace),
+    unproved: &Unproved<'_>,
+    places: Option<&SavedPlaces>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Triple { first, remote, second } = unproved.triple;
+    let without_values = |event: EventId| Step { event, read: None, written: None };
+    let access = |event: EventId| step_json(trace, &without_values(event));
+    let head = Head {
+        foretrace: VERSION,
+        trace: file,
+        triple: unproved.triple,
+        pattern: unproved.pattern,
+        model: Model::Cam,
+        feasibility: Feasibility::Prefix,
+        independence: Independence::Conflict,
+        atomic: unproved.atomic,
+        decided_by: Decider::CutPoints,
+        verdict: "unproved",
+        off_path: None,
+        note: Some(NOT_PROVED),
+        ends_at_remote: unproved.ends_at_remote,
+        accesses: Accesses { first: access(first)?, remote: access(remote)?, second: access(second)? },
+        guarded: None,
+        rests_on: None,
+        block: Some(BlockJson::new(trace, &unproved.block)),
+        observed: false,
+        use_after_free: &[],
+        places,
+    };
+    write_open_object(&head, out)?;
+    let steps: Vec<Step> = unproved.events.iter().map(|event| without_values(*event)).collect();
+    write_schedule(trace, &steps, out)
 }
 
 /// The question that the schedule answers: one of free reads where it leaves values and branches out of account.

@@ -47,23 +47,35 @@ impl Switches {
         self.with_reads_together(trace, &later)
     }
 
-    /// Each thread's own events right before its next one that others may notice.
+    /// Each thread's own events right before its next one that others may notice; those after its last such event right after that.
     fn with_own_events_late(&self, trace: &Trace, events: &[EventId]) -> Vec<EventId> {
+        let thread = |event: &EventId| trace.event(*event).thread.index();
+        let is_own = |event: &EventId| self.0[event.index()] == Reach::Own;
+        let mut last: Vec<Option<EventId>> = vec![None; trace.threads.len()];
+        events.iter().filter(|event| !is_own(event)).for_each(|event| last[thread(event)] = Some(*event));
+        let mut tails: Vec<Vec<EventId>> = vec![Vec::new(); trace.threads.len()];
+        for event in events.iter().filter(|event| last[thread(event)].is_none_or(|last| **event > last)) {
+            tails[thread(event)].push(*event);
+        }
         let mut kept: Vec<Vec<EventId>> = vec![Vec::new(); trace.threads.len()];
         let mut out = Vec::with_capacity(events.len());
         for event in events {
-            let own = &mut kept[trace.event(*event).thread.index()];
-            own.push(*event);
-            if self.0[event.index()] != Reach::Own {
-                out.append(own);
+            let own = thread(event);
+            match last[own] {
+                Some(last) if *event > last => {}
+                Some(last) => {
+                    kept[own].push(*event);
+                    if !is_own(event) {
+                        out.append(&mut kept[own]);
+                    }
+                    if *event == last {
+                        out.append(&mut tails[own]);
+                    }
+                }
+                None => out.append(&mut tails[own]),
             }
         }
-        // What is left nothing depends on; it stays, since the schedule is to have the same events.
-        kept.iter_mut().for_each(|own| out.append(own));
-        match (events.last(), out.last()) {
-            (Some(last), Some(other)) if last != other => events.to_vec(),
-            _ => out,
-        }
+        out
     }
 
     /// In each stretch without a change of anything shared, one thread after the other.
