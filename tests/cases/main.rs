@@ -99,6 +99,7 @@ cases! {
     cancel: "cancel.c";
     cancel_cleanup: "cancel-cleanup.c";
     event_loop: "event-loop.c";
+    mapping_parts: "mapping-parts.c";
     mmap_twice: "mmap-twice.c";
     robust: "robust.c";
     ucontext: "ucontext.c";

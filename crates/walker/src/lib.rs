@@ -14,6 +14,7 @@ mod nesting;
 mod objects;
 mod options;
 mod order;
+mod owners;
 mod paged;
 pub mod program;
 mod regions;

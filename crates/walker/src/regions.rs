@@ -8,7 +8,7 @@ pub(crate) type RegionId = u32;
 /// Memory that was never allocated.
 pub(crate) const OUTSIDE: RegionId = 0;
 
-/// A stretch of memory that is a region.
+/// A stretch of memory that is a region, or what is left of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Extent {
     pub start: u64,
@@ -16,57 +16,119 @@ pub(crate) struct Extent {
     pub region: RegionId,
 }
 
+/// Where memory comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Birth {
+    /// The allocator or a mapping: it lives until it is freed, whatever is put into a part of it.
+    Block,
+    /// A variable of a frame: who puts something into a part of it has shown that the frame is gone.
+    Frame,
+}
+
 /// The regions at a point of the run.
 #[derive(Default)]
 pub(crate) struct Regions {
-    live: BTreeMap<u64, (u64, RegionId)>,
+    /// What is left of each, by where it starts.
+    live: BTreeMap<u64, Live>,
     last: RegionId,
 }
 
+#[derive(Clone, Copy)]
+struct Live {
+    end: u64,
+    region: RegionId,
+    /// Where the whole region starts, and where it ends.
+    base: u64,
+    whole_end: u64,
+    /// Whether it goes on where a part of it is allocated anew.
+    stays: bool,
+}
+
 impl Regions {
-    /// Memory is allocated: its region, and those that end since it takes their place.
+    /// Memory is allocated: its region, and the extents that end since it takes their place.
     ///
-    /// What is left of one that ends is not what it was either: such rests become regions, too.
-    pub fn born(&mut self, start: u64, size: u64) -> (RegionId, Vec<Extent>) {
+    /// The rest of a block that was not freed is still that block. The rest of anything else is not what it was either: such
+    /// rests become regions, too.
+    pub fn born(&mut self, start: u64, size: u64, birth: Birth) -> (RegionId, Vec<Extent>) {
         let end = start.saturating_add(size.max(1));
-        let overlapping = self.live.range(..end).rev().take_while(|(_, (other_end, _))| *other_end > start);
-        let gone: Vec<Extent> =
-            overlapping.map(|(start, (end, region))| Extent { start: *start, end: *end, region: *region }).collect();
-        for old in &gone {
-            self.live.remove(&old.start);
-            if old.start < start {
-                self.insert(old.start, start);
-            }
-            if old.end > end {
-                self.insert(end, old.end);
+        let mut gone = Vec::new();
+        for (old_start, old) in self.overlapping(start, end) {
+            self.live.remove(&old_start);
+            let ended = if old.stays { (old_start.max(start), old.end.min(end)) } else { (old_start, old.end) };
+            gone.push(Extent { start: ended.0, end: ended.1, region: old.region });
+            for (from, to) in [(old_start, start), (end, old.end)].into_iter().filter(|(from, to)| from < to) {
+                match old.stays {
+                    true => drop(self.live.insert(from, Live { end: to, ..old })),
+                    false => drop(self.insert(from, to, false)),
+                }
             }
         }
-        (self.insert(start, end), gone)
+        (self.insert(start, end, birth == Birth::Block), gone)
     }
 
-    fn insert(&mut self, start: u64, end: u64) -> RegionId {
+    /// A block is freed, or so many bytes of a mapping are gone if that is not 0.
+    pub fn end(&mut self, start: u64, bytes: u64) {
+        match bytes {
+            0 => self.freed(start),
+            _ => self.unmapped(start, bytes),
+        }
+    }
+
+    /// The block that starts here is freed: the next allocation in it ends what is left of it.
+    fn freed(&mut self, start: u64) {
+        let Some(first) = self.live.get(&start).copied() else { return };
+        let parts = self.live.range_mut(start..first.whole_end).filter(|(_, part)| part.region == first.region);
+        parts.for_each(|(_, part)| part.stays = false);
+    }
+
+    /// So many bytes are mapped no more; what is before and after them still is.
+    fn unmapped(&mut self, start: u64, bytes: u64) {
+        let end = start.saturating_add(bytes);
+        for (old_start, old) in self.overlapping(start, end) {
+            let (from, to) = (old_start.max(start), old.end.min(end));
+            let pieces = [(old_start, from, old.stays), (from, to, false), (to, old.end, old.stays)];
+            for (from, to, stays) in pieces.into_iter().filter(|(from, to, _)| from < to) {
+                self.live.insert(from, Live { end: to, stays, ..old });
+            }
+        }
+    }
+
+    /// What lies in a stretch of memory, in order.
+    pub fn within(&self, start: u64, end: u64) -> Vec<RegionId> {
+        let mut found: Vec<_> = self.overlapping(start, end).into_iter().map(|(_, old)| old.region).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn overlapping(&self, start: u64, end: u64) -> Vec<(u64, Live)> {
+        let before = self.live.range(..end).rev().take_while(|(_, old)| old.end > start);
+        before.map(|(start, old)| (*start, *old)).collect()
+    }
+
+    fn insert(&mut self, start: u64, end: u64, stays: bool) -> RegionId {
         self.last += 1;
-        self.live.insert(start, (end, self.last));
+        self.live.insert(start, Live { end, region: self.last, base: start, whole_end: end, stays });
         self.last
     }
 
     /// The region that an address lies in, and where it starts.
     pub fn at(&self, address: u64) -> (RegionId, u64) {
         let before = self.live.range(..=address).next_back();
-        match before.filter(|(_, (end, _))| *end > address) {
-            Some((start, (_, region))) => (*region, *start),
+        match before.filter(|(_, part)| part.end > address) {
+            Some((_, part)) => (part.region, part.base),
             None => (OUTSIDE, 0),
         }
     }
 
-    /// The extent of the live region that starts here.
-    pub fn starting_at(&self, start: u64) -> Option<Extent> {
-        self.live.get(&start).map(|(end, region)| Extent { start, end: *end, region: *region })
+    /// The region that starts here.
+    pub fn starting_at(&self, start: u64) -> Option<RegionId> {
+        self.live.get(&start).filter(|part| part.base == start).map(|part| part.region)
     }
 
-    /// All live ones, in order.
+    /// What is left of all, in order.
     pub fn all(&self) -> Vec<Extent> {
-        self.live.iter().map(|(start, (end, region))| Extent { start: *start, end: *end, region: *region }).collect()
+        self.live.iter().map(|(start, part)| Extent { start: *start, end: part.end, region: part.region }).collect()
     }
 }
 
@@ -75,15 +137,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_a_region_is_a_region() {
+    fn what_is_left_of_a_frame_is_a_region() {
         let mut regions = Regions::default();
-        regions.born(0x1000, 0x100);
-        let (_, gone) = regions.born(0x1040, 0x10);
+        regions.born(0x1000, 0x100, Birth::Frame);
+        let (_, gone) = regions.born(0x1040, 0x10, Birth::Frame);
         assert_eq!(gone, [Extent { start: 0x1000, end: 0x1100, region: 1 }]);
         assert_eq!(
             (regions.at(0x1000), regions.at(0x1045), regions.at(0x1050)),
             ((2, 0x1000), (4, 0x1040), (3, 0x1050))
         );
         assert_eq!(regions.at(0x1100), (OUTSIDE, 0));
+    }
+
+    #[test]
+    fn what_is_left_of_a_block_is_that_block_until_it_is_freed() {
+        let mut regions = Regions::default();
+        regions.born(0x1000, 0x100, Birth::Block);
+        let (_, gone) = regions.born(0x1040, 0x10, Birth::Frame);
+        assert_eq!(gone, [Extent { start: 0x1040, end: 0x1050, region: 1 }]);
+        assert_eq!(
+            (regions.at(0x1000), regions.at(0x1045), regions.at(0x1050)),
+            ((1, 0x1000), (2, 0x1040), (1, 0x1000))
+        );
+        assert_eq!(regions.starting_at(0x1050), None);
+        regions.freed(0x1000);
+        let (_, gone) = regions.born(0x1000, 0x10, Birth::Block);
+        assert_eq!(gone, [Extent { start: 0x1000, end: 0x1040, region: 1 }]);
+        assert_ne!(regions.at(0x1020).0, 1);
+    }
+
+    #[test]
+    fn a_part_that_is_unmapped_leaves_the_rest_as_it_is() {
+        let mut regions = Regions::default();
+        regions.born(0x10000, 0x4000, Birth::Block);
+        regions.unmapped(0x11000, 0x1000);
+        let (_, gone) = regions.born(0x12000, 0x10, Birth::Block);
+        assert_eq!(gone, [Extent { start: 0x12000, end: 0x12010, region: 1 }]);
+        assert_eq!(regions.at(0x12010), (1, 0x10000));
+        let (_, gone) = regions.born(0x11800, 0x10, Birth::Block);
+        assert_eq!(gone, [Extent { start: 0x11000, end: 0x12000, region: 1 }]);
+        assert_eq!([regions.at(0x10ff8), regions.at(0x13ff8)], [(1, 0x10000); 2]);
     }
 }

@@ -10,7 +10,7 @@ use crate::log::{Log, Record, Records};
 use crate::order::Turns;
 use crate::paged::Paged;
 use crate::program::{Copied, Program};
-use crate::regions::{Extent, OUTSIDE, RegionId, Regions};
+use crate::regions::{Birth, Extent, OUTSIDE, RegionId, Regions};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
 
@@ -109,10 +109,14 @@ impl Analysis {
                 true => self.read(thread, record.words[0], size),
                 false => self.write(thread, record.words[0], size),
             }
-        } else if matches!(record.kind, Kind::Allocate | Kind::Alloca) {
-            self.born(record.words[0], record.words[1]);
-        } else if record.kind == Kind::Alias {
-            self.alias(record);
+            return;
+        }
+        match record.kind {
+            Kind::Allocate => self.born(record.words[0], record.words[1], Birth::Block),
+            Kind::Alloca => self.born(record.words[0], record.words[1], Birth::Frame),
+            Kind::Free => self.freed(record),
+            Kind::Alias => self.alias(record),
+            _ => {}
         }
     }
 
@@ -130,7 +134,7 @@ impl Analysis {
                 Some(later) => after.clone().nth(later).map(|record| record.words[0]),
             };
             if let Some(address) = address {
-                self.born(address, copy.size);
+                self.born(address, copy.size, Birth::Frame);
             }
         }
     }
@@ -174,10 +178,15 @@ impl Analysis {
         self.uses.entry(address.wrapping_add(size)).0 |= EDGE;
     }
 
+    /// A block is freed, or a piece of memory is mapped no more.
+    pub fn freed(&mut self, record: &Record) {
+        self.regions.end(record.words[0], record.words[1]);
+    }
+
     /// Memory is allocated.
-    pub fn born(&mut self, start: u64, size: u64) {
+    pub fn born(&mut self, start: u64, size: u64, birth: Birth) {
         self.aliases.forget(start, size);
-        let (_, gone) = self.regions.born(start, size);
+        let (_, gone) = self.regions.born(start, size, birth);
         // What was there before the first allocation belongs to region 0; what is in a region goes with it.
         for old in &gone {
             self.close(*old);
@@ -281,9 +290,9 @@ impl Cells {
     }
 
     /// Memory is allocated: its region.
-    pub fn born(&mut self, start: u64, size: u64) -> RegionId {
+    pub fn born(&mut self, start: u64, size: u64, birth: Birth) -> RegionId {
         self.aliases.forget(start, size);
-        let (region, gone) = self.regions.born(start, size);
+        let (region, gone) = self.regions.born(start, size, birth);
         for old in &gone {
             self.remove(*old);
         }
@@ -331,8 +340,24 @@ impl Cells {
         (self.all[cell as usize].piece == Piece { address, size }).then_some(cell)
     }
 
+    /// A block is freed, or so many bytes of a mapping are gone if that is not 0: the cells there.
+    pub fn freed(&mut self, start: u64, bytes: u64) -> Vec<u32> {
+        let cells = match bytes {
+            0 => self.regions.starting_at(start).map_or(Vec::new(), |region| self.of(region).collect()),
+            _ => self.within(start, start.saturating_add(bytes)),
+        };
+        self.regions.end(start, bytes);
+        cells
+    }
+
+    /// The cells of all that was allocated in a stretch of memory.
+    fn within(&self, start: u64, end: u64) -> Vec<u32> {
+        let cells = self.regions.within(start, end).into_iter().flat_map(|region| self.of(region));
+        cells.filter(|cell| (start..end).contains(&self.all[*cell as usize].piece.address)).collect()
+    }
+
     /// The cells of a region that has come into being.
-    pub fn of(&self, region: RegionId) -> std::ops::Range<u32> {
+    fn of(&self, region: RegionId) -> std::ops::Range<u32> {
         self.of_region.get(&region).cloned().unwrap_or(0..0)
     }
 }
@@ -369,12 +394,22 @@ mod tests {
     #[test]
     fn memory_allocated_anew_is_other_memory() {
         let mut analysis = Analysis::default();
-        analysis.born(0x1000, 16);
+        analysis.born(0x1000, 16, Birth::Block);
         analysis.access(1, 0x1000, 8, WRITTEN);
-        analysis.born(0x1000, 16);
+        analysis.born(0x1000, 16, Birth::Block);
         analysis.access(2, 0x1000, 8, WRITTEN);
         analysis.access(1, 0x1000, 4, 0);
         let second = 2;
         assert_eq!(pieces(analysis, second), [(0x1000, 4)]);
+    }
+
+    #[test]
+    fn a_block_is_shared_also_before_and_after_a_part_of_it_is_allocated() {
+        let mut analysis = Analysis::default();
+        analysis.born(0x1000, 0x100, Birth::Block);
+        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.born(0x1080, 8, Birth::Frame);
+        analysis.access(2, 0x1000, 8, 0);
+        assert_eq!(pieces(analysis, 1), [(0x1000, 8)]);
     }
 }

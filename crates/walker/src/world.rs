@@ -9,8 +9,9 @@ use crate::memory::{Memory, Mirror};
 use crate::names::{Names, Origin};
 use crate::objects::{Class, Objects};
 use crate::options::Options;
+use crate::owners::Owners;
 use crate::program::{Position, Program};
-use crate::regions::{OUTSIDE, RegionId};
+use crate::regions::{Birth, OUTSIDE, RegionId};
 use crate::shared::{Analysis, Cells, Sharing};
 use crate::statistics::{Mismatch, Statistics};
 use crate::transactions::Span;
@@ -29,6 +30,7 @@ pub(crate) struct World<'a> {
     pub options: &'a Options,
     pub expressions: Expressions,
     pub memory: Memory,
+    owners: Owners,
     /// Where accesses were left out, what they read.
     pub mirror: Option<Mirror>,
     /// In a first walk, what it finds out about which memory is shared; all that it is for.
@@ -82,6 +84,7 @@ impl<'a> World<'a> {
             options,
             expressions: Expressions::default(),
             memory: Memory::default(),
+            owners: Owners::default(),
             mirror: None,
             survey: None,
             cells: Cells::new(sharing),
@@ -115,6 +118,11 @@ impl<'a> World<'a> {
     #[inline]
     pub fn is_full(&self) -> bool {
         self.draft.events.len() >= self.most_events
+    }
+
+    /// The thread that a term is of.
+    pub fn owner(&mut self, term: TermId) -> Option<ThreadId> {
+        self.owners.of(term, &self.expressions, &self.draft.events)
     }
 
     /// What a cell holds, as a literal.
@@ -258,11 +266,11 @@ impl<'a> World<'a> {
     }
 
     /// Memory was allocated, here in the program.
-    pub fn born(&mut self, start: u64, size: u64, origin: Origin) {
+    pub fn born(&mut self, start: u64, size: u64, (birth, origin): (Birth, Origin)) {
         if let Some(survey) = &mut self.survey {
-            return survey.born(start, size);
+            return survey.born(start, size, birth);
         }
-        let region = self.cells.born(start, size);
+        let region = self.cells.born(start, size, birth);
         self.memory.forget(start, size);
         self.names.set_origin(region, origin);
     }

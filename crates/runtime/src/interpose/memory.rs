@@ -141,11 +141,27 @@ unsafe extern "C" fn mmap_(
 
 extern "C" fn munmap_(address: usize, bytes: usize, place: usize) -> c_int {
     let Some(thread) = begin(place) else { return real::munmap(address, bytes) };
-    log::sync(thread, Kind::Free, place, address as u64, 0);
+    log::sync(thread, Kind::Free, place, address as u64, bytes.next_multiple_of(sys::PAGE) as u64);
     mappings::unmapped(address as u64);
     let result = real::munmap(address, bytes);
     thread.end();
     result
+}
+
+/// The old mapping goes, the new one holds what it held.
+extern "C" fn mremap_(old: usize, bytes: usize, new_bytes: usize, flags: c_int, to: usize, place: usize) -> usize {
+    const FAILED: usize = usize::MAX;
+    let whole = |bytes: usize| bytes.next_multiple_of(sys::PAGE) as u64;
+    let real = || real::mremap(old, bytes, new_bytes, flags, to);
+    let Some(thread) = begin(place) else { return real() };
+    log::sync(thread, Kind::Free, place, old as u64, whole(bytes));
+    let new = real();
+    match new {
+        FAILED => log::sync(thread, Kind::Allocate, place, old as u64, whole(bytes)),
+        _ => log::sync(thread, Kind::Allocate, place, new as u64, whole(new_bytes)),
+    };
+    thread.end();
+    new
 }
 
 interpose! {
@@ -161,6 +177,7 @@ interpose! {
     valloc "rsi" => valloc_;
     pvalloc "rsi" => pvalloc_;
     munmap "rdx" => munmap_;
+    mremap "r9" => mremap_;
 }
 
 /// `mmap` has six arguments: the place of its call goes onto the stack.

@@ -113,6 +113,7 @@ reals! {
     fcntl(file: c_int, command: c_int, argument: *mut c_void) -> c_int;
     swapcontext(from: usize, to: usize) -> c_int;
     setcontext(to: usize) -> c_int;
+    mremap(old: usize, bytes: usize, new_bytes: usize, flags: c_int, to: usize) -> usize;
     shmat(id: c_int, at: *const c_void, flags: c_int) -> usize;
     shmdt(address: usize) -> c_int;
     pthread_kill(thread: usize, signal: c_int) -> c_int;

@@ -165,7 +165,7 @@ kinds! {
     Join = 84, 4;
     /// Memory was allocated: address, size in bytes, order. The place is where the allocator returns to.
     Allocate = 85, 4;
-    /// Memory was given back: address, -, order.
+    /// Memory was given back: address, bytes of a mapping (0 of the allocator), order.
     Free = 86, 4;
     /// Start of a marked transaction: address of its label (a C string, 0 for none), -, order.
     AtomicBegin = 87, 4;

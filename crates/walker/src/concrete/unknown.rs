@@ -4,6 +4,7 @@
 use crate::interpret::{Pause, Step, Walk};
 use crate::log::Record;
 use crate::names::Origin;
+use crate::regions::Birth;
 use foretrace_runtime::record::Kind;
 
 impl Walk<'_, '_> {
@@ -37,7 +38,7 @@ impl Walk<'_, '_> {
                     }
                     _ => Origin::Unknown,
                 };
-                self.world.born(record.words[0], record.words[1], origin);
+                self.world.born(record.words[0], record.words[1], (Birth::Frame, origin));
             }
             Kind::BranchFalse | Kind::BranchTrue | Kind::Switch | Kind::Argument | Kind::Value => self.take(record),
             _ if returns => self.take(record),

@@ -8,6 +8,7 @@ use crate::log::Record;
 use crate::memory::Bytes;
 use crate::names::Origin;
 use crate::program::{Function, demangle};
+use crate::regions::Birth;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{Callee, Op, Operand};
 use foretrace_runtime::record::Kind;
@@ -189,7 +190,7 @@ impl<'a> Walk<'_, 'a> {
     /// The callee has a copy of its own.
     fn by_value(&mut self, given: Word, copy: u64, size: u64, origin: Origin) -> Word {
         self.pin(given, "address");
-        self.world.born(copy, size, origin);
+        self.world.born(copy, size, (Birth::Frame, origin));
         if given.is_known() && given.bits != copy {
             for at in 0..size {
                 let from = given.bits.wrapping_add(at);

@@ -10,7 +10,7 @@ use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Op, TermId, VarId};
+use foretrace_trace::{Op, TermId, VarId, Why};
 
 /// The pieces of an access: shared cells and what lies between them.
 #[derive(Default)]
@@ -226,7 +226,7 @@ impl Walk<'_, '_> {
     /// Bytes that no other thread can have written: what is known of them, if they are still that.
     fn read_own(&mut self, address: u64, found: Bytes) -> Bytes {
         let known = self.world.memory.load(address, found.size);
-        let mut bytes = known;
+        let mut bytes = if known.symbolic { self.own_terms(known) } else { known };
         for byte in (0..found.size).filter(|byte| known.known >> byte & 1 == 0) {
             bytes.put(byte, &found.part(byte, 1));
         }
@@ -237,6 +237,25 @@ impl Walk<'_, '_> {
             self.world.memory.store(address, &bytes);
         }
         self.count_own(bytes.symbolic);
+        bytes
+    }
+
+    /// Memory that seemed one thread's own may hold what another thread has computed: such bytes keep their values here, and there.
+    fn own_terms(&mut self, mut bytes: Bytes) -> Bytes {
+        for at in 0..bytes.size {
+            let Some(slice) = bytes.slices[at as usize] else { continue };
+            let owner = self.world.owner(slice.term).filter(|owner| *owner != self.thread.id);
+            let Some(owner) = owner else { continue };
+            let byte = bytes.part(at, 1);
+            let word = self.world.expressions.join(&byte);
+            self.mismatch("memory of one thread holds what another thread has computed".to_string());
+            if let Some(condition) = self.world.pin(word) {
+                let source = Source { thread: owner, loc: None, at: 0 };
+                self.world.push_unlogged(source, Op::Assume { expr: condition, why: Why::Pin });
+            }
+            bytes.put(at, &Bytes::constant(1, word.bits));
+        }
+        bytes.symbolic = bytes.slices.iter().any(Option::is_some);
         bytes
     }
 

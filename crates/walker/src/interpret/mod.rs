@@ -34,6 +34,7 @@ pub(crate) use thread::{Pause, Step, Thread};
 use crate::log::Record;
 use crate::names::Origin;
 use crate::program::{Function, Program};
+use crate::regions::Birth;
 use crate::value::{Value, Word};
 use crate::world::{Source, World};
 use foretrace_instrument::sidecar::{Instruction, Op, Operand, Type};
@@ -324,7 +325,7 @@ impl<'a> Walk<'_, 'a> {
             self.operation(1);
             let number = self.thread.frames.last().and_then(|frame| frame.function).unwrap_or_default();
             let origin = Origin::Frame { function: number as u32, instruction: index as u32 };
-            self.world.born(record.words[0], record.words[1], origin);
+            self.world.born(record.words[0], record.words[1], (Birth::Frame, origin));
             return self.set_word(index, Word::constant(64, record.words[0]));
         }
         self.operation(1);

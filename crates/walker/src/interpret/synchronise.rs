@@ -5,6 +5,7 @@ use super::thread::{Pause, Step};
 use crate::log::Record;
 use crate::names::Origin;
 use crate::objects::Class;
+use crate::regions::Birth;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
 use foretrace_runtime::record::{
@@ -333,13 +334,17 @@ impl Walk<'_, '_> {
             }
             None => Origin::Unknown,
         };
-        self.world.born(record.words[0], record.words[1], origin);
+        self.world.born(record.words[0], record.words[1], (Birth::Block, origin));
         Ok(())
     }
 
     fn free(&mut self, record: Record) -> Step<()> {
-        let Some(extent) = self.world.cells.regions.starting_at(record.words[0]) else { return Ok(()) };
-        let vars: Box<[VarId]> = self.world.cells.of(extent.region).map(VarId).collect();
+        if let Some(survey) = &mut self.world.survey {
+            survey.freed(&record);
+            return Ok(());
+        }
+        let cells = self.world.cells.freed(record.words[0], record.words[1]);
+        let vars: Box<[VarId]> = cells.into_iter().map(VarId).collect();
         if !vars.is_empty() {
             self.event(record, Op::Free { vars });
         }
