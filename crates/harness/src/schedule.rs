@@ -13,8 +13,9 @@ pub struct Turn {
     pub end: End,
 }
 
-/// A signal handler that ran while the program was recorded: the thread, and the position of the record that it starts with.
-pub type Handler = (String, u64);
+/// A signal handler that ran while the program was recorded: the thread, the position of the record that it starts with, and the signal
+/// if it came from outside of the program, else 0.
+pub type Handler = (String, u64, u64);
 
 /// Up to where a thread runs: the later, the greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,8 +54,8 @@ pub fn as_file<'a>(turns: &[Turn], joins: impl Iterator<Item = (&'a str, u64)>, 
     for (path, at) in joins {
         writeln!(text, "join {path} {at}").expect("into a string");
     }
-    for (path, at) in handlers {
-        writeln!(text, "handler {path} {at}").expect("into a string");
+    for (path, at, signal) in handlers {
+        writeln!(text, "handler {path} {at} {signal}").expect("into a string");
     }
     text
 }

@@ -1,6 +1,6 @@
 //! Did a program do what its schedule says? Its logs against the steps that were expected.
 
-use super::schedule::End;
+use super::schedule::{End, Handler};
 use foretrace_report::SavedStep;
 use foretrace_runtime::record::{Kind, fail};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
@@ -166,12 +166,14 @@ impl Events {
     }
 
     /// Where handlers of signals began, of each thread in order.
-    pub fn handlers(&self) -> Vec<(String, u64)> {
-        let starts = |record: &&Record| record.kind == Kind::HandlerBegin && record.words[0] != 0;
-        let of_thread = |(path, records): (&String, &Vec<Record>)| -> Vec<(String, u64)> {
-            records.iter().filter(starts).map(|record| (path.clone(), record.at)).collect()
+    pub fn handlers(&self) -> Vec<Handler> {
+        let of_thread = |(path, records): (&String, &Vec<Record>)| -> Vec<Handler> {
+            let following = records.iter().skip(1).map(Some).chain([None]);
+            let begun = records.iter().zip(following).filter(|(record, _)| record.kind == Kind::HandlerBegin);
+            let of_program = begun.filter(|(record, _)| record.words[0] != 0); // 0 stands for cancellation
+            of_program.map(|(record, next)| (path.clone(), record.at, from_outside(record, next))).collect()
         };
-        let mut handlers: Vec<(String, u64)> = self.threads.iter().flat_map(of_thread).collect();
+        let mut handlers: Vec<Handler> = self.threads.iter().flat_map(of_thread).collect();
         handlers.sort();
         handlers
     }
@@ -295,6 +297,15 @@ pub(super) fn is_other_half(lower: &Record, next: &Record) -> bool {
         && lower.kind == Kind::Update8
         && next.words[0] == lower.words[0].wrapping_add(8)
         && orders[1] == orders[0] + 1
+}
+
+/// The signal of a handler if the program did not send it, and it is no fault of the thread, else 0.
+fn from_outside(begin: &Record, next: Option<&Record>) -> u64 {
+    let signal = begin.words[0];
+    let was_sent = next.is_some_and(|next| next.kind == Kind::Down);
+    let is_fault = [nix::libc::SIGSEGV, nix::libc::SIGBUS, nix::libc::SIGFPE, nix::libc::SIGILL, nix::libc::SIGABRT]
+        .contains(&(signal as i32));
+    if was_sent || is_fault { 0 } else { signal }
 }
 
 /// What a record can be in a trace.

@@ -66,6 +66,7 @@ pub mod number {
     pub const CLOCK_GETTIME: usize = 228;
     pub const GETRANDOM: usize = 318;
     pub const EXIT_GROUP: usize = 231;
+    pub const KILL: usize = 62;
     pub const TGKILL: usize = 234;
     pub const FALLOCATE: usize = 285;
     pub const MEMBARRIER: usize = 324;

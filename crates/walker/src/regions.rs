@@ -33,6 +33,16 @@ pub(crate) struct Regions {
     last: RegionId,
 }
 
+/// What an allocation makes of the regions.
+pub(crate) struct Born {
+    /// The new one.
+    pub region: RegionId,
+    /// What ends since it takes their place.
+    pub gone: Vec<Extent>,
+    /// Rests of those that are regions now.
+    pub rests: Vec<Extent>,
+}
+
 #[derive(Clone, Copy)]
 struct Live {
     end: u64,
@@ -45,13 +55,13 @@ struct Live {
 }
 
 impl Regions {
-    /// Memory is allocated: its region, and the extents that end since it takes their place.
+    /// Memory is allocated.
     ///
     /// The rest of a block that was not freed is still that block. The rest of anything else is not what it was either: such
     /// rests become regions, too.
-    pub fn born(&mut self, start: u64, size: u64, birth: Birth) -> (RegionId, Vec<Extent>) {
+    pub fn born(&mut self, start: u64, size: u64, birth: Birth) -> Born {
         let end = start.saturating_add(size.max(1));
-        let mut gone = Vec::new();
+        let (mut gone, mut rests) = (Vec::new(), Vec::new());
         for (old_start, old) in self.overlapping(start, end) {
             self.live.remove(&old_start);
             let ended = if old.stays { (old_start.max(start), old.end.min(end)) } else { (old_start, old.end) };
@@ -59,11 +69,11 @@ impl Regions {
             for (from, to) in [(old_start, start), (end, old.end)].into_iter().filter(|(from, to)| from < to) {
                 match old.stays {
                     true => drop(self.live.insert(from, Live { end: to, ..old })),
-                    false => drop(self.insert(from, to, false)),
+                    false => rests.push(Extent { start: from, end: to, region: self.insert(from, to, false) }),
                 }
             }
         }
-        (self.insert(start, end, birth == Birth::Block), gone)
+        Born { region: self.insert(start, end, birth == Birth::Block), gone, rests }
     }
 
     /// A block is freed, or so many bytes of a mapping are gone if that is not 0.
@@ -140,7 +150,7 @@ mod tests {
     fn what_is_left_of_a_frame_is_a_region() {
         let mut regions = Regions::default();
         regions.born(0x1000, 0x100, Birth::Frame);
-        let (_, gone) = regions.born(0x1040, 0x10, Birth::Frame);
+        let Born { gone, .. } = regions.born(0x1040, 0x10, Birth::Frame);
         assert_eq!(gone, [Extent { start: 0x1000, end: 0x1100, region: 1 }]);
         assert_eq!(
             (regions.at(0x1000), regions.at(0x1045), regions.at(0x1050)),
@@ -153,7 +163,7 @@ mod tests {
     fn what_is_left_of_a_block_is_that_block_until_it_is_freed() {
         let mut regions = Regions::default();
         regions.born(0x1000, 0x100, Birth::Block);
-        let (_, gone) = regions.born(0x1040, 0x10, Birth::Frame);
+        let Born { gone, .. } = regions.born(0x1040, 0x10, Birth::Frame);
         assert_eq!(gone, [Extent { start: 0x1040, end: 0x1050, region: 1 }]);
         assert_eq!(
             (regions.at(0x1000), regions.at(0x1045), regions.at(0x1050)),
@@ -161,7 +171,7 @@ mod tests {
         );
         assert_eq!(regions.starting_at(0x1050), None);
         regions.freed(0x1000);
-        let (_, gone) = regions.born(0x1000, 0x10, Birth::Block);
+        let Born { gone, .. } = regions.born(0x1000, 0x10, Birth::Block);
         assert_eq!(gone, [Extent { start: 0x1000, end: 0x1040, region: 1 }]);
         assert_ne!(regions.at(0x1020).0, 1);
     }
@@ -171,10 +181,10 @@ mod tests {
         let mut regions = Regions::default();
         regions.born(0x10000, 0x4000, Birth::Block);
         regions.unmapped(0x11000, 0x1000);
-        let (_, gone) = regions.born(0x12000, 0x10, Birth::Block);
+        let Born { gone, .. } = regions.born(0x12000, 0x10, Birth::Block);
         assert_eq!(gone, [Extent { start: 0x12000, end: 0x12010, region: 1 }]);
         assert_eq!(regions.at(0x12010), (1, 0x10000));
-        let (_, gone) = regions.born(0x11800, 0x10, Birth::Block);
+        let Born { gone, .. } = regions.born(0x11800, 0x10, Birth::Block);
         assert_eq!(gone, [Extent { start: 0x11000, end: 0x12000, region: 1 }]);
         assert_eq!([regions.at(0x10ff8), regions.at(0x13ff8)], [(1, 0x10000); 2]);
     }

@@ -10,7 +10,7 @@ use crate::log::{Log, Record, Records};
 use crate::order::Turns;
 use crate::paged::Paged;
 use crate::program::{Copied, Program};
-use crate::regions::{Birth, Extent, OUTSIDE, RegionId, Regions};
+use crate::regions::{Birth, Born, Extent, OUTSIDE, RegionId, Regions};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
 
@@ -186,7 +186,7 @@ impl Analysis {
     /// Memory is allocated.
     pub fn born(&mut self, start: u64, size: u64, birth: Birth) {
         self.aliases.forget(start, size);
-        let (_, gone) = self.regions.born(start, size, birth);
+        let gone = self.regions.born(start, size, birth).gone;
         // What was there before the first allocation belongs to region 0; what is in a region goes with it.
         for old in &gone {
             self.close(*old);
@@ -292,12 +292,15 @@ impl Cells {
     /// Memory is allocated: its region.
     pub fn born(&mut self, start: u64, size: u64, birth: Birth) -> RegionId {
         self.aliases.forget(start, size);
-        let (region, gone) = self.regions.born(start, size, birth);
+        let Born { region, gone, rests } = self.regions.born(start, size, birth);
         for old in &gone {
             self.remove(*old);
         }
         if self.of_region.contains_key(&OUTSIDE) && !self.here.is_empty() {
             self.here.for_each_stretch(start, start.saturating_add(size), &mut |_, cells| cells.fill(0));
+        }
+        for rest in rests {
+            self.install(rest.region, rest.start);
         }
         self.install(region, start);
         region

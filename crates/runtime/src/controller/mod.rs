@@ -4,6 +4,7 @@
 //! so does one that waits for something. A thread that sleeps in the kernel loses its turn to the [`watchdog`] and
 //! queues at its next counted record.
 
+mod alarms;
 mod replay;
 mod serial;
 mod steer;
@@ -11,6 +12,7 @@ mod target;
 mod waking;
 mod watchdog;
 
+pub use alarms::{begin as begin_alarm, due as due_alarm, take_away};
 pub use replay::{following, is_join_planned, is_time_for_handler, prefer};
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
@@ -80,6 +82,8 @@ pub struct Turn {
     beyond: Cell<u64>,
     /// Before what it waits for its turn.
     stands: Cell<Stands>,
+    /// One more than the count at which it last was given a signal from outside.
+    alarmed: Cell<u64>,
 }
 
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -147,7 +151,21 @@ fn has_turn(thread: &Thread) -> bool {
 #[inline(never)]
 pub fn point(thread: &'static Thread, access: Option<&Access>) {
     let may_go_on = || thread.count() < UNTIL.load(Relaxed);
-    stand(thread, Stands::BeforeCounted, || if may_go_on() { steer::before(thread, access) } else { Next::Hold });
+    loop {
+        stand(thread, Stands::BeforeCounted, || if may_go_on() { steer::before(thread, access) } else { Next::Hold });
+        if !REPLAY.load(Relaxed) || !alarms::come(thread) {
+            break;
+        }
+    }
+    look_up_to(thread, UNTIL.load(Relaxed));
+}
+
+/// The thread asks here again when it has so many counted records, or sooner.
+fn look_up_to(thread: &Thread, until: u64) {
+    if controlled() && has_turn(thread) {
+        let until = if REPLAY.load(Relaxed) { until.min(alarms::next(thread)) } else { until };
+        thread.limit.store(if steer::watching() { 0 } else { until }, Relaxed);
+    }
 }
 
 /// The same before a record that is not counted.
@@ -215,11 +233,19 @@ pub fn outside(thread: &'static Thread) {
     if !controlled() {
         return;
     }
+    come_before_wait(thread);
     LOCK.lock();
     if has_turn(thread) {
         take_turn(thread);
     }
     LOCK.unlock();
+}
+
+/// Signals that came while it waited in the recording come before it does.
+fn come_before_wait(thread: &'static Thread) {
+    if REPLAY.load(Relaxed) && has_turn(thread) {
+        alarms::come(thread);
+    }
 }
 
 /// It goes on from [`outside`].
@@ -239,6 +265,7 @@ fn take_turn(thread: &Thread) {
 
 /// A waiter sleeps until it is released and has the turn; true if it gave up instead.
 pub fn block(thread: &'static Thread, waiter: &Waiter, deadline: Option<Deadline>) -> bool {
+    come_before_wait(thread);
     LOCK.lock();
     if waiter.released() || !controlled() {
         LOCK.unlock();
@@ -479,8 +506,8 @@ fn grant(thread: &'static Thread, until: u64, beyond: u64) {
     thread.turn.beyond.set(beyond);
     LAST.store(thread.number.get() as usize, Relaxed);
     UNTIL.store(until, Relaxed);
-    thread.limit.store(if steer::watching() { 0 } else { until }, Relaxed);
     RUNNING.store(core::ptr::from_ref(thread).cast_mut(), SeqCst);
+    look_up_to(thread, until);
     open(thread);
 }
 

@@ -1,6 +1,7 @@
 //! Who runs in a replay: the schedule says it, line by line, as long as the program goes along.
 
 use core::cell::Cell;
+use core::ffi::c_int;
 use core::fmt::Arguments;
 use core::sync::atomic::{
     AtomicBool, AtomicUsize,
@@ -8,7 +9,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller::target::Target;
-use crate::controller::{Choice, Stands, State, UNTIL, give_up, steer, target};
+use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, steer, target};
 use crate::interpose::{self, signals};
 use crate::mode;
 use crate::sys::{self, PAGE};
@@ -33,7 +34,7 @@ struct Plan {
     /// Where threads are joined.
     joins: Cell<&'static [Line]>,
     position: Cell<usize>,
-    /// Where handlers of signals began in the recording.
+    /// Where handlers of signals began in the recording, in order; those of signals from outside with the signal.
     handlers: Cell<&'static [Line]>,
 }
 
@@ -69,8 +70,25 @@ pub fn is_time_for_handler(thread: &Thread) -> bool {
         return true;
     }
     let (path, count) = (thread.path(), thread.count());
-    let later = PLAN.handlers.get().iter().filter(|handler| handler.path == path.bytes() && handler.at >= count);
-    later.map(|handler| handler.at).min().is_none_or(|next| next == count)
+    let mut later = handlers_from(path.bytes(), count).filter(|handler| handler.first == 0);
+    later.next().is_none_or(|next| next.at == count)
+}
+
+/// Where the next signal from outside came in the recording of this thread, and which.
+pub fn next_alarm(thread: &Thread) -> Option<(u64, c_int)> {
+    if !FOLLOWING.load(SeqCst) || PLAN.handlers.get().is_empty() {
+        return None;
+    }
+    let path = thread.path();
+    let mut later = handlers_from(path.bytes(), thread.count()).filter(|handler| handler.first != 0);
+    later.next().map(|handler| (handler.at, handler.first as c_int))
+}
+
+/// Of a thread, from this count on; the schedule has them in order.
+fn handlers_from(path: &[u8], count: u64) -> impl Iterator<Item = &'static Line> {
+    let handlers = PLAN.handlers.get();
+    let from = handlers.partition_point(|handler| (handler.path, handler.at) < (path, count));
+    handlers[from..].iter().take_while(move |handler| handler.path == path)
 }
 
 fn read(name: &[u8]) -> Option<&'static [u8]> {
@@ -105,7 +123,7 @@ fn parse_all(lines: impl Iterator<Item = &'static [u8]> + Clone) -> Result<&'sta
     let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
     for (index, line) in lines.enumerate() {
         let line = parse(line).ok_or(
-            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join` or `handler <path> <at>`",
+            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join <path> <at>` or `handler <path> <at> [<signal>]`",
         )?;
         // SAFETY: there is room for all of them.
         unsafe { memory.cast::<Line>().add(index).write(line) };
@@ -157,7 +175,10 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
     match thread.turn.state.get() {
         State::Ready => Some(Choice::RunBeyond(thread, at + 1, line.beyond)),
         // What it sleeps for, another thread may bring about.
-        State::Outside if STALLED.load(Relaxed) >= SOON => helper(thread).or(Some(Choice::Wait)),
+        State::Outside if STALLED.load(Relaxed) >= SOON => {
+            alarms::prod(thread);
+            helper(thread).or(Some(Choice::Wait))
+        }
         State::Outside => Some(Choice::Wait),
         State::Blocked if thread.turn.deadline.get().is_some() || may_end_early(thread) => {
             Some(give_up(thread, at + 1 - thread.count()))
@@ -243,6 +264,7 @@ pub fn leave(why: Arguments) {
 
 fn end(arguments: Arguments) {
     FOLLOWING.store(false, SeqCst);
+    alarms::give_back();
     let mut path = Text::<4200>::new();
     path.push(mode::directory());
     path.push(b"/replay\0");

@@ -48,6 +48,8 @@ pub enum Source {
     Instruction,
     /// `getpid`, `getppid`, `gettid`: told, never given again, since signals are sent to such numbers.
     Number,
+    /// A signal that the program did not send; the detail is its number.
+    Signal,
 }
 
 /// The kind of a call with its detail.
@@ -69,6 +71,7 @@ impl Key {
             6 => "time",
             7 => "clock",
             8 => "processor counter",
+            10 => "signal",
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
         }
@@ -128,6 +131,26 @@ pub fn number(detail: u8, real: impl FnOnce() -> i64) -> i64 {
     kept::keep(thread, key, real, core::ptr::null(), 0);
     thread.end();
     real
+}
+
+/// `siginfo_t`, in words.
+pub type Information = [u64; 16];
+
+/// A signal came that the program did not send, with this information.
+pub fn keep_signal(thread: &'static Thread, signal: c_int, information: &Information) {
+    thread.occupy();
+    let key = Key::new(Source::Signal, signal as u8);
+    kept::keep(thread, key, 0, information.as_ptr().cast(), size_of::<Information>());
+    thread.end();
+}
+
+/// The same signal comes in a replay; without stored information the signal's number is all that there is.
+pub fn give_signal(thread: &Thread, signal: c_int, information: &mut Information) {
+    let key = Key::new(Source::Signal, signal as u8);
+    let bytes = size_of::<Information>();
+    if stored::give(thread, key, information.as_mut_ptr().cast(), bytes, &|_| bytes).is_none() {
+        information[0] = signal as u64;
+    }
 }
 
 /// Lines that are noted, at most.

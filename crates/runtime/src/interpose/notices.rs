@@ -162,23 +162,32 @@ pub fn notice_cancellation(thread: &'static Thread) {
     thread.stop_at_limit();
 }
 
-/// A signal arrived, with what the kernel says of it (`siginfo_t`, or its first words). No hook is under way.
-pub fn arrived(thread: &'static Thread, signal: c_int, code: c_int, place: usize) {
-    const SENT_BY_KILL: c_int = 0;
-    const QUEUED: c_int = -1;
+/// What `siginfo_t` says of a signal that went to one thread.
+pub const TO_THREAD: c_int = -6;
+const SENT_BY_KILL: c_int = 0;
+const QUEUED_BY_CALL: c_int = -1;
+
+/// Whether the kernel sent a signal that is no fault: for a timer, a child process, a queue, input.
+pub fn is_of_kernel(code: c_int) -> bool {
+    !matches!(code, SENT_BY_KILL | QUEUED_BY_CALL | TO_THREAD)
+}
+
+/// A signal arrived, with what the kernel says of it (`siginfo_t`, or its first words). No hook is under way. Whether it is one that the
+/// program sent.
+pub fn arrived(thread: &'static Thread, signal: c_int, code: c_int, place: usize) -> bool {
     const OF_TIMER: c_int = -2;
     const OF_MESSAGE_QUEUE: c_int = -3;
     const OF_ASYNCHRONOUS_IO: c_int = -4;
-    const TO_THREAD: c_int = -6;
     const CHILD: c_int = 17;
     const ALARMS: [c_int; 3] = [14, 26, 27];
     const INPUT: c_int = 29;
     match code {
-        SENT_BY_KILL | QUEUED | TO_THREAD => {
+        SENT_BY_KILL | QUEUED_BY_CALL | TO_THREAD => {
             thread.begin();
             let number = signal as u64;
-            let _ = down(thread, thread.number.get(), number, place) || down(thread, PROCESS, number, place);
+            let was_sent = down(thread, thread.number.get(), number, place) || down(thread, PROCESS, number, place);
             thread.end();
+            return was_sent;
         }
         OF_TIMER => unseen::mark(thread, What::of(c"a timer's signal", TIMERS), place),
         OF_MESSAGE_QUEUE => unseen::mark(thread, What::anything(c"a message queue's signal"), place),
@@ -190,6 +199,7 @@ pub fn arrived(thread: &'static Thread, signal: c_int, code: c_int, place: usize
         _ if signal == INPUT => unseen::mark(thread, What::anything(c"a signal of input"), place),
         _ => {} // what the thread itself did
     }
+    false
 }
 
 /// Where `siginfo_t` says who sent the signal, in words of 32 bits.

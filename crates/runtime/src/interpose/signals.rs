@@ -19,6 +19,7 @@ use core::sync::atomic::{
 
 use super::{notices, real};
 use crate::controller;
+use crate::feed;
 use crate::hooks::held;
 use crate::log;
 use crate::mode;
@@ -206,6 +207,7 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
     unsafe {
         match thread {
             None => unrecorded(signal, information, context),
+            Some(thread) if comes_elsewhere(thread, signal, information) => {}
             Some(thread) if !thread.occupied() && is_time(thread, signal, synchronous(signal, information)) => {
                 if synchronous(signal, information) {
                     held::faulted(thread, *information.cast::<u64>().add(FAULT_ADDRESS));
@@ -223,6 +225,55 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
 fn is_time(thread: &Thread, signal: c_int, synchronous: bool) -> bool {
     let is_handled = WISHES[signal as usize].handler.load(Acquire) > IGNORE;
     synchronous || !is_handled || !controller::replaying() || controller::is_time_for_handler(thread)
+}
+
+/// Whether a signal came from outside of the program in a replay that has such signals where the recording had them. It is over then.
+///
+/// # Safety
+/// The kernel's description of a signal.
+unsafe fn comes_elsewhere(thread: &'static Thread, signal: c_int, information: *const c_void) -> bool {
+    if !controller::replaying() || !controller::following() {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    let code = unsafe { *information.cast::<c_int>().add(notices::CODE) };
+    let is_handled = WISHES[signal as usize].handler.load(Acquire) > IGNORE;
+    let is_prodded = code == notices::TO_THREAD && controller::due_alarm(thread) == Some(signal);
+    if !is_handled || FATAL.contains(&signal) || !(notices::is_of_kernel(code) || is_prodded) {
+        return false;
+    }
+    let comes_here = !thread.occupied() && controller::begin_alarm(thread, signal);
+    if !(comes_here && again(thread, signal)) {
+        controller::take_away(signal);
+    }
+    true
+}
+
+/// A signal from outside, here as in the recording. The thread is inside of a hook. False if the program has no handler for it.
+pub fn come_again(thread: &'static Thread, signal: c_int) -> bool {
+    if WISHES[signal as usize].handler.load(Acquire) <= IGNORE {
+        return false;
+    }
+    let error = sys::errno();
+    thread.end();
+    let came = again(thread, signal);
+    thread.occupy();
+    sys::set_errno(error);
+    came
+}
+
+/// The same outside of hooks: with the information that came with it, and without a context.
+fn again(thread: &'static Thread, signal: c_int) -> bool {
+    let wish = &WISHES[signal as usize];
+    let (mut information, mut context) = ([0u64; 16], [0u64; CONTEXT_WORDS]);
+    feed::give_signal(thread, signal, &mut information);
+    let itself = if wish.flags.load(Relaxed) & NOT_DEFERRED == 0 { bit(signal) } else { 0 };
+    let before = block_all();
+    set_mask(before | wish.mask.load(Relaxed) | itself);
+    // SAFETY: of the sizes that the kernel gives.
+    unsafe { handle(thread, signal, (&raw mut information).cast(), (&raw mut context).cast()) };
+    set_mask(before);
+    true
 }
 
 /// A thread that is not recorded: the program's handler, or what would happen without us.
@@ -275,7 +326,11 @@ unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_voi
     log::sync(thread, Kind::HandlerBegin, 0, signal as u64, handler as u64);
     thread.end();
     // SAFETY: the kernel's words.
-    notices::arrived(thread, signal, unsafe { *information.cast::<c_int>().add(notices::CODE) }, 0);
+    let was_sent = notices::arrived(thread, signal, unsafe { *information.cast::<c_int>().add(notices::CODE) }, 0);
+    if !was_sent && !FATAL.contains(&signal) {
+        // SAFETY: as above.
+        feed::keep_signal(thread, signal, unsafe { &*information.cast() });
+    }
     let outer = thread.deferred.handler.get();
     if outer == 0 {
         thread.deferred.handler.set((&raw const outer) as usize);

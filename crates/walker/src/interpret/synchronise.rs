@@ -22,7 +22,7 @@ impl Walk<'_, '_> {
             self.world.alias(&record);
             return Ok(());
         }
-        if self.world.survey.is_some() && record.kind != Kind::Allocate {
+        if self.world.survey.is_some() && !matches!(record.kind, Kind::Allocate | Kind::Free) {
             return Ok(());
         }
         self.operation(u64::from(is_of_threads(record.kind)));

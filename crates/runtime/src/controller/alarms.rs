@@ -1,0 +1,68 @@
+//! Signals of timers and of other programs in a replay. They come at any moment, so a replay follows a recording only if they come where
+//! they came there: the thread's count of records says where, the schedule which, and the feed with what information. While the
+//! schedule is followed those that really arrive are taken away.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::replay;
+use crate::interpose::signals;
+use crate::sys::call;
+use crate::threads::Thread;
+
+/// Signals that arrived while the schedule was followed, and were not given to a thread since: a bit for each.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// The signal that came in the recording where the thread is now.
+pub fn due(thread: &Thread) -> Option<c_int> {
+    let (at, signal) = replay::next_alarm(thread)?;
+    (at == thread.count() && thread.turn.alarmed.get() != at + 1).then_some(signal)
+}
+
+/// Up to which count the thread may go without a look.
+pub fn next(thread: &Thread) -> u64 {
+    replay::next_alarm(thread).map_or(u64::MAX, |(at, _)| at)
+}
+
+/// Lets all come that are due; the thread is inside of a hook, has the turn, and has done nothing in the hook yet.
+pub fn come(thread: &'static Thread) -> bool {
+    let mut came = false;
+    while let Some(signal) = due(thread) {
+        thread.turn.alarmed.set(thread.count() + 1); // its handler's first record asks here, too
+        if !signals::come_again(thread, signal) {
+            break;
+        }
+        TAKEN.fetch_and(!(1 << (signal - 1)), Relaxed);
+        came = true;
+    }
+    came
+}
+
+/// Whether this signal is due, which then comes.
+pub fn begin(thread: &Thread, signal: c_int) -> bool {
+    let is_due = due(thread) == Some(signal);
+    if is_due {
+        thread.turn.alarmed.set(thread.count() + 1);
+    }
+    is_due
+}
+
+/// A signal arrived that the schedule has elsewhere, or not at all.
+pub fn take_away(signal: c_int) {
+    TAKEN.fetch_or(1 << (signal - 1), Relaxed);
+}
+
+/// A thread sleeps in the kernel where a signal came in the recording, so perhaps until one comes.
+pub fn prod(thread: &Thread) {
+    if let Some(signal) = due(thread) {
+        call!(TGKILL, call!(GETPID, 0), thread.tid.load(Relaxed), signal);
+    }
+}
+
+/// The schedule is over: what was taken away comes after all.
+pub fn give_back() {
+    let taken = TAKEN.swap(0, Relaxed);
+    for signal in (1..=64).filter(|signal| taken >> (signal - 1) & 1 != 0) {
+        call!(KILL, call!(GETPID, 0), signal);
+    }
+}
