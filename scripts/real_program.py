@@ -57,10 +57,11 @@ class Experiment:
     `given` are files that it finds, by name. `prepare` is called with the folder before each run of the program, `drive` while it runs.
     """
 
-    def __init__(self, options, name, command, given=None, prepare=None, drive=None, parallel=False):
+    def __init__(self, options, name, command, given=None, prepare=None, drive=None, parallel=False, atomic="functions"):
         self.options = options
         self.name = name
         self.mode = ["--parallel"] if parallel else ["--serial", "--seed", options.seed]
+        self.atomic = atomic
         self.prepare = prepare or (lambda folder: None)
         self.drive = drive or (lambda: None)
         self.folder = options.work / name
@@ -82,7 +83,7 @@ class Experiment:
     def record(self):
         say(f"{self.name}: recording")
         before = time.monotonic()
-        self.run_program("record", "-o", self.recording, *self.mode, "--atomic", "functions")
+        self.run_program("record", "-o", self.recording, *self.mode, "--atomic", self.atomic)
         self.foretrace("check", self.trace())
         print(f"\n{self.name}: {NAME} {' '.join(self.command[2:])}")
         print(f"recorded and walked in {time.monotonic() - before:.1f} s: {size(self.recording):,} bytes of logs")
@@ -92,7 +93,7 @@ class Experiment:
 
     def predict(self):
         say(f"{self.name}: predicting")
-        limits = ["--budget", self.options.budget, "--witness-dir", self.witnesses]
+        limits = ["--time-limit", self.options.budget, "--witness-dir", self.witnesses]
         nothing, something, undecided = 0, 1, 3
         before = time.monotonic()
         report = self.foretrace("predict", self.trace(), *limits, allowed=(nothing, something, undecided), capture=True)
@@ -111,18 +112,19 @@ class Experiment:
 
     def replay(self):
         classes = classes_of(self.witnesses)
-        reached = 0
+        ways = {"to the letter": 0, "another way": 0, "not": 0}
         chosen = list(classes.items())[: self.options.classes]
         print(f"\n{len(classes)} classes with a witness; replayed: the first {len(chosen)}\n")
         before = time.monotonic()
         for number, (locations, (path, witness)) in enumerate(chosen, start=1):
             say(f"{self.name}: replaying {number}")
             verdict = json.loads(self.run_program("replay", path, "--format", "json", allowed=(0, 1), capture=True))
-            reached += verdict["followed"] + verdict["another_way"]
+            ways["to the letter" if verdict["followed"] else "another way" if verdict["another_way"] else "not"] += 1
             print(f"{number:>3}  {witness['pattern']}  {variable(witness)}")
             print(f"     {'  '.join(locations)}")
             print(f"     {outcome(verdict)}", flush=True)
-        print(f"\nreached: {reached} of {len(chosen)}, in {time.monotonic() - before:.1f} s")
+        counts = ", ".join(f"{count} {way}" for way, count in ways.items())
+        print(f"\nreached: {counts}; {len(chosen)} in {time.monotonic() - before:.1f} s", flush=True)
 
 
 def size(recording):
@@ -131,7 +133,7 @@ def size(recording):
 
 def classes_of(witnesses):
     """Locations of first, remote and second -> one witness, in the order of the trace."""
-    found = [(path, json.loads(path.read_text())) for path in witnesses.glob("*.json")]
+    found = [(path, json.loads(path.read_text())) for path in witnesses.glob("witness-*.json")]
     found.sort(key=lambda entry: triple(entry[1]))
     classes = {}
     for path, witness in found:
