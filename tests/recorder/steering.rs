@@ -88,3 +88,18 @@ fn what_the_program_did_is_said_first() {
     assert!(told.starts_with("passed: exit status 0, 3 of 3 times (the recorded run: 0)\n"), "{told}");
     assert!(told.contains("\ndid not reach the triple, 3 of 3 times: thread 0.2 never came "), "{told}");
 }
+
+/// Of a class that is off the path after the remote access, the schedule up to there is proved. The program goes on to second.
+#[test]
+fn a_schedule_proved_up_to_the_remote_access_leads_to_the_triple() {
+    let workshop = Workshop::build(&source("moved-index.c"), &[]);
+    assert_eq!(workshop.record("run", &["--seed", "1"]), json!({"code": 0}));
+    let predicted = ran(&mut workshop.shell("foretrace predict run --witness-dir files"));
+    assert!(predicted.out.contains("1 off the path (1 after-remote;"), "{}", predicted.out);
+    let listed = ran(&mut workshop.shell("ls files")).out;
+    let file = PathBuf::from("files").join(listed.trim());
+    assert!(listed.starts_with("off-path-"), "{listed}");
+    let report = replay(&workshop, &file, "--times 3", "");
+    assert_eq!((&report["followed"], &report["status"]), (&json!(3), &json!(0)), "{report}");
+    assert_eq!(report["endings"], json!([{"code": 1, "times": 3}]), "the program sees the torn count");
+}

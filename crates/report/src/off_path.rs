@@ -45,7 +45,7 @@ pub(super) fn write(
         write_line(names, number + 1, group[0], group.len() - 1, out)?;
     }
     match groups.len().saturating_sub(MOST_LISTED) {
-        0 => writeln!(out, "   (--off-path lists all {}, with their schedules)", plural(listed.len() as u64, "class")),
+        0 => writeln!(out, "   (--off-path shows {} with the schedules)", plural(listed.len() as u64, "class")),
         more => writeln!(out, "   and {more} more (--off-path lists all, with their schedules)"),
     }
 }
