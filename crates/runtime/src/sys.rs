@@ -4,7 +4,6 @@ use core::arch::asm;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::AtomicU32;
 
-use crate::feed::clock;
 
 pub const EINTR: c_int = 4;
 pub const EAGAIN: c_int = 11;
@@ -42,6 +41,7 @@ pub mod number {
     pub const MMAP: usize = 9;
     pub const MUNMAP: usize = 11;
     pub const MADVISE: usize = 28;
+    pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const IOCTL: usize = 16;
     pub const PWRITE: usize = 18;
@@ -111,7 +111,7 @@ impl Timespec {
     }
 
     /// What passes between two moments.
-    fn since(self, other: Timespec) -> Timespec {
+    pub fn since(self, other: Timespec) -> Timespec {
         let nanoseconds = self.nanoseconds - other.nanoseconds;
         let borrow = i64::from(nanoseconds < 0);
         Timespec {
@@ -135,16 +135,6 @@ impl Timespec {
 pub struct Deadline {
     pub clock: c_int,
     pub at: Timespec,
-}
-
-impl Deadline {
-    /// The same moment by the monotonic clock of the system. The program's own clocks may be those of a recording.
-    pub fn monotonic(self) -> Timespec {
-        if self.clock == CLOCK_MONOTONIC && !clock::shifted(self.clock) {
-            return self.at;
-        }
-        now(CLOCK_MONOTONIC).plus(self.at.since(clock::now(self.clock)))
-    }
 }
 
 pub fn now(clock: c_int) -> Timespec {
@@ -311,7 +301,8 @@ pub fn gone(tid: c_int) -> bool {
 
 /// Ends the process by this signal, whatever handlers say.
 pub fn die_by(signal: c_int) -> ! {
-    crate::interpose::signals::set_default(signal);
+    let default = [0_usize; 4]; // the kernel's sigaction: SIG_DFL, no flags, no restorer, an empty mask
+    call!(RT_SIGACTION, signal, &raw const default, 0, 8);
     let bit: u64 = 1 << (signal - 1);
     const UNBLOCK: usize = 1;
     call!(RT_SIGPROCMASK, UNBLOCK, &raw const bit, 0, 8);

@@ -89,6 +89,16 @@ pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&
     result
 }
 
+impl Deadline {
+    /// The same moment by the monotonic clock of the system. The program's own clocks may be those of a recording.
+    pub fn monotonic(self) -> Timespec {
+        if self.clock == sys::CLOCK_MONOTONIC && !shifted(self.clock) {
+            return self.at;
+        }
+        sys::now(sys::CLOCK_MONOTONIC).plus(self.at.since(now(self.clock)))
+    }
+}
+
 /// The same moment by the real clock.
 pub fn real(deadline: Deadline) -> Deadline {
     if !shifted(deadline.clock) {
