@@ -11,7 +11,9 @@ use std::{env, fs};
 const NAME: &str = "foretrace_runtime";
 
 fn main() {
-    let source = Path::new("../runtime/src");
+    let source =
+        env::var_os("DEP_FORETRACE_RUNTIME_SOURCE_SOURCE").expect("foretrace-runtime says where its sources are");
+    let source = Path::new(&source);
     println!("cargo::rerun-if-changed={}", source.display());
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
