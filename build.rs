@@ -1,8 +1,14 @@
-//! Makes the built binary find the libz3 that `scripts/setup` unpacked.
+//! Makes the built binary find libz3: where `scripts/install` puts it, beside the binary, else where `scripts/setup` unpacked it.
+//! With `FORETRACE_RUN_PATH` set, there alone.
 
 fn main() {
     println!("cargo:rerun-if-env-changed=Z3_LIBRARY_PATH_OVERRIDE");
+    println!("cargo:rerun-if-env-changed=FORETRACE_RUN_PATH");
     if std::env::var_os("CARGO_FEATURE_VENDORED").is_some() {
+        return;
+    }
+    if let Ok(path) = std::env::var("FORETRACE_RUN_PATH") {
+        println!("cargo:rustc-link-arg=-Wl,-rpath,{path}");
         return;
     }
     let Ok(dir) = std::env::var("Z3_LIBRARY_PATH_OVERRIDE") else {
@@ -12,5 +18,5 @@ fn main() {
         std::path::Path::new(&dir).join("libz3.so").exists(),
         "libz3.so is missing in {dir}: run scripts/setup first"
     );
-    println!("cargo:rustc-link-arg=-Wl,-rpath,$ORIGIN/../../third_party/z3:{dir}");
+    println!("cargo:rustc-link-arg=-Wl,-rpath,$ORIGIN/../lib/foretrace:$ORIGIN/../../third_party/z3:{dir}");
 }

@@ -12,4 +12,16 @@ example: setup
 
 # Takes over changed snapshots of what people see, after a look at the difference.
 snapshots:
-    INSTA_UPDATE=always cargo test --locked --test cli --test recorder --test litmus --test explain
+    INSTA_UPDATE=always cargo test --locked --workspace --test cli --test recorder --test litmus --test explain
+
+# Installs for this user, or where PREFIX says: just install --prefix DIR
+install *WHERE:
+    scripts/install {{WHERE}}
+
+# An archive and a Debian package, in target/release-files.
+release:
+    scripts/release
+
+# The pages as a book, in target/book; needs mdbook.
+book:
+    mdbook build

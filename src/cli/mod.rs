@@ -13,6 +13,7 @@ mod cutpoints;
 mod explain;
 mod files;
 mod info;
+mod man;
 mod predict;
 mod progress;
 mod record;
@@ -73,7 +74,7 @@ Exit codes:
   3  nothing found, but not everything was decided (time limit, Ctrl-C)
 
 Environment:
-  FORETRACE_LOG  what is logged to stderr, such as `info` or `foretrace::solve=debug`
+  FORETRACE_LOG  what is logged to stderr, such as `info` or `foretrace_solve=debug`
   NO_COLOR       no colours, also on a terminal
 
 Examples:
@@ -107,6 +108,8 @@ enum Command {
     Info(info::Args),
     Check(check::Args),
     Completions(completions::Args),
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Runs the command that the arguments name.
@@ -118,7 +121,7 @@ pub fn main() -> ExitCode {
     since_start();
     let cli = Cli::parse();
     start_logging();
-    // Whoever stops listening to a verdict has not heard that all is well.
+    // If stdout closes early, do not report success: the reader has not seen the verdict.
     let unheard = match cli.command {
         Command::Predict(_)
         | Command::Explain(_)
@@ -149,6 +152,7 @@ pub fn main() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match result {
         Ok(outcome) => outcome.into(),
@@ -198,7 +202,7 @@ fn start_logging() {
         .init();
 }
 
-/// Whether whoever reads our output has heard enough, such as `head`.
+/// Whether the reader of our output closed it early, as `head` does.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let kind = |cause: &(dyn std::error::Error + 'static)| {
         let json = || cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
@@ -207,7 +211,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| kind(cause) == Some(std::io::ErrorKind::BrokenPipe))
 }
 
-/// Says something on stderr. Where nobody can hear it there is nothing better to do than to go on.
+/// Writes a message to stderr. If stderr is closed, the run goes on.
 fn say(message: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{message}");
 }
