@@ -1,0 +1,150 @@
+//! The pages: their links lead somewhere, the book holds them all, and the answers of ARCHITECTURE are files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The pages at the root and in `docs/`.
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+        .iter()
+        .map(|name| crate::root().join(name))
+        .collect();
+    pages.push(crate::root().join("examples/programs/README.md"));
+    pages.extend(files_of_book());
+    pages
+}
+
+fn files_of_book() -> Vec<PathBuf> {
+    let entries =
+        std::fs::read_dir(crate::root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
+    entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A page's text without what stands between fences.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let lines = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Where the links of a page lead.
+fn links(text: &str) -> Vec<String> {
+    let after = prose(text);
+    let targets = after.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.map(str::to_owned).collect()
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text);
+    let headings =
+        headings.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let anchor = |heading: &str| -> String {
+        let kept = heading
+            .to_lowercase()
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+            .collect::<String>();
+        kept.replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut seen = 0;
+    for page in pages() {
+        for link in links(&read(&page)) {
+            if link.starts_with("http://") || link.starts_with("https://") {
+                continue;
+            }
+            seen += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.with_file_name("").join(file) };
+            assert!(target.exists(), "{}: there is no {link}", page.display());
+            let has_anchor = anchor.is_empty() || anchors(&read(&target)).contains(anchor);
+            assert!(has_anchor, "{}: {} has no heading for #{anchor}", page.display(), target.display());
+        }
+    }
+    assert!(seen > 40, "{seen} links");
+}
+
+#[test]
+fn the_book_holds_every_page() {
+    let docs = crate::root().join("docs");
+    let chapters: BTreeSet<PathBuf> =
+        links(&read(&docs.join("SUMMARY.md"))).iter().map(|link| docs.join(link)).collect();
+    for page in files_of_book() {
+        assert!(page.ends_with("SUMMARY.md") || chapters.contains(&page), "docs/SUMMARY.md lacks {}", page.display());
+    }
+}
+
+/// The paths between backticks in a text: what has a slash, or is the name of a file at the root.
+fn paths(text: &str) -> Vec<String> {
+    let text = prose(text);
+    let spans = text.split('`').skip(1).step_by(2);
+    spans.filter(|span| span.contains('/') && !span.starts_with("//") && !span.contains([' ', '*', '<'])).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_answers_of_architecture_are_files() {
+    let text = read(&crate::root().join("ARCHITECTURE.md"));
+    let section = text.split("## Where is …?").nth(1).expect("a section of questions");
+    let section = section.split("\n## ").next().expect("it ends");
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ") && line.contains('?')).collect();
+    assert!(rows.len() >= 20, "{} questions", rows.len());
+    for row in rows {
+        let answers = paths(row);
+        assert!(!answers.is_empty(), "no file answers: {row}");
+        for path in answers {
+            assert!(crate::root().join(&path).exists(), "there is no {path}: {row}");
+        }
+    }
+}
+
+#[test]
+fn the_recipes_of_contributing_name_files_that_exist() {
+    let paths = paths(&read(&crate::root().join("CONTRIBUTING.md")));
+    assert!(paths.len() > 30, "{} paths", paths.len());
+    for path in paths {
+        assert!(crate::root().join(&path).exists(), "CONTRIBUTING.md names {path}, which does not exist");
+    }
+}
+
+#[test]
+fn switches_of_tests_are_read_somewhere() {
+    let text = read(&crate::root().join("CONTRIBUTING.md"));
+    let section =
+        text.split("## Switches of tests").nth(1).expect("a list of switches").split("\n## ").next().expect("it ends");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let names: Vec<&str> = rows.map(|row| row.split('=').next().expect("a name")).collect();
+    assert!(names.len() >= 5, "{names:?}");
+    let sources = sources();
+    for name in names.into_iter().filter(|name| !["INSTA_UPDATE", "PROPTEST_CASES"].contains(name)) {
+        assert!(sources.iter().any(|text| text.contains(name)), "nothing reads {name}");
+    }
+}
+
+/// The texts of all tests and scripts.
+fn sources() -> Vec<String> {
+    let mut open: Vec<PathBuf> = ["tests", "scripts", "crates"].iter().map(|name| crate::root().join(name)).collect();
+    let mut texts = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if entry.is_dir() {
+                open.push(entry);
+            } else if let Ok(text) = std::fs::read_to_string(&entry) {
+                texts.push(text);
+            }
+        }
+    }
+    texts
+}

@@ -1,0 +1,60 @@
+//! Scripts, recipes and the workflow: the shell can read them, and what they call is there.
+
+use std::process::Command;
+
+/// The commands of the justfile, with the recipe that each belongs to.
+fn recipes() -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(crate::root().join("justfile")).expect("a justfile");
+    let mut name = String::new();
+    let mut recipes = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        match line.strip_prefix("    ") {
+            Some(command) => recipes.push((name.clone(), command.trim_start_matches('@').to_owned())),
+            None => name = line.split([':', ' ']).next().expect("a name").to_owned(),
+        }
+    }
+    recipes
+}
+
+fn is_read_by_the_shell(arguments: &[&str]) -> bool {
+    Command::new("sh").arg("-n").args(arguments).current_dir(crate::root()).status().expect("a shell").success()
+}
+
+#[test]
+fn the_shell_can_read_each_recipe() {
+    let recipes = recipes();
+    assert!(recipes.len() >= 4, "{recipes:?}");
+    for (name, command) in recipes {
+        assert!(is_read_by_the_shell(&["-c", &command]), "{name}: {command}");
+        let called = command.split(' ').next().expect("a word");
+        if called.contains('/') {
+            assert!(crate::root().join(called).exists(), "{name}: there is no {called}");
+        }
+        for test in command.split("--test ").skip(1).filter_map(|rest| rest.split(' ').next()) {
+            let tests = crate::root().join("tests");
+            let is_there = tests.join(test).join("main.rs").exists() || tests.join(format!("{test}.rs")).exists();
+            assert!(is_there, "{name}: there is no test {test}");
+        }
+    }
+}
+
+#[test]
+fn the_shell_can_read_each_script() {
+    let mut shell_scripts = 0;
+    for entry in std::fs::read_dir(crate::root().join("scripts")).expect("scripts/") {
+        let path = entry.expect("an entry").path();
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        if text.starts_with("#!/bin/sh") {
+            shell_scripts += 1;
+            assert!(is_read_by_the_shell(&[path.to_str().expect("a name")]), "{}", path.display());
+        }
+    }
+    assert!(shell_scripts >= 5, "{shell_scripts}");
+}
+
+#[test]
+fn the_workflow_runs_what_continuous_integration_runs() {
+    let workflow = std::fs::read_to_string(crate::root().join(".github/workflows/ci.yml")).expect("a workflow");
+    assert!(workflow.contains("run: .ci/run"), "{workflow}");
+    assert!(crate::root().join(".ci/run").exists());
+}
