@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', value_parser = one_of(ASKED))]
     models: Option<Vec<Option<Model>>>,
 
-    /// Of how many candidates that ctp refutes and another model does not the reason is looked for
+    /// Explain at most N of the candidates that ctp refutes and another model allows
     #[arg(long, value_name = "N", default_value = "100")]
     reasons: usize,
 

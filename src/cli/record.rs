@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value = "512M", value_parser = bytes)]
     max_size: u64,
 
-    /// Keep only the last events of each thread: at least so many, at most about twice as many. The trace starts where the logs of all
+    /// Keep only the last events of each thread: at least N, at most about twice as many. The trace starts where the logs of all
     /// threads do; it cannot be replayed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     window: Option<u64>,

@@ -37,7 +37,7 @@ pub struct Args {
     /// A file of `predict --witness-dir`, or the folder of a recording, whose own schedule is then replayed
     witness: PathBuf,
 
-    /// Replay so many times and count; the program's output is thrown away
+    /// Replay N times and count; the program's output is thrown away
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
 

@@ -1,7 +1,7 @@
 //! The models side by side: how many candidates each leaves, and why `ctp` refutes what another allows.
 //!
-//! What orders and locks refute is counted and gone. The rest goes through in blocks (`round.rs`), each block through the
-//! pipeline of `predict` once for every model, so that any number of candidates passes in bounded memory.
+//! Candidates that orders or locks refute are counted and dropped. The others are decided in blocks (`round.rs`): each block goes
+//! through the pipeline of `predict` once for every model. So memory stays bounded for any number of candidates.
 
 mod bounds;
 mod known;
@@ -185,7 +185,7 @@ pub struct Asked<'a> {
     pub options: &'a Options,
     /// The models.
     pub contest: &'a Contest,
-    /// Of how many candidates, at most, the reason is looked for.
+    /// How many candidates are explained, at most.
     pub reasons: usize,
 }
 

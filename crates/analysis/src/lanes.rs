@@ -1,4 +1,4 @@
-//! Solver threads: each has a session of its own and takes its share of the candidates in order.
+//! Solver threads: each has its own session and decides its share of the candidates in order.
 //!
 //! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
 

@@ -32,7 +32,7 @@ pub enum Per {
 pub enum Strategy {
     /// Filters first, then constraints that grow with what the queries need, in one solver.
     Demand,
-    /// As Fusion has it: after must-happen-before the formula of the whole trace, for each candidate anew.
+    /// The published method (Fusion): must-happen-before, then the formula of the whole trace, once for each candidate.
     Paper,
 }
 

@@ -1,7 +1,7 @@
 //! Real programs: running them recorded, and running them again along a witness.
 //!
 //! What runs inside of the program is the crate `foretrace-runtime`; what makes a trace of its logs is
-//! `foretrace-walker`; how they meet is told in `docs/recording.md`.
+//! `foretrace-walker`; `docs/recording.md` says how they meet.
 
 mod edited;
 mod folder;

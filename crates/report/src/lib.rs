@@ -1,6 +1,6 @@
 //! What people and programs get to see of a run: text, JSON, and one file per witness.
 //!
-//! A report shows as feasible only what comes with a [`foretrace_checker::Witness`], which nobody but the checker makes.
+//! A report shows as feasible only what comes with a [`foretrace_checker::Witness`], which only the checker can make.
 
 mod block;
 mod class;

@@ -1,7 +1,7 @@
 //! Which instances of rules refute a candidate: an unsatisfiable core that needs each of its members.
 //!
-//! Every instance gets a literal that implies its constraints; the query's goals are what is supposed. The core that Z3
-//! gives is asked again in solvers of its own until it no longer shrinks, then freed of every member that can be spared.
+//! Each instance gets a literal that implies its constraints; the query's goals are assumed. A fresh solver is asked about the core that
+//! Z3 gives, again and again until the core no longer shrinks. Then every member that the refutation does not need is taken out.
 
 use super::difference_logic::{Numbers, parameters};
 use super::lower::Lowering;

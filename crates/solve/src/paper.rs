@@ -1,4 +1,6 @@
-//! The paper's way to ask: for each candidate the formula of the whole trace, and a solver of its own.
+//! The published method: for each candidate the formula of the whole trace, in a fresh solver.
+//!
+//! Source: C. Wang, R. Limaye, M. Ganai, A. Gupta, *Trace-based Symbolic Analysis for Atomicity Violations* (Fusion), TACAS 2010, section 5.
 
 use super::difference_logic::parameters;
 use super::lower::{Leaves, Lowering, unknown};

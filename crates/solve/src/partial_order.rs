@@ -1,12 +1,14 @@
 //! A theory of strict partial orders of steps, kept closed as orders are decided.
 //!
-//! Of each step it is known how many events of each thread come before it ([`closure`]). Program order is built in: it costs
-//! no edge and is no part of an explanation. Setting an atom adds an edge; one against what is known already closes a cycle,
-//! whose atoms are the conflict; an atom that comes to be known is implied, by the atoms of a path. Every change of what is
-//! known keeps the edge that it came by, so that a path is read off.
+//! For each step the theory knows how many events of each thread come before it ([`closure`]). Program order is built in: it costs
+//! no edge and is part of no explanation.
 //!
-//! Besides orders there are *facts*, atoms that say nothing of order themselves, and edges that follow from atoms and paths:
-//! what locks and reads make of them is [`super::schedules`]'s.
+//! - Setting an atom adds an edge. An edge against a known order closes a cycle; the atoms of the cycle are the conflict.
+//! - An atom whose order becomes known is implied by the atoms of a path.
+//! - Every change of what is known keeps the edge that caused it, so that paths can be read off.
+//!
+//! Besides orders there are *facts*, atoms that do not speak of order, and edges that follow from atoms and paths. What locks and
+//! reads mean is the business of [`super::schedules`].
 //!
 //! Source: ordering consistency theories (He, Sun and Fan, *Satisfiability modulo ordering consistency theory*), with
 //! what threads know of each other in place of a search for cycles.

@@ -1,10 +1,13 @@
 //! Orders that refute many candidates of a pair at once.
 //!
-//! While a thread is between first and second, another can often do little: what it did before in the run must come before first,
-//! and what it did later needs second. So the solver is asked whether a remote access must come before first, the last one of its
-//! thread that did in the run, and whether another must come after second, the first one that did. Such an order refutes
-//! all candidates beyond it. And it holds in every prefix, so that it keeps later questions about a place from looking at the whole
-//! trace before it.
+//! While one thread is between first and second, another thread can often do little. What it did before first in the run must come
+//! before first; what it did after second needs second. So this asks the solver two questions about each other thread:
+//!
+//! - Must its last remote access before first, in the run, come before first?
+//! - Must its first remote access after second, in the run, come after second?
+//!
+//! An order that the solver confirms refutes all candidates beyond it. It holds in every prefix, so later questions take it as a
+//! fact and do not look at the whole trace before that place.
 
 use foretrace_index::Structure;
 use foretrace_trace::{EventId, ThreadId, Trace};

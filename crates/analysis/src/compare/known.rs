@@ -1,4 +1,4 @@
-//! What one model's questions have taught so far, for those that come after them.
+//! What the answers under one model have shown so far; later questions under that model use it.
 
 use super::sections::Refuted;
 use crate::filters::RegionsByThread;

@@ -29,7 +29,7 @@ pub(super) struct Round<'r, 'a> {
     clocks: &'a MustHappenBefore,
     limits: Limits<'a>,
     listener: &'r mut dyn Listener,
-    /// Of how many candidates the reason is still to be looked for.
+    /// How many more candidates may be explained.
     reasons: usize,
     /// What was learned of each model.
     known: Vec<Known<'a>>,

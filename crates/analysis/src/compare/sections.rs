@@ -1,8 +1,10 @@
-//! What a refutation says of other candidates in the same critical sections.
+//! One refutation, applied to other candidates in the same critical sections.
 //!
-//! Let first, remote and second be in three sections of one lock that exclude each other. Remote is between the two others just
-//! where its whole section is between theirs, wherever in the sections they are. And a prefix that holds a later event of
-//! second's section holds the earlier ones. So who refutes a candidate refutes all of the same sections whose second is not earlier.
+//! Lemma. Let first, remote and second be in three sections of one lock that exclude each other. Refuting this candidate refutes every
+//! candidate in the same three sections whose second access is the same or later.
+//!
+//! Proof. Remote is between the two others exactly if its whole section is between theirs, wherever in the sections the accesses are.
+//! A prefix that holds a later event of second's section also holds the earlier ones.
 
 use crate::filters::{RegionsByThread, region_around};
 use foretrace_index::Region;

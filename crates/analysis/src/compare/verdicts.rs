@@ -1,8 +1,8 @@
 //! One model's verdicts on a block of candidates, without a witness for each, under conflict independence.
 //!
-//! The candidates of a pair differ in nothing but the remote access. So a schedule in which the other threads go as far as
-//! they can between the pair's accesses shows many of them, and one query refutes all that are left. A schedule that was
-//! checked settles whatever else it shows, too: each of its prefixes is a prefix of the model.
+//! The candidates of a pair differ only in the remote access. A schedule in which the other threads run as far as they can
+//! between the pair's accesses shows many candidates at once; one query refutes all that are left. Each prefix of a checked
+//! schedule is a prefix of the model, so a checked schedule settles every candidate that it shows.
 
 use super::Said;
 use super::known::Known;

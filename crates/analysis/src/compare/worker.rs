@@ -1,4 +1,4 @@
-//! A thread that decides the candidates of one pair after the other: by schedules that are guessed, filters, and its solver.
+//! A thread that decides candidates pair by pair: with guessed schedules, with filters, and with its own solver.
 
 use super::Said;
 use super::bounds::Bounds;
@@ -11,7 +11,7 @@ use foretrace_trace::{EventId, Triple};
 use rustc_hash::FxHashSet;
 use std::sync::mpsc::Sender;
 
-/// A query may take one of so many parts of its time at first. Hard questions come again, when all others are decided.
+/// At first a query gets this fraction of its time. Hard queries are asked again after all others are decided.
 const AT_FIRST: u32 = 3;
 
 /// Schedules of the solver that are kept.

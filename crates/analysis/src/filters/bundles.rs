@@ -1,8 +1,8 @@
 //! Must-happen-before and cut-points for many remote accesses at once.
 //!
-//! A trace of a million events can have hundreds of millions of candidates. But the remote accesses of one thread and place
-//! that hold the same locks differ in nothing but their position: between two local accesses the orders cut such a
-//! bundle into a beginning, a middle and an end, and the middle has the same cut-points throughout.
+//! A trace of a million events can have hundreds of millions of candidates. A *bundle* is the remote accesses of one thread and one
+//! place that hold the same locks: they differ only in their position. Between two local accesses, the orders cut a bundle into a
+//! beginning, a middle and an end. All accesses of the middle have the same cut-points.
 
 use super::locksets::Locksets;
 use super::must_happen_before;

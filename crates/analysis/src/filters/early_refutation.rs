@@ -1,8 +1,8 @@
 //! Early refutation: the orders that one candidate forces, closed until nothing changes; a cycle refutes it.
 //!
-//! The prefix in question ends with second (whatever a longer one holds after it can be dropped), so its events come before
-//! second. It holds first, remote, second and what must come before them; only such events are spoken of here, so
-//! that every order found holds in every prefix that shows the candidate. Work is capped: giving up refutes nothing.
+//! The prefix in question ends with second: what a longer prefix holds after second can be dropped. So it holds first, remote, second and
+//! what must come before them. Only such events take part here, so every order found holds in every prefix that shows the
+//! candidate. The work is capped, and giving up refutes nothing.
 
 use super::forced_reads::ForcedRead;
 use super::orders::{Orders, RegionsByThread, regions_by_thread};

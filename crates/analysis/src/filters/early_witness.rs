@@ -1,8 +1,10 @@
 //! Early witnesses: schedules that are tried by running the step semantics, without a solver.
 //!
-//! Source: Penelope, 4.2. The run follows the recorded order up to where it has to leave it; from there one thread is held
-//! at a point of its own while the others advance, the event recorded earliest first, until remote lies between first
-//! and second. Nothing here is trusted: the caller has every schedule checked.
+//! Source: F. Sorrentino, A. Farzan, P. Madhusudan, *PENELOPE: Weaving Threads to Expose Atomicity Violations*, FSE 2010, section 4.2.
+//!
+//! The run follows the recorded order up to the point where it must leave it. From there it holds one thread at a chosen point
+//! and advances the others, the event recorded earliest first, until remote lies between first and second. The caller has the
+//! checker run every schedule, so nothing here has to be trusted.
 
 use super::handshakes::{Handshakes, Leg};
 use super::locksets::Locksets;

@@ -1,8 +1,10 @@
-//! Reads whose value can come from one write only: what the trace atomicity segment and early refutation stand on.
+//! Reads whose value can come from only one write. The trace atomicity segment and early refutation rest on them.
 //!
-//! Every statement here holds in *every* prefix of a model that contains a certain event, `by`: the next event of the
-//! thread for a plain read (the last read of a thread may return anything in `avp` and `mcm`), the read itself where
-//! it has a guard or is an `rmw`, the guard or assume that tests the value in `ctp`.
+//! Every statement here names an event, `by`, and holds in *every* prefix of the model that contains `by`:
+//!
+//! - for a plain read, `by` is the next event of its thread (in `avp` and `mcm` the last read of a thread may return anything);
+//! - for a read with a guard and for an `rmw`, `by` is the read itself;
+//! - in `ctp`, `by` is the guard or assume that tests the value.
 
 use super::suppliers::{Edges, before_enough};
 use foretrace_index::{MustHappenBefore, Structure};

@@ -1,10 +1,11 @@
-//! Schedules by who signals whom, where no value counts: a search for them.
+//! Schedules by who signals whom, for models in which values do not count: a search for them.
 //!
-//! From one point at which it holds no lock to the next a thread gets whatever the others do, as long as they stand at such
-//! points. So threads go by these stretches, and only those with a wait, signal, fork or join in them are of interest. What is
-//! searched is the order of the stretches that signal, and whom they release; the others are taken as soon as they can be.
-//! It goes first where no thread loses what it needs ([`Handshakes::targets`]). It proves nothing: a schedule may fail for
-//! another reason, and the search gives up after a while.
+//! A *stretch* leads a thread from one point without a lock to the next such point. A thread can finish a stretch whatever the others
+//! do, as long as they stand at such points. So the search moves threads by stretches. It branches over the order of the stretches that
+//! signal, and over the thread that each signal releases. It takes all other stretches as soon as they can be taken.
+//!
+//! It first goes where no thread loses a signal that it needs ([`Handshakes::targets`]). It proves nothing: its schedule may fail for
+//! another reason, and it gives up after a bounded number of steps.
 
 use super::locksets::Locksets;
 use foretrace_index::{Structure, Waiting};

@@ -1,10 +1,17 @@
 //! Cut-points: a candidate needs an event from which its thread can stand still while the remote access happens.
 //!
-//! Source: Penelope, sections 3.2 and 4.1. Right after remote, the transaction's thread has last done some event e in
-//! [first, second). There the two threads hold no lock against each other; and where one holds l and the other l', not
-//! both took the other's lock after their own: if the first took l' since it took l, then it did so before the second took
-//! l' for good, so the second took l' after l was taken, and by symmetry l after l'. Nothing of this needs nesting,
-//! which only makes the condition sufficient, too. What a `wait` gives back is not held.
+//! Source: F. Sorrentino, A. Farzan, P. Madhusudan, *PENELOPE: Weaving Threads to Expose Atomicity Violations*, FSE 2010, sections 3.2
+//! and 4.1.
+//!
+//! Lemma. Right after remote, the last event of the transaction's thread is some e in [first, second). At e:
+//!
+//! 1. The two threads hold no lock that excludes the other.
+//! 2. Let one thread hold l and the other l'. Then not both took the other's lock after their own.
+//!
+//! Proof of 2. If the first thread took l' after l, it released l' again before the second thread took l' for good. So the second
+//! thread took l' after l was taken. By symmetry l was taken after l', a contradiction.
+//!
+//! Neither part needs locks to be nested; nesting makes the condition sufficient as well. A `wait` releases its lock, so that lock is not held.
 
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{SyncId, ThreadId, Trace, Triple};

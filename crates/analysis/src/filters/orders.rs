@@ -1,8 +1,8 @@
 //! Orders between events that hold in every prefix of a model: the clocks of must-happen-before, closed under what reads,
 //! locks and semaphores force.
 //!
-//! Each rule is of the form "in every prefix that holds b, a comes before b", so rules can be applied to each other's
-//! results until nothing is new; stopping early loses orders, never soundness.
+//! Each rule has the form "in every prefix that holds b, a comes before b". So rules can be applied to each other's results until no
+//! order is new. Stopping early loses orders, never soundness.
 
 use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
 use super::signals::Signals;

@@ -1,8 +1,11 @@
 //! The trace atomicity segment: the part of a trace that can take part in a violation of one transaction.
 //!
-//! Source: TAS, section III, with read-after-write edges as far as they hold in every prefix of the model: all of
-//! them in `avp`, in `ctp` only those that conditions leave no choice about (`forced_reads`). An edge goes to the event
-//! after a plain read, which replaces the paper's care for reads coupled below the upper frontier.
+//! Source: A. Sinha, S. Malik, C. Wang, A. Gupta, *Predictive Analysis for Detecting Serializability Violations through Trace
+//! Segmentation* (TAS), MEMOCODE 2011, section III.
+//!
+//! Deviation: only those read-after-write edges count that hold in every prefix of the model. In `avp` these are all; in `ctp` they are
+//! those that conditions leave no choice about (`forced_reads`). An edge leads to the event after a plain read; this replaces the
+//! paper's treatment of reads coupled below the upper frontier.
 
 use super::must_happen_before;
 use super::orders::Orders;

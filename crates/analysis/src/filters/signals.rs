@@ -1,12 +1,12 @@
-//! What wakes need: each a signal of its own since its wait.
+//! What wakes need: each wake needs one signal that comes after its wait and serves no other wake.
 //!
 //! A broadcast counts for each thread that could wait. Three rules, from one wake to all together:
 //! - A wake needs a signal of another thread since its wait, and so did each wake of its thread before it.
-//! - However many wakes come before one, there are as many signals before it.
-//! - Whichever threads give these signals, they were themselves woken so often before, by signals of another condition
-//!   variable: what all ways to share the signals out need at the least, every prefix has.
+//! - If n wakes come before a wake, at least n signals come before it.
+//! - The threads that give these signals must themselves be woken before, by signals of another condition variable. Every prefix has at
+//!   least the wakes that the cheapest way to share the signals out needs.
 //!
-//! Who signals with the waiters' lock held wakes nobody before the end of that critical section.
+//! A thread that signals while it holds the waiters' lock wakes no thread before it releases that lock.
 
 use super::orders::{RegionsByThread, region_around};
 use super::suppliers::{Edges, before_enough};

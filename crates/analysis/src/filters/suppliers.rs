@@ -1,8 +1,9 @@
-//! What must come before an event that needs some of several others before it, whichever they are.
+//! What must come before an event that needs k of n other events before it.
 //!
-//! A read needs one of the writes that it can have its value from, a wake one signal for each wait that its thread has finished,
-//! a down as many posts as downs have come before. Of each thread so many events come before the one in need as come
-//! before, or are, any choice of suppliers at the least.
+//! A read needs one of the writes that can give its value. A wake needs one signal for each wait that its thread has finished. A
+//! down of a semaphore needs as many posts as downs come before it.
+//!
+//! If an event needs k of n suppliers, then in each thread at least the k-th smallest prefix that a supplier requires comes before it.
 
 use super::forced_reads::edge;
 use foretrace_index::{MustHappenBefore, Structure};

@@ -1,7 +1,7 @@
 //! What the events of each thread know of every other thread, kept closed as orders are added.
 //!
-//! For two threads it is a staircase: from this position on, the one thread's events come after so many of the other's. Only
-//! where that grows there is a stair. So an order costs looks at pairs of threads, however many events come after it.
+//! For two threads this is a staircase: a stair says that, from one position on, the events of one thread come after the first n events of
+//! the other. There is a stair only where n grows. So adding an order costs a look at pairs of threads, not at the events after it.
 //!
 //! Source: collective sparse segment trees (Tunç, Deshmukh, Çirisci, Enea and Pavlogiannis, *CSSTs: A Dynamic Data Structure
 //! for Partial Orders in Concurrent Execution Analysis*), with sorted stairs that can be taken back in place of the trees.

@@ -23,7 +23,7 @@ use values::{Constraint, Refined};
 /// How often the values of one query's assignments are refined before another solver is asked.
 const MOST_ROUNDS: usize = 2_000;
 
-/// After so many conflicts what was learned costs more than making a new solver: it speaks of other choices of sources.
+/// After this many conflicts, learned clauses cost more than a new solver does: they speak of other choices of sources.
 const WORN: u64 = 20;
 
 /// A SAT solver with the theory of schedules.

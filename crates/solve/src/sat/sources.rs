@@ -1,8 +1,8 @@
-//! Where reads take their values from, and wakes their signals: what they find where the steps are executed with what is
-//! decided, if that will do. For those that it will not do for, sources are tried out one after the other.
+//! Where reads take their values from, and wakes their signals. The theory executes the steps with what is decided; a read takes what it
+//! finds there, if that fits. For reads that it does not fit, the solver tries sources one after the other.
 //!
-//! "None of the first n that were tried" is a variable for each n, which the solver tries to have false first. So a source
-//! that was chosen once is what the solver begins with the next time that the read needs one.
+//! For each n there is a variable "none of the first n sources tried". The solver first tries it false. So the next time
+//! a read needs a source, the solver begins with the source that it chose before.
 
 use crate::partial_order::AtomId;
 use crate::schedules::Schedules;

@@ -1,5 +1,5 @@
-//! Ends a search in time: the theory is asked again and again while one goes on, so it looks at the clock and at the flag.
-//! A search that is cut into pieces would find other assignments on a slower machine.
+//! Ends a search in time. The solver asks the theory all the time, so the theory looks at the clock and at the flag.
+//! Cutting the search into timed pieces instead would give other assignments on a slower machine.
 
 use super::theory::ScheduleTheory;
 use crate::backend::Until;

@@ -1,10 +1,9 @@
 //! Values in the SAT solver: tables that are filled row by row, as searches need them.
 //!
-//! A condition over values is at first a literal that may be true or false as it likes. An assignment says which write each
-//! read takes its value from, so all values follow by evaluation. Where they make a constraint false, the rows that say
-//! so become clauses: "a read that takes its value from this write, whose expression reads 3, returns 4", "where this read
-//! returns 4 the condition is false". A row holds in every execution, so it stays for later queries. When no constraint is
-//! false any more, the assignment is one with values.
+//! A condition over values starts as an unconstrained literal. An assignment says which write each read takes its value from, so
+//! evaluation gives all values. Where these make a constraint false, the rows that say so become clauses: "a read from this write,
+//! whose expression reads 3, returns 4"; "where this read returns 4, the condition is false". A row holds in every execution, so
+//! later queries keep it. When evaluation makes no constraint false, the assignment is one with values.
 //!
 //! Source: lemmas on demand (de Moura and Rueß, SAT 2002), with tables in place of a decision procedure.
 

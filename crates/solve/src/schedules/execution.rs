@@ -1,4 +1,4 @@
-//! Whether what is decided will do: steps one by one, as near to the observed order as orders, locks and reads allow.
+//! Executes what is decided: step by step, as near to the observed order as orders, locks and reads allow.
 
 use super::tables::{ReadId, RegionId, Role, WriteId};
 use super::{NONE, Schedules, Split};

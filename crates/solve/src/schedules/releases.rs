@@ -1,8 +1,7 @@
-//! Which wakes have which signals in an order of steps, where that is not decided.
+//! Which signal serves which wake in an order of steps, where that is not decided.
 //!
-//! A signal serves one of those that wait when it comes, and the one whose wake comes next has the least time: if every signal
-//! serves that one, all are served that can be (earliest deadline first). Who is not served then wants a signal that
-//! others of the same time have.
+//! A signal serves one of the threads that wait when it comes. Serving the one whose wake comes next serves all that can be served
+//! (earliest deadline first). A wake that is left without a signal needs one that serves another wake of the same time.
 
 use super::Schedules;
 use super::tables::{Role, Signal, SignalId, WakeId};
