@@ -3,6 +3,28 @@
 //! This crate is the trusted base. It stands on the trace alone and shares nothing with the encodings, the filters or the
 //! index that those read off a trace: it cannot repeat their mistakes. [`check`] is the only maker of a [`Witness`]; the
 //! exhaustive oracle (feature `oracle`) decides small traces by walking all their prefixes.
+//!
+//! ```
+//! use foretrace_checker::check;
+//! use foretrace_trace::{Atomic, Data, EventId, Feasibility, Independence, Model, Question, TraceBuilder, Triple};
+//!
+//! let mut run = TraceBuilder::new(Data::Symbolic);
+//! run.int_var("x", 0);
+//! run.begin(1); // event 0: what follows is meant to be atomic
+//! run.read(1, "x", "r"); // event 1
+//! run.write(1, "x", "(+ r 1)"); // event 2
+//! run.end(1); // event 3
+//! run.write(2, "x", "9"); // event 4
+//! let (trace, observed) = run.finish()?;
+//!
+//! // Can thread 2 write between the read and the write of thread 1? This schedule says so.
+//! let question = Question { model: Model::Ctp, feasibility: Feasibility::Prefix, independence: Independence::Conflict };
+//! let triple = Triple { first: EventId(1), remote: EventId(4), second: EventId(2) };
+//! let schedule = [0, 1, 4, 2].map(EventId);
+//! let witness = check(&trace, &observed, &Atomic::Marked.transactions(&trace), question, triple, &schedule)?;
+//! assert_eq!(witness.triple(), triple);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod checker;
 mod dependence;

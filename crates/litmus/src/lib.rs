@@ -3,6 +3,15 @@
 //! [`parse`] reads and checks a program, [`run`] executes it once under a scheduler and gives the trace, [`run_file`]
 //! does both. The language is described in `docs/litmus.md`. The way through: `lexer` and `parser` make the `syntax`
 //! tree, `compile` checks names and types and makes the flat code of a `program`, the `machine` runs it.
+//!
+//! ```
+//! use foretrace_litmus::{Options, Outcome, parse, run};
+//!
+//! let program = parse("shared x: int = 0;\nthread A { x = x + 1; }\nthread B { x = x + 1; }\n").expect("a program");
+//! let run = run(&program, &Options::seed(1));
+//! assert_eq!(run.outcome, Outcome::Finished);
+//! assert_eq!(run.trace.threads.len(), 2);
+//! ```
 
 mod compile;
 mod diagnostic;

@@ -2,6 +2,19 @@
 //!
 //! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
 //! itself ([`Trace`]), its formats, and its step semantics, which every recorded order is run through as it is read.
+//!
+//! ```
+//! use foretrace_trace::{Data, EventId, TraceBuilder, Value};
+//!
+//! let mut run = TraceBuilder::new(Data::Symbolic);
+//! run.int_var("x", 0);
+//! run.read(1, "x", "r"); // thread 1: r = x
+//! run.write(1, "x", "(+ r 1)"); // thread 1: x = r + 1
+//! let (trace, observed) = run.finish()?;
+//! assert_eq!(trace.events.len(), 2);
+//! assert_eq!(observed.written(EventId(1)), Some(&Value::int(1)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arguments;
 mod assembler;
