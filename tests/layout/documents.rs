@@ -91,7 +91,10 @@ fn the_book_holds_every_page() {
 fn paths(text: &str) -> Vec<String> {
     let text = prose(text);
     let spans = text.split('`').skip(1).step_by(2);
-    spans.filter(|span| span.contains('/') && !span.starts_with("//") && !span.contains([' ', '*', '<'])).map(str::to_owned).collect()
+    spans
+        .filter(|span| span.contains('/') && !span.starts_with("//") && !span.contains([' ', '*', '<']))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]

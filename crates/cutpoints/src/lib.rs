@@ -9,10 +9,10 @@
 //! # use foretrace_cutpoints::{CutPoints, Synthesizer};
 //! let mut trace = TraceBuilder::new(Data::None);
 //! trace.begin(1);
-//! trace.read(1, "x", "");
-//! trace.write(1, "x", "");
+//! trace.saw(1, "x", None);
+//! trace.put(1, "x", None);
 //! trace.end(1);
-//! trace.write(2, "x", "");
+//! trace.put(2, "x", None);
 //! let trace = trace.build()?;
 //! let found = CutPoints::of(&trace, &Atomic::Marked.blocks(&trace));
 //! assert_eq!(found.all.len(), 1);

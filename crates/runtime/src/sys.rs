@@ -4,7 +4,6 @@ use core::arch::asm;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::AtomicU32;
 
-
 pub const EINTR: c_int = 4;
 pub const EAGAIN: c_int = 11;
 pub const EBUSY: c_int = 16;
