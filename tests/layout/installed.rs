@@ -55,7 +55,7 @@ fn what_is_installed_runs_without_the_clone() {
 
 #[test]
 fn wrong_usage_is_one_message() {
-    let output = Command::new(crate::root().join("scripts/install")).arg("--perfix=/x").output().expect("it starts");
+    let output = Command::new(crate::root().join("scripts/install")).arg("--place=/x").output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("unknown argument --perfix=/x"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("unknown argument --place=/x"));
 }

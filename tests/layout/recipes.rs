@@ -58,3 +58,27 @@ fn the_workflow_runs_what_continuous_integration_runs() {
     assert!(workflow.contains("run: .ci/run"), "{workflow}");
     assert!(crate::root().join(".ci/run").exists());
 }
+
+#[test]
+fn each_package_holds_what_its_build_needs() {
+    let listed = |package: &str| -> Vec<String> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["package", "--list", "--allow-dirty", "--offline", "--package", package])
+            .current_dir(crate::root())
+            .output()
+            .expect("cargo starts");
+        assert!(output.status.success(), "{package}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+    };
+    let holds = |package: &str, files: &[&str]| {
+        let listed = listed(package);
+        for file in files {
+            assert!(listed.iter().any(|listed| listed == file), "{package} lacks {file}: {listed:?}");
+        }
+    };
+    holds("foretrace", &["src/lib.rs", "src/main.rs", "build.rs", "README.md"]);
+    holds("foretrace-instrument", &["build.rs", "include/foretrace.h"]);
+    holds("foretrace-runtime", &["build.rs", "src/lib.rs", "src/hooks/mod.rs"]);
+    holds("foretrace-solve", &["build.rs", "src/lib.rs"]);
+}
