@@ -1,17 +1,16 @@
 //! Which memory only one thread touches: its accesses there need neither lock nor record.
 //!
-//! Each cache line has an owner word: nobody, a thread, or shared by several. A thread becomes the owner by an access that is
-//! recorded, under the lock of the line; from then on it accesses the line by itself (see `hooks::access`), until another
-//! thread needs it: that one takes the line away, waits until no access of the owner is under way there, and records its own.
-//! So what an owner does unrecorded comes after all records of others that touch the line before, and before all after.
+//! Each cache line has an owner word: no owner, a thread, or shared. A thread becomes the owner by a recorded access, under the
+//! lock of the line. From then on it accesses the line without records (see `hooks::access`), until another thread needs the line. That
+//! thread takes the line away, waits until no access of the owner is under way there, and records its own access. So the
+//! unrecorded accesses of an owner come after all earlier records of other threads that touch the line, and before all later ones.
 //!
-//! That the owner needs no atomic instruction is the work of the thief: the owner says what it is about to access, then looks
-//! whether the line is its own; the thief takes the line, makes every thread pass a barrier, then looks what the owner
-//! is about to access. One of them sees the other.
+//! The owner needs no atomic instruction, since the thief does the work. The owner announces what it is about to access, then checks
+//! whether it still owns the line. The thief takes the line, makes every thread pass a barrier, then checks what the owner has
+//! announced. One of the two sees the other.
 //!
-//! A mirror of memory holds at each byte what the last access that a hook performed left there. Where memory is
-//! otherwise, code that is not instrumented has written it, and a read is recorded. What the mirror holds is also what the
-//! tools know offline, which is why a read that agrees with it says nothing new.
+//! A mirror of memory holds for each byte what the last hooked access left there. Where memory differs from the mirror, code without
+//! hooks has written, and a read is recorded. The walker knows the mirror too, so a read that agrees with it says nothing new.
 
 use core::cell::Cell;
 use core::sync::atomic::{

@@ -1,5 +1,5 @@
-//! Those who wait for a synchronisation object, by its address, and what is kept of objects. Waiting is ours while a
-//! program is recorded: what takes effect and what the log says are one step under the lock of the object's bucket.
+//! The threads that wait for a synchronisation object, by its address, and the state of objects. While a program is recorded, the
+//! runtime does the waiting itself: an operation takes effect and is logged in one step, under the lock of the object's bucket.
 
 use core::cell::Cell;
 use core::ffi::c_int;

@@ -1,7 +1,7 @@
 //! Logs that do not begin with the thread: of long runs only the last events are kept, and recording is switched off and on.
 //!
-//! A log that begins later starts with what the thread has open then. From the first such moment on every write also
-//! records what it replaced: it may be the first that is known of an address.
+//! A log that begins later starts with the locks, waits and transactions that the thread has open then. From the first such moment on,
+//! every write also records what it replaced: that may be the first known value of an address.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_int;

@@ -1,5 +1,5 @@
-//! From stretches of threads to blocks that nest: those that nothing can be asked about go, and so do those that say
-//! no more than one inside of them.
+//! From stretches of threads to blocks that nest. Blocks without a candidate are dropped, and so are blocks that say no more than a
+//! block inside of them.
 
 use crate::options::Options;
 use crate::transactions::{Placed, Span, Title};

@@ -1,7 +1,7 @@
 //! Which memory is shared, and in which pieces: the first pass over the records of all threads in order. Where accesses were
-//! left out, it is a walk of its own.
+//! left out, this pass is a separate walk.
 //!
-//! Memory that is allocated anew (heap, variables of a frame) is other memory, a *region* of its own; all that is never
+//! Each allocation (heap, variables of a frame) makes a new *region*, also at an address that was used before. All memory that is never
 //! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
 //! one of them writes. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
 

@@ -1,8 +1,8 @@
-//! The controller: in serial recording and in replay one thread runs at a time, and this says which.
+//! The controller: in serial recording and in replay one thread runs at a time, and the controller says which.
 //!
-//! The thread that has the turn runs up to a limit of counted records. There it asks here, and waits for its next turn;
-//! so does one that waits for something. A thread that sleeps in the kernel loses its turn to the [`watchdog`] and
-//! queues at its next counted record.
+//! The thread that has the turn runs up to a limit of counted records. There it asks the controller and waits for its next turn. A
+//! thread that waits for something does the same. The [`watchdog`] takes the turn from a thread that sleeps in the kernel;
+//! that thread queues at its next counted record.
 
 mod alarms;
 mod replay;

@@ -1,10 +1,10 @@
 //! Steering towards the triple of a witness, where the program has left the schedule or the schedule is over.
 //!
-//! A schedule is a preference but for its essence: first, then remote, then second. So other threads are held before remote until
-//! first has happened; then the thread of first is held, and the others run until one makes the remote access, at the
-//! same place in the code and of the same memory; then second may come. A held thread goes on by single steps where nobody else can
-//! go on, as one may wait for a lock that it holds, and passes the access that it is held before where nothing else is
-//! left: no thread waits forever for what is done here. That testers which know a suspicious place hold threads there is due to Park and
+//! Only one thing about a schedule must hold: first, then remote, then second. The rest is a preference. So the controller holds other
+//! threads before remote until first has happened. Then it holds the thread of first, and lets the others run until one makes the
+//! remote access, at the same place in the code and of the same memory. Then second may come. Where no other thread can go on
+//! (one may wait for a lock that the held thread has), the held thread goes on by single steps. Where nothing else is left, it passes
+//! the access that it is held before. So no thread waits forever. That testers which know a suspicious place hold threads there is due to Park and
 //! Sen, "Randomized active atomicity violation detection in concurrent programs", FSE 2008, and Park, Lu and Zhou,
 //! "CTrigger: exposing atomicity violation bugs from their hiding places", ASPLOS 2009.
 

@@ -1,8 +1,8 @@
 //! Sockets: what other programs send may depend on all that they were sent before, so it comes after that.
 //!
-//! What is sent is recorded as arriving at a barrier, in a round of its own, whose number it is; what comes in as leaving the
-//! barrier's rounds up to one. That is the last so far, unless the bytes that are read were there already when something was sent: then
-//! they do not depend on it. How many bytes wait is looked up for so many sockets whenever something is sent.
+//! Sending is recorded as arriving at a barrier, each time in a new round. Receiving is recorded as leaving the barrier's rounds up to
+//! one of them: the last so far, or an earlier one if the bytes that are read were there before something was sent, since then they
+//! do not depend on that. At each send, the runtime looks up how many bytes wait in a bounded number of sockets.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};

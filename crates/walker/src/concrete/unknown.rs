@@ -1,5 +1,5 @@
-//! Functions that had been entered before the trace begins. What their registers hold nobody knows, so they are walked by
-//! their records alone; functions that are entered later are walked as ever.
+//! Functions that had been entered before the trace begins. The contents of their registers are unknown, so the walker follows their
+//! records alone. It walks functions that are entered later as usual.
 
 use crate::interpret::{Pause, Step, Walk};
 use crate::log::Record;

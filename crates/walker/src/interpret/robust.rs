@@ -1,7 +1,8 @@
-//! Robust mutexes: the end of a thread gives back those that it holds, and the next to take one is told.
+//! Robust mutexes: the end of a thread releases those that it holds, and the next thread to take one gets `EOWNERDEAD`.
 //!
-//! Who is told is another path of the program, so that one stays the first after the end: a barrier holds the others back. Those who took the
-//! mutex before stay before, which is more than must be (they could come after it was made consistent, too).
+//! A thread that gets `EOWNERDEAD` takes another path of the program. So the thread that got it in the run stays the first after the end: a
+//! barrier holds the others back. Threads that took the mutex before the end stay before it. This is cautious: they could also come
+//! after the mutex was made consistent.
 
 use super::Walk;
 use super::thread::Step;
