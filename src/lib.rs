@@ -37,6 +37,7 @@ pub use foretrace_analysis::{
 pub use foretrace_checker as checker;
 pub use foretrace_cutpoints as cutpoints;
 pub use foretrace_harness as recorder;
+pub use foretrace_linearizability as linearizability;
 pub use foretrace_litmus as litmus;
 pub use foretrace_repair as repair;
 pub use foretrace_report as report;

@@ -13,6 +13,7 @@ mod cutpoints;
 mod explain;
 mod files;
 mod info;
+mod linearizable;
 mod man;
 mod predict;
 mod progress;
@@ -23,6 +24,7 @@ mod replayed;
 mod run;
 mod schedules;
 mod trace;
+mod why;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use foretrace_trace::printable;
@@ -96,6 +98,8 @@ enum Command {
     #[command(name = "cutpoints")]
     CutPoints(cutpoints::Args),
     Schedules(schedules::Args),
+    Why(why::Args),
+    Linearizable(linearizable::Args),
     Cc(cc::Args),
     #[command(name = "c++")]
     Cxx(cc::CxxArgs),
@@ -127,6 +131,8 @@ pub fn main() -> ExitCode {
         | Command::Explain(_)
         | Command::Compare(_)
         | Command::Repair(_)
+        | Command::Why(_)
+        | Command::Linearizable(_)
         | Command::Check(_)
         | Command::Replay(_) => Outcome::Undecided,
         _ => Outcome::Fine,
@@ -144,6 +150,8 @@ pub fn main() -> ExitCode {
         Command::Repair(args) => repair::run(&args),
         Command::CutPoints(args) => cutpoints::run(&args),
         Command::Schedules(args) => schedules::run(&args),
+        Command::Why(args) => why::run(&args),
+        Command::Linearizable(args) => linearizable::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),

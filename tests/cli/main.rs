@@ -2,6 +2,7 @@
 
 mod commands;
 mod cutpoints;
+mod linearizable;
 mod messages;
 mod predict;
 mod reasons;

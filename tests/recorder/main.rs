@@ -16,4 +16,5 @@ mod rust;
 mod steering;
 mod support;
 mod transactions;
+mod why;
 mod wide;

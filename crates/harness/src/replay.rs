@@ -7,8 +7,8 @@ use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
-use foretrace_report::{SavedWitness, write_whole};
-use foretrace_trace::{EventId, ReadError};
+use foretrace_report::{SavedStep, SavedWitness, write_whole};
+use foretrace_trace::{EventId, ReadError, Trace};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs};
 use std::path::{Path, PathBuf};
@@ -139,6 +139,24 @@ impl Plan {
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
         Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None })
+    }
+
+    /// The plan to run another order of a recording's events, as far as the program goes along.
+    pub fn of_order(trace: &Trace, order: &[EventId], recording: &Path) -> Result<Plan, ReplayError> {
+        let step = |id: &EventId| {
+            let event = trace.event(*id);
+            let path = trace.threads[event.thread.index()].path.as_deref().map(str::to_string);
+            SavedStep { event: *id, path, at: event.at, op: event.op.kind().to_string(), var: None, loc: None }
+        };
+        let saved: Vec<SavedStep> = order.iter().map(step).collect();
+        let steps = steps_of(&saved);
+        if steps.is_empty() && !order.is_empty() {
+            return Err(ReplayError::NoPositions);
+        }
+        let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
+        let handlers = Events::read(recording)?.handlers();
+        let recording = recording.canonicalize().ok();
+        Ok(Plan { turns, handlers, expected: expected_of(&saved), recording, triple: None })
     }
 
     /// Writes the schedule for the runtime.

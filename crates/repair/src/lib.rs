@@ -9,7 +9,9 @@
 
 mod cycle;
 mod eliminators;
+mod enforce;
 mod merge;
+mod minimize;
 mod operations;
 mod rank;
 mod relation;
@@ -19,7 +21,9 @@ mod subsumption;
 
 pub use cycle::{Link, Relates, cycle};
 pub use eliminators::{Eliminators, Limits, Segment, eliminators};
+pub use enforce::{Switch, Whole, kept_whole, stretches_of, switches, with_switches};
 pub use merge::{combine, optimal};
+pub use minimize::minimize;
 pub use operations::{Operation, Operations};
 pub use rank::{Passing, Ranked, Repairs, repairs};
 pub use relation::Relation;

@@ -15,6 +15,7 @@ mod sentence;
 mod table;
 mod text;
 mod totals;
+mod why;
 mod witness;
 
 pub use comparison::{ComparisonJson, ComparisonText};
@@ -28,6 +29,7 @@ pub use saved::{
 pub use sentence::Speaker;
 pub use table::act;
 pub use text::TextReport;
+pub use why::{Switches, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError, write_whole};
 
 use foretrace_analysis::blocks::BlockName;

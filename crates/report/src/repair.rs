@@ -1,8 +1,9 @@
 //! What `foretrace repair` says: the sections, best first, and the cycle that each breaks; as text and as JSON.
 
 use super::names::thread_name;
+use super::table::act_of;
 use foretrace_repair::{Link, Ranked, Relates, Repairs, Section};
-use foretrace_trace::{Atomic, EventId, Op, Trace};
+use foretrace_trace::{Atomic, EventId, Trace};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -40,7 +41,7 @@ struct JsonRepair<'t> {
 }
 
 #[derive(Serialize)]
-struct JsonLink<'t> {
+pub(crate) struct JsonLink<'t> {
     from: EventId,
     to: EventId,
     by: &'static str,
@@ -136,7 +137,7 @@ fn has_lines(section: &Section) -> bool {
     section.lines.iter().any(|lines| !lines.file.is_empty())
 }
 
-fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
@@ -149,7 +150,7 @@ fn name_of(by: Relates) -> &'static str {
     }
 }
 
-fn json_link<'t>(trace: &'t Trace, link: &Link) -> JsonLink<'t> {
+pub(crate) fn json_link<'t>(trace: &'t Trace, link: &Link) -> JsonLink<'t> {
     let variable = match link.by {
         Relates::Conflict(var) => Some(trace.vars[var.index()].shown()),
         _ => None,
@@ -158,7 +159,7 @@ fn json_link<'t>(trace: &'t Trace, link: &Link) -> JsonLink<'t> {
 }
 
 /// The events of a cycle in the order of the run, as a table.
-fn write_cycle(trace: &Trace, cycle: &[Link], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_cycle(trace: &Trace, cycle: &[Link], out: &mut dyn Write) -> io::Result<()> {
     let mut events: Vec<EventId> = cycle.iter().map(|link| link.from).collect();
     events.sort_unstable();
     events.dedup();
@@ -182,19 +183,6 @@ fn ends_of_sections(cycle: &[Link]) -> Vec<EventId> {
 fn row(trace: &Trace, event: EventId, ends: &[EventId]) -> [String; 4] {
     let mark = if ends.contains(&event) { "*" } else { "" };
     let thread = thread_name(trace, trace.event(event).thread);
-    let act = act(trace, event);
+    let act = act_of(trace, event);
     [mark.to_string(), thread, act, trace.loc(event).unwrap_or_default().to_string()]
-}
-
-fn act(trace: &Trace, event: EventId) -> String {
-    let op = &trace.event(event).op;
-    let shown = |var: foretrace_trace::VarId| trace.vars[var.index()].shown();
-    match op {
-        Op::Read { var, .. } => format!("reads {}", shown(*var)),
-        Op::Write { var, .. } => format!("writes {}", shown(*var)),
-        Op::Rmw { var, .. } => format!("reads and writes {}", shown(*var)),
-        Op::Fork { child } => format!("starts thread {}", trace.threads[child.index()].number),
-        Op::Join { child } => format!("joins thread {}", trace.threads[child.index()].number),
-        other => other.kind().replace('_', " "),
-    }
 }

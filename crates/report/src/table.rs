@@ -223,6 +223,23 @@ pub fn act(trace: &Trace, step: &Step) -> String {
     }
 }
 
+/// What an event does, in words, without its values.
+pub fn act_of(trace: &Trace, event: EventId) -> String {
+    let op = &trace.event(event).op;
+    let shown = |var: VarId| trace.vars[var.index()].shown();
+    let lock = |lock: foretrace_trace::SyncId| &trace.syncs[lock.index()].key;
+    match op {
+        Op::Read { var, .. } => format!("reads {}", shown(*var)),
+        Op::Write { var, .. } => format!("writes {}", shown(*var)),
+        Op::Rmw { var, .. } => format!("reads and writes {}", shown(*var)),
+        Op::Acquire { lock: taken } | Op::AcquireShared { lock: taken } => format!("takes {}", lock(*taken)),
+        Op::Release { lock: given } | Op::ReleaseShared { lock: given } => format!("gives back {}", lock(*given)),
+        Op::Fork { child } => format!("starts thread {}", trace.threads[child.index()].number),
+        Op::Join { child } => format!("joins thread {}", trace.threads[child.index()].number),
+        other => other.kind().replace('_', " "),
+    }
+}
+
 fn access(trace: &Trace, verb: &str, var: VarId, value: Option<&Value>, then: Option<&Value>) -> String {
     let mut text = format!("{verb} {}", trace.vars[var.index()].shown());
     if let Some(value) = value {

@@ -1,0 +1,98 @@
+//! Judges a history: object by object, key by key, by the fastest check that applies.
+
+use crate::distinct;
+use crate::history::History;
+use crate::model::{BadOperation, Compiled, Part, Spec, State, compile};
+use crate::search::search;
+use crate::value::Value;
+
+/// When to stop.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Asked now and then whether to go on.
+    pub go_on: &'a dyn Fn() -> bool,
+}
+
+impl Limits<'_> {
+    /// No limit.
+    pub const NONE: Limits<'static> = Limits { go_on: &|| true };
+}
+
+/// Whether a history is linearizable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It is.
+    Linearizable,
+    /// It is not.
+    NotLinearizable,
+    /// The limit was reached, or a specification by examples does not say enough.
+    Unknown,
+}
+
+/// A verdict, and what it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// The verdict on the whole history: the worst of its objects and keys.
+    pub verdict: Verdict,
+    /// The operations of the first object or key that is not linearizable, by their positions.
+    pub violating: Vec<usize>,
+    /// How many objects and keys were judged by themselves.
+    pub parts: usize,
+}
+
+/// Judges a history against a specification. `initial` is the first value of a register: without it `nil` where a read
+/// gave nothing, else 0.
+pub fn check(
+    history: &History,
+    spec: Spec,
+    initial: Option<&Value>,
+    limits: Limits<'_>,
+) -> Result<Checked, BadOperation> {
+    let compiled = compile(history, spec, initial)?;
+    let mut verdict = Verdict::Linearizable;
+    for part in &compiled.parts {
+        match judge(part, spec, &compiled, limits) {
+            Some(true) => {}
+            Some(false) => {
+                let violating = part.steps.iter().map(|step| step.operation).collect();
+                return Ok(Checked { verdict: Verdict::NotLinearizable, violating, parts: compiled.parts.len() });
+            }
+            None => verdict = Verdict::Unknown,
+        }
+    }
+    Ok(Checked { verdict, violating: Vec::new(), parts: compiled.parts.len() })
+}
+
+fn judge(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
+    let fast = match spec {
+        Spec::Register => distinct::register(&part.steps, compiled.initial),
+        Spec::Queue => distinct::queue(&part.steps),
+        Spec::Stack => distinct::stack(&part.steps),
+        Spec::Deque => distinct::deque(&part.steps),
+        _ => None,
+    };
+    fast.or_else(|| by_search(part, spec, compiled, limits))
+}
+
+fn by_search(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
+    search(&part.steps, State::initial(spec, compiled.initial), |state, act, ret| state.after(act, ret), limits)
+}
+
+/// The same by search alone, object by object and key by key: what the fast checks are compared with.
+pub fn check_by_search(
+    history: &History,
+    spec: Spec,
+    initial: Option<&Value>,
+    limits: Limits<'_>,
+) -> Result<Verdict, BadOperation> {
+    let compiled = compile(history, spec, initial)?;
+    let mut verdict = Verdict::Linearizable;
+    for part in &compiled.parts {
+        match by_search(part, spec, &compiled, limits) {
+            Some(true) => {}
+            Some(false) => return Ok(Verdict::NotLinearizable),
+            None => verdict = Verdict::Unknown,
+        }
+    }
+    Ok(verdict)
+}

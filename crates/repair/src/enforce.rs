@@ -1,0 +1,136 @@
+//! Other orders of a trace's events, for the program to try: with sections kept whole, or with fewer context switches.
+//!
+//! Orders are made by the rules of synchronisation alone (model `cam`): with other values the program may go other ways,
+//! which only running it can tell.
+
+use crate::operations::Operations;
+use crate::relation::Relation;
+use crate::section::Repair;
+
+use foretrace_trace::{Atomic, EventId, Model, Observed, Op, Semantics, State, ThreadId, Trace, Unsupported};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A stretch of a thread that is to be kept whole, by its first and its last event.
+pub type Whole = (EventId, EventId);
+
+/// The stretches of a trace's threads that a repair makes atomic, of more than one event each.
+pub fn stretches_of(trace: &Trace, atomic: Option<Atomic>, repair: &Repair) -> Vec<Whole> {
+    let relation = Relation::new(trace);
+    let atomic = atomic.unwrap_or_else(|| Operations::default_choice(trace));
+    let operations = Operations::new(trace, &relation, atomic);
+    let all = repair.iter().flat_map(|section| section.stretches(trace, &relation, &operations));
+    let events = all.filter(|(_, first, last)| first < last).map(|(thread, first, last)| {
+        let steps = relation.steps(ThreadId::from_index(thread));
+        (steps[first as usize], steps[last as usize])
+    });
+    events.collect()
+}
+
+/// The recorded order, but that a thread which has begun a stretch goes on to its end before others, unless it waits for
+/// them.
+pub fn kept_whole(trace: &Trace, observed: &Observed, stretches: &[Whole]) -> Result<Vec<EventId>, Unsupported> {
+    let ends: FxHashMap<EventId, EventId> = stretches.iter().copied().collect();
+    let mut open: Option<EventId> = None;
+    run(trace, observed, |runner, last| {
+        if let Some(last) = last {
+            open = open.filter(|end| *end != last).or_else(|| ends.get(&last).copied());
+        }
+        open.and_then(|end| runner.next_of(trace.event(end).thread))
+    })
+}
+
+/// A place at which a thread that could have gone on was interrupted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Switch {
+    /// The thread's last event before.
+    pub after: EventId,
+    /// The event of the other thread that came next.
+    pub to: EventId,
+}
+
+/// The places at which the recorded order interrupts a thread that could have gone on.
+pub fn switches(trace: &Trace, observed: &Observed) -> Result<Vec<Switch>, Unsupported> {
+    let mut all = Vec::new();
+    run(trace, observed, |runner, last| {
+        let last = last?;
+        let to = EventId(last.0 + 1);
+        let next = trace.events.get(to.index())?;
+        if next.thread != trace.event(last).thread && runner.next_of(trace.event(last).thread).is_some() {
+            all.push(Switch { after: last, to });
+        }
+        None
+    })?;
+    Ok(all)
+}
+
+/// An order in which threads are interrupted at these places only: else each goes on until it ends or waits; then the one
+/// that the recorded order needs first goes on.
+pub fn with_switches(
+    trace: &Trace,
+    observed: &Observed,
+    kept: &FxHashSet<Switch>,
+) -> Result<Vec<EventId>, Unsupported> {
+    let to: FxHashMap<EventId, EventId> = kept.iter().map(|switch| (switch.after, switch.to)).collect();
+    run(trace, observed, |runner, last| {
+        let last = last?;
+        let switched = to.get(&last).and_then(|to| runner.next_of(trace.event(*to).thread));
+        switched.or_else(|| runner.next_of(trace.event(last).thread))
+    })
+}
+
+struct Runner<'t> {
+    semantics: Semantics<'t>,
+    state: State,
+}
+
+impl Runner<'_> {
+    /// A thread's next event, if it can come now.
+    fn next_of(&self, thread: ThreadId) -> Option<EventId> {
+        let next = self.semantics.next(&self.state, thread)?;
+        self.semantics.enabled(&self.state, next).is_ok().then_some(next)
+    }
+
+    /// The event that the recorded order has first, of those that can come now.
+    fn recorded(&self) -> Option<EventId> {
+        let next = self.semantics.next_events(&self.state);
+        next.filter(|next| self.semantics.enabled(&self.state, *next).is_ok()).min()
+    }
+
+    /// Whom a signal wakes: the thread that it woke in the run, where that waits.
+    fn released(&self, trace: &Trace, event: EventId, woken: &FxHashMap<EventId, ThreadId>) -> Option<ThreadId> {
+        if !matches!(trace.event(event).op, Op::Signal { .. }) {
+            return None;
+        }
+        let waiting = self.semantics.releasable(&self.state, event);
+        let recorded = woken.get(&event).copied().filter(|thread| waiting.contains(thread));
+        recorded.or_else(|| waiting.first().copied())
+    }
+}
+
+/// Runs the events until none can come; `choose` says which comes after the last one, else the recorded order does.
+fn run(
+    trace: &Trace,
+    observed: &Observed,
+    mut choose: impl FnMut(&Runner<'_>, Option<EventId>) -> Option<EventId>,
+) -> Result<Vec<EventId>, Unsupported> {
+    let semantics = Semantics::new(trace, observed, Model::Cam)?;
+    let state = semantics.initial();
+    let mut runner = Runner { semantics, state };
+    let woken: FxHashMap<EventId, ThreadId> = trace
+        .events
+        .iter()
+        .filter_map(|event| match event.op {
+            Op::Wake { by: Some(by), .. } => Some((by, event.thread)),
+            _ => None,
+        })
+        .collect();
+    let mut order: Vec<EventId> = Vec::with_capacity(trace.events.len());
+    while let Some(event) = choose(&runner, order.last().copied()).or_else(|| runner.recorded()) {
+        let released = runner.released(trace, event, &woken);
+        if runner.semantics.step(&mut runner.state, event, released).is_err() {
+            break;
+        }
+        order.push(event);
+    }
+    Ok(order)
+}

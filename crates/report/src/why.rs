@@ -1,0 +1,236 @@
+//! What `foretrace why` says: which violations of a failing run are its cause, and which context switches it takes.
+
+use super::names::thread_name;
+use super::repair::{count, json_link, write_cycle};
+use super::table::act_of;
+use foretrace_repair::{Link, Section, Switch};
+use foretrace_trace::{EventId, Trace};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The post-mortem of a failing run.
+pub struct WhyReport<'t> {
+    /// The recording, as it was named.
+    pub recording: &'t str,
+    /// Its trace.
+    pub trace: &'t Trace,
+    /// How the recorded run ended, as in "the program …".
+    pub ending: String,
+    /// How often each schedule was tried.
+    pub times: u32,
+    /// How often the recorded schedule, run again, failed.
+    pub again: u32,
+    /// What the run shows, best repair first.
+    pub violations: Vec<Violation>,
+    /// The context switches that the failure takes; nothing where that was not found out.
+    pub switches: Option<Switches>,
+}
+
+/// A violation that the failing run shows, and what became of the program when its sections were kept whole.
+pub struct Violation {
+    /// The sections.
+    pub sections: Vec<Section>,
+    /// The cycle that they break.
+    pub cycle: Vec<Link>,
+    /// How many of the passing runs they would forbid, and of how many.
+    pub forbids: (usize, usize),
+    /// How often the program passed; nothing where no schedule keeps the sections whole.
+    pub gone: Option<u32>,
+}
+
+/// Context switches.
+pub struct Switches {
+    /// How many times the recorded run interrupted a thread that could have gone on.
+    pub recorded: usize,
+    /// Those without any of which the program passes.
+    pub left: Vec<Switch>,
+    /// How many runs of the program it took to find them.
+    pub runs: u32,
+    /// How often the program failed with these alone.
+    pub fails: u32,
+}
+
+#[derive(Serialize)]
+struct Json<'t> {
+    foretrace: u32,
+    recording: &'t str,
+    ending: &'t str,
+    times: u32,
+    again: u32,
+    violations: Vec<JsonViolation<'t>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switches: Option<JsonSwitches<'t>>,
+}
+
+#[derive(Serialize)]
+struct JsonViolation<'t> {
+    sections: &'t [Section],
+    forbids: usize,
+    passing: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gone: Option<u32>,
+    cause: bool,
+    cycle: Vec<super::repair::JsonLink<'t>>,
+}
+
+#[derive(Serialize)]
+struct JsonSwitches<'t> {
+    recorded: usize,
+    runs: u32,
+    fails: u32,
+    left: Vec<JsonSwitch<'t>>,
+}
+
+#[derive(Serialize)]
+struct JsonSwitch<'t> {
+    after: JsonPlace<'t>,
+    to: JsonPlace<'t>,
+}
+
+#[derive(Serialize)]
+struct JsonPlace<'t> {
+    event: EventId,
+    thread: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+}
+
+impl WhyReport<'_> {
+    /// Whether keeping these sections whole removed the failure every time.
+    fn is_cause(&self, violation: &Violation) -> bool {
+        violation.gone == Some(self.times)
+    }
+
+    /// Whether a cause was found.
+    pub fn has_cause(&self) -> bool {
+        self.violations.iter().any(|violation| self.is_cause(violation))
+    }
+
+    /// Writes one JSON object.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let place = |event: EventId| JsonPlace {
+            event,
+            thread: self.trace.threads[self.trace.event(event).thread.index()].number,
+            loc: self.trace.loc(event),
+        };
+        let switch = |switch: &Switch| JsonSwitch { after: place(switch.after), to: place(switch.to) };
+        let json = Json {
+            foretrace: 1,
+            recording: self.recording,
+            ending: &self.ending,
+            times: self.times,
+            again: self.again,
+            violations: self.violations.iter().map(|violation| self.json_violation(violation)).collect(),
+            switches: self.switches.as_ref().map(|switches| JsonSwitches {
+                recorded: switches.recorded,
+                runs: switches.runs,
+                fails: switches.fails,
+                left: switches.left.iter().map(switch).collect(),
+            }),
+        };
+        serde_json::to_writer_pretty(&mut *out, &json)?;
+        writeln!(out)
+    }
+
+    fn json_violation<'v>(&'v self, violation: &'v Violation) -> JsonViolation<'v> {
+        JsonViolation {
+            sections: &violation.sections,
+            forbids: violation.forbids.0,
+            passing: violation.forbids.1,
+            gone: violation.gone,
+            cause: self.is_cause(violation),
+            cycle: violation.cycle.iter().map(|link| json_link(self.trace, link)).collect(),
+        }
+    }
+
+    /// Writes text.
+    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (times, again) = (self.times, self.again);
+        writeln!(out, "the recorded run {}; its schedule, run again, failed {again} of {times} times", self.ending)?;
+        let (causes, others): (Vec<&Violation>, Vec<&Violation>) =
+            self.violations.iter().partition(|violation| self.is_cause(violation));
+        if causes.is_empty() {
+            writeln!(out, "\nno violation that this run shows is its cause by itself")?;
+        }
+        for (number, violation) in causes.iter().enumerate() {
+            writeln!(out)?;
+            self.write_sections(&format!("cause {}: not atomic", number + 1), violation, out)?;
+            writeln!(
+                out,
+                "   kept whole, with the rest of the schedule as it was, the program passed {times} of {times} times"
+            )?;
+            writeln!(out, "   in the failing run:")?;
+            write_cycle(self.trace, &violation.cycle, out)?;
+        }
+        for violation in &others {
+            writeln!(out)?;
+            self.write_sections("not the cause", violation, out)?;
+            match violation.gone {
+                None => writeln!(out, "   no schedule of this run's events keeps it whole")?,
+                Some(0) => writeln!(out, "   kept whole, the program failed all the same, {times} of {times} times")?,
+                Some(gone) => writeln!(out, "   kept whole, the program passed {gone} of {times} times")?,
+            }
+        }
+        match &self.switches {
+            Some(switches) => self.write_switches(switches, out),
+            None => Ok(()),
+        }
+    }
+
+    fn write_sections(&self, lead: &str, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
+        for (place, section) in violation.sections.iter().enumerate() {
+            let lead = if place == 0 { lead.to_string() } else { "   and".to_string() };
+            writeln!(out, "{lead}: {section}")?;
+        }
+        match violation.forbids {
+            (_, 0) => Ok(()),
+            (forbidden, all) => writeln!(out, "   {forbidden} of {} show it as well", count(all, "passing run")),
+        }
+    }
+
+    fn write_switches(&self, switches: &Switches, out: &mut dyn Write) -> io::Result<()> {
+        let Switches { recorded, left, runs, fails } = switches;
+        writeln!(
+            out,
+            "\ncontext switches that the failure takes: {} of {recorded}; with these alone the program failed {fails} of {} times \
+             ({})",
+            left.len(),
+            self.times,
+            count(*runs as usize, "run") + " to find them"
+        )?;
+        if left.is_empty() {
+            writeln!(out, "   it fails also if each thread runs until it ends or waits")?;
+        }
+        for (number, switch) in left.iter().enumerate() {
+            let line = |event: EventId| {
+                let thread = thread_name(self.trace, self.trace.event(event).thread);
+                let loc = self.trace.loc(event).map(|loc| format!(" at {loc}")).unwrap_or_default();
+                format!("{thread}, {}{loc}", act_of(self.trace, event))
+            };
+            writeln!(out, "   {}. after {}", number + 1, line(self.last_act(switch.after)))?;
+            writeln!(out, "      comes {}", line(self.first_act(switch.to)))?;
+        }
+        Ok(())
+    }
+
+    /// An event that others can see: an access, or what threads meet at.
+    fn is_act(&self, event: EventId) -> bool {
+        !matches!(self.trace.event(event).op.kind(), "begin" | "end" | "assume" | "let" | "call" | "return")
+    }
+
+    /// The first of a thread's acts from an event on.
+    fn first_act(&self, event: EventId) -> EventId {
+        let thread = self.trace.event(event).thread;
+        let later = (event.0..self.trace.events.len() as u32).map(EventId);
+        let mut acts = later.filter(|later| self.trace.event(*later).thread == thread && self.is_act(*later));
+        acts.next().unwrap_or(event)
+    }
+
+    /// The last of a thread's acts up to an event.
+    fn last_act(&self, event: EventId) -> EventId {
+        let thread = self.trace.event(event).thread;
+        let earlier = (0..=event.0).rev().map(EventId);
+        let mut acts = earlier.filter(|earlier| self.trace.event(*earlier).thread == thread && self.is_act(*earlier));
+        acts.next().unwrap_or(event)
+    }
+}

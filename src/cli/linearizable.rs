@@ -1,0 +1,248 @@
+//! `foretrace linearizable`: is a history of operations on concurrent objects linearizable?
+
+use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
+use super::choices::{FORMATS, Format, one_of};
+use super::{Outcome, files};
+use anyhow::{Context, bail};
+use foretrace::recorder::Folder;
+use foretrace_linearizability::{
+    Checked, History, Limits, Operation, Sequential, Spec, Value, Verdict, check, minimal, picture, read_text,
+    read_trace,
+};
+use serde::Serialize;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Say whether a history of operations is linearizable
+///
+/// A history comes from the `call` and `return` events of a trace, or from a file of Jepsen's or Porcupine's kind (JSON Lines,
+/// EDN). Operations that never returned may have happened or not. Each object is judged by itself, each key of a set or
+/// map as well. If the history is not linearizable, a small part of it that is not is shown as a picture.
+#[derive(clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("specification").required(true).args(["spec", "spec_from"]),
+    after_help = "\
+Exit codes: 0 linearizable, 1 not, 2 error, 3 not decided: the limit was reached, or the runs of --spec-from do not show
+what some operation gives.
+
+Examples:
+  foretrace linearizable history.edn --spec register
+  foretrace linearizable stack.foretrace --spec stack
+  foretrace linearizable trace.jsonl --spec-from serial-1.jsonl serial-2.jsonl --format json"
+)]
+pub struct Args {
+    /// A trace, a recording, or a history as JSON Lines or EDN
+    history: PathBuf,
+
+    /// What the objects are meant to be
+    #[arg(long, value_parser = one_of(SPECS))]
+    spec: Option<Spec>,
+
+    /// Histories of the object in which no two operations overlap: what they show is the specification
+    #[arg(long, value_name = "HISTORY", num_args = 1..)]
+    spec_from: Vec<PathBuf>,
+
+    /// The first value of a register [default: nil where a read gave nothing, else 0]
+    #[arg(long, value_name = "VALUE")]
+    initial: Option<String>,
+
+    /// How to show it
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+
+    #[command(flatten)]
+    limit: TimeLimit,
+}
+
+const SPECS: &[super::choices::Choice<Spec>] = &[
+    ("register", "read, write(v), cas(old, new)", Spec::Register),
+    ("counter", "get, inc, dec, add(n), fetch_add(n)", Spec::Counter),
+    ("stack", "push(v), pop, peek", Spec::Stack),
+    ("queue", "enqueue(v), dequeue, peek", Spec::Queue),
+    ("deque", "push_front(v), push_back(v), pop_front, pop_back", Spec::Deque),
+    ("set", "add(v), remove(v), contains(v)", Spec::Set),
+    ("map", "put(k, v), get(k), remove(k), contains(k), put_if_absent(k, v)", Spec::Map),
+    ("priority-queue", "insert(v), delete_min, min", Spec::PriorityQueue),
+];
+
+#[derive(Serialize)]
+struct Json<'h> {
+    foretrace: u32,
+    history: String,
+    spec: &'static str,
+    verdict: &'static str,
+    operations: usize,
+    parts: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Vec<JsonOperation<'h>>>,
+}
+
+#[derive(Serialize)]
+struct JsonOperation<'h> {
+    process: &'h str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'h str>,
+    method: &'h str,
+    args: Vec<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<serde_json::Value>,
+    call: u64,
+    #[serde(rename = "return", skip_serializing_if = "Option::is_none")]
+    ret: Option<u64>,
+}
+
+/// Judges.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let stop = stop_on_ctrl_c()?;
+    let go_on = || may_read_on(args.limit.time_limit, &stop);
+    let Some(history) = read_history(&args.history, &go_on)? else { return Ok(ended_early("reading the history")) };
+    let name = args.history.display();
+    if history.operations.is_empty() {
+        bail!("{name}: found no operations, expected call and return events");
+    }
+    let limits = Limits { go_on: &go_on };
+    let initial = args.initial.as_deref().map(initial_value);
+    let (checked, part) = match args.spec {
+        Some(spec) => {
+            let checked = check(&history, spec, initial.as_ref(), limits).with_context(|| name.to_string())?;
+            let part = if checked.verdict == Verdict::NotLinearizable {
+                minimal(&history, spec, initial.as_ref(), limits)?
+            } else {
+                None
+            };
+            (checked, part)
+        }
+        None => {
+            let Some(sequential) = specification(&args.spec_from, &go_on)? else {
+                return Ok(ended_early("reading the specification"));
+            };
+            let checked = sequential.check(&history, limits);
+            let is_bad = checked.verdict == Verdict::NotLinearizable;
+            let part = is_bad.then(|| history.part(&checked.violating));
+            (checked, part)
+        }
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match args.format {
+        Format::Text => write_text(args, &history, &checked, part.as_ref(), &mut out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &json(args, &history, &checked, part.as_ref()))?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(match checked.verdict {
+        Verdict::Linearizable => Outcome::Fine,
+        Verdict::NotLinearizable => Outcome::Found,
+        Verdict::Unknown => Outcome::Undecided,
+    })
+}
+
+fn specification(files: &[PathBuf], go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<Sequential>> {
+    let mut sequential = Sequential::default();
+    for file in files {
+        let Some(run) = read_history(file, go_on)? else { return Ok(None) };
+        sequential.add(&run).with_context(|| file.display().to_string())?;
+    }
+    Ok(Some(sequential))
+}
+
+/// Reads a trace, where it is one, else a history as text.
+fn read_history(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<History>> {
+    let name = || path.display().to_string();
+    let file = Folder::trace_of(path);
+    if is_trace(&file).with_context(name)? {
+        return Ok(files::read_trace_within(&file, go_on)?.map(|(trace, _)| read_trace(&trace)));
+    }
+    let text = std::fs::read_to_string(&file).with_context(name)?;
+    Ok(Some(read_text(&text).with_context(name)?))
+}
+
+/// Whether a file is a trace by how it begins: a header, or what no text begins with.
+fn is_trace(file: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    std::fs::File::open(file)?.take(256).read_to_end(&mut start)?;
+    let Ok(text) = std::str::from_utf8(start.split(|byte| *byte == b'\n').next().unwrap_or_default()) else {
+        return Ok(true);
+    };
+    let is_std = text.split('|').count() == 3 && text.starts_with('T');
+    Ok(text.contains("\"foretrace\"") || text.chars().any(|c| c.is_control() && !c.is_whitespace()) || is_std)
+}
+
+fn initial_value(text: &str) -> Value {
+    match (text, text.parse()) {
+        ("nil", _) => Value::Nil,
+        ("true", _) => Value::Bool(true),
+        ("false", _) => Value::Bool(false),
+        (_, Ok(number)) => Value::Int(number),
+        _ => Value::Text(text.to_string()),
+    }
+}
+
+fn spec_name(args: &Args) -> &'static str {
+    args.spec.map_or("sequential runs", Spec::name)
+}
+
+fn write_text(
+    args: &Args,
+    history: &History,
+    checked: &Checked,
+    part: Option<&History>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let verdict = match checked.verdict {
+        Verdict::Linearizable => "linearizable",
+        Verdict::NotLinearizable => "not linearizable",
+        Verdict::Unknown => "not decided",
+    };
+    let (operations, parts) = (history.operations.len(), checked.parts);
+    let name = args.history.display();
+    writeln!(out, "{name}: {verdict} ({}); {operations} operations, judged in {parts} parts", spec_name(args))?;
+    if checked.verdict == Verdict::Unknown && args.spec.is_none() {
+        writeln!(out, "the sequential runs do not show what some operation gives at its place")?;
+    }
+    if let Some(part) = part {
+        let few = part.operations.len();
+        writeln!(out, "\nno order of these {few} operations gives these results:\n\n{}", picture(part).trim_end())?;
+    }
+    Ok(())
+}
+
+fn json<'h>(args: &Args, history: &History, checked: &Checked, part: Option<&'h History>) -> Json<'h> {
+    Json {
+        foretrace: 1,
+        history: args.history.display().to_string(),
+        spec: spec_name(args),
+        verdict: match checked.verdict {
+            Verdict::Linearizable => "linearizable",
+            Verdict::NotLinearizable => "not-linearizable",
+            Verdict::Unknown => "unknown",
+        },
+        operations: history.operations.len(),
+        parts: checked.parts,
+        explanation: part.map(|part| part.operations.iter().map(json_operation).collect()),
+    }
+}
+
+fn json_operation(operation: &Operation) -> JsonOperation<'_> {
+    JsonOperation {
+        process: &operation.process,
+        object: operation.object.as_deref(),
+        method: &operation.method,
+        args: operation.args.iter().map(json_value).collect(),
+        result: operation.result.as_ref().map(json_value),
+        call: operation.call,
+        ret: operation.is_complete().then_some(operation.ret),
+    }
+}
+
+/// The value as JSON; how deep it is was bounded when it was read.
+fn json_value(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Nil => serde_json::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => (*value).into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(values) => values.iter().map(json_value).collect(),
+    }
+}

@@ -1,0 +1,218 @@
+//! `foretrace why`: the post-mortem of one failing run, by running the program again.
+
+use super::asking::{may_read_on, stop_on_ctrl_c};
+use super::atomic::{Asked, AtomicArgs};
+use super::choices::{FORMATS, Format, one_of, seconds};
+use super::{Outcome, say};
+use anyhow::{Context, bail};
+use foretrace::recorder::{Ending, Folder, Plan, Program, differences, judge, run_plan};
+use foretrace::report::{Switches, Violation, WhyReport};
+use foretrace_repair::{Limits, Ranked, Switch, kept_whole, minimize, repairs, stretches_of, switches, with_switches};
+use foretrace_trace::{Atomic, EventId, Trace};
+use foretrace_walker::program::Program as Recorded;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Say why a recorded run failed, by running the program again
+///
+/// For each violation that the failing run shows, the program runs along the same schedule, but with the violated code kept whole.
+/// What removes the failure is its cause; what does not is named and left out. Then context switches are taken out of the
+/// schedule as long as the program still fails: what is left is what the failure takes.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: 0 a cause was found; 1 none of the violations is the cause by itself; 2 error; 3 the limit was reached.
+
+Examples:
+  foretrace record --seed 7 -o failing.foretrace -- ./bank
+  foretrace why failing.foretrace -- ./bank
+  foretrace why failing.foretrace --passing run-*.foretrace --times 100 -- ./bank")]
+pub struct Args {
+    /// The folder of a recording whose run failed
+    recording: PathBuf,
+
+    /// Recordings or traces of runs that passed: what they show as well is tried last
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
+    passing: Vec<PathBuf>,
+
+    /// How often each schedule is tried
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    times: u32,
+
+    /// How many violations are tried
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: usize,
+
+    /// How many runs of the program finding the context switches may take; 0: they are not looked for
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    switch_runs: u32,
+
+    /// After how long a run of the program counts as hung, and is killed
+    #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
+    run_limit: Duration,
+
+    /// Time limit of the command, from its start; what was found by then is reported
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    time_limit: Option<Duration>,
+
+    /// How to report
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+
+    #[command(flatten)]
+    atomic: AtomicArgs,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROG")]
+    command: Vec<OsString>,
+}
+
+/// Finds the cause.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let stop = stop_on_ctrl_c()?;
+    let go_on = || may_read_on(args.time_limit, &stop) && !stop.load(Ordering::Relaxed);
+    let name = args.recording.display().to_string();
+    let program = Program::find(&args.command)?;
+    program.check()?;
+    let recorded = failed_ending(&args.recording)?;
+    program.check_recorded_as(&args.recording)?;
+    Recorded::open(&args.recording)?; // refuses libraries that were built anew since
+    differences(&args.recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
+    let read = |path: &Path| args.atomic.read_within(path, &go_on)?.context("the limit was reached while reading");
+    let asked = read(&args.recording)?;
+    let passing: Vec<Trace> = args.passing.iter().map(|path| Ok(read(path)?.trace)).collect::<anyhow::Result<_>>()?;
+    let chosen: Option<Atomic> = (!args.atomic.is_auto()).then_some(asked.atomic);
+    let runs = Runs { args, program: &program, recorded, go_on: &go_on };
+
+    let again = runs.failures(&Plan::of_recording(&args.recording)?)?;
+    let limits = Limits { repairs: 20_000, go_on: &go_on };
+    let found = repairs(std::slice::from_ref(&asked.trace), &passing, chosen, limits);
+    let mut violations = Vec::new();
+    for ranked in found.ranked.into_iter().take(args.most) {
+        if !go_on() {
+            break;
+        }
+        violations.push(runs.violation(&asked, chosen, ranked, passing.len())?);
+    }
+    let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
+    let report = WhyReport {
+        recording: &name,
+        trace: &asked.trace,
+        ending: recorded.to_string(),
+        times: args.times,
+        again,
+        violations,
+        switches,
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match args.format {
+        Format::Json => report.write_json(&mut out)?,
+        Format::Text => report.write_text(&mut out)?,
+    }
+    out.flush()?;
+    Ok(match (report.has_cause(), go_on()) {
+        (true, _) => Outcome::Fine,
+        (false, true) => Outcome::Found,
+        (false, false) => Outcome::Undecided,
+    })
+}
+
+/// How the recorded run failed.
+fn failed_ending(recording: &Path) -> anyhow::Result<Ending> {
+    let name = recording.display();
+    if !recording.is_dir() {
+        bail!("{name}: found no folder, expected a recording of `foretrace record`");
+    }
+    match Folder::recorded_ending(recording) {
+        Some(Ending::Code(0)) => bail!("{name}: found a run that exited with status 0, expected one that failed"),
+        Some(ending) => Ok(ending),
+        None => bail!("{name}: found a recording that does not say how its run ended, expected one that failed"),
+    }
+}
+
+/// Runs of the program.
+struct Runs<'a> {
+    args: &'a Args,
+    program: &'a Program,
+    recorded: Ending,
+    go_on: &'a dyn Fn() -> bool,
+}
+
+impl Runs<'_> {
+    /// How a run along a plan ends.
+    fn run(&self, plan: &Plan) -> anyhow::Result<Ending> {
+        let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let folder = Folder::create(&kept.path().join("run"))?;
+        let ending = run_plan(plan, self.program, &folder, self.args.run_limit, true)?;
+        Ok(judge(plan, &folder, ending, |_| None)?.ending)
+    }
+
+    /// How often the program fails along a plan, as it failed when it was recorded.
+    fn failures(&self, plan: &Plan) -> anyhow::Result<u32> {
+        let mut failures = 0;
+        for _ in 0..self.args.times {
+            failures += u32::from(self.run(plan)? == self.recorded);
+        }
+        Ok(failures)
+    }
+
+    fn plan(&self, asked: &Asked, order: &[EventId]) -> anyhow::Result<Plan> {
+        Ok(Plan::of_order(&asked.trace, order, &self.args.recording)?)
+    }
+
+    /// Tries the schedule with the sections of a repair kept whole.
+    fn violation(
+        &self,
+        asked: &Asked,
+        chosen: Option<Atomic>,
+        ranked: Ranked,
+        passing: usize,
+    ) -> anyhow::Result<Violation> {
+        let stretches = stretches_of(&asked.trace, chosen, &ranked.repair);
+        let order = kept_whole(&asked.trace, &asked.observed, &stretches)?;
+        let recorded: Vec<EventId> = asked.trace.iter().map(|(id, _)| id).collect();
+        let mut gone = None;
+        if order != recorded {
+            let plan = self.plan(asked, &order)?;
+            let mut passed = 0;
+            for _ in 0..self.args.times {
+                passed += u32::from(self.run(&plan)? == Ending::Code(0));
+            }
+            gone = Some(passed);
+        }
+        let forbids = (ranked.forbids.len(), passing);
+        Ok(Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone })
+    }
+
+    /// The context switches that the failure takes.
+    fn switches(&self, asked: &Asked) -> anyhow::Result<Option<Switches>> {
+        let all = switches(&asked.trace, &asked.observed)?;
+        let mut runs = 0;
+        let mut error = None;
+        let plan_of = |kept: &[Switch]| -> anyhow::Result<Plan> {
+            let order = with_switches(&asked.trace, &asked.observed, &kept.iter().copied().collect())?;
+            self.plan(asked, &order)
+        };
+        let mut fails = |kept: &[Switch]| {
+            if runs >= self.args.switch_runs || !(self.go_on)() {
+                return None;
+            }
+            runs += 1;
+            let ending = plan_of(kept).and_then(|plan| self.run(&plan));
+            ending.map_err(|found| error = Some(found)).ok().map(|ending| ending == self.recorded)
+        };
+        // Where the recorded order, with each of its switches, does not fail, nothing can be told.
+        let left = match fails(&all) {
+            Some(true) => Some(minimize(&all, fails)),
+            _ => None,
+        };
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let Some(left) = left else { return Ok(None) };
+        let fails = self.failures(&plan_of(&left)?)?;
+        Ok(Some(Switches { recorded: all.len(), left, runs, fails }))
+    }
+}

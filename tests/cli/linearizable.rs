@@ -1,0 +1,86 @@
+//! `foretrace linearizable` as people and programs see it.
+
+use crate::support::{Folder, LOST_UPDATE, Run, repository};
+use serde_json::Value;
+
+/// Both pops return what was pushed once.
+const STACK: &str = r#"{"process": 1, "call": 1, "return": 20, "method": "push", "args": ["a"]}
+{"process": 2, "call": 2, "return": 3, "method": "push", "args": ["b"]}
+{"process": 2, "call": 4, "return": 10, "method": "pop", "result": "b"}
+{"process": 3, "call": 5, "return": 11, "method": "pop", "result": "b"}
+"#;
+
+/// The same as a trace.
+const TRACE: &str = r#"{"foretrace": 1, "data": "none"}
+{"t": 1, "op": "call", "method": "push", "args": ["b"]}
+{"t": 1, "op": "return", "method": "push"}
+{"t": 2, "op": "call", "method": "pop"}
+{"t": 3, "op": "call", "method": "pop"}
+{"t": 2, "op": "return", "method": "pop", "value": "b"}
+{"t": 3, "op": "return", "method": "pop", "value": "b"}
+"#;
+
+fn json(run: &Run) -> Value {
+    let value: Value = serde_json::from_str(&run.stdout).expect("the report is JSON");
+    let path = repository().join("schemas/linearizable.schema.json");
+    let schema = std::fs::read_to_string(path).expect("the schema is shipped");
+    let validator = jsonschema::draft202012::new(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    let errors: Vec<String> = validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    value
+}
+
+#[test]
+fn a_value_that_is_popped_twice_is_drawn() {
+    let run = Folder::with("stack.jsonl", STACK).foretrace("linearizable stack.jsonl --spec stack");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    insta::assert_snapshot!(run.stdout);
+}
+
+#[test]
+fn histories_of_traces_are_judged() {
+    let folder = Folder::with("trace.jsonl", TRACE);
+    let run = folder.foretrace("linearizable trace.jsonl --spec stack --format json");
+    let report = json(&run);
+    assert_eq!((run.code, &report["verdict"]), (Some(1), &Value::from("not-linearizable")));
+    assert_eq!(report["explanation"].as_array().map(Vec::len), Some(3));
+    folder.add(
+        "right.jsonl",
+        &TRACE.replace(
+            "\"t\": 3, \"op\": \"return\", \"method\": \"pop\", \"value\": \"b\"",
+            "\"t\": 3, \"op\": \"return\", \"method\": \"pop\", \"value\": null",
+        ),
+    );
+    let run = folder.foretrace("linearizable right.jsonl --spec stack --format json");
+    assert_eq!((run.code, &json(&run)["verdict"]), (Some(0), &Value::from("linearizable")), "{}", run.stderr);
+}
+
+#[test]
+fn sequential_runs_can_be_the_specification() {
+    let folder = Folder::with("stack.jsonl", STACK);
+    folder.add("serial.jsonl", r#"{"process": 1, "call": 1, "return": 2, "method": "push", "args": ["b"]}"#);
+    let run = folder.foretrace("linearizable stack.jsonl --spec-from serial.jsonl");
+    assert_eq!(run.code, Some(3), "{}", run.stdout);
+    let run = folder.foretrace("linearizable serial.jsonl --spec-from serial.jsonl --format json");
+    assert_eq!((run.code, json(&run)["spec"].as_str()), (Some(0), Some("sequential runs")));
+    let run = folder.foretrace("linearizable serial.jsonl --spec-from stack.jsonl");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("expected a sequential run"), "{}", run.stderr);
+}
+
+#[test]
+fn histories_that_make_no_sense_are_refused() {
+    let folder = Folder::with("stack.jsonl", STACK);
+    folder.add("update.jsonl", LOST_UPDATE).add("bad.edn", "{:process 0, :type :what}");
+    for (arguments, message) in [
+        ("linearizable stack.jsonl --spec register", "expected a method of a register"),
+        ("linearizable update.jsonl --spec register", "found no operations"),
+        ("linearizable bad.edn --spec register", "bad.edn: line 1: found"),
+        ("linearizable none.edn --spec register", "none.edn"),
+        ("linearizable stack.jsonl", "--spec"),
+    ] {
+        let run = folder.foretrace(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
+    }
+}

@@ -1,0 +1,100 @@
+//! `foretrace why`: the violation that made a run fail is named, a harmless one beside it is not.
+
+use crate::support::{Workshop, ran};
+use serde_json::{Value, json};
+
+/// Two threads check a slot and fill it, each step under the lock, and count without it. The run fails if both fill the slot; a
+/// count that is lost does no harm.
+const SLOT: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int filled, fills, count;
+
+static int is_filled(void)
+{
+    pthread_mutex_lock(&lock);
+    int now = filled;
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+static void fill(void)
+{
+    pthread_mutex_lock(&lock);
+    filled = 1;
+    fills++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fill_once(void)
+{
+    if (!is_filled())
+        fill();
+}
+
+static void note(void)
+{
+    count = count + 1;
+}
+
+static void *worker(void *unused)
+{
+    (void)unused;
+    note();
+    fill_once();
+    note();
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, worker, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return fills == 1 ? 0 : 3;
+}
+"#;
+
+fn fitting(out: &str) -> Value {
+    let report: Value = serde_json::from_str(out).expect("the report is JSON");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/why.schema.json");
+    let schema = std::fs::read_to_string(path).expect("the schema is shipped");
+    let validator = jsonschema::draft202012::new(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    let errors: Vec<String> = validator.iter_errors(&report).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    report
+}
+
+#[test]
+fn the_cause_is_named_and_what_is_harmless_is_not() {
+    let workshop = Workshop::build_text(SLOT, "slot.c");
+    let is_failing = |seed: &i32| workshop.record("failing", &["--seed", &seed.to_string()]) == json!({"code": 3});
+    assert!((0..200).any(|seed| is_failing(&seed)), "no seed fails");
+    let run = ran(&mut workshop.shell("foretrace why failing --times 5 --format json -- ./program"));
+    let report = fitting(&run.out);
+    assert_eq!((run.status, &report["again"]), (Some(0), &json!(5)), "{}", run.err);
+    let violations = report["violations"].as_array().expect("a list");
+    for violation in violations {
+        let function = &violation["sections"][0]["function"];
+        assert_eq!(violation["cause"] == json!(true), function == "fill_once", "{violation:#}");
+    }
+    assert!(violations.iter().any(|violation| violation["cause"] == json!(true)));
+    let switches = &report["switches"];
+    assert_eq!(switches["fails"], 5);
+    let left = switches["left"].as_array().map(Vec::len).expect("a list");
+    assert!((1..=2).contains(&left), "{switches:#}");
+}
+
+#[test]
+fn a_run_that_passed_has_no_cause() {
+    let workshop = Workshop::build_text(SLOT, "slot.c");
+    let is_passing = |seed: &i32| workshop.record("passing", &["--seed", &seed.to_string()]) == json!({"code": 0});
+    assert!((0..200).any(|seed| is_passing(&seed)), "no seed passes");
+    let run = ran(&mut workshop.shell("foretrace why passing -- ./program"));
+    assert_eq!((run.status, run.out.as_str()), (Some(2), ""));
+    assert!(run.err.contains("exited with status 0, expected one that failed"), "{}", run.err);
+}
