@@ -195,9 +195,10 @@ fn write_text(
         Verdict::NotLinearizable => "not linearizable",
         Verdict::Unknown => "not decided",
     };
-    let (operations, parts) = (history.operations.len(), checked.parts);
+    let operations = history.operations.len();
+    let parts = if checked.parts == 1 { "as one".to_string() } else { format!("in {} parts", checked.parts) };
     let name = args.history.display();
-    writeln!(out, "{name}: {verdict} ({}); {operations} operations, judged in {parts} parts", spec_name(args))?;
+    writeln!(out, "{name}: {verdict} ({}); {operations} operations, judged {parts}", spec_name(args))?;
     if checked.verdict == Verdict::Unknown && args.spec.is_none() {
         writeln!(out, "the sequential runs do not show what some operation gives at its place")?;
     }

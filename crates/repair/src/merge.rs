@@ -29,8 +29,8 @@ pub fn combine(known: &[Repair], more: &[Repair]) -> Vec<Repair> {
     optimal(all)
 }
 
-/// The smallest sections that cover all of these: those that overlap become one.
-fn merged(sections: Repair) -> Repair {
+/// The smallest sections that cover all of these: those that overlap become one, since code has no blocks that overlap.
+pub(crate) fn merged(sections: Repair) -> Repair {
     let mut all: Repair = Vec::new();
     for mut section in sections {
         // What grows may overlap more.

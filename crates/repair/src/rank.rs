@@ -2,7 +2,7 @@
 
 use crate::cycle::{Link, cycle};
 use crate::eliminators::{Limits, Segment, eliminators};
-use crate::merge::{combine, optimal};
+use crate::merge::{combine, merged, optimal};
 use crate::operations::Operations;
 use crate::relation::Relation;
 use crate::section::{Repair, Section};
@@ -59,9 +59,7 @@ impl<'a> Failing<'a> {
         let mut repairs = OfTrace::default();
         for segments in found.sets {
             let section = |segment| Section::new(trace, &relation, &operations, segment);
-            let mut repair: Repair = segments.iter().map(section).collect();
-            repair.sort();
-            repair.dedup();
+            let repair = merged(segments.iter().map(section).collect());
             repairs.entry(repair).or_insert(segments);
         }
         (Failing { trace, relation, operations, repairs }, found.complete)

@@ -217,6 +217,24 @@ fn repairs_of_several_traces_are_merged() {
     assert_eq!(texts(&within.ranked[0].repair), ["stack.c:10–12 in f"]);
 }
 
+/// A cycle that needs a section in each of two threads, which run the same code: sections that overlap are one.
+#[test]
+fn sections_of_one_cycle_that_overlap_are_one() {
+    let crossed = trace(&[
+        (1, "call f"),
+        (2, "call f"),
+        (1, "r x 10"),
+        (2, "w y 12"),
+        (2, "w x 14"),
+        (1, "w y 12"),
+        (1, "ret f"),
+        (2, "ret f"),
+    ]);
+    let found = repairs(&[crossed], &[], None, Limits::NONE);
+    let shown: Vec<_> = found.ranked.iter().map(|ranked| texts(&ranked.repair)).collect();
+    assert_eq!(shown, [["stack.c:10–14 in f"]]);
+}
+
 /// One lost update within a turn of a loop, one from a turn to the next: the first is in the code of the second.
 #[test]
 fn a_segment_over_two_turns_contains_the_one_within_a_turn() {
