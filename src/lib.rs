@@ -43,4 +43,5 @@ pub use foretrace_repair as repair;
 pub use foretrace_report as report;
 pub use foretrace_solve as solve;
 pub use foretrace_solve::limit;
+pub use foretrace_testing as testing;
 pub use foretrace_trace as trace;

@@ -3,6 +3,7 @@
 mod asking;
 mod atomic;
 mod cargo;
+mod cargo_tests;
 mod cc;
 mod check;
 mod choices;
@@ -23,6 +24,9 @@ mod replay;
 mod replayed;
 mod run;
 mod schedules;
+mod test;
+mod test_litmus;
+mod tested;
 mod trace;
 mod why;
 
@@ -81,6 +85,7 @@ Environment:
 
 Examples:
   foretrace cc -o bank bank.c
+  foretrace test -- ./bank
   foretrace record -o bank.foretrace -- ./bank
   foretrace predict bank.foretrace --witness-dir witnesses
   foretrace replay witnesses/witness-10-38-14.json -- ./bank
@@ -107,6 +112,7 @@ enum Command {
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
+    Test(Box<test::Args>),
     Run(run::Args),
     Convert(convert::Args),
     Info(info::Args),
@@ -134,7 +140,8 @@ pub fn main() -> ExitCode {
         | Command::Why(_)
         | Command::Linearizable(_)
         | Command::Check(_)
-        | Command::Replay(_) => Outcome::Undecided,
+        | Command::Replay(_)
+        | Command::Test(_) => Outcome::Undecided,
         _ => Outcome::Fine,
     };
     let result = match cli.command {
@@ -155,6 +162,7 @@ pub fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Test(args) => test::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),

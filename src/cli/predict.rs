@@ -225,7 +225,7 @@ impl<'t> Listener<'t> {
     fn finish(mut self, totals: &Totals) -> anyhow::Result<()> {
         drop(self.bar);
         if let Some(folder) = &mut self.witnesses {
-            self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision))?;
+            self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision).map(|_| ()))?;
         }
         match self.report {
             Report::Json(report) => report.finish(totals)?,
@@ -244,7 +244,8 @@ impl Listener<'_> {
     fn save(&mut self, decision: &Decision) -> anyhow::Result<()> {
         let Some(folder) = &mut self.witnesses else { return Ok(()) };
         let Some(off_path) = decision.off_path.as_ref().filter(|_| self.subject.options.per == Per::Location) else {
-            return Ok(folder.save(self.subject, decision)?);
+            folder.save(self.subject, decision)?;
+            return Ok(());
         };
         let class = self.subject.class(decision.triple);
         let is_better = |known: &Decision| self.subject.off_path_rank(decision) < self.subject.off_path_rank(known);

@@ -32,3 +32,36 @@ impl Drop for Bar {
         self.0.finish_and_clear();
     }
 }
+
+/// A line on stderr about a test, which goes away when it ends.
+pub struct Spinner(Option<ProgressBar>);
+
+impl Spinner {
+    /// A line if stderr is a terminal.
+    pub fn on_terminal() -> Spinner {
+        if !std::io::stderr().is_terminal() {
+            return Spinner(None);
+        }
+        let style = ProgressStyle::with_template("{elapsed} {wide_msg}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        Spinner(Some(ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5)).with_style(style)))
+    }
+
+    /// Shows how far a test is.
+    pub fn show(&self, name: &str, progress: &foretrace::testing::Progress) {
+        if let Some(bar) = &self.0 {
+            let foretrace::testing::Progress { recorded, tried, waiting, finds } = progress;
+            let all = tried + *waiting as u64;
+            bar.set_message(format!("{name}: {recorded} runs recorded, {tried} of {all} schedules, {finds} failures"));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

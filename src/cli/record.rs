@@ -164,7 +164,17 @@ fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyh
     let folder = Folder::create(path)?;
     let part = Part { window: args.window, paused: args.paused, switch: args.switch_signal };
     let max_bytes = Some(args.max_size);
-    let run = Run { program, mode, folder: &folder, max_bytes, part, time_limit: None, quiet: false, recording: None };
+    let run = Run {
+        program,
+        mode,
+        folder: &folder,
+        max_bytes,
+        part,
+        time_limit: None,
+        quiet: false,
+        recording: None,
+        apart: None,
+    };
     let ending = run.record()?;
     Ok((folder, ending))
 }

@@ -5,8 +5,8 @@ use super::replayed::{Seen, Tally, unmatched};
 use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Ending, Folder, Matched, Mode, Part, Plan, Program, Run, differences, environment_of, fill, fix_addresses, judge,
-    notes, plan_of_edited, run_plan,
+    Ending, Folder, Matched, Mode, Part, Plan, Positions, Program, Run, differences, environment_of, fill,
+    fix_addresses, judge, notes, plan_of_edited, run_plan,
 };
 use foretrace::report::SavedSchedule;
 use foretrace_walker::log::Record;
@@ -187,7 +187,8 @@ const SELECT_OWN_FRAME: &str = r#"python exec("frame = gdb.newest_frame()\nwhile
 fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<Outcome> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
     let (part, recording) = (Part::default(), plan.recording.as_deref());
-    let run = Run { program, mode, folder, max_bytes: None, part, time_limit: None, quiet: false, recording };
+    let run =
+        Run { program, mode, folder, max_bytes: None, part, time_limit: None, quiet: false, recording, apart: None };
     let mut told = run.environment();
     told.push(("FORETRACE_STOP", "1".into()));
     told.push(fill(&told));
@@ -217,30 +218,8 @@ fn without_gdb(environment: &[(OsString, OsString)]) -> Vec<OsString> {
     OF_GDB.into_iter().flat_map(|name| ["-ex".into(), command(name)]).collect()
 }
 
-/// Where in the source the records of the replayed program are.
-#[derive(Default)]
-struct Positions(Option<Recorded>);
-
-impl Positions {
-    /// Reads what the program says of itself, the first time.
-    fn learn(&mut self, folder: &Path) -> anyhow::Result<()> {
-        if self.0.is_none() {
-            self.0 = Some(Recorded::open(folder)?);
-        }
-        Ok(())
-    }
-
-    /// What a trace has as the position of an access, where that follows from its record alone.
-    fn of_event(&self, record: &Record) -> Option<String> {
-        let own = !self.0.as_ref()?.is_in_library(record.site());
-        self.location(record).filter(|_| own)
-    }
-}
-
 impl Seen for Positions {
-    /// Of what was not compiled for recording nothing is known.
     fn location(&self, record: &Record) -> Option<String> {
-        let position = self.0.as_ref()?.position(record.site()).filter(|_| record.kind.size() > 0)?;
-        Some(format!("{}:{}:{}", position.file, position.line, position.column))
+        Positions::location(self, record)
     }
 }

@@ -1,5 +1,6 @@
 //! Running an instrumented program: told by its environment what to record, with addresses that do not vary.
 
+use super::apart::{Apart, Cut, End};
 use super::folder::{Folder, FolderError};
 use super::outside;
 use super::program::Program;
@@ -99,8 +100,8 @@ impl From<ExitStatus> for Ending {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start {path}", path = path.display())]
 pub struct LaunchError {
-    path: PathBuf,
-    source: io::Error,
+    pub(super) path: PathBuf,
+    pub(super) source: io::Error,
 }
 
 /// Why a program could not be recorded.
@@ -115,6 +116,9 @@ pub enum RecordError {
     /// Its logs cannot be completed.
     #[error(transparent)]
     Logs(#[from] WalkError),
+    /// It was cut off.
+    #[error("the program {0}")]
+    Cut(Cut),
 }
 
 /// Which part of a run is recorded; by default all of it.
@@ -147,6 +151,8 @@ pub struct Run<'r> {
     pub quiet: bool,
     /// The recording whose environment, clocks and random numbers the program gets again.
     pub recording: Option<&'r Path>,
+    /// Where nobody watches it: how it runs apart from the terminal.
+    pub apart: Option<&'r Apart>,
 }
 
 impl Run<'_> {
@@ -163,6 +169,8 @@ impl Run<'_> {
             Mode::Replay(schedule) => variables.push(("FORETRACE_SCHEDULE", schedule.into())),
             Mode::Parallel => {}
         }
+        let longest_turn = self.apart.and_then(|apart| apart.longest_turn);
+        variables.extend(longest_turn.map(|records| ("FORETRACE_LONGEST_TURN", records.to_string().into())));
         variables.extend(self.recording.map(|folder| ("FORETRACE_OUTSIDE", folder.into())));
         variables
     }
@@ -175,28 +183,52 @@ impl Run<'_> {
         let described = self.folder.describe(self, None);
         let described = described.and_then(|()| outside::keep_environment(self.folder, &environment));
         let described = described.map_err(RecordError::from);
-        let ending = described.and_then(|()| Ok(self.run(&environment)?)).inspect_err(|_| self.folder.discard())?;
+        let ending = described.and_then(|()| self.run(&environment)).inspect_err(|_| self.folder.discard())?;
         self.folder.describe(self, Some(ending))?;
         finish_logs(self.folder.path())?;
         Ok(ending)
     }
 
     /// Runs the program to its end.
-    fn run(&self, environment: &[(OsString, OsString)]) -> Result<Ending, LaunchError> {
+    fn run(&self, environment: &[(OsString, OsString)]) -> Result<Ending, RecordError> {
         fix_addresses();
-        let mut command = Command::new(&self.program.path);
+        let failed = |source| LaunchError { path: self.started().to_path_buf(), source };
+        let mut command = match self.apart {
+            Some(apart) => apart.command(self.program).map_err(failed)?,
+            None => self.command(),
+        };
         let mut told = self.environment();
-        told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
+        if self.apart.is_none_or(|apart| apart.harness.is_none()) {
+            told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
+        }
         let fill = outside::fill(&told);
-        command.args(&self.program.arguments).env_clear().envs(environment.iter().cloned());
-        command.envs(told).env(fill.0, fill.1);
+        command.env_clear().envs(environment.iter().cloned()).envs(told).env(fill.0, fill.1);
+        let mut child = command.spawn().map_err(failed)?;
+        let Some(apart) = self.apart else {
+            let signals = Signals::hold().map_err(failed)?; // not before: the program would inherit the mask
+            return Ok(signals.wait(&mut child, self.time_limit).map_err(failed)?.map_or(Ending::Hang, Ending::from));
+        };
+        match apart.wait(&mut child, self.time_limit).map_err(failed)? {
+            End::Ended(status) => Ok(status.into()),
+            End::Late => Ok(Ending::Hang),
+            End::Cut(cut) => Err(RecordError::Cut(cut)),
+        }
+    }
+
+    /// What is started: the program, or its harness.
+    fn started(&self) -> &Path {
+        let harness = self.apart.and_then(|apart| apart.harness.as_ref());
+        &harness.unwrap_or(self.program).path
+    }
+
+    /// The program on our terminal.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program.path);
+        command.args(&self.program.arguments);
         if self.quiet {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         }
-        let failed = |source| LaunchError { path: self.program.path.clone(), source };
-        let mut child = command.spawn().map_err(failed)?;
-        let signals = Signals::hold().map_err(failed)?; // not before: the program would inherit the mask
-        Ok(signals.wait(&mut child, self.time_limit).map_err(failed)?.map_or(Ending::Hang, Ending::from))
+        command
     }
 }
 

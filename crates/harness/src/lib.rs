@@ -3,11 +3,14 @@
 //! What runs inside of the program is the crate `foretrace-runtime`; what makes a trace of its logs is
 //! `foretrace-walker`; `docs/recording.md` says how they meet.
 
+mod apart;
+mod deadlock;
 mod edited;
 mod folder;
 mod launch;
 mod lines;
 mod outside;
+mod positions;
 mod program;
 mod replay;
 mod schedule;
@@ -18,14 +21,17 @@ mod verify;
 mod wait;
 mod walked;
 
+pub use apart::{Apart, Cut, STDERR, STDOUT};
+pub use deadlock::deadlock_in_words;
 pub use edited::{Matched, plan_of_edited};
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};
 pub use outside::{differences, environment_of, fill, notes};
+pub use positions::Positions;
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, ReplayError, Replayed, judge, run_plan};
 pub use schedule::Turn;
 pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};
-pub use verify::{Difference, Event, Expected, What, ops};
+pub use verify::{Difference, Event, Expected, What, deadlocked, ops};
 pub use walked::WalkedBy;

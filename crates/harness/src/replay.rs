@@ -181,7 +181,18 @@ pub fn run_plan(
 ) -> Result<Ending, ReplayError> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
     let (part, recording) = (Part::default(), plan.recording.as_deref());
-    Ok(Run { program, mode, folder, max_bytes: None, part, time_limit: Some(time_limit), quiet, recording }.record()?)
+    Ok(Run {
+        program,
+        mode,
+        folder,
+        max_bytes: None,
+        part,
+        time_limit: Some(time_limit),
+        quiet,
+        recording,
+        apart: None,
+    }
+    .record()?)
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.

@@ -233,6 +233,15 @@ impl Events {
     }
 }
 
+/// Whether a run ended since all threads waited for each other.
+///
+/// # Errors
+/// Its logs cannot be read.
+pub fn deadlocked(folder: &Path) -> Result<bool, WalkError> {
+    let is_deadlock = |record: &Record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK;
+    Ok(open_logs(folder)?.iter().any(|log| log.records().any(|record| is_deadlock(&record))))
+}
+
 /// Which memory has several addresses.
 fn aliases(threads: &FxHashMap<String, Vec<Record>>) -> Aliases {
     let mut mapped: Vec<&Record> = threads.values().flatten().filter(|record| record.kind == Kind::Alias).collect();

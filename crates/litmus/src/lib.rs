@@ -27,7 +27,7 @@ mod syntax;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use program::Program;
-pub use run::{Blocked, Failure, Options, Outcome, Run, run};
+pub use run::{Blocked, Failure, Options, Outcome, Run, run, run_all, run_along};
 pub use scheduler::Scheduler;
 
 use std::fs::File;

@@ -136,6 +136,22 @@ impl<'p> Machine<'p> {
         self.choice.thread(&ready, &timeouts)
     }
 
+    /// Has every choice made as it is said in advance.
+    pub(super) fn script(&mut self, wanted: Vec<usize>) {
+        self.choice = Choice::scripted(wanted);
+    }
+
+    /// Whether a thread can make an event now.
+    pub(super) fn can_run(&self, thread: usize) -> bool {
+        self.threads[thread].status == Status::Running
+            && matches!(self.readiness(thread), Readiness::Ready | Readiness::Timeout)
+    }
+
+    /// What was chosen, of how many, by a script; and the recorder.
+    pub(super) fn into_parts(self) -> (Vec<(usize, usize)>, Recorder<'p>) {
+        (self.choice.made(), self.recorder)
+    }
+
     fn next(&self, thread: usize) -> &'p Instruction {
         &self.program.code[self.threads[thread].at]
     }

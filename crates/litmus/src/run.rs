@@ -109,13 +109,73 @@ pub fn run(program: &Program, options: &Options) -> Run {
     Run { trace: machine.recorder.trace, outcome }
 }
 
+/// Runs a program along a schedule, given as the thread of each event; where it cannot be followed, and after its end, each thread runs
+/// for as long as it can.
+pub fn run_along(program: &Program, threads: &[usize], max_steps: u32) -> Run {
+    let mut machine = Machine::new(program, &Options { max_steps, ..Options::serial() });
+    let mut position = 0;
+    let mut ahead = vec![0_usize; program.threads.len()]; // events that came before their place in the schedule
+    let mut seen = 0;
+    let outcome = run_by(&mut machine, max_steps, |machine| {
+        for event in &machine.recorder.trace.events[seen..] {
+            ahead[event.thread.index()] += 1;
+        }
+        seen = machine.recorder.trace.events.len();
+        while let Some(thread) = threads.get(position) {
+            match ahead.get_mut(*thread) {
+                Some(ahead) if *ahead > 0 => *ahead -= 1,
+                _ => break,
+            }
+            position += 1;
+        }
+        let wanted = threads.get(position).copied().filter(|thread| *thread < program.threads.len());
+        wanted.filter(|thread| machine.can_run(*thread)).or_else(|| machine.choose())
+    });
+    Run { trace: machine.recorder.trace, outcome }
+}
+
+/// Runs a program under every schedule, one after the other, as long as `go_on` says yes; hands on each run. Gives how many there were,
+/// and whether these are all.
+pub fn run_all(
+    program: &Program,
+    max_steps: u32,
+    go_on: &mut dyn FnMut() -> bool,
+    take: &mut dyn FnMut(&Run),
+) -> (u64, bool) {
+    let (mut wanted, mut runs) = (Vec::new(), 0);
+    while go_on() {
+        let mut machine = Machine::new(program, &Options { max_steps, ..Options::serial() });
+        machine.script(std::mem::take(&mut wanted));
+        let outcome = run_to_end(&mut machine, max_steps);
+        let (mut made, recorder) = machine.into_parts();
+        runs += 1;
+        take(&Run { trace: recorder.trace, outcome });
+        // The next one differs in the last choice that has one left.
+        while made.last().is_some_and(|(chosen, count)| chosen + 1 == *count) {
+            made.pop();
+        }
+        let Some((last, _)) = made.last_mut() else { return (runs, true) };
+        *last += 1;
+        wanted = made.into_iter().map(|(chosen, _)| chosen).collect();
+    }
+    (runs, false)
+}
+
 fn run_to_end(machine: &mut Machine<'_>, max_steps: u32) -> Outcome {
+    run_by(machine, max_steps, Machine::choose)
+}
+
+fn run_by<'p>(
+    machine: &mut Machine<'p>,
+    max_steps: u32,
+    mut choose: impl FnMut(&mut Machine<'p>) -> Option<usize>,
+) -> Outcome {
     machine.start();
     for step in 0.. {
         if machine.local_steps == 0 {
             return Outcome::StepLimit;
         }
-        let Some(thread) = machine.choose() else { break };
+        let Some(thread) = choose(machine) else { break };
         if step == max_steps {
             return Outcome::StepLimit;
         }

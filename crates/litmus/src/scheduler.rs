@@ -15,6 +15,28 @@ pub(super) struct Choice {
     scheduler: Scheduler,
     state: u64,
     current: Option<usize>,
+    /// Where every choice is said in advance: which, and what was chosen of how many so far.
+    script: Option<Script>,
+}
+
+/// Choices that are said in advance; the first of those that there are where it says no more.
+#[derive(Default)]
+pub(super) struct Script {
+    /// The choices.
+    pub wanted: Vec<usize>,
+    /// What was chosen, of how many, where there was a choice.
+    pub made: Vec<(usize, usize)>,
+}
+
+impl Script {
+    fn choose(&mut self, count: usize) -> Option<usize> {
+        if count < 2 {
+            return (count == 1).then_some(0);
+        }
+        let chosen = self.wanted.get(self.made.len()).copied().unwrap_or(0).min(count - 1);
+        self.made.push((chosen, count));
+        Some(chosen)
+    }
 }
 
 impl Choice {
@@ -23,12 +45,26 @@ impl Choice {
             Scheduler::Random(seed) => seed,
             Scheduler::Serial => 0,
         };
-        Choice { scheduler, state, current: None }
+        Choice { scheduler, state, current: None, script: None }
+    }
+
+    /// Makes the choices that are wanted.
+    pub(super) fn scripted(wanted: Vec<usize>) -> Choice {
+        Choice { script: Some(Script { wanted, made: Vec::new() }), ..Choice::new(Scheduler::Serial) }
+    }
+
+    /// What was chosen, of how many, by a script.
+    pub(super) fn made(self) -> Vec<(usize, usize)> {
+        self.script.map(|script| script.made).unwrap_or_default()
     }
 
     /// The thread that takes the next step, of those that can (`ready`, ascending) and those that can only let a
     /// wait time out.
     pub(super) fn thread(&mut self, ready: &[usize], timeouts: &[usize]) -> Option<usize> {
+        if let Some(script) = &mut self.script {
+            let chosen = script.choose(ready.len() + timeouts.len())?;
+            return ready.get(chosen).or_else(|| timeouts.get(chosen - ready.len())).copied();
+        }
         let chosen = match self.scheduler {
             Scheduler::Random(_) => {
                 let chosen = self.below(ready.len() + timeouts.len())?;
@@ -45,6 +81,9 @@ impl Choice {
 
     /// Which of `count` waiters a signal releases.
     pub(super) fn waiter(&mut self, count: usize) -> Option<usize> {
+        if let Some(script) = &mut self.script {
+            return script.choose(count);
+        }
         match self.scheduler {
             Scheduler::Random(_) => self.below(count),
             Scheduler::Serial => (count > 0).then_some(0),

@@ -21,7 +21,7 @@ mod witness;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
-pub use names::SourceLine;
+pub use names::{SourceLine, thread_name};
 pub use repair::RepairReport;
 pub use saved::{
     SavedAccesses, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError,
@@ -84,7 +84,7 @@ impl Subject<'_> {
     }
 
     /// Whether the recorded order itself shows a feasible candidate.
-    fn is_observed(&self, triple: Triple, witness: &Witness) -> bool {
+    pub fn is_observed(&self, triple: Triple, witness: &Witness) -> bool {
         let is_in_order = triple.first < triple.remote && triple.remote < triple.second;
         let depends = self.options.question.independence == Independence::Conflict || witness.schedule().is_sorted();
         is_in_order && depends

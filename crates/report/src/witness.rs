@@ -4,7 +4,7 @@ use super::block::BlockJson;
 use super::json::{VERSION, write_open_object};
 use super::{SavedPlace, SavedPlaces, Subject};
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
-use foretrace_checker::{Run, Step};
+use foretrace_checker::Step;
 use foretrace_trace::{
     Atomic, Block, EventId, Feasibility, Independence, Model, Pattern, Question, Trace, Triple, Value,
 };
@@ -117,20 +117,47 @@ impl WitnessDir {
     }
 
     /// Writes the schedule of a decision, where it has one: the witness of a feasible one, or how far one that is off the path gets.
-    pub fn save(&mut self, subject: Subject<'_>, decision: &Decision) -> Result<(), WitnessFileError> {
-        let places = self.places(subject.trace, decision.triple);
-        let Triple { first, remote, second } = decision.triple;
+    /// Says which file has it.
+    pub fn save(&mut self, subject: Subject<'_>, decision: &Decision) -> Result<Option<PathBuf>, WitnessFileError> {
         let (name, run) = match (&decision.verdict, &decision.off_path) {
             (Verdict::Feasible(witness), _) => ("witness", witness.run()),
             (Verdict::Infeasible, Some(off_path)) => match off_path.run() {
                 Some(run) => ("off-path", run),
-                None => return Ok(()),
+                None => return Ok(None),
             },
-            _ => return Ok(()),
+            _ => return Ok(None),
         };
+        self.write(name, subject, decision, (&run.steps, &run.uses_after_free)).map(Some)
+    }
+
+    /// Writes a schedule for a candidate that nothing proves: only running the program can judge it. An empty schedule leaves all to
+    /// the replay, which steers towards the three accesses.
+    pub fn save_untried(
+        &mut self,
+        subject: Subject<'_>,
+        decision: &Decision,
+        schedule: &[EventId],
+    ) -> Result<PathBuf, WitnessFileError> {
+        let step = |event: &EventId| Step { event: *event, read: None, written: None };
+        let steps: Vec<Step> = schedule.iter().map(step).collect();
+        self.write("unproved", subject, decision, (&steps, &[]))
+    }
+
+    fn write(
+        &mut self,
+        name: &str,
+        subject: Subject<'_>,
+        decision: &Decision,
+        (steps, use_after_free): (&[Step], &[EventId]),
+    ) -> Result<PathBuf, WitnessFileError> {
+        let places = self.places(subject.trace, decision.triple);
+        let Triple { first, remote, second } = decision.triple;
         let path = self.path.join(format!("{name}-{first}-{remote}-{second}.json"));
-        write_whole(&path, |out| write_json(subject, decision, run, places.as_ref(), out))
-            .map_err(|source| WitnessFileError { path, source })
+        let all = (steps, use_after_free, places.as_ref());
+        match write_whole(&path, |out| write_json(subject, decision, all, out)) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(WitnessFileError { path, source }),
+        }
     }
 }
 
@@ -169,15 +196,14 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
 fn write_json(
     subject: Subject<'_>,
     decision: &Decision,
-    run: &Run,
-    places: Option<&SavedPlaces>,
+    (steps, use_after_free, places): (&[Step], &[EventId], Option<&SavedPlaces>),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let question = question_of(subject.options.question, decision);
     let Triple { first, remote, second } = decision.triple;
     let access = |event: EventId| {
         let without_values = Step { event, read: None, written: None };
-        step_json(subject.trace, run.steps.iter().find(|step| step.event == event).unwrap_or(&without_values))
+        step_json(subject.trace, steps.iter().find(|step| step.event == event).unwrap_or(&without_values))
     };
     let head = Head {
         foretrace: VERSION,
@@ -189,7 +215,11 @@ fn write_json(
         independence: question.independence,
         atomic: subject.options.atomic,
         decided_by: decision.decided_by,
-        verdict: if matches!(decision.verdict, Verdict::Feasible(_)) { "feasible" } else { "infeasible" },
+        verdict: match decision.verdict {
+            Verdict::Feasible(_) => "feasible",
+            Verdict::Infeasible => "infeasible",
+            Verdict::Unknown(_) => "unproved",
+        },
         off_path: decision.off_path.as_ref().map(OffPath::name),
         note: None,
         ends_at_remote: false,
@@ -198,11 +228,11 @@ fn write_json(
         rests_on: decision.rests_on,
         block: BlockJson::of(subject, decision.triple),
         observed: matches!(&decision.verdict, Verdict::Feasible(witness) if subject.is_observed(decision.triple, witness)),
-        use_after_free: &run.uses_after_free,
+        use_after_free,
         places,
     };
     write_open_object(&head, out)?;
-    write_schedule(subject.trace, &run.steps, out)
+    write_schedule(subject.trace, steps, out)
 }
 
 /// The events, and the end of the file.

@@ -132,6 +132,10 @@ fn settings() -> u8 {
         let Some(bytes) = number(bytes) else { return off("FORETRACE_MAX_BYTES is no number") };
         log::set_limit(bytes);
     }
+    if let Some(records) = take(c"FORETRACE_LONGEST_TURN") {
+        let Some(records) = number(records) else { return off("FORETRACE_LONGEST_TURN is no number") };
+        controller::set_longest_turn(records);
+    }
     let (seed, schedule, stop) = (take(c"FORETRACE_SEED"), take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_STOP"));
     if let Some(policy) = controlled
         && let Err(why) = controller::prepare(policy, seed, schedule, stop.is_some())

@@ -106,6 +106,11 @@ pub fn controlled() -> bool {
     CONTROLLED.load(SeqCst)
 }
 
+/// Of a serial recording: a turn has so many counted records at most.
+pub fn set_longest_turn(records: u64) {
+    serial::set_longest_turn(records);
+}
+
 /// Reads what the environment says.
 pub fn prepare(
     policy: Policy,

@@ -7,9 +7,14 @@ use crate::text::number;
 use crate::threads::{self, Thread};
 
 /// Turns are of one to so many counted records.
-const LONGEST: u64 = 50;
+static LONGEST: AtomicU64 = AtomicU64::new(50);
 
 static RANDOM: AtomicU64 = AtomicU64::new(0);
+
+/// Turns are of so many counted records at most. Short ones part accesses that are near, long ones those that are far.
+pub fn set_longest_turn(records: u64) {
+    LONGEST.store(records.max(1), Relaxed);
+}
 
 pub fn prepare(seed: Option<&[u8]>) -> Result<(), &'static str> {
     const NEVER_ZERO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -39,7 +44,8 @@ const BEYOND: u64 = 4;
 pub fn choose(count: usize) -> (&'static Thread, u64, u64) {
     let index = (random() >> 11) as usize % count;
     let drawn = random() >> 11;
-    let (records, beyond) = (1 + drawn % LONGEST, drawn / LONGEST % BEYOND);
+    let longest = LONGEST.load(Relaxed);
+    let (records, beyond) = (1 + drawn % longest, drawn / longest % BEYOND);
     let thread = threads::all().filter(|thread| ready(thread)).nth(index);
     (thread.expect("there are so many"), records, beyond)
 }

@@ -1,0 +1,41 @@
+//! Where in the source the accesses of a replayed program are.
+
+use foretrace_walker::WalkError;
+use foretrace_walker::log::Record;
+use foretrace_walker::program::Program;
+use std::path::Path;
+
+/// Knows the places of a program, from the first of its runs on.
+#[derive(Default)]
+pub struct Positions(Option<Program>);
+
+impl Positions {
+    /// Reads what the program says of itself, the first time.
+    ///
+    /// # Errors
+    /// The program's description cannot be read.
+    pub fn learn(&mut self, folder: &Path) -> Result<(), WalkError> {
+        if self.0.is_none() {
+            self.0 = Some(Program::open(folder)?);
+        }
+        Ok(())
+    }
+
+    /// The position that a trace gives an access, where that follows from its record alone.
+    pub fn of_event(&self, record: &Record) -> Option<String> {
+        let own = !self.0.as_ref()?.is_in_library(record.site());
+        self.location(record).filter(|_| own)
+    }
+
+    /// The line that any record comes from, as `file:line`.
+    pub fn line_of(&self, record: &Record) -> Option<String> {
+        let position = self.0.as_ref()?.position(record.site())?;
+        Some(format!("{}:{}", position.file, position.line))
+    }
+
+    /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.
+    pub fn location(&self, record: &Record) -> Option<String> {
+        let position = self.0.as_ref()?.position(record.site()).filter(|_| record.kind.size() > 0)?;
+        Some(format!("{}:{}:{}", position.file, position.line, position.column))
+    }
+}

@@ -1,0 +1,88 @@
+//! A schedule that is tried on the program, and what is said of it.
+
+use foretrace_trace::Pattern;
+use std::path::PathBuf;
+
+/// What is known of a schedule before it is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Kind {
+    /// A failing run shows it itself.
+    Observed,
+    /// It can happen, as a checker has found.
+    Proved,
+    /// It can happen up to the remote access; what follows is open.
+    AfterRemote,
+    /// Locks and other synchronisation allow it; the values of the recorded run do not.
+    BeforeRemote,
+    /// Nothing, since a limit was reached: the program is steered towards the three accesses.
+    Undecided,
+    /// Locks allow the three accesses: a cut-point.
+    CutPoint,
+}
+
+impl Kind {
+    /// All, in the order of how much is known.
+    pub const ALL: [Kind; 6] =
+        [Kind::Observed, Kind::Proved, Kind::AfterRemote, Kind::BeforeRemote, Kind::Undecided, Kind::CutPoint];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Observed => "observed",
+            Kind::Proved => "proved",
+            Kind::AfterRemote => "after-remote",
+            Kind::BeforeRemote => "before-remote",
+            Kind::Undecided => "undecided",
+            Kind::CutPoint => "cut-point",
+        }
+    }
+}
+
+/// One of the three accesses, as people read it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Access {
+    /// The thread's name.
+    pub thread: String,
+    /// The function that it is in.
+    pub function: String,
+    /// `file:line`.
+    pub place: String,
+    /// The line of source.
+    pub text: Option<String>,
+}
+
+/// A schedule to try.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attempt {
+    /// What is known of it.
+    pub kind: Kind,
+    /// The places of the three accesses and the name of their block: the same in all runs of the program.
+    pub class: String,
+    /// The variable.
+    pub variable: String,
+    /// What the three accesses do.
+    pub pattern: Pattern,
+    /// First, remote and second.
+    pub accesses: [Access; 3],
+    /// The file with the schedule.
+    pub witness: PathBuf,
+    /// The folder of the recording that it comes from.
+    pub recording: PathBuf,
+    /// The seed of that recording.
+    pub seed: u64,
+    /// Its place among the attempts of its kind; smaller ones come first.
+    pub order: (bool, bool, u32, u32),
+}
+
+impl Attempt {
+    /// By what effort is divided: the variable, without its place in arrays and among objects, and the function that is interrupted.
+    pub fn group(&self) -> String {
+        let plain: String = self.variable.chars().filter(|c| !c.is_ascii_digit()).collect();
+        format!("{plain} in {}", self.accesses[0].function)
+    }
+
+    /// The two functions that meet.
+    pub fn functions(&self) -> (&str, &str) {
+        (&self.accesses[0].function, &self.accesses[1].function)
+    }
+}

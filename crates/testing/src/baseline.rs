@@ -1,0 +1,263 @@
+//! What passing runs look like, so that a run that differs from them shows: what varies among passing runs by itself does not count.
+//!
+//! A text is compared as a bag of lines, since threads may write them in any order. Where lines of passing runs differ in numbers
+//! only, numbers that never varied are compared. Durations and addresses are never compared.
+
+use super::observation::Observation;
+use regex::Regex;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// What passing runs wrote.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    runs: usize,
+    texts: BTreeMap<String, Seen>,
+}
+
+/// What passing runs wrote to one place.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    /// Whole texts, with their lines in order.
+    whole: FxHashSet<Vec<String>>,
+    /// The shapes of lines of each text, in order.
+    shapes: FxHashSet<Vec<String>>,
+    /// All shapes of lines.
+    known: FxHashSet<String>,
+    /// Of each line, by shape and place among those of the shape: the numbers of the first run, and which of them varied.
+    numbers: BTreeMap<(String, usize), Numbers>,
+}
+
+#[derive(Clone, Debug)]
+struct Numbers {
+    first: Vec<String>,
+    varies: Vec<bool>,
+}
+
+/// Where a run's output differs from that of passing runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unusual {
+    /// Of which output.
+    pub place: String,
+    /// The line that no passing run has; nothing where a line is missing.
+    pub line: Option<String>,
+}
+
+impl Baseline {
+    /// How many runs it is made of.
+    pub fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// One more passing run.
+    pub fn add(&mut self, run: &Observation) {
+        self.runs += 1;
+        for (place, text) in &run.texts {
+            self.texts.entry(place.clone()).or_default().add(text);
+        }
+    }
+
+    /// Where a run differs from all passing ones; nothing where it does not, or where nothing is known.
+    pub fn unusual(&self, run: &Observation) -> Option<Unusual> {
+        if self.runs == 0 {
+            return None;
+        }
+        run.texts.iter().find_map(|(place, text)| {
+            let line = self.texts.get(place)?.unusual(text)?;
+            Some(Unusual { place: place.clone(), line })
+        })
+    }
+
+    /// Lines of an output that no passing run has.
+    pub fn new_lines<'t>(&self, place: &str, text: &'t str) -> Vec<&'t str> {
+        let seen = self.texts.get(place);
+        let is_new = |line: &&str| {
+            !line.trim().is_empty() && seen.is_none_or(|seen| !seen.whole.iter().any(|whole| has(whole, &masked(line))))
+        };
+        text.lines().filter(is_new).collect()
+    }
+}
+
+fn has(sorted: &[String], line: &str) -> bool {
+    sorted.binary_search_by(|other| other.as_str().cmp(line)).is_ok()
+}
+
+impl Seen {
+    fn add(&mut self, text: &str) {
+        let lines = sorted_lines(text);
+        if !self.whole.insert(lines.clone()) {
+            return;
+        }
+        self.shapes.insert(shapes_of(&lines));
+        self.known.extend(lines.iter().map(|line| shape(line).0));
+        for (key, numbers) in numbered(&lines) {
+            match self.numbers.get_mut(&key) {
+                Some(known) => known.compare(&numbers),
+                None => {
+                    self.numbers.insert(key, Numbers { varies: vec![false; numbers.len()], first: numbers });
+                }
+            }
+        }
+    }
+
+    /// A line that differs; nothing inside where only one is missing.
+    fn unusual(&self, text: &str) -> Option<Option<String>> {
+        let lines = sorted_lines(text);
+        if self.whole.contains(&lines) {
+            return None;
+        }
+        let new_line = || lines.iter().find(|line| !self.whole.iter().any(|whole| has(whole, line))).cloned();
+        if self.whole.len() == 1 {
+            return Some(new_line());
+        }
+        if let Some(line) = lines.iter().find(|line| !self.known.contains(&shape(line).0)) {
+            return Some(Some(line.clone()));
+        }
+        if self.shapes.len() > 1 {
+            return None; // which lines there are varies by itself
+        }
+        if !self.shapes.contains(&shapes_of(&lines)) {
+            return Some(new_line());
+        }
+        let all = numbered(&lines);
+        let differs = |(key, numbers): &&((String, usize), Vec<String>)| {
+            self.numbers.get(key).is_some_and(|known| known.differs(numbers))
+        };
+        let (found, numbers) = all.iter().find(differs)?;
+        Some(Some(with_numbers(&found.0, numbers)))
+    }
+}
+
+impl Numbers {
+    fn compare(&mut self, other: &[String]) {
+        for ((first, varies), other) in self.first.iter().zip(&mut self.varies).zip(other) {
+            *varies |= first != other;
+        }
+    }
+
+    fn differs(&self, other: &[String]) -> bool {
+        let fixed = self.first.iter().zip(&self.varies).zip(other).filter(|((_, varies), _)| !**varies);
+        fixed.into_iter().any(|((first, _), other)| first != other)
+    }
+}
+
+/// The lines of a text in order, without what varies from run to run anyway.
+fn sorted_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(masked).collect();
+    lines.sort_unstable();
+    lines
+}
+
+fn shapes_of(lines: &[String]) -> Vec<String> {
+    let mut shapes: Vec<String> = lines.iter().map(|line| shape(line).0).collect();
+    shapes.sort_unstable();
+    shapes
+}
+
+/// The numbers of each line, by its shape and its place among the lines of that shape.
+fn numbered(lines: &[String]) -> Vec<((String, usize), Vec<String>)> {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let each = lines.iter().map(|line| {
+        let (shape, numbers) = shape(line);
+        let place = times.entry(shape.clone()).or_default();
+        *place += 1;
+        ((shape, *place), numbers)
+    });
+    each.collect()
+}
+
+/// A line with its numbers taken out.
+fn shape(line: &str) -> (String, Vec<String>) {
+    let (mut shape, mut numbers) = (String::with_capacity(line.len()), Vec::new());
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        shape.push_str(&rest[..start]);
+        shape.push('#');
+        let after = &rest[start..];
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        numbers.push(after[..end].to_string());
+        rest = &after[end..];
+    }
+    shape.push_str(rest);
+    (shape, numbers)
+}
+
+fn with_numbers(shape: &str, numbers: &[String]) -> String {
+    let mut parts = shape.split('#');
+    let mut line = parts.next().unwrap_or_default().to_string();
+    for (part, number) in parts.zip(numbers.iter().map(String::as_str).chain(std::iter::repeat("#"))) {
+        line.push_str(number);
+        line.push_str(part);
+    }
+    line
+}
+
+/// Durations and addresses.
+static VARYING: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"0x[0-9a-fA-F]+|\b\d+(\.\d+)? ?(s|sec|secs|seconds|ms|µs|us|ns)\b").ok());
+
+/// A line without durations and addresses.
+pub fn masked(line: &str) -> String {
+    match VARYING.as_ref() {
+        Some(varying) => varying.replace_all(line, "~").into_owned(),
+        None => line.to_string(),
+    }
+}
+
+/// A line by which failures are told apart: without numbers.
+pub fn without_numbers(line: &str) -> String {
+    shape(&masked(line)).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretrace_harness::Ending;
+
+    fn run(output: &str) -> Observation {
+        let texts = [(crate::observation::OUTPUT.to_string(), output.to_string())];
+        Observation { ending: Ending::Code(0), texts: texts.into_iter().collect() }
+    }
+
+    fn unusual(passing: &[&str], output: &str) -> Option<Option<String>> {
+        let mut baseline = Baseline::default();
+        passing.iter().for_each(|output| baseline.add(&run(output)));
+        baseline.unusual(&run(output)).map(|unusual| unusual.line)
+    }
+
+    #[test]
+    fn without_variation_every_difference_counts() {
+        assert_eq!(unusual(&["sum 3\n", "sum 3\n"], "sum 3\n"), None);
+        assert_eq!(unusual(&["sum 3\n"], "sum 2\n"), Some(Some("sum 2".to_string())));
+        assert_eq!(unusual(&["a\nb\n"], "a\n"), Some(None));
+        assert_eq!(unusual(&[], "a\n"), None, "nothing is known");
+    }
+
+    #[test]
+    fn the_order_of_lines_does_not_count() {
+        assert_eq!(unusual(&["a\nb\n"], "b\na\n"), None);
+    }
+
+    #[test]
+    fn numbers_that_vary_by_themselves_do_not_count() {
+        let passing = ["open 4, requests 18, total 18\n", "open 3, requests 18, total 15\n"];
+        assert_eq!(unusual(&passing, "open 2, requests 18, total 16\n"), None);
+        let lost = unusual(&passing, "open 4, requests 17, total 18\n");
+        assert_eq!(lost, Some(Some("open 4, requests 17, total 18".to_string())));
+        assert_eq!(unusual(&passing, "FAIL\n"), Some(Some("FAIL".to_string())));
+    }
+
+    #[test]
+    fn a_new_line_counts_where_the_number_of_lines_varies() {
+        let passing = ["retry\nok\n", "ok\n"];
+        assert_eq!(unusual(&passing, "retry\nretry\nok\n"), None);
+        assert_eq!(unusual(&passing, "lost\nok\n"), Some(Some("lost".to_string())));
+    }
+
+    #[test]
+    fn durations_and_addresses_do_not_count() {
+        assert_eq!(unusual(&["took 0.12s at 0x7f12\n"], "took 31 ms at 0xabc\n"), None);
+        assert_eq!(unusual(&["waited 3 times\n"], "waited 4 times\n"), Some(Some("waited 4 times".to_string())));
+    }
+}

@@ -1,0 +1,142 @@
+//! What happened in a run, seen from outside: it failed, differed from passing runs, or did the same as always.
+
+use super::baseline::{Baseline, without_numbers};
+use super::observation::{ERRORS, OUTPUT, Observation};
+use super::settings::Settings;
+use foretrace_harness::Ending;
+use regex::Regex;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// The same as in passing runs.
+    Same,
+    /// It failed.
+    Failed(Failure),
+}
+
+/// How a run failed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Cause {
+    /// By how it ended.
+    Ended(Ending),
+    /// An assertion of a litmus program does not hold, or the program does what it must not.
+    Assertion,
+    /// It says so itself: a sanitizer's report.
+    Sanitizer,
+    /// Its output fits what the user calls a failure.
+    Wanted,
+    /// It ended well, and its output differs from that of passing runs; of which output.
+    Differs(String),
+}
+
+/// A failure: how, and the line of output that tells most of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// How.
+    pub cause: Cause,
+    /// What the program wrote of it, one line.
+    pub message: Option<String>,
+}
+
+/// As the headline of a find.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Cause::Ended(Ending::Code(code)) => write!(f, "exit status {code}")?,
+            Cause::Ended(Ending::Signal(signal)) => match nix::sys::signal::Signal::try_from(*signal) {
+                Ok(signal) => write!(f, "{signal}")?,
+                Err(_) => write!(f, "signal {signal}")?,
+            },
+            Cause::Ended(Ending::Hang) => f.write_str("hangs")?,
+            Cause::Ended(Ending::Deadlock) => f.write_str("deadlock")?,
+            Cause::Assertion => f.write_str("fails")?,
+            Cause::Sanitizer => f.write_str("a sanitizer reports an error")?,
+            Cause::Wanted => f.write_str("the output fits --fail-when")?,
+            Cause::Differs(place) => write!(f, "the {place} differs from that of passing runs")?,
+        }
+        match &self.message {
+            Some(message) => write!(f, ": {message}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Failure {
+    /// By which failures count as the same.
+    pub fn signature(&self) -> (Cause, String) {
+        (self.cause.clone(), self.message.as_deref().map(without_numbers).unwrap_or_default())
+    }
+
+    /// One word for its kind.
+    pub fn kind(&self) -> &'static str {
+        match self.cause {
+            Cause::Ended(Ending::Hang) => "hangs",
+            Cause::Ended(Ending::Deadlock) => "deadlocks",
+            Cause::Differs(_) => "differs",
+            _ => "fails",
+        }
+    }
+
+    /// Whether a run took as long as it may.
+    pub fn is_hang(&self) -> bool {
+        self.cause == Cause::Ended(Ending::Hang)
+    }
+}
+
+/// Reports of sanitizers.
+static SANITIZER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(ERROR|WARNING): (Address|Thread|Memory|Leak|HWAddress|UndefinedBehavior)Sanitizer|runtime error: ")
+        .ok()
+});
+
+/// Words that lines about failures have, those that tell most first.
+static TELLING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let words = [
+        r"panicked at",
+        r"(?i)assert|terminate called|double free|corrupt",
+        r"(?i)\bfail|error|abort|lost|wrong|invalid|expected",
+    ];
+    words.into_iter().filter_map(|words| Regex::new(words).ok()).collect()
+});
+
+/// What came of a run.
+pub fn judge(run: &Observation, baseline: &Baseline, settings: &Settings) -> Effect {
+    let failed = |cause| Effect::Failed(Failure { cause, message: message(run, baseline) });
+    let line_of = |regex: &Regex| {
+        let fits = |line: &&str| regex.is_match(line);
+        run.errors().lines().chain(run.output().lines()).find(fits).map(|line| line.trim().to_string())
+    };
+    if run.ending != Ending::Code(settings.pass_status) {
+        return failed(Cause::Ended(run.ending));
+    }
+    if let Some(line) = SANITIZER.as_ref().and_then(line_of) {
+        return Effect::Failed(Failure { cause: Cause::Sanitizer, message: Some(line) });
+    }
+    if let Some(line) = settings.fail_when.as_ref().and_then(line_of) {
+        return Effect::Failed(Failure { cause: Cause::Wanted, message: Some(line) });
+    }
+    match baseline.unusual(run).filter(|_| settings.compare_output) {
+        None => Effect::Same,
+        Some(unusual) => {
+            let message = Some(unusual.line.unwrap_or_else(|| "a line is missing".to_string()));
+            Effect::Failed(Failure { cause: Cause::Differs(unusual.place), message })
+        }
+    }
+}
+
+/// The line that tells most of a failure: one that passing runs do not have, of the errors first.
+fn message(run: &Observation, baseline: &Baseline) -> Option<String> {
+    let errors: Vec<&str> = baseline.new_lines(ERRORS, run.errors());
+    let output: Vec<&str> = baseline.new_lines(OUTPUT, run.output());
+    let told = TELLING.iter().find_map(|telling| {
+        [&errors, &output].into_iter().find_map(|lines| {
+            let at = lines.iter().position(|line| telling.is_match(line))?;
+            let next = lines.get(at + 1).filter(|_| lines[at].contains("panicked at"));
+            Some(next.unwrap_or(&lines[at]).trim().to_string())
+        })
+    });
+    told.or_else(|| errors.last().or(output.last()).map(|line| line.trim().to_string()))
+}

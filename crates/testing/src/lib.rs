@@ -1,0 +1,32 @@
+//! Testing a program: record runs that pass, predict what other schedules lead to, force each schedule on the program, and say what
+//! really fails.
+//!
+//! This is the loop of Sorrentino, Farzan and Madhusudan, "PENELOPE: Weaving Threads to Expose Atomicity Violations", FSE 2010 (section
+//! 2), for native programs, with verdicts that are proved in place of cut-points alone. The way through: `predicting` makes
+//! attempts of recordings, `plan` orders them, `runner` runs the program, `judge` says what happened by what `baseline` knows of
+//! passing runs, `campaign` is the loop, `kept` saves what fails.
+
+mod attempt;
+mod baseline;
+mod campaign;
+mod judge;
+mod kept;
+mod litmus;
+mod minimise;
+mod observation;
+mod plan;
+mod predicting;
+mod report;
+mod runner;
+mod settings;
+mod story;
+
+pub use attempt::{Attempt, Kind};
+pub use baseline::Baseline;
+pub use campaign::{Campaign, Progress};
+pub use judge::{Effect, Failure};
+pub use kept::{Again, AgainOutcome, run_again};
+pub use litmus::{LitmusReport, test_litmus};
+pub use observation::Observation;
+pub use report::{Find, Harmless, Recorded, Report, Times};
+pub use settings::{Predict, Settings, TestError};

@@ -1,0 +1,60 @@
+//! What can be seen of a run from outside: how it ended, and what it wrote.
+
+use foretrace_harness::{Ending, STDERR, STDOUT};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What was seen of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Observation {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it wrote, by where: [`OUTPUT`], [`ERRORS`] or the name of a file.
+    pub texts: BTreeMap<String, String>,
+}
+
+/// The name of the standard output in messages.
+pub const OUTPUT: &str = "output";
+/// The name of the standard error in messages.
+pub const ERRORS: &str = "error output";
+
+/// Longest text that is looked at, in bytes.
+const LONGEST: usize = 4 << 20;
+
+impl Observation {
+    /// Of a run whose output is in a folder, and which wrote these files, seen from the folder that it ran in.
+    pub fn read(ending: Ending, output: &Path, directory: &Path, watched: &[std::path::PathBuf]) -> Observation {
+        let mut texts = BTreeMap::new();
+        texts.insert(OUTPUT.to_string(), text(&output.join(STDOUT)).unwrap_or_default());
+        let errors = text(&output.join(STDERR)).unwrap_or_default();
+        texts.insert(ERRORS.to_string(), without_ours(&errors));
+        for file in watched {
+            let found = text(&directory.join(file)).unwrap_or_else(|| "(no such file)".to_string());
+            texts.insert(file.display().to_string(), found);
+        }
+        Observation { ending, texts }
+    }
+
+    /// What it wrote to its standard output.
+    pub fn output(&self) -> &str {
+        self.texts.get(OUTPUT).map_or("", String::as_str)
+    }
+
+    /// What it wrote to its standard error.
+    pub fn errors(&self) -> &str {
+        self.texts.get(ERRORS).map_or("", String::as_str)
+    }
+}
+
+fn text(path: &Path) -> Option<String> {
+    let mut bytes = std::fs::read(path).ok()?;
+    bytes.truncate(LONGEST);
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Without the lines that the runtime writes when all threads wait.
+fn without_ours(text: &str) -> String {
+    let is_ours =
+        |line: &&str| line.starts_with("foretrace:") || line.starts_with("  thread ") && line.contains(" waits for 0x");
+    text.lines().filter(|line| !is_ours(line)).map(|line| format!("{line}\n")).collect()
+}

@@ -1,0 +1,205 @@
+//! What is tried next: of each class of candidates the schedule of which most is known, and effort goes to where outcomes changed.
+//!
+//! The choice is that of an upper confidence bound (Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit
+//! Problem", Machine Learning, 2002), over what is known of schedules and over variables with the functions that use them. Equal
+//! ones go by kind, then tight blocks first, then by how near the accesses were in the recorded run.
+
+use super::attempt::{Attempt, Kind};
+use rustc_hash::FxHashMap;
+
+/// The attempts that are still to be made, and what came of others.
+#[derive(Default)]
+pub struct Plan {
+    waiting: Vec<Attempt>,
+    classes: FxHashMap<String, Class>,
+    kinds: FxHashMap<Kind, Arm>,
+    groups: FxHashMap<String, Arm>,
+    tried: u64,
+}
+
+/// What is known of a class.
+#[derive(Default)]
+struct Class {
+    /// Schedules of it that were planned.
+    planned: u32,
+    /// Whether one of them reached the three accesses, or failed.
+    settled: bool,
+}
+
+/// How much attempts of a sort brought.
+#[derive(Clone, Copy, Default)]
+struct Arm {
+    tried: f64,
+    brought: f64,
+}
+
+/// What an attempt brought.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Gain {
+    /// A failure that is new.
+    New,
+    /// One that is known.
+    Known,
+    /// The three accesses, without a failure.
+    Reached,
+    /// Nothing.
+    Nothing,
+}
+
+/// Schedules of one class that are tried until one reaches the accesses.
+const MOST_OF_CLASS: u32 = 3;
+/// As many attempts of a sort count as made before the first, with half of them worth it.
+const PRIOR: f64 = 2.0;
+/// How much what is not known yet weighs.
+const CURIOSITY: f64 = 0.4;
+
+impl Plan {
+    /// Adds the attempts of a recording; says how many of their classes are new.
+    pub fn add(&mut self, attempts: Vec<Attempt>) -> usize {
+        let mut new = 0;
+        for attempt in attempts {
+            let class = self.classes.entry(attempt.class.clone()).or_default();
+            new += usize::from(class.planned == 0);
+            if class.settled || class.planned >= MOST_OF_CLASS {
+                continue;
+            }
+            class.planned += 1;
+            self.waiting.push(attempt);
+        }
+        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
+        new
+    }
+
+    /// How many are waiting.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Takes the next ones, at most so many, no two of a class.
+    pub fn next(&mut self, most: usize) -> Vec<Attempt> {
+        let mut taken: Vec<Attempt> = Vec::new();
+        while taken.len() < most {
+            let is_free = |attempt: &&Attempt| taken.iter().all(|other| other.class != attempt.class);
+            let free = self.waiting.iter().enumerate().filter(|(_, attempt)| is_free(attempt));
+            let scored = free.map(|(at, attempt)| (at, self.score(attempt)));
+            let Some((at, _)) = scored.reduce(|best, next| if next.1 > best.1 { next } else { best }) else { break };
+            let attempt = self.waiting.remove(at);
+            self.start(&attempt);
+            taken.push(attempt);
+        }
+        taken
+    }
+
+    /// What came of an attempt.
+    pub fn learn(&mut self, attempt: &Attempt, gain: Gain) {
+        let brought = match gain {
+            Gain::New => 1.0,
+            Gain::Known => 0.3,
+            Gain::Reached if attempt.kind == Kind::Proved => 0.05,
+            Gain::Reached => 0.15,
+            Gain::Nothing => 0.0,
+        };
+        self.kinds.entry(attempt.kind).or_default().brought += brought;
+        self.groups.entry(attempt.group()).or_default().brought += brought;
+        if gain != Gain::Nothing {
+            self.classes.entry(attempt.class.clone()).or_default().settled = true;
+            self.waiting.retain(|other| other.class != attempt.class);
+        }
+    }
+
+    fn start(&mut self, attempt: &Attempt) {
+        self.tried += 1;
+        self.kinds.entry(attempt.kind).or_default().tried += 1.0;
+        self.groups.entry(attempt.group()).or_default().tried += 1.0;
+    }
+
+    fn score(&self, attempt: &Attempt) -> f64 {
+        let (is_thread, is_of_library, height, _) = attempt.order;
+        let tightness = 0.1 / f64::from(height + 1) - 0.25 * f64::from(u8::from(is_thread));
+        let library = -0.3 * f64::from(u8::from(is_of_library));
+        let arm = |arm: Option<&Arm>| arm.copied().unwrap_or_default().score(self.tried);
+        let kind = arm(self.kinds.get(&attempt.kind)) + likelihood(attempt.kind);
+        kind + arm(self.groups.get(&attempt.group())) + tightness + library
+    }
+}
+
+/// How likely a schedule is to be followed and to change something. What only the recorded path forbids changes the path.
+fn likelihood(kind: Kind) -> f64 {
+    match kind {
+        Kind::Observed => 0.5,
+        Kind::Proved | Kind::AfterRemote => 0.0,
+        Kind::BeforeRemote => -0.02,
+        Kind::Undecided => -0.1,
+        Kind::CutPoint => -0.15,
+    }
+}
+
+impl Arm {
+    fn score(self, all: u64) -> f64 {
+        let mean = (self.brought + PRIOR / 2.0) / (self.tried + PRIOR);
+        mean + CURIOSITY * ((1.0 + all as f64).ln() / (self.tried + 1.0)).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretrace_trace::Pattern;
+
+    fn attempt(kind: Kind, class: &str, variable: &str) -> Attempt {
+        let accesses = Default::default();
+        let (class, variable) = (class.to_string(), variable.to_string());
+        let (witness, recording) = Default::default();
+        Attempt {
+            kind,
+            class,
+            variable,
+            pattern: Pattern::Rww,
+            accesses,
+            witness,
+            recording,
+            seed: 0,
+            order: (false, false, 0, 0),
+        }
+    }
+
+    #[test]
+    fn what_is_proved_comes_first_and_kinds_take_turns() {
+        let mut plan = Plan::default();
+        let proved = ["a", "b", "c"].map(|class| attempt(Kind::Proved, class, class));
+        let open = ["d", "e", "f"].map(|class| attempt(Kind::BeforeRemote, class, class));
+        assert_eq!(plan.add(proved.into_iter().chain(open).collect()), 6);
+        let mut kinds = Vec::new();
+        while let Some(next) = plan.next(1).pop() {
+            kinds.push(next.kind);
+            plan.learn(&next, Gain::Reached);
+        }
+        assert_eq!(kinds[0], Kind::Proved);
+        assert!(kinds[..3].contains(&Kind::BeforeRemote), "{kinds:?}");
+        assert_eq!(kinds.len(), 6);
+    }
+
+    #[test]
+    fn effort_goes_to_the_variable_whose_outcome_changed() {
+        let mut plan = Plan::default();
+        let all = (0..20).map(|n| attempt(Kind::Proved, &n.to_string(), if n % 2 == 0 { "x" } else { "y" }));
+        plan.add(all.collect());
+        let mut first = Vec::new();
+        for _ in 0..10 {
+            let next = plan.next(1).pop().expect("there are 20");
+            plan.learn(&next, if next.variable == "y" { Gain::New } else { Gain::Nothing });
+            first.push(next.variable);
+        }
+        assert!(first.iter().filter(|variable| *variable == "y").count() >= 7, "{first:?}");
+    }
+
+    #[test]
+    fn a_class_is_done_when_it_was_reached() {
+        let mut plan = Plan::default();
+        plan.add(vec![attempt(Kind::BeforeRemote, "a", "x"), attempt(Kind::BeforeRemote, "a", "x")]);
+        let first = plan.next(5);
+        assert_eq!((first.len(), plan.waiting()), (1, 1));
+        plan.learn(&first[0], Gain::Reached);
+        assert_eq!((plan.waiting(), plan.add(vec![attempt(Kind::Proved, "a", "x")])), (0, 0));
+    }
+}

@@ -1,0 +1,368 @@
+//! From a recording to attempts: its trace is made, the solver decides the candidates, and each class gives one schedule.
+
+use super::attempt::{Access, Attempt, Kind};
+use super::settings::{Predict, Settings, TestError};
+use foretrace_analysis::blocks::NamedBlocks;
+use foretrace_analysis::candidates::Class;
+use foretrace_analysis::options::Options;
+use foretrace_analysis::predict::{Sink, distance, predict};
+use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
+use foretrace_cutpoints::{CutPoint, CutPoints, Synthesizer};
+use foretrace_harness::{SourcePlaces, Sources, WalkedBy};
+use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
+use foretrace_trace::{Atomic, Blocks, EventId, Op, Trace, Triple, observe};
+use foretrace_walker::walk;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What a recording leads to.
+#[derive(Default)]
+pub struct Predicted {
+    /// The schedules to try.
+    pub attempts: Vec<Attempt>,
+    /// Classes that the recorded run shows itself.
+    pub already: usize,
+    /// Classes that no schedule of this run's path or any other shows.
+    pub impossible: usize,
+    /// What the trace holds.
+    pub size: Size,
+}
+
+/// What a trace holds.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Size {
+    /// Threads.
+    pub threads: usize,
+    /// Shared variables.
+    pub variables: usize,
+    /// Locks and other objects by which threads synchronise.
+    pub locks: usize,
+    /// Events.
+    pub events: usize,
+    /// How often another thread went on.
+    pub switches: usize,
+}
+
+/// Makes attempts of a recording. The solver may take so long, and all of it until the deadline: then it is left to end by itself.
+///
+/// # Errors
+/// The recording gives no trace, a file cannot be written, or it takes too long.
+pub fn attempts_within(
+    recording: &Path,
+    (seed, failed): (u64, bool),
+    settings: &Settings,
+    limit: Duration,
+    deadline: Option<Instant>,
+) -> Result<Predicted, TestError> {
+    const LOOK: Duration = Duration::from_millis(50);
+    let (sender, done) = channel();
+    let (recording, own) = (recording.to_path_buf(), settings.clone());
+    std::thread::spawn(move || sender.send(attempts_of(&recording, seed, failed, &own, limit)));
+    loop {
+        match done.recv_timeout(LOOK) {
+            Ok(predicted) => return predicted,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(TestError::Analysis(
+                    "internal error: the analysis of a recorded run has panicked".to_string(),
+                ));
+            }
+        }
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline + LOOK);
+        if is_late || settings.stop.load(Ordering::Relaxed) {
+            return Err(TestError::Late);
+        }
+    }
+}
+
+fn attempts_of(
+    recording: &Path,
+    seed: u64,
+    failed: bool,
+    settings: &Settings,
+    limit: Duration,
+) -> Result<Predicted, TestError> {
+    let file = recording.join(TRACE);
+    let format = foretrace_trace::Format::of(&file).unwrap_or(foretrace_trace::Format::JSONL);
+    let write = |walked: &foretrace_walker::Walked| foretrace_trace::write(&file, &walked.trace, format);
+    let (walked, written) = walk(recording, &settings.walk, write)?;
+    written.map_err(|error| TestError::Io(file.clone(), error))?;
+    let by = WalkedBy { inside: walked.statistics.inside.clone(), ..settings.walked_by.clone() };
+    by.save(recording)?;
+    let _ = Sources::keep(recording); // without the source reports show places alone
+    let mut trace = walked.trace;
+    trace.make_printable();
+    let size = size_of(&trace);
+    let none = || Predicted { size, ..Predicted::default() };
+    let Ok(observed) = observe(&trace) else { return Ok(none()) };
+    let mut options = Options::new(trace.data);
+    options.atomic = match settings.walk.atomic.resolved(&trace) {
+        Atomic::Auto if !trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. })) => Atomic::Marked,
+        atomic => atomic,
+    };
+    let transactions = options.atomic.transactions(&trace);
+    if transactions.is_empty() {
+        return Ok(none());
+    }
+    options.failed = failed;
+    options.inside = Arc::new(by.inside);
+    options.jobs = settings.jobs;
+    options.off_path = true;
+    options.budget = Some(limit);
+    options.timeout = limit.min(options.timeout);
+    options.blocks = Some(Arc::new(NamedBlocks::new(&trace, options.atomic)));
+    let name = file.display().to_string();
+    let subject = Subject { file: &name, trace: &trace, transactions: &transactions, options: &options };
+    let mut best = Best { subject, classes: IndexMap::default() };
+    if settings.predict != Predict::CutPoints {
+        let predicted = predict(&trace, &observed, &transactions, &options, &settings.stop, &mut best);
+        predicted.map_err(|error| TestError::Analysis(format!("{error:#}")))?;
+    }
+    let points = match settings.predict {
+        Predict::Precise => Vec::new(),
+        _ if failed => Vec::new(), // what it shows itself is enough
+        _ => {
+            let start = Instant::now();
+            let go_on = || start.elapsed() < limit && !settings.stop.load(Ordering::Relaxed);
+            CutPoints::within(&trace, &options.atomic.blocks(&trace), &go_on).representatives().cloned().collect()
+        }
+    };
+    let decided = std::mem::take(&mut best.classes);
+    let mut writer = Writer::new(subject, recording, seed, failed)?;
+    let mut predicted = Predicted { size, ..Predicted::default() };
+    writer.write_points(&points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
+    writer.write(decided, &mut predicted)?;
+    Ok(predicted)
+}
+
+fn size_of(trace: &Trace) -> Size {
+    let switches = trace.events.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count();
+    let (threads, variables, locks) = (trace.threads.len(), trace.vars.len(), trace.syncs.len());
+    Size { threads, variables, locks, events: trace.events.len(), switches }
+}
+
+/// Keeps of each class the decision that is worth trying.
+struct Best<'t> {
+    subject: Subject<'t>,
+    classes: IndexMap<Class, Box<Decision>, FxBuildHasher>,
+}
+
+impl Sink for Best<'_> {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        let class = self.subject.class(decision.triple);
+        let rank = |one: &Decision| {
+            let kind = match &one.verdict {
+                Verdict::Feasible(_) => 0,
+                Verdict::Unknown(_) => 2,
+                Verdict::Infeasible if one.off_path.as_ref().is_some_and(|off_path| off_path.run().is_some()) => 1,
+                Verdict::Infeasible if one.off_path.is_some() => 2,
+                Verdict::Infeasible => 3,
+            };
+            (kind, self.subject.off_path_rank(one))
+        };
+        if self.classes.get(&class).is_none_or(|known| rank(decision) < rank(known)) {
+            self.classes.insert(class, Box::new(decision.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// Whether neither a schedule nor a proof was found.
+fn is_undecided(decision: &Decision) -> bool {
+    match (&decision.verdict, &decision.off_path) {
+        (Verdict::Unknown(_), _) => true,
+        (Verdict::Infeasible, Some(off_path)) => off_path.run().is_none(),
+        _ => false,
+    }
+}
+
+/// The trace's file in a recording's folder.
+const TRACE: &str = "trace.jsonl.zst";
+
+/// Writes the schedules of decisions, each to a file.
+struct Writer<'t> {
+    subject: Subject<'t>,
+    folder: WitnessDir,
+    recording: PathBuf,
+    seed: u64,
+    /// Whether the recorded run failed: then what it shows itself is worth a try.
+    failed: bool,
+    /// All blocks, by which functions are named.
+    blocks: Blocks,
+    /// Classes with a schedule to a cut-point.
+    pointed: FxHashSet<Class>,
+}
+
+impl<'t> Writer<'t> {
+    fn new(subject: Subject<'t>, recording: &Path, seed: u64, failed: bool) -> Result<Writer<'t>, TestError> {
+        let mut folder = WitnessDir::create(&recording.join("schedules"))?;
+        if let Some(places) = SourcePlaces::of_trace(Path::new(subject.file)) {
+            folder.name_places(Box::new(places));
+        }
+        Ok(Writer {
+            subject,
+            folder,
+            recording: recording.to_path_buf(),
+            seed,
+            failed,
+            blocks: subject.options.atomic.blocks(subject.trace),
+            pointed: FxHashSet::default(),
+        })
+    }
+
+    /// Makes a schedule for a cut-point of each class that the solver did not come to or did not decide.
+    fn write_points(
+        &mut self,
+        points: &[CutPoint],
+        decided: &IndexMap<Class, Box<Decision>, FxBuildHasher>,
+        synthesizer: &Synthesizer<'_>,
+        predicted: &mut Predicted,
+    ) -> Result<(), TestError> {
+        for point in points {
+            let class = self.subject.class(point.triple);
+            let known = decided.get(&class);
+            if self.pointed.contains(&class) || known.is_some_and(|decision| !is_undecided(decision)) {
+                continue;
+            }
+            if known.is_none() && point.is_observed() {
+                predicted.already += 1;
+                continue;
+            }
+            let Ok(schedule) = synthesizer.synthesize(point) else { continue };
+            let kind = if known.is_some() { Kind::Undecided } else { Kind::CutPoint };
+            let unknown = Verdict::Unknown(Limit::Budget);
+            let decision = Decision::without_witness(self.subject.trace, point.triple, unknown, Decider::CutPoints);
+            let file = self.folder.save_untried(self.subject, &decision, &schedule.events)?;
+            predicted.attempts.push(self.attempt(kind, &decision, file)?);
+            self.pointed.insert(class);
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        decided: IndexMap<Class, Box<Decision>, FxBuildHasher>,
+        predicted: &mut Predicted,
+    ) -> Result<(), TestError> {
+        for decision in decided.into_values() {
+            let observed = matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness));
+            if observed && !self.failed {
+                predicted.already += 1;
+                continue;
+            }
+            let kind = match (&decision.verdict, &decision.off_path) {
+                (Verdict::Feasible(_), _) if observed => Kind::Observed,
+                (Verdict::Feasible(_), _) => Kind::Proved,
+                (Verdict::Infeasible, Some(OffPath::AfterRemote(_))) => Kind::AfterRemote,
+                (Verdict::Infeasible, Some(OffPath::BeforeRemote(_) | OffPath::Unasked(Some(_)))) => Kind::BeforeRemote,
+                (Verdict::Infeasible, None) => {
+                    predicted.impossible += 1;
+                    continue;
+                }
+                _ => Kind::Undecided,
+            };
+            let file = match kind {
+                Kind::Undecided if self.pointed.contains(&self.subject.class(decision.triple)) => continue,
+                Kind::Undecided => Some(self.folder.save_untried(self.subject, &decision, &[])?),
+                _ => self.folder.save(self.subject, &decision)?,
+            };
+            if let Some(file) = file {
+                predicted.attempts.push(self.attempt(kind, &decision, file)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&mut self, kind: Kind, decision: &Decision, file: PathBuf) -> Result<Attempt, TestError> {
+        let witness = read_witness(&file)?;
+        let (trace, triple) = (self.subject.trace, decision.triple);
+        let Triple { first, remote, second } = triple;
+        let places = witness.places.as_deref();
+        let place = |event: EventId, place: Option<&SavedPlace>| access((trace, &self.blocks), event, place);
+        let accesses = [
+            place(first, places.map(|places| &places.first)),
+            place(remote, places.map(|places| &places.remote)),
+            place(second, places.map(|places| &places.second)),
+        ];
+        let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.of(trace, triple));
+        let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
+        let label = block.and_then(|(name, _)| name.label).map_or("", |label| trace.names.text(label));
+        let loc = |event| trace.loc(event).unwrap_or("?");
+        let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
+        Ok(Attempt {
+            kind,
+            class: format!("{} {} {} {label}", loc(first), loc(remote), loc(second)),
+            variable: variable.to_string(),
+            pattern: decision.pattern,
+            accesses,
+            witness: file,
+            recording: self.recording.clone(),
+            seed: self.seed,
+            order: (
+                is_thread,
+                inside(first) || inside(second),
+                block.map_or(0, |(_, height)| height),
+                distance(triple),
+            ),
+        })
+    }
+}
+
+fn access((trace, blocks): (&Trace, &Blocks), event: EventId, place: Option<&SavedPlace>) -> Access {
+    let loc = trace.loc(event).or(place.map(|place| &*place.loc)).unwrap_or("?");
+    let line = match loc.rsplit_once(':') {
+        Some((rest, _)) if rest.contains(':') => rest,
+        _ => loc,
+    };
+    let line = below_project(line);
+    let is_there = |place: &&SavedPlace| place.loc == loc;
+    Access {
+        thread: thread_name(trace, trace.event(event).thread),
+        function: place.filter(is_there).map_or_else(|| around(trace, blocks, event), |place| place.function.clone()),
+        place: line.to_string(),
+        text: place.filter(is_there).and_then(|place| place.text.clone()),
+    }
+}
+
+/// The innermost function of the program's own around an event, as far as blocks know it.
+fn around(trace: &Trace, blocks: &Blocks, event: EventId) -> String {
+    let block = blocks.innermost(trace.event(event).thread, event, event).map(|block| blocks.all()[block]);
+    let label = block.and_then(|block| block.label).map_or("", |label| trace.names.text(label));
+    label.rsplit('>').next().unwrap_or_default().to_string()
+}
+
+/// A place without the folders above a crate or library: files of the project's own have none.
+fn below_project(place: &str) -> &str {
+    if !place.starts_with('/') {
+        return place;
+    }
+    let after = |marker: &str| place.rsplit_once(marker).map(|(_, rest)| rest);
+    let of_registry = after("/registry/src/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
+    let known = of_registry.or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
+    known.or_else(|| after("/include/")).unwrap_or_else(|| {
+        let start = place.rmatch_indices('/').nth(2).map_or(0, |(at, _)| at + 1);
+        &place[start..]
+    })
+}
+
+/// Reads a witness that foretrace has written.
+///
+/// # Errors
+/// The file cannot be read, or is none.
+pub fn read_witness(path: &Path) -> Result<SavedWitness, TestError> {
+    let file = File::open(path).map_err(|error| TestError::Io(path.to_path_buf(), error))?;
+    match SavedSchedule::read(file).map_err(|error| TestError::Schedule(path.to_path_buf(), error))? {
+        SavedSchedule::Witness(witness) => Ok(witness),
+        SavedSchedule::Plain(_) => {
+            let error = std::io::Error::other("found a plain schedule, expected a witness");
+            Err(TestError::Io(path.to_path_buf(), error))
+        }
+    }
+}

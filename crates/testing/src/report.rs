@@ -1,0 +1,113 @@
+//! What a test came to: plain data, which `cli` writes as text, JSON and JUnit.
+
+use super::attempt::Kind;
+use super::judge::Failure;
+use super::predicting::Size;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What came of a test.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Each failure, with the schedule that shows it best.
+    pub finds: Vec<Find>,
+    /// Recorded runs.
+    pub recorded: Recorded,
+    /// What was tried and came to nothing.
+    pub harmless: Harmless,
+    /// Schedules that were tried, by what was known of them.
+    pub tried: BTreeMap<&'static str, u64>,
+    /// Schedules that were left when a limit was reached.
+    pub left: usize,
+    /// Whether more runs might have brought more: a limit was reached before.
+    pub ended_early: bool,
+    /// How long things took.
+    pub times: Times,
+    /// The largest trace of a recorded run.
+    pub size: Size,
+    /// Context switches of the schedules that reached their accesses, on average.
+    pub switches: f64,
+    /// What the user should know of the program.
+    pub notes: Vec<String>,
+}
+
+/// Recorded runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recorded {
+    /// How many passed.
+    pub passed: u64,
+    /// How many failed.
+    pub failed: u64,
+}
+
+/// What came to nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Harmless {
+    /// Classes that passing runs show as recorded (A of the paper's Table 1).
+    pub already: usize,
+    /// Classes that are impossible, so that no run was spent on them.
+    pub impossible: usize,
+    /// Schedules whose accesses did not come about (N).
+    pub not_reached: u64,
+    /// Schedules whose accesses came about and that did the same as always.
+    pub same: u64,
+    /// Schedules whose accesses came about (F), failures among them.
+    pub reached: u64,
+    /// Schedules that failed.
+    pub failed: u64,
+}
+
+/// How long things took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// All.
+    pub all: Duration,
+    /// A recorded run, on average.
+    pub recorded: Duration,
+    /// A schedule, on average.
+    pub schedule: Duration,
+    /// All analysis.
+    pub predicting: Duration,
+    /// All runs of the program, summed.
+    pub running: Duration,
+}
+
+/// A failure, with the schedule that shows it best.
+#[derive(Clone, Debug)]
+pub struct Find {
+    /// How the program failed.
+    pub failure: Failure,
+    /// What is known of the schedule; nothing where a recorded run failed by itself.
+    pub kind: Option<Kind>,
+    /// The seed of the recording.
+    pub seed: u64,
+    /// The variable and the two functions, where a schedule is known.
+    pub title: Option<String>,
+    /// What happened, a line each.
+    pub story: Vec<String>,
+    /// What else leads to the same failure, a line each.
+    pub others: Vec<String>,
+    /// The schedule: a witness, or the folder of a recording.
+    pub schedule: PathBuf,
+    /// How many of how many replays failed in the same way.
+    pub replays: Option<(u32, u32)>,
+    /// Turns of the schedule as it was found, and as it was shortened.
+    pub turns: (usize, usize),
+    /// After how many runs of the program it was found.
+    pub after_runs: u64,
+    /// After how long.
+    pub after: Duration,
+}
+
+impl Report {
+    /// Whether everything that was planned was tried.
+    pub fn is_complete(&self) -> bool {
+        self.left == 0 && !self.ended_early
+    }
+
+    /// How many schedules were tried.
+    pub fn all_tried(&self) -> u64 {
+        self.tried.values().sum()
+    }
+}

@@ -1,0 +1,169 @@
+//! Runs the program: natively, recorded with a seed, or along a schedule; each run in a process with its output in files.
+
+use super::observation::Observation;
+use super::settings::{Settings, TestError};
+use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, deadlocked};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs the program of a test.
+pub struct Runner<'s> {
+    settings: &'s Settings,
+    limit: Mutex<Duration>,
+}
+
+/// A run that was made.
+pub struct Ran {
+    /// What was seen of it.
+    pub seen: Observation,
+    /// Its logs.
+    pub folder: Folder,
+    /// The folder with what it wrote.
+    pub output: PathBuf,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Before anything is known a run may take so long.
+const FIRST_LIMIT: Duration = Duration::from_secs(60);
+/// No run counts as hung before.
+const SHORTEST_LIMIT: Duration = Duration::from_secs(5);
+/// A run counts as hung that takes so many times as long as recorded ones.
+const TIMES_AS_LONG: u32 = 20;
+
+impl<'s> Runner<'s> {
+    /// For a test.
+    pub fn new(settings: &'s Settings) -> Runner<'s> {
+        Runner { settings, limit: Mutex::new(settings.run_limit.unwrap_or(FIRST_LIMIT)) }
+    }
+
+    /// After how long a run counts as hung.
+    pub fn limit(&self) -> Duration {
+        *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// A recorded run passed and took so long.
+    pub fn learn(&self, slowest: Duration) {
+        if self.settings.run_limit.is_none() {
+            let limit = (slowest * TIMES_AS_LONG).clamp(SHORTEST_LIMIT, FIRST_LIMIT.max(slowest * 2));
+            *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = limit;
+        }
+    }
+
+    /// Records a run in a folder, with the scheduler's seed.
+    pub fn record(&self, seed: u64, place: &Path) -> Result<Ran, TestError> {
+        self.run(Mode::Serial(seed), None, place, None)
+    }
+
+    /// Runs the program along a plan.
+    pub fn replay(&self, plan: &Plan, place: &Path) -> Result<Ran, TestError> {
+        self.run(Mode::Parallel, Some(plan), place, plan.recording.as_deref())
+    }
+
+    /// Runs the program without recording it.
+    pub fn run_unrecorded(&self, place: &Path) -> Result<(Observation, Duration), TestError> {
+        let apart = self.apart(place, None)?;
+        let start = Instant::now();
+        let ending = apart.run_unrecorded(&self.settings.program, self.limit())?;
+        Ok((self.observe(ending, &apart), start.elapsed()))
+    }
+
+    /// How the program runs, with its files in a folder.
+    fn apart(&self, place: &Path, longest_turn: Option<u64>) -> Result<Apart, TestError> {
+        let sandbox = self.settings.sandbox.then(|| emptied(place.join("directory"))).transpose()?;
+        Ok(Apart {
+            output: made(place.join("output"))?,
+            input: self.settings.input.clone(),
+            directory: sandbox.or_else(|| self.settings.directory.clone()),
+            harness: self.settings.harness.clone(),
+            memory: self.settings.memory,
+            longest_turn,
+            stop: self.settings.stop.clone(),
+        })
+    }
+
+    fn observe(&self, ending: Ending, apart: &Apart) -> Observation {
+        let directory = apart.directory.as_deref().unwrap_or(Path::new("."));
+        Observation::read(ending, &apart.output, directory, &self.settings.watch)
+    }
+
+    fn run(&self, mode: Mode, plan: Option<&Plan>, place: &Path, recording: Option<&Path>) -> Result<Ran, TestError> {
+        let folder = Folder::create(&place.join("recording"))?;
+        let mode = match plan {
+            Some(plan) => Mode::Replay(plan.write_schedule(&folder)?),
+            None => mode,
+        };
+        let apart = self.apart(place, mode.seed().map(longest_turn))?;
+        let run = Run {
+            program: &self.settings.program,
+            mode,
+            folder: &folder,
+            max_bytes: Some(MOST_LOGS),
+            part: Part::default(),
+            time_limit: Some(self.limit()),
+            quiet: true,
+            recording,
+            apart: Some(&apart),
+        };
+        let start = Instant::now();
+        let ending = run.record()?;
+        let took = start.elapsed();
+        if !folder.path().join("modules").is_file() {
+            let started = self.settings.harness.as_ref().unwrap_or(&self.settings.program);
+            return Err(TestError::NothingRecorded(started.path.clone()));
+        }
+        let ending = if ending != Ending::Hang && deadlocked(folder.path())? { Ending::Deadlock } else { ending };
+        let seen = self.observe(ending, &apart);
+        Ok(Ran { seen, folder, output: apart.output, took })
+    }
+}
+
+/// Longest turns of recorded runs, by seed: in counted records. The scheduler's usual ones come first.
+const TURNS: [u64; 5] = [50, 3, 200, 8, 1];
+/// Turns from this length on leave short threads alone, as the machine mostly does.
+const USUAL: u64 = 50;
+
+fn longest_turn(seed: u64) -> u64 {
+    TURNS[(seed % TURNS.len() as u64) as usize]
+}
+
+/// Whether a recorded run with this seed has turns such that what it writes is usual.
+pub fn is_usual(seed: u64) -> bool {
+    longest_turn(seed) >= USUAL
+}
+
+/// Most bytes of the logs of a run.
+const MOST_LOGS: u64 = 256 << 20;
+
+fn emptied(path: PathBuf) -> Result<PathBuf, TestError> {
+    if path.is_dir() {
+        std::fs::remove_dir_all(&path).map_err(|error| TestError::Io(path.clone(), error))?;
+    }
+    made(path)
+}
+
+fn made(path: PathBuf) -> Result<PathBuf, TestError> {
+    std::fs::create_dir_all(&path).map_err(|error| TestError::Io(path.clone(), error))?;
+    Ok(path)
+}
+
+/// Whether the user has stopped a run.
+pub fn is_stopped(error: &TestError) -> bool {
+    use foretrace_harness::Cut;
+    let of_run = |error: &RecordError| matches!(error, RecordError::Cut(Cut::Stopped));
+    match error {
+        TestError::Record(error) => of_run(error),
+        TestError::Replay(foretrace_harness::ReplayError::Record(error)) => of_run(error),
+        _ => false,
+    }
+}
+
+/// Why a run was cut off at a limit of memory or output.
+pub fn cut_of(error: &TestError) -> Option<foretrace_harness::Cut> {
+    match error {
+        TestError::Record(RecordError::Cut(cut)) => Some(*cut),
+        TestError::Replay(foretrace_harness::ReplayError::Record(RecordError::Cut(cut))) => Some(*cut),
+        _ => None,
+    }
+}

@@ -1,0 +1,161 @@
+//! What happened in a run that failed, in a few lines: which thread was interrupted where, what the accesses saw, what was lost.
+
+use super::attempt::{Access, Attempt};
+use foretrace_harness::Event;
+use foretrace_trace::Pattern;
+
+/// Widest line of source that is shown.
+const WIDEST_TEXT: usize = 48;
+
+/// The variable and who meets there, as a headline.
+pub fn title(attempt: &Attempt) -> String {
+    let (first, remote) = attempt.functions();
+    let what = match attempt.pattern {
+        Pattern::Rww => "lost update",
+        Pattern::Rwr => "two reads see different values",
+        Pattern::Wwr => "a write is overwritten before it is read back",
+        Pattern::Wrw => "an unfinished update is read",
+        Pattern::Www => "a write comes between two writes",
+    };
+    let who = match first == remote {
+        _ if first.is_empty() => String::new(),
+        true => format!(", `{}` against itself", short(first)),
+        false => format!(", `{}` interrupted by `{}`", short(first), short(remote)),
+    };
+    format!("{what} on {}{who}", attempt.variable)
+}
+
+/// The lines, by what the three accesses saw where that is known.
+pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String> {
+    let of = |role: usize| seen.and_then(|seen| seen[role].as_ref());
+    let cells: Vec<[String; 4]> = (0..3).map(|role| cells(attempt, role, of(role))).collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let row = |cells: &[String; 4]| {
+        let [thread, act, place, text] = cells;
+        let line = format!("{thread:<0$}  {act:<1$}  {place:<2$}  {text}", widths[0], widths[1], widths[2]);
+        line.trim_end().to_string()
+    };
+    let mut lines: Vec<String> = cells.iter().map(row).collect();
+    lines.push(meaning(attempt, [of(0), of(1), of(2)]));
+    lines
+}
+
+/// Whether an access of the pattern writes.
+fn writes(pattern: Pattern, role: usize) -> bool {
+    let written = match pattern {
+        Pattern::Rwr => [false, true, false],
+        Pattern::Rww => [false, true, true],
+        Pattern::Wwr => [true, true, false],
+        Pattern::Www => [true, true, true],
+        Pattern::Wrw => [true, false, true],
+    };
+    written[role]
+}
+
+fn cells(attempt: &Attempt, role: usize, event: Option<&Event>) -> [String; 4] {
+    let Access { thread, place, text, .. } = &attempt.accesses[role];
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text.as_deref().map(|text| folded(&plain(text), WIDEST_TEXT)).unwrap_or_default();
+    [thread.clone(), act(attempt.pattern, role, event), place.clone(), text]
+}
+
+fn act(pattern: Pattern, role: usize, event: Option<&Event>) -> String {
+    let verb = if writes(pattern, role) { "writes" } else { "reads" };
+    match value(pattern, role, event) {
+        Some(value) => format!("{verb} {value}"),
+        None => verb.to_string(),
+    }
+}
+
+/// The value that an access of the pattern wrote or read.
+fn value(pattern: Pattern, role: usize, event: Option<&Event>) -> Option<String> {
+    let event = event?;
+    let value = if writes(pattern, role) { event.written()? } else { event.read()? };
+    Some(shown(value, event.record.kind.size() as u64))
+}
+
+/// A value as the program would print it: small ones in decimal, with a sign; those that look like addresses in hexadecimal.
+fn shown(value: u64, bytes: u64) -> String {
+    let signed = match bytes {
+        1 => i64::from(value as u8),
+        2 => i64::from(value as u16 as i16),
+        4 => i64::from(value as u32 as i32),
+        _ => value as i64,
+    };
+    match signed {
+        -1_000_000_000_000..=1_000_000_000_000 => signed.to_string(),
+        _ => format!("{value:#x}"),
+    }
+}
+
+fn meaning(attempt: &Attempt, events: [Option<&Event>; 3]) -> String {
+    let [first, remote, _] = &attempt.accesses;
+    let (own, other) = (number(&first.thread), number(&remote.thread));
+    let value = |role: usize| value(attempt.pattern, role, events[role]);
+    let known = |role: usize| value(role).map(|value| format!(" {value}")).unwrap_or_default();
+    let or = |role: usize, other: &str| value(role).map_or_else(|| other.to_string(), |value| format!("the {value}"));
+    match attempt.pattern {
+        Pattern::Rww => {
+            let (lost, old) = (or(1, "the write"), or(0, "what"));
+            format!("lost: {lost} of {other}; {own} overwrites it, going by {old} it read before")
+        }
+        Pattern::Rwr => format!("changed: {own} goes by both reads, and {other} wrote{} between them", known(1)),
+        Pattern::Wwr => format!("lost: {} of {own}; it reads back what {other} wrote", or(0, "the write")),
+        Pattern::Wrw => format!("half done: {other} reads{} before {own} has finished its update", known(1)),
+        Pattern::Www => format!("lost: {} of {other}, written in the middle of an update of {own}", or(1, "the write")),
+    }
+}
+
+/// A thread's name without what it runs.
+fn number(name: &str) -> &str {
+    name.split_once(" (").map_or(name, |(number, _)| number)
+}
+
+/// A long name of C++ or Rust without what stands in angle brackets.
+pub fn short(name: &str) -> String {
+    let (mut depth, mut short) = (0_usize, String::new());
+    for c in name.chars() {
+        match c {
+            '<' => {
+                if depth == 0 {
+                    short.push_str("<…>");
+                }
+                depth += 1;
+            }
+            '>' => depth = depth.saturating_sub(1),
+            c if depth == 0 => short.push(c),
+            _ => {}
+        }
+    }
+    if depth > 0 { folded(name, 60) } else { folded(&short, 60) }
+}
+
+/// A text of at most so many characters.
+pub fn folded(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_string();
+    }
+    let mut folded: String = text.chars().take(most.saturating_sub(1)).collect();
+    folded.push('…');
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_as_programs_print_them() {
+        assert_eq!(shown(u64::from(u32::MAX), 4), "-1");
+        assert_eq!(shown(110, 8), "110");
+        assert_eq!(shown(93_824_994_006_240, 8), "0x5555555592e0");
+    }
+
+    #[test]
+    fn long_names_are_folded() {
+        assert_eq!(short("std::map<int, std::less<int>>::insert"), "std::map<…>::insert");
+        assert_eq!(short("operator<"), "operator<");
+        assert_eq!(folded("abcdef", 4), "abc…");
+    }
+}

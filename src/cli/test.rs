@@ -1,0 +1,329 @@
+//! `foretrace test`: record, predict, run, judge.
+
+use super::asking::stop_on_ctrl_c;
+use super::atomic::AtomicArgs;
+use super::choices::{Choice, FORMATS, Format, one_of, seconds};
+use super::progress::Spinner;
+use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
+use super::{Outcome, cargo_tests, say, since_start};
+use anyhow::{Context, bail};
+use foretrace::recorder::Program;
+use foretrace::testing::{Campaign, Predict, Report, Settings, run_again};
+use regex::Regex;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Find out what goes wrong in a program under other schedules
+///
+/// Records runs of a program that `foretrace cc`, `c++` or `cargo` built, predicts what other schedules lead to, runs the
+/// program along each of these schedules, and says what really fails: by exit status, signal, deadlock, hang, a sanitizer's
+/// report, or output that differs from that of passing runs. Each failure is kept with a schedule that `foretrace replay`
+/// repeats. The program reads nothing from a terminal: its input is the file that is redirected to this command, or empty.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: 0 nothing failed and all was tried, 1 something fails, 2 error, 3 nothing failed, but not all was tried.
+
+Examples:
+  foretrace test -- ./bank 10
+  foretrace test --time 300 --jobs 2 --junit report.xml -- ./server-test
+  foretrace test --cargo
+  foretrace test --cargo -- --package pool --test ledger
+  foretrace test --harness ./check.sh -- ./sort input.txt
+  foretrace test --again bank.finds -- ./bank 10
+  foretrace test examples/litmus/bank.lit")]
+pub struct Args {
+    /// A litmus program, in place of PROG; with --cargo: only tests whose names contain one of these
+    #[arg(value_name = "LITMUS")]
+    words: Vec<String>,
+
+    /// Build the tests of a Rust project and test each by itself; what follows `--` goes to `cargo test`
+    #[arg(long, conflicts_with_all = ["harness", "again"])]
+    cargo: bool,
+
+    /// A command that starts the program, whose words are added to it, and says by its exit status whether the run was good
+    #[arg(long, value_name = "CMD")]
+    harness: Option<PathBuf>,
+
+    /// Run what an earlier test kept in this folder, on a build that may be a new one
+    #[arg(long, value_name = "DIR")]
+    again: Option<PathBuf>,
+
+    /// Keep what fails in this folder [default: PROG.finds]
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+
+    /// Stop after so long
+    #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
+    time: Duration,
+
+    /// Stop after so many different failures
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    stop_after: Option<u16>,
+
+    /// Record at most so many runs
+    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+
+    /// The seed of the first recorded run
+    #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
+    seed: u64,
+
+    /// Runs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Which schedules are tried
+    #[arg(long, default_value = "both", value_parser = one_of(PREDICTS))]
+    predict: Predict,
+
+    /// How long one recorded run may be analysed
+    #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
+    predict_limit: Duration,
+
+    /// After how long a run counts as hung [default: 20 times as long as recorded runs take, 5 at least]
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    run_limit: Option<Duration>,
+
+    #[command(flatten)]
+    atomic: AtomicArgs,
+
+    /// A file that the program writes, and that is compared as its output is; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    watch: Vec<PathBuf>,
+
+    /// A run fails if a line of its output fits this
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    fail_when: Option<Regex>,
+
+    /// Do not compare what the program writes with what passing runs write
+    #[arg(long)]
+    ignore_output: bool,
+
+    /// The exit status of good runs
+    #[arg(long, value_name = "N", default_value = "0")]
+    pass_status: i32,
+
+    /// Run in an empty folder each time, for programs that write files
+    #[arg(long)]
+    sandbox: bool,
+
+    /// Stop a run that takes more memory, in megabytes [default: a half of what is free, shared by all jobs]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    memory: Option<u64>,
+
+    /// How often each failure is replayed in the end, to say how certain it is
+    #[arg(long, value_name = "N", default_value = "20")]
+    replays: u16,
+
+    /// How to report
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+
+    /// Also report as JUnit's XML, for continuous integration
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// The program and its arguments
+    #[arg(last = true, value_name = "PROG")]
+    command: Vec<OsString>,
+}
+
+const PREDICTS: &[Choice<Predict>] = &[
+    ("both", "precise ones first, then those of cut-points", Predict::Both),
+    ("precise", "those that are proved, or that only the path of a recorded run forbids", Predict::Precise),
+    ("cutpoints", "those that locks allow", Predict::CutPoints),
+];
+
+fn regex(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| format!("expected a regular expression: {error}"))
+}
+
+/// Tests.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let stop = stop_on_ctrl_c()?;
+    if args.cargo {
+        let tests = cargo_tests::build(&args.command, &args.words)?;
+        let programs: Vec<(String, Program, Option<PathBuf>)> =
+            tests.into_iter().map(|test| (test.name, test.program, Some(test.directory))).collect();
+        return run_all(args, programs, &stop);
+    }
+    if let Some((file, more)) = args.words.split_first() {
+        if !args.command.is_empty() || !more.is_empty() {
+            bail!("expected one litmus program, or `--` and a program; found {file} and more");
+        }
+        return super::test_litmus::run(Path::new(file), args.time, args.format, &stop);
+    }
+    if args.command.is_empty() {
+        bail!("expected a program: foretrace test -- PROG ARGS");
+    }
+    let program = Program::find(&args.command)?;
+    program.check()?;
+    match &args.again {
+        Some(folder) => again(args, folder, program, &stop),
+        None => {
+            let name = program.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            run_all(args, vec![(name, program, None)], &stop)
+        }
+    }
+}
+
+type Stop = std::sync::Arc<std::sync::atomic::AtomicBool>;
+
+fn settings(
+    args: &Args,
+    program: Program,
+    directory: Option<PathBuf>,
+    time: Duration,
+    stop: &Stop,
+) -> anyhow::Result<Settings> {
+    let walking = args.atomic.walking(None)?;
+    let harness =
+        args.harness.as_ref().map(|harness| Program::find(&[harness.clone().into_os_string()])).transpose()?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut jobs = args.jobs.map_or(processors, usize::from);
+    if !args.watch.is_empty() && !args.sandbox && jobs > 1 {
+        if args.jobs.is_some() {
+            say("foretrace: --watch without --sandbox: one run at a time, since all write the same files");
+        }
+        jobs = 1;
+    }
+    let memory =
+        args.memory.map(|megabytes| megabytes << 20).or_else(|| free_memory().map(|free| free / 2 / jobs as u64));
+    Ok(Settings {
+        program,
+        harness,
+        directory,
+        input: input()?,
+        seed: args.seed,
+        runs: args.runs,
+        jobs,
+        time: Some(time),
+        stop_after: args.stop_after.map(usize::from),
+        run_limit: args.run_limit,
+        predict_limit: args.predict_limit,
+        predict: args.predict,
+        walk: walking.options,
+        walked_by: walking.by,
+        watch: args.watch.clone(),
+        fail_when: args.fail_when.clone(),
+        compare_output: !args.ignore_output,
+        pass_status: args.pass_status,
+        sandbox: args.sandbox,
+        memory,
+        replays: u32::from(args.replays),
+        stop: stop.clone(),
+    })
+}
+
+/// The file that is redirected to us: each run reads it from its start.
+fn input() -> anyhow::Result<Option<PathBuf>> {
+    let path = Path::new("/proc/self/fd/0");
+    let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
+    is_file.then(|| std::fs::read_link(path).context("the input of this command")).transpose()
+}
+
+/// Bytes of memory that are free.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Tests programs one after the other, each with its share of the time.
+fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop: &Stop) -> anyhow::Result<Outcome> {
+    let many = programs.len() > 1;
+    let mut tested = Vec::new();
+    let spinner = Spinner::on_terminal();
+    let count = programs.len();
+    for (nth, (name, program, directory)) in programs.into_iter().enumerate() {
+        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
+        let left = args.time.saturating_sub(since_start()) / u32::try_from(count - nth)?;
+        let time = if args.cargo { left.max(SHORTEST_SHARE) } else { args.time };
+        let command = shown_command(&program, args);
+        let settings = settings(args, program, directory, time, stop)?;
+        let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
+        let mut show = |progress| spinner.show(&name, &progress);
+        let report = Campaign::run(&settings, work.path(), &mut show);
+        let mut report = match report {
+            Err(error) if many => {
+                say(format_args!("foretrace: {name}: {error:#}"));
+                Report { ended_early: true, notes: vec![error.to_string()], ..Report::default() }
+            }
+            report => report?,
+        };
+        if !report.finds.is_empty() {
+            report.keep(&save_folder(args, &name, many))?;
+        }
+        tested.push(Tested { name, command, report });
+    }
+    drop(spinner);
+    if tested.is_empty() {
+        bail!("found no test to run");
+    }
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        Format::Text => write_text(&tested, &mut out)?,
+        Format::Json => write_json(&tested, &mut out)?,
+    }
+    out.flush()?;
+    if let Some(file) = &args.junit {
+        let text = junit(&tested)?;
+        foretrace::report::write_whole(file, |out| out.write_all(text.as_bytes()))
+            .with_context(|| file.display().to_string())?;
+    }
+    let failed = tested.iter().any(|tested| !tested.report.finds.is_empty());
+    let complete = tested.len() == count && tested.iter().all(|tested| tested.report.is_complete());
+    Ok(match (failed, complete) {
+        (true, _) => Outcome::Found,
+        (false, true) => Outcome::Fine,
+        (false, false) => Outcome::Undecided,
+    })
+}
+
+/// No test of a project gets less time.
+const SHORTEST_SHARE: Duration = Duration::from_secs(2);
+
+/// The folder for what fails.
+fn save_folder(args: &Args, name: &str, many: bool) -> PathBuf {
+    let plain = name.replace("::", ".").replace(['/', ' '], "-");
+    match &args.save {
+        Some(folder) if many => folder.join(plain),
+        Some(folder) => folder.clone(),
+        None => PathBuf::from(format!("{plain}.finds")),
+    }
+}
+
+/// The program as people call it.
+fn shown_command(program: &Program, args: &Args) -> String {
+    let words: Vec<String> = if args.cargo {
+        let words = std::iter::once(program.path.as_os_str()).chain(program.arguments.iter().map(OsString::as_os_str));
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    } else {
+        args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    };
+    words.join(" ")
+}
+
+/// Runs what is kept on a build that may be a new one.
+fn again(args: &Args, folder: &Path, program: Program, stop: &Stop) -> anyhow::Result<Outcome> {
+    let settings = settings(args, program, None, args.time, stop)?;
+    let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
+    let results = run_again(folder, &settings, work.path(), &mut |_, _| {})?;
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        Format::Text => write_again(&results, &mut out)?,
+        Format::Json => write_again_json(&results, &mut out)?,
+    }
+    out.flush()?;
+    use foretrace::testing::AgainOutcome::{Fails, NotReached};
+    let any = |is: fn(&foretrace::testing::AgainOutcome) -> bool| results.iter().any(|result| is(&result.outcome));
+    Ok(match (any(|outcome| matches!(outcome, Fails(..))), any(|outcome| matches!(outcome, NotReached(_)))) {
+        (true, _) => Outcome::Found,
+        (false, true) => Outcome::Undecided,
+        (false, false) => Outcome::Fine,
+    })
+}

@@ -1,0 +1,278 @@
+//! What `foretrace test` reports: as text, as JSON, and as JUnit's XML.
+
+use foretrace::testing::{Again, AgainOutcome, Find, Report};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// A program that was tested.
+pub struct Tested {
+    /// Its name.
+    pub name: String,
+    /// How people call it.
+    pub command: String,
+    /// What came of it.
+    pub report: Report,
+}
+
+/// Widest line of the report.
+const WIDEST: usize = 100;
+/// Other schedules that lead to a failure and are listed.
+const MOST_OTHERS: usize = 3;
+
+const HEAD: anstyle::Style = anstyle::Style::new().bold();
+
+/// Writes what people read.
+pub fn write_text(tested: &[Tested], out: &mut dyn Write) -> io::Result<()> {
+    for (nth, one) in tested.iter().enumerate() {
+        if tested.len() > 1 {
+            writeln!(out, "{}{HEAD}{}{HEAD:#}", if nth > 0 { "\n" } else { "" }, one.name)?;
+        }
+        write_one(one, out)?;
+    }
+    Ok(())
+}
+
+fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
+    let report = &tested.report;
+    match report.finds.len() {
+        0 => writeln!(out, "nothing failed")?,
+        1 => writeln!(out, "1 failure")?,
+        many => {
+            writeln!(out, "{many} failures")?;
+            for (number, find) in report.finds.iter().enumerate() {
+                let title = find.title.as_deref().unwrap_or("a recorded run");
+                writeln!(out, "  {}. {}; {title}", number + 1, cut(&find.failure.to_string(), 40))?;
+            }
+        }
+    }
+    for (number, find) in report.finds.iter().enumerate() {
+        write_find(number + 1, find, &tested.command, out)?;
+    }
+    if !report.finds.is_empty() {
+        writeln!(out)?;
+    }
+    write_totals(report, out)
+}
+
+fn write_find(number: usize, find: &Find, command: &str, out: &mut dyn Write) -> io::Result<()> {
+    let headline = cut(&format!("{number}. {}", find.failure), WIDEST);
+    writeln!(out, "\n{HEAD}{headline}{HEAD:#}")?;
+    match &find.title {
+        Some(title) => writeln!(out, "   {}", cut(title, WIDEST - 3))?,
+        None if command.is_empty() => writeln!(out, "   a run failed by itself")?,
+        None => writeln!(out, "   a recorded run failed by itself (seed {})", find.seed)?,
+    }
+    for line in &find.story {
+        writeln!(out, "     {}", cut(line, WIDEST - 5))?;
+    }
+    let rate = match find.replays {
+        Some((failed, times)) => format!("fails in {failed} of {times} replays"),
+        None if command.is_empty() => return Ok(()), // of a litmus program
+        None => "replay it".to_string(),
+    };
+    writeln!(out, "   {rate}: foretrace replay {} -- {command}", find.schedule.display())?;
+    if !find.others.is_empty() {
+        let more = find.others.len();
+        writeln!(out, "   {more} more {} to the same failure:", if more == 1 { "way" } else { "ways" })?;
+        for other in find.others.iter().take(MOST_OTHERS) {
+            writeln!(out, "     {}", cut(other, WIDEST - 5))?;
+        }
+        if more > MOST_OTHERS {
+            writeln!(out, "     and {} more", more - MOST_OTHERS)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let harmless = &report.harmless;
+    let (recorded, tried) = (report.recorded, report.all_tried());
+    let runs = recorded.passed + recorded.failed;
+    let failed = match recorded.failed {
+        0 => String::new(),
+        failed => format!(", {failed} of them failed"),
+    };
+    let seconds = report.times.all.as_secs_f64();
+    writeln!(
+        out,
+        "{runs} runs recorded{failed}; {tried} schedules tried: {} failed, {} had no effect, {} were not reached; {seconds:.1} s",
+        harmless.failed,
+        harmless.same,
+        tried.saturating_sub(harmless.failed + harmless.same),
+    )?;
+    if report.left > 0 {
+        writeln!(out, "not all was tried: {} schedules are left (more: --time)", report.left)?;
+    } else if report.ended_early {
+        writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new")?;
+    }
+    report.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))
+}
+
+/// A line of at most so many characters.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_string();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+#[derive(Serialize)]
+struct TestedJson<'t> {
+    name: &'t str,
+    command: &'t str,
+    finds: Vec<FindJson<'t>>,
+    runs: Value,
+    schedules: Value,
+    left: usize,
+    complete: bool,
+    trace: Value,
+    seconds: Value,
+    notes: &'t [String],
+}
+
+#[derive(Serialize)]
+struct FindJson<'t> {
+    kind: &'static str,
+    failure: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'t str>,
+    story: &'t [String],
+    others: &'t [String],
+    schedule: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replays: Option<Value>,
+    turns: Value,
+    after_runs: u64,
+    after_seconds: f64,
+}
+
+/// Writes what programs read; its schema is `schemas/test.schema.json`.
+pub fn write_json(tested: &[Tested], out: &mut dyn Write) -> io::Result<()> {
+    let tests: Vec<TestedJson<'_>> = tested.iter().map(tested_json).collect();
+    serde_json::to_writer_pretty(&mut *out, &json!({ "foretrace": 1, "tests": tests }))?;
+    writeln!(out)
+}
+
+fn tested_json(tested: &Tested) -> TestedJson<'_> {
+    let report = &tested.report;
+    let (harmless, times, size) = (&report.harmless, &report.times, &report.size);
+    TestedJson {
+        name: &tested.name,
+        command: &tested.command,
+        finds: report.finds.iter().map(find_json).collect(),
+        runs: json!({ "passed": report.recorded.passed, "failed": report.recorded.failed }),
+        schedules: json!({
+            "tried": report.all_tried(), "by_kind": report.tried, "already": harmless.already,
+            "impossible": harmless.impossible, "not_reached": harmless.not_reached, "reached": harmless.reached,
+            "same": harmless.same, "failed": harmless.failed, "turns": report.switches,
+        }),
+        left: report.left,
+        complete: report.is_complete(),
+        trace: json!({
+            "threads": size.threads, "variables": size.variables, "locks": size.locks, "events": size.events,
+            "switches": size.switches,
+        }),
+        seconds: json!({
+            "all": times.all.as_secs_f64(), "recorded_run": times.recorded.as_secs_f64(),
+            "schedule": times.schedule.as_secs_f64(), "predicting": times.predicting.as_secs_f64(),
+            "running": times.running.as_secs_f64(),
+        }),
+        notes: &report.notes,
+    }
+}
+
+fn find_json(find: &Find) -> FindJson<'_> {
+    FindJson {
+        kind: find.failure.kind(),
+        failure: find.failure.to_string(),
+        message: find.failure.message.as_deref(),
+        title: find.title.as_deref(),
+        story: &find.story,
+        others: &find.others,
+        schedule: find.schedule.display().to_string(),
+        known: find.kind.map(|kind| kind.name()),
+        replays: find.replays.map(|(failed, times)| json!({ "failed": failed, "times": times })),
+        turns: json!({ "found": find.turns.0, "shortened": find.turns.1 }),
+        after_runs: find.after_runs,
+        after_seconds: find.after.as_secs_f64(),
+    }
+}
+
+/// The report as JUnit has it: each program is a test suite, each failure a test case, with its replays.
+pub fn junit(tested: &[Tested]) -> anyhow::Result<String> {
+    let mut whole = quick_junit::Report::new("foretrace test");
+    for one in tested {
+        let mut suite = TestSuite::new(one.name.as_str());
+        suite.set_time(one.report.times.all);
+        if one.report.finds.is_empty() {
+            let status = match one.report.is_complete() {
+                true => TestCaseStatus::success(),
+                false => TestCaseStatus::skipped(),
+            };
+            suite.add_test_case(TestCase::new(one.name.as_str(), status));
+        }
+        for find in &one.report.finds {
+            suite.add_test_case(junit_case(find, &one.command));
+        }
+        whole.add_test_suite(suite);
+    }
+    Ok(whole.to_string()?)
+}
+
+fn junit_case(find: &Find, command: &str) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(find.failure.to_string()).set_type(find.failure.kind());
+    let replay = format!("foretrace replay {} -- {command}", find.schedule.display());
+    let rate = find.replays.map(|(failed, times)| format!("fails in {failed} of {times} replays"));
+    let lines: Vec<&str> =
+        find.story.iter().map(String::as_str).chain([replay.as_str()]).chain(rate.as_deref()).collect();
+    status.set_description(lines.join("\n"));
+    let name = find.title.clone().unwrap_or_else(|| format!("recorded run with seed {}", find.seed));
+    TestCase::new(name, status)
+}
+
+/// Writes what came of kept failures on another build.
+pub fn write_again(results: &[Again], out: &mut dyn Write) -> io::Result<()> {
+    for again in results {
+        let what = again.title.as_deref().unwrap_or("a recorded run");
+        match &again.outcome {
+            AgainOutcome::Fails(how, failed, times) => {
+                writeln!(out, "still fails, {failed} of {times} times: {how}")?;
+            }
+            AgainOutcome::Reached(reached, times) => {
+                writeln!(
+                    out,
+                    "reached {reached} of {times} times, and nothing fails any more: it was {}",
+                    again.failure
+                )?;
+            }
+            AgainOutcome::NotReached(why) => writeln!(out, "not reached any more: {why}; it was {}", again.failure)?,
+        }
+        writeln!(out, "   {what} ({})", again.schedule.display())?;
+    }
+    Ok(())
+}
+
+/// The same for programs.
+pub fn write_again_json(results: &[Again], out: &mut dyn Write) -> io::Result<()> {
+    let one = |again: &Again| {
+        let (outcome, failed, times, detail) = match &again.outcome {
+            AgainOutcome::Fails(how, failed, times) => ("fails", Some(*failed), Some(*times), Some(how.as_str())),
+            AgainOutcome::Reached(_, times) => ("reached", Some(0), Some(*times), None),
+            AgainOutcome::NotReached(why) => ("not-reached", None, None, Some(why.as_str())),
+        };
+        json!({
+            "schedule": again.schedule.display().to_string(), "was": again.failure, "title": again.title,
+            "outcome": outcome, "failed": failed, "times": times, "detail": detail,
+        })
+    };
+    let again: Vec<Value> = results.iter().map(one).collect();
+    serde_json::to_writer_pretty(&mut *out, &json!({ "foretrace": 1, "again": again }))?;
+    writeln!(out)
+}

@@ -1,0 +1,219 @@
+//! `foretrace test` on small programs: bugs that it was not tuned to are found with no option, right twins give nothing, and what a test can
+//! meet of bad input ends in one message.
+
+#[path = "../recorder/support.rs"]
+#[allow(dead_code)] // the other tests use the rest
+mod support;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::{Ran, Workshop, foretrace, ran};
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testing/programs").join(name)
+}
+
+/// Builds a program of this folder, or of the examples, and removes its marks.
+fn built(source: &Path) -> Workshop {
+    let workshop = Workshop::empty();
+    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let (driver, standard) = if is_cpp { ("c++", "-std=c++20") } else { ("cc", "-std=gnu17") };
+    let text = std::fs::read_to_string(source).expect("the source is there");
+    let name = source.file_name().expect("a file").to_string_lossy().into_owned();
+    let plain: Vec<&str> =
+        text.lines().map(|line| if line.contains("FORETRACE_ATOMIC_") { "" } else { line }).collect();
+    std::fs::write(workshop.path(&name), plain.join("\n")).expect("written");
+    workshop.make(&format!("foretrace {driver} {standard} -w -g -O1 -pthread {name} -o program"));
+    workshop
+}
+
+/// Tests the program of a workshop.
+fn test(workshop: &Workshop, options: &str) -> Ran {
+    let program = workshop.path("program");
+    let mut command = foretrace();
+    command.current_dir(program.parent().expect("in a folder")).arg("test").args(options.split_whitespace());
+    ran(command.args(["--replays", "3", "--", "./program"]))
+}
+
+/// The report of a test, which must be what its schema says.
+fn report(workshop: &Workshop, options: &str) -> Value {
+    let run = test(workshop, &format!("--format json {options}"));
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/test.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("shipped")).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{report:#}");
+    report
+}
+
+/// All failures of a report as one text.
+fn failures(report: &Value) -> String {
+    let finds = report["tests"][0]["finds"].as_array().expect("finds");
+    finds.iter().map(|find| find["failure"].as_str().expect("a failure").to_string() + "\n").collect()
+}
+
+/// The bug is found without any option, in few runs, and its schedule fails again.
+fn finds(file: &Path, failure: &str) -> Value {
+    let workshop = built(file);
+    let report = report(&workshop, "");
+    assert!(failures(&report).contains(failure), "{report:#}");
+    let find = &report["tests"][0]["finds"][0];
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{report:#}");
+    let schedule = workshop.path(find["schedule"].as_str().expect("a schedule"));
+    let replayed = ran(foretrace().arg("replay").arg(schedule).arg("--").arg(workshop.path("program")));
+    assert!(replayed.out.contains("failed:"), "{}{}", replayed.out, replayed.err);
+    report
+}
+
+#[test]
+fn a_cache_that_is_filled_twice() {
+    finds(&source("lazy-cache.c"), "exit status 1");
+}
+
+#[test]
+fn a_queue_that_is_asked_and_then_popped() {
+    finds(&source("job-queue.cpp"), "Assertion `!jobs.empty()' failed");
+}
+
+#[test]
+fn a_pool_each_access_of_which_is_locked() {
+    let pool = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/pool.c");
+    let report = finds(&pool, "FAIL: lost requests");
+    assert!(report["tests"][0]["finds"][0]["title"].as_str().is_some(), "{report:#}");
+}
+
+#[test]
+fn examples_without_their_marks() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/programs");
+    finds(&examples.join("bank/bank.c"), "exit status 1");
+    finds(&examples.join("string-buffer/string-buffer.cpp"), "SIGABRT");
+}
+
+#[test]
+fn a_deadlock_names_who_waits_for_whom() {
+    let workshop = built(&source("transfer.c"));
+    let report = report(&workshop, "");
+    assert!(failures(&report).contains("deadlock"), "{report:#}");
+    let story = report["tests"][0]["finds"][0]["story"].to_string();
+    assert!(
+        story.contains("holds the lock it took at transfer.c:") && story.contains("waits for the lock that"),
+        "{story}"
+    );
+}
+
+#[test]
+fn right_twins_give_nothing() {
+    for name in ["job-queue-right.cpp", "counter-right.c"] {
+        let run = test(&built(&source(name)), "");
+        assert_eq!(
+            (run.status, run.out.lines().next()),
+            (Some(0), Some("nothing failed")),
+            "{name}: {}{}",
+            run.out,
+            run.err
+        );
+    }
+}
+
+#[test]
+fn what_is_kept_is_run_again_on_a_new_build() {
+    let file = source("lazy-cache.c");
+    let workshop = built(&file);
+    let found = test(&workshop, "--junit report.xml");
+    assert_eq!(found.status, Some(1), "{}", found.err);
+    let junit = std::fs::read_to_string(workshop.path("report.xml")).expect("written");
+    assert!(junit.contains("<failure message=\"exit status 1"), "{junit}");
+    let again = test(&workshop, "--again program.finds");
+    assert!(
+        again.status == Some(1) && again.out.starts_with("still fails, 5 of 5 times"),
+        "{}{}",
+        again.out,
+        again.err
+    );
+    let text = std::fs::read_to_string(&file).expect("there");
+    let right = text.replace(
+        "slots[key % SLOTS] = entry;",
+        "if (!slots[key % SLOTS]) slots[key % SLOTS] = entry; entry = slots[key % SLOTS];",
+    );
+    std::fs::write(workshop.path("lazy-cache.c"), format!("/* edited */\n{right}")).expect("written");
+    workshop.make("foretrace cc -w -g -O1 -pthread lazy-cache.c -o program");
+    let again = test(&workshop, "--again program.finds");
+    assert_ne!(again.status, Some(1), "{}{}", again.out, again.err);
+    assert!(!again.out.contains("still fails"), "{}", again.out);
+}
+
+#[test]
+fn a_program_without_an_end_gives_one_message() {
+    let run = test(&built(&source("endless.c")), "--run-limit 1");
+    assert_eq!(run.status, Some(2), "{}", run.out);
+    assert!(run.err.contains("the program did not end within 1 s"), "{}", run.err);
+}
+
+#[test]
+fn a_program_that_always_fails_is_said_to() {
+    let run = test(&built(&source("always-fails.c")), "");
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    assert!(run.out.contains("error: the count is there") && run.out.contains("recorded runs failed"), "{}", run.out);
+    let passes = test(&built(&source("always-fails.c")), "--pass-status 1");
+    assert_eq!(passes.status, Some(0), "{}{}", passes.out, passes.err);
+}
+
+#[test]
+fn memory_is_limited() {
+    let run = test(&built(&source("greedy.c")), "--memory 100");
+    assert_eq!(run.status, Some(2), "{}", run.out);
+    assert!(run.err.contains("took more than 100 MB of memory"), "{}", run.err);
+}
+
+#[test]
+fn runs_do_not_meet_in_a_sandbox_and_their_children_end() {
+    let workshop = built(&source("children.c"));
+    let start = Instant::now();
+    let report = report(&workshop, "--sandbox --watch result --jobs 2");
+    assert!(!failures(&report).contains("exit status 2"), "{report:#}");
+    assert!(failures(&report).contains("the result differs from that of passing runs"), "{report:#}");
+    assert!(start.elapsed() < Duration::from_secs(300), "children are not waited for");
+    let left = Command::new("pgrep").arg("-f").arg(workshop.path("program")).output();
+    assert!(left.is_ok_and(|left| left.stdout.is_empty()), "a child lives on");
+}
+
+#[test]
+fn a_harness_says_what_is_wrong() {
+    let workshop = built(&source("children.c"));
+    let script = "#!/bin/sh\n\"$@\" || exit 3\ngrep -q \"^2\" result\n";
+    workshop.make(&format!("printf '%s' '{script}' > check.sh && chmod +x check.sh"));
+    let report = report(&workshop, "--sandbox --harness ./check.sh");
+    assert!(report["tests"][0]["runs"]["passed"].as_u64().is_some_and(|passed| passed > 0), "{report:#}");
+    assert!(failures(&report).contains("exit status 1"), "an update is lost: {report:#}");
+}
+
+#[test]
+fn litmus_programs_are_tried_under_every_schedule() {
+    let litmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/litmus");
+    let run = |name: &str| ran(foretrace().arg("test").arg("--time").arg("3").arg(litmus.join(name)));
+    let bank = run("bank.lit");
+    assert_eq!(bank.status, Some(1), "{}{}", bank.out, bank.err);
+    assert!(bank.out.contains("lost update on balance"), "{}", bank.out);
+    let flags = run("flags.lit");
+    assert!(flags.out.contains("the program has 28 schedules, of which 3 fail"), "{}", flags.out);
+    let fine = run("fig1a.lit");
+    assert!(fine.status == Some(0) && fine.out.starts_with("nothing failed"), "{}", fine.out);
+    let missing = run("no-such.lit");
+    assert!(missing.status == Some(2) && missing.err.contains("no-such.lit"), "{}", missing.err);
+}
+
+#[test]
+fn wrong_words_end_in_one_message() {
+    for (words, message) in [
+        ("test", "expected a program: foretrace test -- PROG ARGS"),
+        ("test -- ./no-such-program", "no-such-program: not found"),
+        ("test -- /bin/true", "not built by foretrace"),
+        ("test --fail-when ( -- /bin/true", "expected a regular expression"),
+    ] {
+        let run = ran(foretrace().args(words.split(' ')));
+        assert!(run.status == Some(2) && run.err.contains(message), "{words}: {}", run.err);
+    }
+}
