@@ -5,9 +5,10 @@ use super::asking::{FEASIBILITIES, MODELS, TimeLimit, ended_early, may_read_on};
 use super::choices::one_of;
 use super::files;
 use foretrace::options::strongest_model;
-use foretrace::report::{SavedOffPath, SavedSchedule, act};
+use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act};
 use foretrace_checker::{CheckError, Checker, Run, Step, run_schedule};
-use foretrace_trace::{Feasibility, Independence, Model, Observed, Question, Trace};
+use foretrace_serializability::ViolationPath;
+use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -105,7 +106,14 @@ fn check_one(
         return Ok(Err(format!("complete feasibility asks for all {expected} events, found {found}")));
     }
     let mut shown = String::new();
-    if let SavedSchedule::Witness(witness) = &schedule {
+    if let SavedSchedule::Witness(witness) = &schedule
+        && witness.kind == SavedKind::Block
+    {
+        if let Err(reason) = check_path(trace, witness, &events) {
+            return Ok(Err(reason));
+        }
+        shown = ", and it holds the violation path of the block".to_string();
+    } else if let SavedSchedule::Witness(witness) = &schedule {
         let transactions = witness.atomic.transactions(trace);
         let triple = witness.triple();
         let checker = Checker::new(trace, observed, &transactions, question)?;
@@ -122,6 +130,23 @@ fn check_one(
     let kind = if run.complete { "complete execution" } else { "prefix" };
     writeln!(out, "{}: feasible {kind} in model {}{shown}", path.display(), question.model)?;
     Ok(Ok(()))
+}
+
+/// Whether a schedule that was run holds the violation path that its witness tells.
+fn check_path(trace: &Trace, witness: &SavedWitness, schedule: &[EventId]) -> Result<(), String> {
+    let blocks = witness.atomic.blocks(trace);
+    let is_it = |block: &&Block| Some(block.first) == witness.block.first && Some(block.last) == witness.block.last;
+    let block = blocks.all().iter().find(is_it).ok_or("the trace has no block that begins and ends there")?;
+    let events: Vec<EventId> = witness.path.iter().map(|step| step.event).collect();
+    if let Some(missing) = events.iter().find(|event| event.index() >= trace.events.len()) {
+        return Err(format!("the path has event {missing}, which the trace does not have"));
+    }
+    let path = ViolationPath::through(trace, events).ok_or("two accesses of the path do not lead to each other")?;
+    if path.is_shown_by(trace, block, schedule) {
+        Ok(())
+    } else {
+        Err("the schedule does not hold the path".to_string())
+    }
 }
 
 /// What is asked: by the options, else by the witness, else by default.

@@ -12,6 +12,7 @@ mod completions;
 mod convert;
 mod cutpoints;
 mod explain;
+mod explore;
 mod files;
 mod info;
 mod linearizable;
@@ -24,6 +25,7 @@ mod replay;
 mod replayed;
 mod run;
 mod schedules;
+mod serializability;
 mod test;
 mod test_litmus;
 mod tested;
@@ -105,6 +107,7 @@ enum Command {
     Schedules(schedules::Args),
     Why(why::Args),
     Linearizable(linearizable::Args),
+    Serializability(serializability::Args),
     Cc(cc::Args),
     #[command(name = "c++")]
     Cxx(cc::CxxArgs),
@@ -114,6 +117,7 @@ enum Command {
     Replay(replay::Args),
     Test(Box<test::Args>),
     Run(run::Args),
+    Explore(explore::Args),
     Convert(convert::Args),
     Info(info::Args),
     Check(check::Args),
@@ -135,6 +139,8 @@ pub fn main() -> ExitCode {
     let unheard = match cli.command {
         Command::Predict(_)
         | Command::Explain(_)
+        | Command::Serializability(_)
+        | Command::Explore(_)
         | Command::Compare(_)
         | Command::Repair(_)
         | Command::Why(_)
@@ -159,11 +165,13 @@ pub fn main() -> ExitCode {
         Command::Schedules(args) => schedules::run(&args),
         Command::Why(args) => why::run(&args),
         Command::Linearizable(args) => linearizable::run(&args),
+        Command::Serializability(args) => serializability::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Check(args) => check::run(&args),

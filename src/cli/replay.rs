@@ -8,7 +8,7 @@ use foretrace::recorder::{
     Ending, Folder, Matched, Mode, Part, Plan, Positions, Program, Run, differences, environment_of, fill,
     fix_addresses, judge, notes, plan_of_edited, run_plan,
 };
-use foretrace::report::SavedSchedule;
+use foretrace::report::{SavedKind, SavedSchedule};
 use foretrace_walker::log::Record;
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::{OsStr, OsString};
@@ -145,6 +145,9 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
     };
+    if witness.kind == SavedKind::Block && (args.edited || args.gdb) {
+        bail!("{}: --edited and --gdb need a witness of a triple, found one of a block", name());
+    }
     let found = recording_of(&args.witness, Path::new(&witness.trace));
     let recording = found.as_deref();
     if !args.edited {

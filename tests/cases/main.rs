@@ -1,6 +1,7 @@
 //! Small programs that say themselves what is right: a block labelled "no …" must have no feasible candidate, one labelled
 //! "yes …" needs one in some recording. Every witness and every recording's own schedule must be followed, and a recorded program behaves as a native one.
 
+mod blocks;
 mod rust;
 #[path = "../recorder/support.rs"]
 #[allow(dead_code)] // the other tests use the rest

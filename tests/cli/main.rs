@@ -7,5 +7,6 @@ mod messages;
 mod predict;
 mod reasons;
 mod repair;
+mod serializability;
 mod support;
 mod tutorial;

@@ -2,6 +2,7 @@
 
 mod constructs;
 mod examples;
+mod exploring;
 mod mistakes;
 mod properties;
 mod running;

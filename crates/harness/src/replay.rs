@@ -7,7 +7,7 @@ use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
-use foretrace_report::{SavedStep, SavedWitness, write_whole};
+use foretrace_report::{SavedKind, SavedStep, SavedWitness, write_whole};
 use foretrace_trace::{EventId, ReadError, Trace};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs};
@@ -110,12 +110,14 @@ impl Plan {
         let triple = witness.triple();
         let places = [target(triple.first), target(triple.remote), target(triple.second)];
         let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
+        // The violation of a block is the whole schedule: following it to the end is what is asked for.
+        let asked = (witness.kind == SavedKind::Triple).then_some([first, remote, second]);
         let steps = steps_of(&witness.schedule);
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let handlers =
             recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
-        Ok(Plan { turns, handlers, expected, recording, triple: Some([first, remote, second]) })
+        Ok(Plan { turns, handlers, expected, recording, triple: asked })
     }
 
     /// The plan to do again what a recording shows.

@@ -15,6 +15,7 @@
 
 mod compile;
 mod diagnostic;
+mod explore;
 mod lexer;
 mod machine;
 mod parser;
@@ -26,6 +27,7 @@ mod synchronisation;
 mod syntax;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
+pub use explore::{Execution, Exploration, explore};
 pub use program::Program;
 pub use run::{Blocked, Failure, Options, Outcome, Run, run, run_all, run_along};
 pub use scheduler::Scheduler;

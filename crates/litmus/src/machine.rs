@@ -2,6 +2,7 @@
 
 mod local;
 mod step;
+pub(super) mod stepping;
 
 use super::program::{Instruction, Program};
 use super::recorder::{Operand, Recorder};
@@ -11,6 +12,7 @@ use super::synchronisation::{Lock, Object};
 use foretrace_trace::{EventId, SyncId, Value};
 
 /// A run in progress.
+#[derive(Clone)]
 pub(super) struct Machine<'p> {
     pub program: &'p Program,
     pub recorder: Recorder<'p>,
@@ -23,7 +25,7 @@ pub(super) struct Machine<'p> {
 }
 
 /// A thread between two events.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ThreadState {
     pub status: Status,
     /// The instruction that comes next.
@@ -48,7 +50,7 @@ pub(super) enum Status {
 }
 
 /// A call in progress: where to return, and its local variables.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Frame {
     return_to: usize,
     locals: Vec<Operand>,
@@ -67,6 +69,7 @@ enum Readiness {
 }
 
 /// The failure that ended a run.
+#[derive(Clone)]
 pub(super) struct Failed {
     pub thread: usize,
     pub at: usize,

@@ -37,6 +37,7 @@ impl Operand {
 const LARGEST_TERM: u32 = 12;
 
 /// A trace that grows.
+#[derive(Clone)]
 pub(super) struct Recorder<'p> {
     program: &'p Program,
     pub trace: Trace,

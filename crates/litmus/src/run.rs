@@ -187,7 +187,7 @@ fn run_by<'p>(
     if blocked.is_empty() { Outcome::Finished } else { Outcome::Deadlock(blocked) }
 }
 
-fn failure(machine: &mut Machine<'_>, failed: Failed) -> Outcome {
+pub(super) fn failure(machine: &mut Machine<'_>, failed: Failed) -> Outcome {
     let failure = Failure {
         event: failed.event,
         thread: machine.program.threads[failed.thread].name.clone(),
@@ -197,7 +197,7 @@ fn failure(machine: &mut Machine<'_>, failed: Failed) -> Outcome {
     if failed.assertion { Outcome::AssertionFailed(failure) } else { Outcome::Error(failure) }
 }
 
-fn blocked(machine: &mut Machine<'_>) -> Vec<Blocked> {
+pub(super) fn blocked(machine: &mut Machine<'_>) -> Vec<Blocked> {
     let mut blocked = Vec::new();
     for thread in 0..machine.threads.len() {
         if machine.threads[thread].status == Status::Running {

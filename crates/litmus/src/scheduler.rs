@@ -11,16 +11,19 @@ pub enum Scheduler {
 }
 
 /// A scheduler at work.
+#[derive(Clone)]
 pub(super) struct Choice {
     scheduler: Scheduler,
     state: u64,
     current: Option<usize>,
     /// Where every choice is said in advance: which, and what was chosen of how many so far.
     script: Option<Script>,
+    /// Which waiter the next signal releases, where that was decided.
+    decided: Option<usize>,
 }
 
 /// Choices that are said in advance; the first of those that there are where it says no more.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Script {
     /// The choices.
     pub wanted: Vec<usize>,
@@ -45,7 +48,7 @@ impl Choice {
             Scheduler::Random(seed) => seed,
             Scheduler::Serial => 0,
         };
-        Choice { scheduler, state, current: None, script: None }
+        Choice { scheduler, state, current: None, script: None, decided: None }
     }
 
     /// Makes the choices that are wanted.
@@ -79,8 +82,16 @@ impl Choice {
         chosen
     }
 
+    /// Decides which waiter the next signal releases.
+    pub(super) fn decide(&mut self, waiter: usize) {
+        self.decided = Some(waiter);
+    }
+
     /// Which of `count` waiters a signal releases.
     pub(super) fn waiter(&mut self, count: usize) -> Option<usize> {
+        if let Some(decided) = self.decided.take() {
+            return (decided < count).then_some(decided);
+        }
         if let Some(script) = &mut self.script {
             return script.choose(count);
         }

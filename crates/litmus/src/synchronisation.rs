@@ -4,7 +4,7 @@ use foretrace_trace::{EventId, SyncKind};
 use std::collections::BTreeMap;
 
 /// A synchronisation object during a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Object {
     Lock(Lock),
     Semaphore { count: u64 },
@@ -14,7 +14,7 @@ pub(super) enum Object {
 }
 
 /// A mutex or rwlock.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lock {
     recursive: bool,
     holder: Option<usize>,
@@ -25,7 +25,7 @@ pub(super) struct Lock {
 }
 
 /// A thread that waits on a condition variable.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Waiter {
     pub thread: usize,
     /// The signal or broadcast that released it.

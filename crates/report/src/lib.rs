@@ -12,6 +12,7 @@ mod off_path;
 mod repair;
 mod saved;
 mod sentence;
+mod serializability;
 mod table;
 mod text;
 mod totals;
@@ -24,9 +25,11 @@ pub use json::JsonReport;
 pub use names::{SourceLine, thread_name};
 pub use repair::RepairReport;
 pub use saved::{
-    SavedAccesses, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep, SavedWitness, ScheduleError,
+    SavedAccesses, SavedBlock, SavedKind, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep,
+    SavedWitness, ScheduleError,
 };
 pub use sentence::Speaker;
+pub use serializability::{BlockReport, BlockTotals, BlocksJson};
 pub use table::act;
 pub use text::TextReport;
 pub use why::{Switches, Violation, WhyReport};

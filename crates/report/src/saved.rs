@@ -18,6 +18,9 @@ pub enum SavedSchedule {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct SavedWitness {
     foretrace: u32,
+    /// What it shows.
+    #[serde(default)]
+    pub kind: SavedKind,
     first: EventId,
     remote: EventId,
     second: EventId,
@@ -41,6 +44,32 @@ pub struct SavedWitness {
     pub ends_at_remote: bool,
     /// The three accesses, whether the schedule holds them or not. Older witnesses do not say.
     pub accesses: Option<Box<SavedAccesses>>,
+    /// The block, where what is shown is a violation of one.
+    #[serde(default)]
+    pub block: SavedBlock,
+    /// The violation path of a block, where that is what is shown.
+    #[serde(default)]
+    pub path: Vec<SavedStep>,
+}
+
+/// What a witness shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SavedKind {
+    /// Three accesses in their order.
+    #[default]
+    Triple,
+    /// A violation path of a block; `first` and `second` are its ends, `remote` is the first access of another thread.
+    Block,
+}
+
+/// Where a block begins and ends; witnesses of triples do not say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+pub struct SavedBlock {
+    /// Its first event.
+    pub first: Option<EventId>,
+    /// Its last event.
+    pub last: Option<EventId>,
 }
 
 /// How far the schedule of a candidate that is off the path goes.

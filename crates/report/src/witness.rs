@@ -29,8 +29,8 @@ pub trait NamesPlaces {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the witness {path}", path = path.display())]
 pub struct WitnessFileError {
-    path: PathBuf,
-    source: io::Error,
+    pub(super) path: PathBuf,
+    pub(super) source: io::Error,
 }
 
 /// What stands before the schedule; the schema of the whole is `schemas/witness.schema.json`.
@@ -78,7 +78,7 @@ struct Accesses<'t> {
 
 /// One event of the schedule.
 #[derive(Serialize)]
-struct StepJson<'t> {
+pub(super) struct StepJson<'t> {
     event: EventId,
     thread: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +102,11 @@ impl WitnessDir {
         let made = std::fs::create_dir_all(path);
         made.map_err(|source| WitnessFileError { path: path.to_path_buf(), source })?;
         Ok(WitnessDir { path: path.to_path_buf(), places: None })
+    }
+
+    /// The path of a file in it.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// From now on witnesses name places of the source.
@@ -311,7 +316,7 @@ fn question_of(asked: Question, decision: &Decision) -> Question {
     }
 }
 
-fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'t>> {
+pub(super) fn step_json<'t>(trace: &'t Trace, step: &Step) -> serde_json::Result<StepJson<'t>> {
     let event = trace.event(step.event);
     let thread = &trace.threads[event.thread.index()];
     Ok(StepJson {

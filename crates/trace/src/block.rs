@@ -112,6 +112,11 @@ impl Blocks {
         &self.all
     }
 
+    /// The block right around one, by their positions among all.
+    pub fn around(&self, position: usize) -> Option<usize> {
+        self.all[position].around.map(|around| around as usize)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()

@@ -1,0 +1,35 @@
+//! What can be explored: a thing with threads that take steps.
+
+use crate::action::Action;
+
+/// What a thread would do next.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// Nothing in this interleaving any more.
+    Over,
+    /// This, if another thread first makes it possible.
+    Blocked(Action),
+    /// This.
+    Ready(Action),
+}
+
+/// A thing with threads that take steps. What a step does depends on the state alone; two steps whose actions are
+/// independent lead to the same state in either order and neither enables nor disables the other.
+pub trait System: Clone {
+    /// How many threads there are; they go by numbers below.
+    fn threads(&self) -> usize;
+
+    /// How many objects actions may name; they go by numbers below.
+    fn objects(&self) -> usize;
+
+    /// What a thread would do next.
+    fn next(&self, thread: usize) -> Next;
+
+    /// Takes a thread's next step, which is ready; `choice` is below the number of choices of its action.
+    fn step(&mut self, thread: usize, choice: usize);
+
+    /// Whether what is looked for has been found: nothing after it matters.
+    fn found(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,457 @@
+//! What is said of whole blocks: text, JSON, and a file for each violation that is shown.
+
+use super::block::in_words;
+use super::json::{VERSION, write_open_object};
+use super::names::thread_name;
+use super::table::act;
+use super::witness::{StepJson, WitnessDir, WitnessFileError, step_json, write_whole};
+use foretrace_analysis::blocks::BlockName;
+use foretrace_analysis::verdict::RestsOn;
+use foretrace_checker::{Run, Step};
+use foretrace_serializability::{Decision, Judgement, Link, PathKind, Violation};
+use foretrace_trace::{Atomic, Block, BlockKind, Blocks, EventId, Feasibility, Independence, Model, NameId, Trace};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Collects what is found of blocks.
+pub struct BlockReport<'t> {
+    file: &'t str,
+    trace: &'t Trace,
+    atomic: Atomic,
+    blocks: &'t Blocks,
+    model: Model,
+    judged: Vec<Judged>,
+}
+
+struct Judged {
+    judgement: Judgement,
+    /// Whether the recorded order itself violates the block.
+    observed: bool,
+    /// Blocks inside of it that are violated.
+    inside: Vec<usize>,
+}
+
+/// How many blocks there are of each verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct BlockTotals {
+    /// All.
+    pub blocks: u64,
+    /// Proved statically.
+    pub proved: u64,
+    /// Explored to the end without a violation.
+    pub holds: u64,
+    /// Violated, or with a block inside that is.
+    pub violated: u64,
+    /// Of those, violated by the recorded order itself.
+    pub observed: u64,
+    /// Not decided.
+    pub limit: u64,
+    /// Mean number of events of a segment.
+    pub segment_events: u64,
+    /// The same, in thousandths of the trace.
+    pub segment_per_mille: u64,
+    /// Interleavings that were explored to their end.
+    pub interleavings: u64,
+    /// Microseconds that judging took.
+    pub microseconds: u64,
+}
+
+#[derive(Serialize)]
+struct BlockJson<'t> {
+    block: usize,
+    kind: BlockKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+    thread: u64,
+    first: EventId,
+    last: EventId,
+    verdict: &'static str,
+    observed: bool,
+    /// Violated blocks inside; with `path` absent the block is violated only there.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    inside: &'t [usize],
+    segment_events: u64,
+    interleavings: u64,
+    steps: u64,
+    microseconds: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violation: Option<ViolationJson<'t>>,
+}
+
+#[derive(Serialize)]
+struct ViolationJson<'t> {
+    shape: &'static str,
+    variables: Vec<&'t str>,
+    path: Vec<PathStepJson<'t>>,
+    schedule: &'t [EventId],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_on: Option<RestsOn>,
+}
+
+#[derive(Serialize)]
+struct PathStepJson<'t> {
+    event: EventId,
+    thread: u64,
+    op: &'static str,
+    var: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+    /// How the path goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<&'static str>,
+}
+
+/// The whole report.
+#[derive(Serialize)]
+pub struct BlocksJson<'t> {
+    foretrace: u32,
+    trace: &'t str,
+    model: Model,
+    atomic: Atomic,
+    events: usize,
+    blocks: Vec<BlockJson<'t>>,
+    totals: BlockTotals,
+}
+
+/// What stands before the schedule of a witness file.
+#[derive(Serialize)]
+struct Head<'t> {
+    foretrace: u32,
+    kind: &'static str,
+    trace: &'t str,
+    first: EventId,
+    remote: EventId,
+    second: EventId,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    atomic: Atomic,
+    verdict: &'static str,
+    block: BlockPlaceJson<'t>,
+    shape: &'static str,
+    path: Vec<PathStepJson<'t>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_on: Option<RestsOn>,
+    observed: bool,
+}
+
+#[derive(Serialize)]
+struct BlockPlaceJson<'t> {
+    kind: BlockKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
+    first: EventId,
+    last: EventId,
+}
+
+/// By what violations are grouped: the block, and where its path goes.
+type Group = (BlockName, Vec<(Option<NameId>, bool)>);
+
+impl<'t> BlockReport<'t> {
+    /// A report of nothing yet.
+    pub fn new(file: &'t str, trace: &'t Trace, atomic: Atomic, blocks: &'t Blocks, model: Model) -> BlockReport<'t> {
+        BlockReport { file, trace, atomic, blocks, model, judged: Vec::new() }
+    }
+
+    /// Adds what was found of a block; blocks come in order.
+    pub fn add(&mut self, judgement: Judgement, observed: bool) {
+        self.judged.push(Judged { judgement, observed, inside: Vec::new() });
+    }
+
+    /// Passes violations on to the blocks around, and counts.
+    pub fn finish(&mut self, inside: &dyn Fn(usize) -> Vec<usize>) -> BlockTotals {
+        // Blocks inside come after those around them.
+        for block in (0..self.judged.len()).rev() {
+            let violated = |inner: &usize| self.is_violated(*inner);
+            self.judged[block].inside = inside(block).into_iter().filter(violated).collect();
+        }
+        let mut totals = BlockTotals { blocks: self.judged.len() as u64, ..BlockTotals::default() };
+        let mut time = Duration::ZERO;
+        for (block, judged) in self.judged.iter().enumerate() {
+            let judgement = &judged.judgement;
+            match judgement.decision {
+                _ if self.is_violated(block) => {
+                    totals.violated += 1;
+                    totals.observed += u64::from(judged.observed);
+                }
+                Decision::Proved => totals.proved += 1,
+                Decision::Holds => totals.holds += 1,
+                _ => totals.limit += 1,
+            }
+            totals.segment_events += judgement.segment.range.events();
+            totals.interleavings += judgement.explored.interleavings;
+            time += judgement.time;
+        }
+        totals.segment_events /= totals.blocks.max(1);
+        totals.segment_per_mille = totals.segment_events * 1000 / (self.trace.events.len() as u64).max(1);
+        totals.microseconds = time.as_micros() as u64;
+        totals
+    }
+
+    fn is_violated(&self, block: usize) -> bool {
+        let judged = &self.judged[block];
+        matches!(judged.judgement.decision, Decision::Violated(_)) || !judged.inside.is_empty()
+    }
+
+    fn name(&self, block: &Block) -> BlockName {
+        let loc = self.trace.event(block.first).loc.filter(|_| block.kind != BlockKind::Thread);
+        BlockName { kind: block.kind, label: block.label, loc }
+    }
+
+    /// Violations by group, the gravest group first: over several variables, then what no triple shows; those of whole threads
+    /// last; shorter paths first.
+    fn groups(&self) -> Vec<Vec<(usize, &Violation)>> {
+        let mut groups: IndexMap<Group, Vec<(usize, &Violation)>, FxBuildHasher> = IndexMap::default();
+        for (block, judged) in self.judged.iter().enumerate() {
+            let Decision::Violated(violation) = &judged.judgement.decision else { continue };
+            let place = |event: &EventId| (self.trace.event(*event).loc, self.trace.event(*event).op.writes());
+            let path = violation.path.events.iter().map(place).collect();
+            groups.entry((self.name(&self.blocks.all()[block]), path)).or_default().push((block, violation));
+        }
+        let mut groups: Vec<_> = groups.into_values().collect();
+        for group in &mut groups {
+            group.sort_by_key(|(block, violation)| (violation.path.events.len(), violation.schedule.len(), *block));
+        }
+        groups.sort_by_key(|group| {
+            let (block, violation) = &group[0];
+            let one = &self.blocks.all()[*block];
+            let is_thread = one.kind == BlockKind::Thread;
+            (is_thread, violation.path.kind(), one.kind, one.height, violation.path.events.len(), *block)
+        });
+        groups
+    }
+
+    /// Writes the file of each violation that is shown.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    pub fn write_witnesses(&self, folder: &WitnessDir) -> Result<(), WitnessFileError> {
+        for group in self.groups() {
+            let (block, violation) = group[0];
+            let path = folder.file(&file_name(violation));
+            write_whole(&path, |out| self.write_witness(block, violation, out))
+                .map_err(|source| WitnessFileError { path, source })?;
+        }
+        Ok(())
+    }
+
+    fn write_witness(&self, position: usize, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
+        let block = &self.blocks.all()[position];
+        let [first, remote, second] = ends(violation);
+        let BlockName { kind, label, loc } = self.name(block);
+        let text = |name| self.trace.names.text(name);
+        let head = Head {
+            foretrace: VERSION,
+            kind: "block",
+            trace: self.file,
+            first,
+            remote,
+            second,
+            model: self.model,
+            feasibility: Feasibility::Prefix,
+            independence: Independence::Conflict,
+            atomic: self.atomic,
+            verdict: "violated",
+            block: BlockPlaceJson {
+                kind,
+                label: label.map(text),
+                loc: loc.map(text),
+                first: block.first,
+                last: block.last,
+            },
+            shape: shape(violation.path.kind()),
+            path: self.path_json(violation),
+            rests_on: rests_on(&violation.run),
+            observed: self.judged[position].observed,
+        };
+        write_open_object(&head, out)?;
+        out.write_all(b",\n\"schedule\":[\n")?;
+        for (number, step) in violation.run.steps.iter().enumerate() {
+            out.write_all(if number == 0 { b"" } else { b",\n" })?;
+            let step: StepJson<'_> = step_json(self.trace, step)?;
+            serde_json::to_writer(&mut *out, &step)?;
+        }
+        out.write_all(b"]}\n")
+    }
+
+    fn path_json(&self, violation: &Violation) -> Vec<PathStepJson<'t>> {
+        let links = violation.path.links.iter().map(|link| match link {
+            Link::ProgramOrder => Some("program order"),
+            Link::Conflict(_) => Some("conflict"),
+        });
+        let step = |(event, link): (&EventId, Option<&'static str>)| {
+            let one = self.trace.event(*event);
+            PathStepJson {
+                event: *event,
+                thread: self.trace.threads[one.thread.index()].number,
+                op: one.op.kind(),
+                var: one.op.var().map_or("", |var| self.trace.vars[var.index()].shown()),
+                loc: self.trace.loc(*event),
+                link,
+            }
+        };
+        violation.path.events.iter().zip(links.chain([None])).map(step).collect()
+    }
+
+    /// The report for programs.
+    pub fn json(&self, totals: &BlockTotals) -> BlocksJson<'_> {
+        let text = |name| self.trace.names.text(name);
+        let one = |(position, judged): (usize, &'_ Judged)| -> BlockJson<'_> {
+            let block = &self.blocks.all()[position];
+            let BlockName { kind, label, loc } = self.name(block);
+            let Judged { judgement, observed, .. } = judged;
+            let violation = match &judgement.decision {
+                Decision::Violated(violation) => Some(ViolationJson {
+                    shape: shape(violation.path.kind()),
+                    variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
+                    path: self.path_json(violation),
+                    schedule: &self.schedule_of(position)[..],
+                    rests_on: rests_on(&violation.run),
+                }),
+                _ => None,
+            };
+            BlockJson {
+                block: position,
+                kind,
+                label: label.map(text),
+                loc: loc.map(text),
+                thread: self.trace.threads[block.thread.index()].number,
+                first: block.first,
+                last: block.last,
+                verdict: self.verdict(position),
+                observed: *observed,
+                inside: &self.judged[position].inside,
+                segment_events: judgement.segment.range.events(),
+                interleavings: judgement.explored.interleavings,
+                steps: judgement.explored.steps,
+                microseconds: judgement.time.as_micros() as u64,
+                violation,
+            }
+        };
+        BlocksJson {
+            foretrace: VERSION,
+            trace: self.file,
+            model: self.model,
+            atomic: self.atomic,
+            events: self.trace.events.len(),
+            blocks: self.judged.iter().enumerate().map(one).collect(),
+            totals: *totals,
+        }
+    }
+
+    fn schedule_of(&self, position: usize) -> &[EventId] {
+        match &self.judged[position].judgement.decision {
+            Decision::Violated(violation) => &violation.schedule,
+            _ => &[],
+        }
+    }
+
+    fn verdict(&self, position: usize) -> &'static str {
+        match &self.judged[position].judgement.decision {
+            _ if self.is_violated(position) => "violated",
+            Decision::Proved => "proved",
+            Decision::Holds => "holds",
+            _ => "limit",
+        }
+    }
+
+    /// The report for people.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn write_text(&self, totals: &BlockTotals, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}: {} events, model {}", self.file, self.trace.events.len(), self.model)?;
+        for (number, group) in self.groups().iter().enumerate() {
+            writeln!(out)?;
+            self.write_group(number + 1, group, out)?;
+        }
+        let BlockTotals { blocks, proved, holds, violated, observed, limit, .. } = totals;
+        writeln!(out)?;
+        writeln!(
+            out,
+            "{blocks} blocks by --atomic {}: {violated} violated ({observed} by the recorded order itself), {proved} proved \
+             statically, {holds} hold in every schedule explored, {limit} undecided at the limit",
+            self.atomic
+        )?;
+        let whole = totals.segment_per_mille as f64 / 10.0;
+        writeln!(
+            out,
+            "segments: {} events on average, {whole} % of the trace; {} interleavings explored",
+            totals.segment_events, totals.interleavings
+        )
+    }
+
+    fn write_group(&self, number: usize, group: &[(usize, &Violation)], out: &mut dyn Write) -> io::Result<()> {
+        let (position, violation) = group[0];
+        let block = &self.blocks.all()[position];
+        let vars = violation.path.vars();
+        let names: Vec<&str> = vars.iter().map(|var| self.trace.vars[var.index()].shown()).collect();
+        let what = match violation.path.kind() {
+            PathKind::SeveralVariables => format!("a cycle over {}", names.join(", ")),
+            PathKind::SeveralAccesses => format!("a cycle over {} through several accesses", names.join(", ")),
+            PathKind::Triple => format!("a cycle over {} by one access", names.join(", ")),
+        };
+        writeln!(out, "{number}. {}: {what}", in_words(self.trace, self.name(block)))?;
+        let observed = if self.judged[position].observed { "; the recorded order itself shows it" } else { "" };
+        let thread = thread_name(self.trace, block.thread);
+        writeln!(
+            out,
+            "   events {} to {} of {thread}; a schedule of {} events{observed}",
+            block.first,
+            block.last,
+            violation.schedule.len()
+        )?;
+        if let Some(others) = group.len().checked_sub(1).filter(|others| *others > 0) {
+            writeln!(out, "   so are {others} more blocks of this place, by the same path")?;
+        }
+        for (at, event) in violation.path.events.iter().enumerate() {
+            let known = Step { event: *event, read: None, written: None };
+            let step = violation.run.steps.iter().find(|step| step.event == *event).unwrap_or(&known);
+            let place = self.trace.loc(*event).map_or(String::new(), |loc| format!(", {loc}"));
+            let thread = thread_name(self.trace, self.trace.event(*event).thread);
+            writeln!(out, "     {thread}: {} (event {event}{place})", act(self.trace, step))?;
+            match violation.path.links.get(at) {
+                Some(Link::ProgramOrder) => writeln!(out, "       then, in the same thread")?,
+                Some(Link::Conflict(_)) => writeln!(out, "       before")?,
+                None => {}
+            }
+        }
+        if let Some(rests_on) = rests_on(&violation.run) {
+            let words =
+                if rests_on == RestsOn::External { "a write by unrecorded code" } else { "an order that is not seen" };
+            writeln!(out, "   it rests on {words}")?;
+        }
+        Ok(())
+    }
+}
+
+/// First and last access, and the first one of another thread.
+fn ends(violation: &Violation) -> [EventId; 3] {
+    let events = &violation.path.events;
+    let (first, last) = (events.first().copied().unwrap_or(EventId(0)), events.last().copied().unwrap_or(EventId(0)));
+    [first, events.get(1).copied().unwrap_or(first), last]
+}
+
+fn file_name(violation: &Violation) -> String {
+    let [first, remote, second] = ends(violation);
+    format!("block-{first}-{remote}-{second}.json")
+}
+
+fn shape(kind: PathKind) -> &'static str {
+    match kind {
+        PathKind::SeveralVariables => "several-variables",
+        PathKind::SeveralAccesses => "several-accesses",
+        PathKind::Triple => "triple",
+    }
+}
+
+fn rests_on(run: &Run) -> Option<RestsOn> {
+    run.unseen.map(|_| RestsOn::Unseen).or(run.passes_external.then_some(RestsOn::External))
+}

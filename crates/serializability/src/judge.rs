@@ -1,0 +1,419 @@
+//! Decides blocks: statically, by schedules that are tried first, by exploring the segment.
+
+use crate::accesses::Accesses;
+use crate::hunt::hunt;
+use crate::objects::{Objects, Users};
+use crate::order::Order;
+use crate::path::ViolationPath;
+use crate::segment::{Range, Segment, Segments};
+use crate::shorten::shortened;
+use crate::start::Starts;
+use crate::stepper::{Context, Stepper};
+use foretrace_checker::{Run, run_schedule};
+use foretrace_explore::{Ended, Step, System, Tally, bounded, explore};
+use foretrace_index::Structure;
+use foretrace_trace::{Block, Blocks, EventId, Model, Observed, Semantics, Trace, Unsupported, VarId};
+use rustc_hash::FxHashMap;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How blocks are judged.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// What reads return in the interleavings.
+    pub model: Model,
+    /// Explore the block's segment; else the whole trace.
+    pub segment: bool,
+    /// Prove what can be proved without exploring.
+    pub static_check: bool,
+    /// Explore one interleaving of each equivalence class; else all.
+    pub reduction: bool,
+    /// Try likely schedules before anything is explored.
+    pub hunt: bool,
+    /// Most context switches of an interleaving within what is explored.
+    pub context_switches: Option<u32>,
+    /// Time limit of one block.
+    pub block_limit: Option<Duration>,
+}
+
+impl Choices {
+    /// Everything on, no limits.
+    pub fn new(model: Model) -> Choices {
+        Choices {
+            model,
+            segment: true,
+            static_check: true,
+            reduction: true,
+            hunt: true,
+            context_switches: None,
+            block_limit: None,
+        }
+    }
+}
+
+/// What was found of a block.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// No interleaving violates it, by the static check.
+    Proved,
+    /// No interleaving violates it: all were explored.
+    Holds,
+    /// This interleaving does.
+    Violated(Box<Violation>),
+    /// The limit was reached.
+    Limit,
+    /// The witness that was found does not pass the checker: a defect of foretrace.
+    Refused(String),
+}
+
+/// A violation with its witness, which the checker has run.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// A shortest violation path of the schedule.
+    pub path: ViolationPath,
+    /// The schedule, from the trace's start to where the path comes back.
+    pub schedule: Vec<EventId>,
+    /// What its events read and wrote.
+    pub run: Run,
+}
+
+/// How much was explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Explored {
+    /// Interleavings that came to their end.
+    pub interleavings: u64,
+    /// Those given up half-way, since an equivalent one had been explored.
+    pub redundant: u64,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+/// What is said of a block.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The block's position among all.
+    pub block: usize,
+    /// What was found of the block itself, leaving out violations of the blocks inside of it.
+    pub decision: Decision,
+    /// The segment.
+    pub segment: Segment,
+    /// From where it was explored.
+    pub start: Option<Range>,
+    /// How much was explored.
+    pub explored: Explored,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Judges blocks of one trace.
+pub struct Judge<'t> {
+    trace: &'t Trace,
+    observed: &'t Observed,
+    semantics: Semantics<'t>,
+    structure: Structure,
+    accesses: Accesses,
+    order: Order,
+    objects: Objects,
+    users: Users,
+    blocks: &'t Blocks,
+    /// Per block, the blocks right inside of it.
+    inside: Vec<Vec<usize>>,
+    choices: Choices,
+}
+
+impl<'t> Judge<'t> {
+    /// A judge of a trace's blocks; `wanted` says which variables count.
+    ///
+    /// # Errors
+    /// Where the trace knows too little for the model.
+    pub fn new(
+        trace: &'t Trace,
+        observed: &'t Observed,
+        blocks: &'t Blocks,
+        wanted: &dyn Fn(VarId) -> bool,
+        choices: Choices,
+    ) -> Result<Judge<'t>, Unsupported> {
+        let semantics = Semantics::new(trace, observed, choices.model)?;
+        let structure = Structure::new(trace);
+        let accesses = Accesses::new(trace, &structure, wanted);
+        let order = Order::new(trace, &structure, observed, choices.model);
+        let objects = Objects::new(trace);
+        let users = Users::new(trace, &objects, |event| structure.position(event) as u32);
+        let inside = inside_each(blocks);
+        Ok(Judge { trace, observed, semantics, structure, accesses, order, objects, users, blocks, inside, choices })
+    }
+
+    /// The accesses that count.
+    pub fn accesses(&self) -> &Accesses {
+        &self.accesses
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[Block] {
+        self.blocks.all()
+    }
+
+    /// The blocks right inside of one.
+    pub fn inside(&self, block: usize) -> &[usize] {
+        &self.inside[block]
+    }
+
+    /// The vector of an event in the partial order graph (equation 1).
+    pub fn vector(&self, event: EventId) -> Vec<u32> {
+        self.order.vector(self.trace, event)
+    }
+
+    /// The segment of a block.
+    pub fn segment(&self, block: usize) -> Segment {
+        let segments = self.segments();
+        let part = self.part(block);
+        let parts = |event: EventId| part.get(&event).map(|begin| begin.index());
+        segments.of(&self.blocks()[block], &parts, self.choices.segment)
+    }
+
+    /// The frontiers of a block by its first and last access (section III.A), before shrinking.
+    pub fn frontiers(&self, block: usize) -> Option<Range> {
+        let segments = self.segments();
+        let own = segments.accesses_of(&self.blocks()[block]);
+        Some(segments.between(&self.blocks()[block], *own.first()?, *own.last()?, true))
+    }
+
+    fn segments(&self) -> Segments<'_> {
+        let Judge { trace, structure, accesses, order, .. } = self;
+        Segments { trace, structure, accesses, order }
+    }
+
+    /// Per access of the block that is in a block inside: where that one begins.
+    fn part(&self, block: usize) -> FxHashMap<EventId, EventId> {
+        let mut part = FxHashMap::default();
+        for inner in &self.inside[block] {
+            let inner = &self.blocks()[*inner];
+            let thread = &self.structure.threads[inner.thread.index()];
+            let from = thread.partition_point(|event| *event < inner.first);
+            let to = thread.partition_point(|event| *event <= inner.last);
+            let accesses = thread[from..to].iter().filter(|event| self.accesses.count(**event));
+            part.extend(accesses.map(|event| (*event, inner.first)));
+        }
+        part
+    }
+
+    /// Judges a block. Violations of the blocks inside of it are not its own. `go_on` says whether the search may go on.
+    pub fn judge(&self, block: usize, go_on: &dyn Fn() -> bool) -> Judgement {
+        let begun = Instant::now();
+        let limit = self.choices.block_limit;
+        let in_time = || limit.is_none_or(|limit| begun.elapsed() < limit) && go_on();
+        let segment = self.segment(block);
+        let mut judgement = Judgement {
+            block,
+            decision: Decision::Proved,
+            start: None,
+            explored: Explored::default(),
+            time: Duration::ZERO,
+            segment,
+        };
+        let has_own = self.segments().accesses_of(&self.blocks()[block]).len() > 1;
+        let proved = judgement.segment.is_proved && (self.choices.static_check || !has_own);
+        if !proved {
+            self.search(block, &mut judgement, &in_time);
+        }
+        judgement.time = begun.elapsed();
+        judgement
+    }
+
+    fn search(&self, block: usize, judgement: &mut Judgement, go_on: &dyn Fn() -> bool) {
+        let range = match self.choices.segment {
+            true if judgement.segment.is_proved => self.frontiers(block),
+            true => Some(judgement.segment.range.clone()),
+            false => None,
+        };
+        let range = range.unwrap_or_else(|| Range::whole(&self.structure));
+        let mut start = self.starts().of(&range);
+        if !self.choices.segment {
+            start.upper.iter_mut().for_each(|upper| *upper = 0);
+        }
+        let mut likely = None;
+        if self.choices.hunt && self.choices.context_switches.is_none() {
+            likely = self.likely(block, &judgement.segment, &range, go_on);
+        }
+        judgement.decision = match likely {
+            Some(found) => self.checked(block, found),
+            None => self.explored(block, start, judgement, go_on),
+        };
+    }
+
+    fn starts(&self) -> Starts<'_> {
+        let Judge { trace, observed, structure, order, objects, users, .. } = self;
+        Starts { trace, structure, observed, order, objects, users, model: self.choices.model }
+    }
+
+    fn context<'a>(&'a self, block: usize, range: Range) -> Context<'a> {
+        let numbers = (&self.objects, &self.users);
+        let watched = (self.blocks()[block], self.part(block));
+        Context::new(self.trace, &self.semantics, &self.structure, &self.accesses, numbers, watched, range)
+    }
+
+    /// A schedule that shows a violation, of those that are likely to: from the least that must come first, and from the
+    /// recorded order.
+    fn likely(&self, block: usize, segment: &Segment, range: &Range, go_on: &dyn Fn() -> bool) -> Option<Found> {
+        let own = self.blocks()[block].thread.index();
+        let context = self.context(block, range.clone());
+        let first = *segment.leaving.first()?;
+        let least = self.starts().before(range);
+        let recorded: Vec<EventId> = (0..first.0).map(EventId).collect();
+        for before in [recorded, least] {
+            let Ok(start) = Stepper::new(&context, &before, true) else { continue };
+            if start.found() {
+                return Found::in_state(&start);
+            }
+            if let Some(found) = hunt(&start, own, segment, &mut || go_on()) {
+                return Found::in_state(&found);
+            }
+        }
+        None
+    }
+
+    fn explored(
+        &self,
+        block: usize,
+        mut range: Range,
+        judgement: &mut Judgement,
+        go_on: &dyn Fn() -> bool,
+    ) -> Decision {
+        // What comes first as recorded may not be able to without what was left out; then less comes first.
+        loop {
+            let before = self.starts().before(&range);
+            let context = self.context(block, range.clone());
+            match Stepper::new(&context, &before, false) {
+                Err(event) => self.starts().without(&mut range, event),
+                Ok(start) => {
+                    judgement.start = Some(range);
+                    let (found, tally, ended) = self.run(&start, go_on);
+                    judgement.explored =
+                        Explored { interleavings: tally.executions, redundant: tally.redundant, steps: tally.steps };
+                    return match (found, ended) {
+                        (Some(steps), _) => match again(&context, &before, &steps) {
+                            Some(found) => self.checked(block, found),
+                            None => Decision::Refused("does not happen again".to_string()),
+                        },
+                        (None, Ended::Limit) => Decision::Limit,
+                        (None, _) => Decision::Holds,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Explores from a state; the steps to a violation.
+    fn run(&self, start: &Stepper<'_>, go_on: &dyn Fn() -> bool) -> (Option<Vec<(usize, usize)>>, Tally, Ended) {
+        let mut found = None;
+        if start.found() {
+            return (Some(Vec::new()), Tally::default(), Ended::Stopped);
+        }
+        let (tally, ended) = match self.choices.context_switches {
+            Some(switches) => bounded(start, switches, &mut |_| go_on(), &mut |state, steps| {
+                if state.found() {
+                    found = Some(steps.to_vec());
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            }),
+            None => explore(start, self.choices.reduction, &mut |_| go_on(), &mut |state, steps: &[Step]| {
+                if state.found() {
+                    found = Some(steps.iter().map(|step| (step.thread, step.choice)).collect());
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            }),
+        };
+        (found, tally, ended)
+    }
+
+    /// The violation that a schedule shows, run by the trace's checker.
+    fn checked(&self, block: usize, found: Found) -> Decision {
+        let whole = &self.blocks()[block];
+        let begin = self.part(block).get(&found.end).copied();
+        let shows = |schedule: &[EventId]| -> Result<Violation, String> {
+            let run = run_schedule(self.trace, self.observed, self.choices.model, schedule)
+                .map_err(|error| error.to_string())?;
+            let path = ViolationPath::shortest(self.trace, &self.accesses, whole, begin, schedule, found.end);
+            let path = path.filter(|path| path.is_shown_by(self.trace, whole, schedule));
+            let path = path.ok_or("the schedule holds no violation path")?;
+            Ok(Violation { path, schedule: schedule.to_vec(), run })
+        };
+        if let Err(reason) = shows(&found.schedule) {
+            return Decision::Refused(reason);
+        }
+        let schedule = shortened(self.trace, found.schedule, &mut |attempt| shows(attempt).is_ok());
+        match shows(&schedule) {
+            Ok(violation) => Decision::Violated(Box::new(violation)),
+            Err(reason) => Decision::Refused(reason),
+        }
+    }
+
+    /// The violation of a block that the recorded order shows, with its path back to the block at `end`.
+    pub fn in_recorded_order(&self, block: usize, end: EventId) -> Decision {
+        let schedule = (0..=end.0).map(EventId).collect();
+        self.checked(block, Found { schedule, end })
+    }
+
+    /// The judgement of a block whose decision is known, with its segment.
+    pub fn known(&self, block: usize, decision: Decision) -> Judgement {
+        let segment = self.segment(block);
+        Judgement { block, decision, segment, start: None, explored: Explored::default(), time: Duration::ZERO }
+    }
+
+    /// Explores a range for a block and shows each end: the events that led there, the steps, whether a path was found.
+    /// `None` where the events above the range cannot come first as recorded.
+    pub fn explore(
+        &self,
+        block: usize,
+        range: Range,
+        reduce: bool,
+        at_end: &mut dyn FnMut(&[EventId], &[Step], bool),
+    ) -> Option<Tally> {
+        let before = self.starts().before(&range);
+        let context = self.context(block, range);
+        let start = Stepper::new(&context, &before, true).ok()?;
+        let (tally, _) = explore(&start, reduce, &mut |_| true, &mut |state, steps| {
+            at_end(state.schedule(), steps, state.found());
+            ControlFlow::Continue(())
+        });
+        Some(tally)
+    }
+}
+
+/// A schedule that holds a violation path, up to where that comes back.
+struct Found {
+    schedule: Vec<EventId>,
+    end: EventId,
+}
+
+impl Found {
+    fn in_state(state: &Stepper<'_>) -> Option<Found> {
+        let end = state.end()?;
+        let mut schedule = state.schedule().to_vec();
+        let to = schedule.iter().position(|event| *event == end)?;
+        schedule.truncate(to + 1);
+        Some(Found { schedule, end })
+    }
+}
+
+/// What the steps of an exploration lead to.
+fn again(context: &Context<'_>, before: &[EventId], steps: &[(usize, usize)]) -> Option<Found> {
+    let mut state = Stepper::new(context, before, true).ok()?;
+    for (thread, choice) in steps {
+        state.step(*thread, *choice);
+    }
+    Found::in_state(&state)
+}
+
+/// Per block, the blocks right inside of it.
+fn inside_each(blocks: &Blocks) -> Vec<Vec<usize>> {
+    let mut inside: Vec<Vec<usize>> = vec![Vec::new(); blocks.all().len()];
+    for position in 0..blocks.all().len() {
+        if let Some(outer) = blocks.around(position) {
+            inside[outer].push(position);
+        }
+    }
+    inside
+}

@@ -1,0 +1,29 @@
+//! Conflict-serializability of whole atomic blocks, over all their variables and all threads.
+//!
+//! A block is violated in an interleaving that holds a *violation path*: conflicts and program order lead from one access of the
+//! block through another thread and back to a later access of the block. [`Judge`] decides for each block whether some
+//! interleaving of the trace has one; [`observed`] finds the blocks that the recorded order itself violates.
+//!
+//! Source: A. Sinha, S. Malik, C. Wang and A. Gupta, "Predictive analysis for detecting serializability violations through
+//! trace segmentation", MEMOCODE 2011. Sections named in this crate are those of that paper.
+
+mod accesses;
+mod hunt;
+mod judge;
+mod monitor;
+mod objects;
+mod observed;
+mod order;
+mod path;
+mod segment;
+mod shorten;
+mod start;
+mod stepper;
+
+pub use accesses::Accesses;
+pub use judge::{Choices, Decision, Explored, Judge, Judgement, Violation};
+pub use observed::{Observation, observed};
+pub use order::Order;
+pub use path::{Link, PathKind, ViolationPath};
+pub use segment::{Range, Segment};
+pub use stepper::{Context, Stepper};

@@ -1,0 +1,195 @@
+//! From where a segment is explored: the events above its upper frontier that may as well all come first, as recorded.
+//!
+//! The upper frontier says which events can be on no violation path. It does not say that they can all come before the segment:
+//! a write of the segment may have to come before one above it, so that a later read finds what it must. What is explored
+//! starts further up where that is possible.
+//!
+//! Lemma. Let P be closed under the orders of the model and such that [`Start::offender`] finds nothing. Then each prefix of the
+//! model with a violation path has one in which all of P comes first, in the recorded order. Proof: move the events of P to
+//! the front. In `ctp` and `mcm` every two of P and the range that depend on each other are ordered, so each exchange is one of
+//! independent events. In `avp`, a read of P finds its write in P, in the recorded order; a read of the range whose write is in the range
+//! has the same writes in between as before; one whose write is in P finds it, since the rules for variables leave
+//! no other write of P after it, and none of the range before it that is not ordered after it. Critical sections in P are
+//! whole, or the lock is not used outside. `cam` asks nothing of data. Tested against the exhaustive oracle.
+
+use crate::objects::{Objects, Users};
+use crate::order::Order;
+use crate::segment::Range;
+use foretrace_explore::Mode;
+use foretrace_index::Structure;
+use foretrace_trace::{EventId, Model, Observed, Trace};
+
+/// Finds starts of explorations of one trace in one model.
+pub struct Starts<'a> {
+    pub trace: &'a Trace,
+    pub structure: &'a Structure,
+    pub observed: &'a Observed,
+    pub order: &'a Order,
+    pub objects: &'a Objects,
+    pub users: &'a Users,
+    pub model: Model,
+}
+
+impl Starts<'_> {
+    /// The range from where everything is explored that `range` asks for: its lower frontier, and an upper one that is the same
+    /// or further up.
+    pub fn of(&self, range: &Range) -> Range {
+        let mut start = range.clone();
+        self.close(&mut start);
+        // Each round takes at least one event out.
+        while let Some((thread, position)) = self.offender(&start) {
+            start.upper[thread] = position;
+            self.close(&mut start);
+        }
+        start
+    }
+
+    /// Takes one event out of what comes first.
+    pub fn without(&self, range: &mut Range, event: EventId) {
+        let thread = self.trace.event(event).thread.index();
+        range.upper[thread] = range.upper[thread].min(self.structure.position(event) as u32);
+        self.close(range);
+    }
+
+    /// The events that come first, in the recorded order.
+    pub fn before(&self, range: &Range) -> Vec<EventId> {
+        let threads = self.structure.threads.iter().zip(&range.upper);
+        let mut events: Vec<EventId> =
+            threads.flat_map(|(events, upper)| events[..*upper as usize].iter().copied()).collect();
+        events.sort_unstable();
+        events
+    }
+
+    /// Takes out what comes after something that is out, and keeps the events of one step together.
+    fn close(&self, range: &mut Range) {
+        let firm = self.order.firm();
+        let mut changed: Vec<usize> = (0..range.upper.len()).collect();
+        while let Some(thread) = changed.pop() {
+            let upper = range.upper[thread];
+            let Some(first) = self.structure.threads[thread].get(upper as usize).copied() else { continue };
+            let whole = self.structure.position(self.structure.step(self.trace, first).0) as u32;
+            range.upper[thread] = upper.min(whole);
+            let first = self.structure.threads[thread][range.upper[thread] as usize];
+            for other in (0..range.upper.len()).filter(|other| *other != thread) {
+                let after = firm.first_after(first, other);
+                if after < range.upper[other] {
+                    range.upper[other] = after;
+                    changed.push(other);
+                }
+            }
+        }
+    }
+
+    /// An event above the range that cannot simply come first.
+    fn offender(&self, range: &Range) -> Option<(usize, u32)> {
+        (0..self.users.objects()).find_map(|object| {
+            let is_lock = self.is_plain_lock(object, range);
+            match self.model {
+                Model::Cam if self.objects.is_var(object) => None,
+                Model::Avp if self.objects.is_var(object) => self.couple(object, range),
+                Model::Cam | Model::Avp if is_lock => self.open_section(object, range),
+                _ => self.unordered(object, range),
+            }
+        })
+    }
+
+    /// Whether an object is a lock with no failed try in what is above the range or in it.
+    fn is_plain_lock(&self, object: u32, range: &Range) -> bool {
+        self.users.of(object).iter().all(|of_thread| {
+            let within = of_thread.uses.iter().take_while(|(at, _, _)| *at < range.lower[of_thread.thread]);
+            let is_section =
+                |mode: &Mode| matches!(mode, Mode::Take | Mode::Give | Mode::TakeShared | Mode::GiveShared);
+            within.into_iter().all(|(_, mode, _)| is_section(mode))
+        })
+    }
+
+    /// Of two that depend on each other and are not ordered, one above the range.
+    fn unordered(&self, object: u32, range: &Range) -> Option<(usize, u32)> {
+        let firm = self.order.firm();
+        let all = self.users.of(object);
+        for own in all {
+            let above = own.uses.iter().take_while(|(at, _, _)| *at < range.upper[own.thread]);
+            for (position, mode, id) in above {
+                for other in all.iter().filter(|other| other.thread != own.thread) {
+                    let seen = firm.seen(*id, other.thread);
+                    let after = firm.first_after(*id, other.thread).min(range.lower[other.thread]);
+                    if other.first_dependent(*mode, seen, after).is_some() {
+                        return Some((own.thread, *position));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A critical section that is open where the range begins, of a lock that is used elsewhere, too.
+    fn open_section(&self, object: u32, range: &Range) -> Option<(usize, u32)> {
+        let all = self.users.of(object);
+        for own in all {
+            let mut open: Vec<u32> = Vec::new();
+            let mut outermost = None;
+            for (position, mode, _) in own.uses.iter().take_while(|(at, _, _)| *at < range.upper[own.thread]) {
+                match mode {
+                    Mode::Take | Mode::TakeShared => {
+                        outermost = outermost.or(Some(*position));
+                        open.push(*position);
+                    }
+                    _ => {
+                        open.pop();
+                        outermost = outermost.filter(|_| !open.is_empty());
+                    }
+                }
+            }
+            let elsewhere = |other: &crate::objects::OfThread| {
+                other.thread != own.thread && other.uses.iter().any(|(at, _, _)| *at < range.lower[other.thread])
+            };
+            if let Some(position) = outermost.filter(|_| all.iter().any(elsewhere)) {
+                return Some((own.thread, position));
+            }
+        }
+        None
+    }
+
+    /// A write above the range that keeps a read of the range from what it must find, or has to: where a write of the range can
+    /// come before it, or where it came after what the read found.
+    fn couple(&self, var: u32, range: &Range) -> Option<(usize, u32)> {
+        let firm = self.order.firm();
+        let all = self.users.of(var);
+        let above = |event: EventId| {
+            let thread = self.trace.event(event).thread.index();
+            (self.structure.position(event) as u32) < range.upper[thread]
+        };
+        let place = |event: EventId| (self.trace.event(event).thread.index(), self.structure.position(event) as u32);
+        for own in all {
+            // What a read above the range found must be there, too, if the thread is to go on after it.
+            let mut first = own.uses.iter().take_while(|(at, _, _)| *at < range.upper[own.thread]);
+            let lost = first.find(|(_, _, id)| self.observed.source(*id).is_some_and(|source| !above(source)));
+            if let Some((position, _, _)) = lost {
+                return Some((own.thread, *position));
+            }
+            let inside = own.uses.iter().filter(|(at, _, _)| range.holds(own.thread, *at));
+            for (_, _, read) in inside.filter(|(_, _, id)| self.trace.event(*id).op.reads()) {
+                let source = self.observed.source(*read);
+                let late = all.iter().flat_map(|of| &of.uses).map(|(_, _, id)| *id).find(|write| {
+                    self.trace.event(*write).op.writes() && above(*write) && source.is_none_or(|source| source < *write)
+                });
+                if let Some(write) = late.filter(|_| source.is_none_or(above)) {
+                    return Some(place(write));
+                }
+                let Some(source) = source.filter(|source| above(*source)) else { continue };
+                let from = self.trace.event(source).thread.index();
+                let early = all.iter().filter(|of| of.thread != from).any(|of| {
+                    let start = range.upper[of.thread].max(firm.seen(source, of.thread));
+                    let end = range.lower[of.thread].min(firm.first_after(source, of.thread));
+                    of.uses.iter().any(|(at, mode, id)| {
+                        start <= *at && *at < end && *mode == Mode::Write && *id != *read && !firm.before(*read, *id)
+                    })
+                });
+                if early {
+                    return Some(place(source));
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,214 @@
+//! `foretrace explore`: all interleavings of a litmus program.
+
+use super::asking::stop_on_ctrl_c;
+use super::choices::{FORMATS, Format, one_of, seconds};
+use super::files::{self, write_trace};
+use super::{Outcome, since_start};
+use anyhow::{Context, bail};
+use foretrace::litmus::{self, Execution, FileError, Options};
+use foretrace_explore::{Ended, Tally};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Run a litmus program in every interleaving, up to equivalence
+///
+/// Two interleavings are equivalent when each thread does the same, and all accesses and synchronisation that depend on each other
+/// come in the same order. One of each class is run, by dynamic partial-order reduction. Where a thread fails, the others go on.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none was found but not all were explored.
+
+Examples:
+  foretrace explore examples/litmus/bank.lit
+  foretrace explore program.lit --save runs
+  foretrace explore program.lit --save runs --passing --format json")]
+pub struct Args {
+    /// The program
+    program: PathBuf,
+
+    /// Write the trace of each interleaving that fails into this folder: `failing-1.jsonl`, `failing-2.jsonl`, …
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+
+    /// Write those that finish, too: `passing-1.jsonl`, …
+    #[arg(long, requires = "save")]
+    passing: bool,
+
+    /// Most traces of each kind that are written
+    #[arg(long, value_name = "N", default_value = "100")]
+    most: u64,
+
+    /// Stop at the first interleaving that fails
+    #[arg(long)]
+    first: bool,
+
+    /// Cut an interleaving off after this many events
+    #[arg(long, value_name = "N", default_value_t = Options::default().max_steps)]
+    max_steps: u32,
+
+    /// Time limit of the command
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    time_limit: Option<Duration>,
+
+    /// How to report
+    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
+    format: Format,
+}
+
+/// What programs read.
+#[derive(Serialize, Default)]
+struct Report {
+    foretrace: u32,
+    program: String,
+    /// Whether all interleavings were explored.
+    complete: bool,
+    interleavings: u64,
+    finished: u64,
+    failed: u64,
+    deadlocks: u64,
+    cut_off: u64,
+    /// Given up half-way, since an equivalent one had been explored.
+    redundant: u64,
+    steps: u64,
+    failures: Vec<Failing>,
+}
+
+/// Interleavings that end in the same way.
+#[derive(Serialize)]
+struct Failing {
+    what: String,
+    interleavings: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
+}
+
+/// Explores.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let stop = stop_on_ctrl_c()?;
+    let program = match litmus::parse_file(&args.program, files::colour_on_stderr()) {
+        Ok(program) => program,
+        Err(FileError::Invalid(shown)) => bail!("not a litmus program\n{}", shown.trim_end()),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(folder) = &args.save {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let mut report = Report { foretrace: 1, program: args.program.display().to_string(), ..Report::default() };
+    let mut failed: anyhow::Result<()> = Ok(());
+    let mut go_on =
+        |_: &Tally| !stop.load(Ordering::Relaxed) && args.time_limit.is_none_or(|limit| since_start() < limit);
+    let explored =
+        litmus::explore(&program, args.max_steps, &mut go_on, &mut |execution| match report.add(args, &execution) {
+            Ok(fails) if fails && args.first => ControlFlow::Break(()),
+            Ok(_) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Err(error);
+                ControlFlow::Break(())
+            }
+        });
+    failed?;
+    report.complete = explored.ended == Ended::Complete && report.cut_off == 0;
+    report.interleavings = explored.tally.executions;
+    report.redundant = explored.tally.redundant;
+    report.steps = explored.tally.steps;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match args.format {
+        Format::Text => report.write_text(explored.ended, &mut out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &report)?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(match report.failures.is_empty() {
+        false => Outcome::Found,
+        true if report.complete => Outcome::Fine,
+        true => Outcome::Undecided,
+    })
+}
+
+impl Report {
+    /// Counts an interleaving and writes its trace; whether it fails.
+    fn add(&mut self, args: &Args, execution: &Execution) -> anyhow::Result<bool> {
+        let fails = match &execution.outcome {
+            litmus::Outcome::Finished => {
+                self.finished += 1;
+                false
+            }
+            litmus::Outcome::StepLimit => {
+                self.cut_off += 1;
+                false
+            }
+            litmus::Outcome::Deadlock(_) => {
+                self.deadlocks += 1;
+                true
+            }
+            litmus::Outcome::AssertionFailed(_) | litmus::Outcome::Error(_) => {
+                self.failed += 1;
+                true
+            }
+        };
+        let number = if fails { self.failed + self.deadlocks } else { self.finished };
+        let kind = if fails { "failing" } else { "passing" };
+        let wanted = fails || (args.passing && execution.outcome == litmus::Outcome::Finished);
+        let path = args.save.as_ref().filter(|_| wanted && number <= args.most);
+        let path = path.map(|folder| folder.join(format!("{kind}-{number}.jsonl")));
+        if let Some(path) = &path {
+            write_trace(&execution.trace, Some(path), None)?;
+        }
+        if fails {
+            self.add_failure(what(&execution.outcome), path.as_deref());
+        }
+        Ok(fails)
+    }
+
+    fn add_failure(&mut self, what: String, path: Option<&Path>) {
+        match self.failures.iter_mut().find(|failing| failing.what == what) {
+            Some(failing) => failing.interleavings += 1,
+            None => {
+                let trace = path.map(|path| path.display().to_string());
+                self.failures.push(Failing { what, interleavings: 1, trace });
+            }
+        }
+    }
+
+    fn write_text(&self, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
+        for failing in &self.failures {
+            let Failing { what, interleavings, trace } = failing;
+            let plural = if *interleavings == 1 { "" } else { "s" };
+            writeln!(out, "{what}\n  in {interleavings} interleaving{plural}")?;
+            if let Some(trace) = trace {
+                writeln!(out, "  the first one: {trace}")?;
+            }
+        }
+        let Report { interleavings, finished, failed, deadlocks, cut_off, redundant, steps, .. } = self;
+        writeln!(
+            out,
+            "{interleavings} interleavings up to equivalence: {finished} finished, {failed} failed, {deadlocks} in a deadlock, \
+             {cut_off} cut off"
+        )?;
+        writeln!(
+            out,
+            "explored in {steps} steps; {redundant} interleavings were given up half-way as equivalent to others"
+        )?;
+        match ended {
+            Ended::Complete => Ok(()),
+            Ended::Stopped => writeln!(out, "stopped at the first that fails: there may be more"),
+            Ended::Limit => writeln!(out, "the limit was reached: there are more"),
+        }
+    }
+}
+
+/// How a failing interleaving ends, the same for all that end so.
+fn what(outcome: &litmus::Outcome) -> String {
+    match outcome {
+        litmus::Outcome::AssertionFailed(failure) | litmus::Outcome::Error(failure) => {
+            format!("failed in `{}` at {}: {}", failure.thread, failure.loc, failure.reason)
+        }
+        other => other.to_string(),
+    }
+}

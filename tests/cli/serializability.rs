@@ -1,0 +1,139 @@
+//! `foretrace serializability` and `foretrace explore` as people and programs run them.
+
+use crate::support::{Folder, LOCKED, LOST_UPDATE, repository};
+use serde_json::Value;
+
+/// Two fields that a block changes in two critical sections, and a thread that looks at both.
+const TWO_STAGES: &str = r#"{"foretrace": 1, "data": "symbolic", "vars": {"a": {"sort": "Int", "init": 0}, "b": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
+{"t": 1, "op": "begin", "label": "update", "loc": "two.c:1"}
+{"t": 1, "op": "acquire", "lock": "m"}
+{"t": 1, "op": "write", "var": "a", "expr": "1", "loc": "two.c:2"}
+{"t": 1, "op": "release", "lock": "m"}
+{"t": 1, "op": "acquire", "lock": "m"}
+{"t": 1, "op": "write", "var": "b", "expr": "1", "loc": "two.c:4"}
+{"t": 1, "op": "release", "lock": "m"}
+{"t": 1, "op": "end"}
+{"t": 2, "op": "acquire", "lock": "m"}
+{"t": 2, "op": "read", "var": "a", "dst": "p", "loc": "two.c:9"}
+{"t": 2, "op": "read", "var": "b", "dst": "q", "loc": "two.c:10"}
+{"t": 2, "op": "release", "lock": "m"}
+"#;
+
+fn must_fit(schema: &str, text: &str) -> Value {
+    let value: Value = serde_json::from_str(text).expect("it is JSON");
+    let schema = std::fs::read_to_string(repository().join("schemas").join(schema)).expect("the schema is shipped");
+    let schema = serde_json::from_str(&schema).expect("the schema is JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("the schema is one");
+    let errors: Vec<String> =
+        validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    value
+}
+
+#[test]
+fn a_cycle_over_two_variables_is_told_and_checked() {
+    let folder = Folder::with("two.jsonl", TWO_STAGES);
+    let run = folder.foretrace("serializability two.jsonl --witness-dir w");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for part in [
+        "1. marked block `update`, two.c:1: a cycle over a, b",
+        "write a = 1 (event 2, two.c:2)",
+        "read b = 0 (event 10, two.c:10)",
+        "1 blocks by --atomic marked: 1 violated (0 by the recorded order itself)",
+    ] {
+        assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
+    }
+    let saved = std::fs::read_to_string(folder.path("w/block-2-9-5.json")).expect("the witness is there");
+    must_fit("block-witness.schema.json", &saved);
+    let check = folder.foretrace("check two.jsonl w/block-2-9-5.json --quiet");
+    assert_eq!(check.code, Some(0), "{}{}", check.stdout, check.stderr);
+    assert!(check.stdout.contains("it holds the violation path of the block"), "{}", check.stdout);
+    // A path that the schedule does not hold is refused.
+    folder.add("other.json", &saved.replace("\"path\":[{\"event\":2", "\"path\":[{\"event\":5"));
+    assert_eq!(folder.foretrace("check two.jsonl other.json --quiet").code, Some(1));
+    let predict = folder.foretrace("predict two.jsonl --candidates all");
+    assert_eq!(predict.code, Some(0), "no triple shows it: {}", predict.stdout);
+}
+
+#[test]
+fn the_json_report_says_the_same_whatever_is_switched_off() {
+    let folder = Folder::with("two.jsonl", TWO_STAGES);
+    for options in ["", "--no-segment", "--no-static-check", "--no-hunt", "--no-hunt --no-reduction", "--model cam"] {
+        let run = folder.foretrace(&format!("serializability two.jsonl --format json {options}"));
+        assert_eq!(run.code, Some(1), "{options}: {}", run.stderr);
+        let report = must_fit("serializability.schema.json", &run.stdout);
+        assert_eq!(report["blocks"][0]["verdict"], "violated", "{options}");
+        assert_eq!(report["blocks"][0]["violation"]["shape"], "several-variables", "{options}");
+    }
+    // In avp a read that reads something else ends its thread, which here keeps the lock.
+    assert_eq!(folder.foretrace("serializability two.jsonl --model avp").code, Some(0));
+    // It takes two switches; where one thread runs to its end there is one.
+    let run = folder.foretrace("serializability two.jsonl --format json --context-switches 1");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(must_fit("serializability.schema.json", &run.stdout)["blocks"][0]["verdict"], "holds");
+    let run = folder.foretrace("serializability two.jsonl --context-switches 2");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let run = folder.foretrace("serializability two.jsonl --vars a");
+    assert_eq!(run.code, Some(0), "one variable alone has no cycle: {}", run.stdout);
+}
+
+#[test]
+fn blocks_that_hold_are_proved() {
+    let run = Folder::with("locked.jsonl", LOCKED).foretrace("serializability locked.jsonl --format json");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let report = must_fit("serializability.schema.json", &run.stdout);
+    assert_eq!(report["totals"]["proved"], 2);
+}
+
+#[test]
+fn the_recorded_order_is_told_apart() {
+    let shown = TWO_STAGES.lines().collect::<Vec<_>>();
+    let order = [0, 1, 2, 3, 4, 9, 10, 11, 12, 5, 6, 7, 8];
+    let text: String = order.iter().map(|line| format!("{}\n", shown[*line])).collect();
+    let folder = Folder::with("shown.jsonl", &text);
+    for options in ["", "--observed-only"] {
+        let run = folder.foretrace(&format!("serializability shown.jsonl --format json {options}"));
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        let report = must_fit("serializability.schema.json", &run.stdout);
+        assert_eq!(report["blocks"][0]["observed"], true);
+        assert_eq!(report["totals"]["observed"], 1);
+    }
+    let run = Folder::with("two.jsonl", TWO_STAGES).foretrace("serializability two.jsonl --observed-only");
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
+#[test]
+fn what_cannot_be_asked_is_an_error() {
+    let folder = Folder::with(
+        "none.jsonl",
+        "{\"foretrace\": 1, \"data\": \"none\"}\n{\"t\": 1, \"op\": \"write\", \"var\": \"x\"}\n",
+    );
+    let run = folder.foretrace("serializability none.jsonl --model ctp");
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.contains("found data: none"), "{}", run.stderr);
+    folder.add("lost.jsonl", LOST_UPDATE);
+    assert_eq!(folder.foretrace("serializability lost.jsonl --context-switches x").code, Some(2));
+}
+
+#[test]
+fn explore_counts_and_saves_what_fails() {
+    let program = "shared x: int = 0;\nthread A { let a = x; x = a + 1; }\nthread B { let b = x; x = b + 1; assert(x == 2, \"lost\"); }\n";
+    let folder = Folder::with("lost.lit", program);
+    let run = folder.foretrace("explore lost.lit --save runs --passing --format json");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let report = must_fit("exploration.schema.json", &run.stdout);
+    let count = |field: &str| report[field].as_u64().expect("a number");
+    assert!(count("failed") > 0 && count("finished") > 0);
+    assert_eq!(count("failed") + count("finished"), count("interleavings"));
+    for (kind, number) in [("failing", count("failed")), ("passing", count("finished"))] {
+        for n in 1..=number {
+            let check = folder.foretrace(&format!("check runs/{kind}-{n}.jsonl"));
+            assert_eq!(check.code, Some(0), "{}", check.stderr);
+        }
+    }
+    let text = folder.foretrace("explore lost.lit --first");
+    assert_eq!(text.code, Some(1));
+    assert!(text.stdout.contains("there may be more"), "{}", text.stdout);
+    folder.add("wrong.lit", "shared x: int = 0;\nthread A { y = 1; }\n");
+    assert_eq!(folder.foretrace("explore wrong.lit").code, Some(2));
+}
