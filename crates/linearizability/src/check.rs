@@ -2,21 +2,10 @@
 
 use crate::distinct;
 use crate::history::History;
+use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, Part, Spec, State, compile};
 use crate::search::search;
 use crate::value::Value;
-
-/// When to stop.
-#[derive(Clone, Copy)]
-pub struct Limits<'a> {
-    /// Asked now and then whether to go on.
-    pub go_on: &'a dyn Fn() -> bool,
-}
-
-impl Limits<'_> {
-    /// No limit.
-    pub const NONE: Limits<'static> = Limits { go_on: &|| true };
-}
 
 /// Whether a history is linearizable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,6 +11,7 @@
 pub mod check;
 pub mod distinct;
 mod history;
+mod limits;
 mod minimal;
 mod model;
 mod picture;
@@ -19,8 +20,9 @@ pub mod search;
 mod sequential;
 mod value;
 
-pub use check::{Checked, Limits, Verdict, check};
+pub use check::{Checked, Verdict, check};
 pub use history::{History, Operation};
+pub use limits::Limits;
 pub use minimal::minimal;
 pub use model::{Act, BadOperation, Ret, Spec, Step, compile};
 pub use picture::picture;

@@ -3,8 +3,9 @@
 //! Each step leaves out what a linearizable history can always do without: what comes later; an operation that changes
 //! nothing and only looks; all operations of one value. So a part that is not linearizable proves it of the whole.
 
-use crate::check::{Limits, Verdict, check};
+use crate::check::{Verdict, check};
 use crate::history::History;
+use crate::limits::Limits;
 use crate::model::{Act, BadOperation, Id, Ret, Spec, Step, compile};
 use crate::value::Value;
 

@@ -4,7 +4,7 @@
 //! linearizability", Concurrency and Computation 2017: events stand in a list; the search takes the first operation that
 //! may come next out of it, and remembers which operations were taken in which state. It keeps its own stack.
 
-use crate::check::Limits;
+use crate::limits::Limits;
 use crate::model::{Act, Ret, Step};
 use rustc_hash::FxHashSet;
 use std::hash::Hash;

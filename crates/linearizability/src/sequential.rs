@@ -1,7 +1,8 @@
 //! Objects that are their own specification: what their operations give when they run one after the other.
 
-use crate::check::{Checked, Limits, Verdict};
+use crate::check::{Checked, Verdict};
 use crate::history::{History, Operation};
+use crate::limits::Limits;
 use crate::model::{Act, Ret, Step};
 use crate::search::search;
 use crate::value::Value;

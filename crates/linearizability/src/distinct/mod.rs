@@ -4,109 +4,13 @@
 //! returned: one that puts a value in has happened if its value was taken or seen, and may be left out if not; a look may
 //! be left out; a history in which a taking operation never returned is left to the search, since any value may be its.
 
+mod container;
+mod deque;
 mod queue;
 mod register;
 mod stack;
 
+pub use deque::deque;
 pub use queue::queue;
 pub use register::register;
 pub use stack::stack;
-
-use crate::model::{Act, Id, Ret, Step};
-use rustc_hash::FxHashMap;
-
-/// Whether the history of a deque is linearizable that is used as a stack or as a queue, from either end.
-pub fn deque(steps: &[Step]) -> Option<bool> {
-    let mirrored = |step: &Step| {
-        let act = match step.act {
-            Act::PushFront(value) => Act::PushBack(value),
-            Act::PushBack(value) => Act::PushFront(value),
-            Act::PopFront => Act::PopBack,
-            Act::PopBack => Act::PopFront,
-            other => other,
-        };
-        Step { act, ..*step }
-    };
-    let by_one_end = |steps: &[Step]| stack(steps).or_else(|| queue(steps));
-    by_one_end(steps).or_else(|| by_one_end(&steps.iter().map(mirrored).collect::<Vec<_>>()))
-}
-
-/// A value's life in a container.
-#[derive(Clone, Copy)]
-struct Life {
-    /// When putting it in was called, and when that returned.
-    put: (u64, u64),
-    /// When taking it out was called, and when that returned; `u64::MAX` where nothing took it.
-    take: (u64, u64),
-}
-
-/// The values of a container that all are put in once, and the times of those that found it empty.
-struct Container {
-    lives: Vec<Life>,
-    empty: Vec<(u64, u64)>,
-}
-
-/// What a history of a container comes to.
-enum Read {
-    /// The check does not apply.
-    Other,
-    /// It is not linearizable: a value is taken twice, or was never put in, or taken before it was put in.
-    Bad,
-    /// It does.
-    Container(Container),
-}
-
-fn read(steps: &[Step], put: fn(Act) -> Option<Id>, take: Act) -> Read {
-    let mut lives: FxHashMap<Id, Life> = FxHashMap::default();
-    let mut open: FxHashMap<Id, bool> = FxHashMap::default();
-    for step in steps {
-        if let Some(value) = put(step.act) {
-            let life = Life { put: (step.from, step.to), take: (u64::MAX, u64::MAX) };
-            if lives.insert(value, life).is_some() {
-                return Read::Other;
-            }
-            open.insert(value, !step.is_complete());
-        } else if step.act != take || !step.is_complete() || step.ret == Ret::Unknown {
-            return Read::Other;
-        }
-    }
-    let mut empty = Vec::new();
-    for step in steps.iter().filter(|step| step.act == take) {
-        match step.ret {
-            Ret::Value(value) => match lives.get_mut(&value) {
-                Some(life) if life.take.0 == u64::MAX => life.take = (step.from, step.to),
-                _ => return Read::Bad,
-            },
-            _ => empty.push((step.from, step.to)),
-        }
-    }
-    let never_happened = |value: &Id, life: &Life| life.take.0 == u64::MAX && open.get(value) == Some(&true);
-    lives.retain(|value, life| !never_happened(value, life));
-    let mut lives: Vec<Life> = lives.into_values().collect();
-    if lives.iter().any(|life| life.take.1 < life.put.0) {
-        return Read::Bad;
-    }
-    lives.sort_unstable_by_key(|life| life.put);
-    Read::Container(Container { lives, empty })
-}
-
-impl Container {
-    /// Whether each operation that found the container empty has a moment at which no value must be in it. A value must
-    /// be in it from when putting it in returned to when taking it out was called.
-    fn can_be_empty(&self) -> bool {
-        let mut full: Vec<(u64, u64)> = self.lives.iter().map(|life| (life.put.1, life.take.0)).collect();
-        full.retain(|(from, to)| from < to);
-        full.sort_unstable();
-        let mut merged: Vec<(u64, u64)> = Vec::new();
-        for (from, to) in full {
-            match merged.last_mut() {
-                Some(last) if from < last.1 => last.1 = last.1.max(to),
-                _ => merged.push((from, to)),
-            }
-        }
-        self.empty.iter().all(|(from, to)| {
-            let around = merged.partition_point(|(start, _)| start < from).checked_sub(1).map(|place| merged[place]);
-            around.is_none_or(|(_, end)| end < *to)
-        })
-    }
-}

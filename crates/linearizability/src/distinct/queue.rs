@@ -4,7 +4,7 @@
 //! ICALP 2015; Emmi and Enea, "Sound, complete, and tractable linearizability monitoring for concurrent collections",
 //! POPL 2018).
 
-use super::{Container, Read, read};
+use super::container::{Container, Read, read};
 use crate::model::{Act, Step};
 
 /// Whether a queue's history is linearizable, where the check applies.

@@ -16,7 +16,7 @@
 //! are taken away in O(log n) each. This is in the spirit of Lee and Mathur, "Efficient Decrease-and-Conquer
 //! Linearizability Monitoring", OOPSLA 2025.
 
-use super::{Life, Read, read};
+use super::container::{Life, Read, read};
 use crate::model::{Act, Step};
 use std::collections::BTreeSet;
 

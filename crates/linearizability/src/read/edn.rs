@@ -1,6 +1,6 @@
 //! Histories as EDN maps, as Jepsen stores them and Porcupine's test data has them, and as lines of Jepsen's log.
 
-use super::{Entry, Kind, ReadError, paired};
+use super::entry::{Entry, Kind, ReadError, paired};
 use crate::history::History;
 use crate::value::Value;
 

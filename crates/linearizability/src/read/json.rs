@@ -1,6 +1,6 @@
 //! Histories as JSON Lines, or as one array: a call or a return per object, or a whole operation per object.
 
-use super::{Entry, Kind, ReadError, paired};
+use super::entry::{Entry, Kind, ReadError, paired};
 use crate::history::{History, Operation};
 use crate::value::Value;
 use serde_json::Value as Json;
