@@ -1,9 +1,10 @@
 //! `foretrace record`: run a program and leave its trace.
 
+use super::choices::{Choice, one_of};
 use super::trace::{Found, NOTHING, Or, WalkArgs};
 use super::{Outcome, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run, Sources};
+use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run, Scheduler, Scheduling, Sources};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ Examples:
   foretrace cc -o bank bank.c
   foretrace record -- ./bank
   foretrace record -o runs --serial --seed 1 --runs 100 -- ./bank 10
+  foretrace record -o runs --scheduler pos --runs 100 -- ./bank 10
   foretrace record -o bank.foretrace --parallel --atomic functions -- ./bank")]
 pub struct Args {
     /// Where the recording goes: a folder, of which `trace.jsonl.zst` is the trace [default: PROGRAM.foretrace]
@@ -36,6 +38,14 @@ pub struct Args {
     /// The seed of the serial scheduler
     #[arg(long, value_name = "N", default_value = "0", conflicts_with = "parallel")]
     seed: u64,
+
+    /// Which thread runs next in a serial recording
+    #[arg(long, value_name = "WHICH", default_value = "turns", conflicts_with = "parallel", value_parser = one_of(SCHEDULERS))]
+    scheduler: Scheduler,
+
+    /// How many orders a failure is taken to need, for --scheduler pct
+    #[arg(long, value_name = "N", default_value = "3", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..=33))]
+    depth: u64,
 
     /// Run this many seeds from --seed on, and keep the failing runs, each in a folder of its own: DIR/seed-N
     #[arg(long, value_name = "N", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..))]
@@ -65,6 +75,29 @@ pub struct Args {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROG")]
     command: Vec<OsString>,
+}
+
+/// The values of `--scheduler`.
+const SCHEDULERS: &[Choice<Scheduler>] = &[
+    ("turns", "a random thread for up to 50 records: cheap", Scheduler::Turns),
+    ("random", "a random thread before each record", Scheduler::Random),
+    ("round-robin", "one after the other, each for the same random number of records", Scheduler::RoundRobin),
+    ("pct", "the thread of highest priority, which changes at --depth minus 1 random moments", Scheduler::Pct),
+    ("pos", "the thread whose next record has the highest priority; drawn again after each conflict", Scheduler::Pos),
+    ("urw", "a random thread, the likelier the more records it has left in an earlier run of --runs", Scheduler::Urw),
+];
+
+impl Args {
+    /// How threads take turns; `steps` are the records of each in an earlier run.
+    fn scheduled(&self, seed: u64, steps: &[u64]) -> Mode {
+        match self.scheduler {
+            Scheduler::Turns => Mode::Serial(seed),
+            scheduler => {
+                let depth = (scheduler == Scheduler::Pct).then_some(self.depth);
+                Mode::Scheduled(Scheduling { seed, scheduler, depth, steps: steps.to_vec() })
+            }
+        }
+    }
 }
 
 /// Fewer bytes do not hold the logs of a few threads.
@@ -108,7 +141,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     match args.runs {
         Some(runs) => many(args, &program, &folder, runs),
         None => {
-            let mode = if args.parallel { Mode::Parallel } else { Mode::Serial(args.seed) };
+            let mode = if args.parallel { Mode::Parallel } else { args.scheduled(args.seed, &[]) };
             let ending = record(args, &program, &folder, mode)?;
             Ok(Outcome::Status(ending.shell_status()))
         }
@@ -182,9 +215,13 @@ fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyh
 /// Many runs, of which those that fail are kept.
 fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Result<Outcome> {
     let mut failed = 0_u64;
+    let mut steps = Vec::new();
     for seed in (args.seed..).take(usize::try_from(runs)?) {
         let place = path.join(format!("seed-{seed}"));
-        let (folder, ending) = run_recorded(args, program, &place, Mode::Serial(seed))?;
+        let (folder, ending) = run_recorded(args, program, &place, args.scheduled(seed, &steps))?;
+        if steps.is_empty() {
+            steps = Scheduling::steps_of(folder.path());
+        }
         if ending == Ending::Code(0) {
             std::fs::remove_dir_all(folder.path()).with_context(|| place.display().to_string())?;
             continue;

@@ -13,6 +13,7 @@ mod outside;
 mod parts;
 mod replays;
 mod rust;
+mod schedulers;
 mod steering;
 mod support;
 mod transactions;

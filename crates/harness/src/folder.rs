@@ -34,6 +34,13 @@ pub struct Recording {
     mode: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scheduler: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    depth: Option<u64>,
+    /// Records of each thread that the scheduler was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_bytes: Option<u64>,
     /// How it ended; not there while it runs, or where foretrace was killed itself.
@@ -141,6 +148,9 @@ impl Folder {
             directory: std::env::current_dir().unwrap_or_default(),
             mode: mode.name().to_string(),
             seed: mode.seed(),
+            scheduler: mode.scheduling().map(|scheduling| scheduling.scheduler.name().to_string()),
+            depth: mode.scheduling().and_then(|scheduling| scheduling.depth),
+            steps: mode.scheduling().map_or_else(Vec::new, |scheduling| scheduling.steps.clone()),
             max_bytes: run.max_bytes,
             exit,
         };

@@ -5,6 +5,7 @@ use super::folder::{Folder, FolderError};
 use super::outside;
 use super::program::Program;
 use super::replay::ReplayError;
+use super::scheduling::Scheduling;
 use super::wait::Signals;
 use foretrace_walker::{WalkError, finish_logs};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ use std::time::Duration;
 pub enum Mode {
     /// One at a time, as a seeded random scheduler says.
     Serial(u64),
+    /// One at a time, as another scheduler says.
+    Scheduled(Scheduling),
     /// As the machine does.
     Parallel,
     /// One at a time, along the schedule in this file.
@@ -31,7 +34,7 @@ impl Mode {
     /// Its name in the environment and in `recording.json`.
     pub fn name(&self) -> &'static str {
         match self {
-            Mode::Serial(_) => "serial",
+            Mode::Serial(_) | Mode::Scheduled(_) => "serial",
             Mode::Parallel => "parallel",
             Mode::Replay(_) => "replay",
         }
@@ -41,7 +44,16 @@ impl Mode {
     pub fn seed(&self) -> Option<u64> {
         match self {
             Mode::Serial(seed) => Some(*seed),
+            Mode::Scheduled(scheduling) => Some(scheduling.seed),
             Mode::Parallel | Mode::Replay(_) => None,
+        }
+    }
+
+    /// The scheduler, where it is not the usual one.
+    pub fn scheduling(&self) -> Option<&Scheduling> {
+        match self {
+            Mode::Scheduled(scheduling) => Some(scheduling),
+            _ => None,
         }
     }
 }
@@ -166,6 +178,7 @@ impl Run<'_> {
         variables.extend(self.part.switch.map(|signal| ("FORETRACE_SWITCH", signal.to_string().into())));
         match &self.mode {
             Mode::Serial(seed) => variables.push(("FORETRACE_SEED", seed.to_string().into())),
+            Mode::Scheduled(scheduling) => variables.extend(scheduling.environment()),
             Mode::Replay(schedule) => variables.push(("FORETRACE_SCHEDULE", schedule.into())),
             Mode::Parallel => {}
         }

@@ -136,9 +136,15 @@ fn settings() -> u8 {
         let Some(records) = number(records) else { return off("FORETRACE_LONGEST_TURN is no number") };
         controller::set_longest_turn(records);
     }
-    let (seed, schedule, stop) = (take(c"FORETRACE_SEED"), take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_STOP"));
+    let settings = controller::Settings {
+        seed: take(c"FORETRACE_SEED"),
+        scheduler: take(c"FORETRACE_SCHEDULER"),
+        depth: take(c"FORETRACE_DEPTH"),
+        steps: take(c"FORETRACE_STEPS"),
+    };
+    let (schedule, stop) = (take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_STOP"));
     if let Some(policy) = controlled
-        && let Err(why) = controller::prepare(policy, seed, schedule, stop.is_some())
+        && let Err(why) = controller::prepare(policy, &settings, schedule, stop.is_some())
     {
         return off(why);
     }

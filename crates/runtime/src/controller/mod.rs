@@ -5,6 +5,7 @@
 //! that thread queues at its next counted record.
 
 mod alarms;
+mod priorities;
 mod replay;
 mod serial;
 mod steer;
@@ -13,7 +14,9 @@ mod waking;
 mod watchdog;
 
 pub use alarms::{begin as begin_alarm, due as due_alarm, take_away};
+pub use priorities::Pending;
 pub use replay::{following, is_join_planned, is_time_for_handler, prefer};
+pub use serial::Settings;
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
 
@@ -84,6 +87,10 @@ pub struct Turn {
     stands: Cell<Stands>,
     /// One more than the count at which it last was given a signal from outside.
     alarmed: Cell<u64>,
+    /// The higher, the sooner it runs, where priorities decide; 0 where none was drawn yet.
+    priority: Cell<u64>,
+    /// What it is about to do.
+    pending: Cell<Pending>,
 }
 
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -114,12 +121,12 @@ pub fn set_longest_turn(records: u64) {
 /// Reads what the environment says.
 pub fn prepare(
     policy: Policy,
-    seed: Option<&[u8]>,
+    settings: &Settings,
     schedule: Option<&'static [u8]>,
     stops: bool,
 ) -> Result<(), &'static str> {
     match policy {
-        Policy::Serial => serial::prepare(seed)?,
+        Policy::Serial => serial::prepare(settings)?,
         Policy::Replay => {
             replay::prepare(schedule.ok_or("FORETRACE_SCHEDULE is not set")?, stops)?;
             REPLAY.store(true, SeqCst);
@@ -156,6 +163,11 @@ fn has_turn(thread: &Thread) -> bool {
 #[inline(never)]
 pub fn point(thread: &'static Thread, access: Option<&Access>) {
     let may_go_on = || thread.count() < UNTIL.load(Relaxed);
+    if priorities::ranks_records() {
+        LOCK.lock();
+        priorities::note(thread, access);
+        LOCK.unlock();
+    }
     loop {
         stand(thread, Stands::BeforeCounted, || if may_go_on() { steer::before(thread, access) } else { Next::Hold });
         if !REPLAY.load(Relaxed) || !alarms::come(thread) {
@@ -474,7 +486,8 @@ fn choose() -> Choice {
     if count == 0 {
         return last_resort();
     }
-    let (thread, records, beyond) = if replaying() { next_in_round() } else { serial::choose(count) };
+    let (thread, records, beyond) =
+        if replaying() { next_in_round() } else { serial::choose(count, LAST.load(Relaxed) as u64) };
     Choice::RunBeyond(thread, thread.count() + records, beyond)
 }
 

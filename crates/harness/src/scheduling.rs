@@ -1,0 +1,83 @@
+//! Which thread runs in a serial recording: the schedulers of the runtime, and what they are told.
+
+use foretrace_runtime::record::HEADER_WORDS;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::Path;
+
+/// How the thread that goes on is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scheduler {
+    /// A random thread, for up to 50 records.
+    #[default]
+    Turns,
+    /// A random thread before each record.
+    Random,
+    /// One after the other, each for the same random number of records.
+    RoundRobin,
+    /// The thread of highest priority, which changes at a few random moments (Burckhardt et al., ASPLOS 2010).
+    Pct,
+    /// The thread whose next record has the highest priority (Yuan, Yang, Gu, CAV 2018).
+    Pos,
+    /// A random thread, the likelier the more records it has left (Zhao et al., ASPLOS 2025, without their selection).
+    Urw,
+}
+
+impl Scheduler {
+    /// Its name on the command line and in the environment of the program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheduler::Turns => "turns",
+            Scheduler::Random => "random",
+            Scheduler::RoundRobin => "round-robin",
+            Scheduler::Pct => "pct",
+            Scheduler::Pos => "pos",
+            Scheduler::Urw => "urw",
+        }
+    }
+}
+
+/// A scheduler with all that it is told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scheduling {
+    /// The same seed gives the same run.
+    pub seed: u64,
+    /// The scheduler.
+    pub scheduler: Scheduler,
+    /// For `pct`: how many orders a failure is taken to need; 3 if nothing is said.
+    pub depth: Option<u64>,
+    /// Records of each thread in an earlier run, by number: for `pct` and `urw`. May be empty.
+    pub steps: Vec<u64>,
+}
+
+impl Scheduling {
+    /// Variables of the environment by which the runtime is told.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut variables = vec![("FORETRACE_SEED", self.seed.to_string().into())];
+        variables.push(("FORETRACE_SCHEDULER", self.scheduler.name().into()));
+        variables.extend(self.depth.map(|depth| ("FORETRACE_DEPTH", depth.to_string().into())));
+        if !self.steps.is_empty() {
+            let steps: Vec<String> = self.steps.iter().map(u64::to_string).collect();
+            variables.push(("FORETRACE_STEPS", steps.join(",").into()));
+        }
+        variables
+    }
+
+    /// How many records each thread of a recording has, by number. Ends at the first log that cannot be read.
+    pub fn steps_of(recording: &Path) -> Vec<u64> {
+        (1..=MOST_THREADS).map_while(|thread| count_of(&recording.join(format!("thread-{thread}.log")))).collect()
+    }
+}
+
+/// Threads whose records the runtime is told.
+const MOST_THREADS: usize = 256;
+
+/// The place of the count among the words at the start of a log.
+const COUNT: usize = 5;
+
+fn count_of(log: &Path) -> Option<u64> {
+    let mut header = [0; HEADER_WORDS * 8];
+    std::fs::File::open(log).ok()?.read_exact(&mut header).ok()?;
+    let word = header[COUNT * 8..(COUNT + 1) * 8].try_into().ok()?;
+    Some(u64::from_ne_bytes(word))
+}

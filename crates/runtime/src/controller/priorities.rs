@@ -1,0 +1,151 @@
+//! Schedulers that rank threads: PCT by thread, POS by what each is about to do, URW by how much each has left.
+//!
+//! PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, *A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS
+//! 2010. POS: Yuan, Yang, Gu, *Partial Order Aware Concurrency Sampling*, CAV 2018. URW: the random walk of Zhao, Wolff, Mathur,
+//! Roychoudhury, *Selectively Uniform Concurrency Testing* (SURW), ASPLOS 2025, without its selection: all records count.
+
+use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use crate::controller::serial::{Scheduler, Settings, all_ready, below, random};
+use crate::controller::target::Access;
+use crate::text::number;
+use crate::threads::{self, Thread};
+
+/// Most moments at which priorities change.
+const MOST_CHANGES: usize = 32;
+/// Threads whose records in another run are known.
+const MOST_KNOWN: usize = 256;
+/// A run of unknown length has its changes before the record of this number, early ones more often.
+const LONGEST_RUN: u32 = 16;
+/// A thread that ran for so long while others could goes behind them: it may wait for them in a loop.
+const PATIENCE: u64 = 2000;
+/// Initial priorities are above those that a change gives.
+const INITIAL: u64 = 1 << 32;
+
+static RANKS_RECORDS: AtomicU8 = AtomicU8::new(0);
+static CHANGES: [AtomicU64; MOST_CHANGES] = [const { AtomicU64::new(u64::MAX) }; MOST_CHANGES];
+static STEPS: AtomicU64 = AtomicU64::new(0);
+static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
+/// Who ran last, and for how many records without a break.
+static LAST: AtomicUsize = AtomicUsize::new(0);
+static STREAK: AtomicU64 = AtomicU64::new(0);
+
+/// Reads what the environment says, and draws the moments of changes.
+pub fn prepare(scheduler: Scheduler, settings: &Settings) -> Result<(), &'static str> {
+    RANKS_RECORDS.store(u8::from(scheduler == Scheduler::Pos), Relaxed);
+    let mut length = 0;
+    if let Some(steps) = settings.steps {
+        // Threads beyond those that there is room for count as unknown.
+        for (known, text) in KNOWN.iter().zip(steps.split(|byte| *byte == b',')) {
+            let steps = number(text).ok_or("FORETRACE_STEPS has something other than numbers")?;
+            known.store(steps, Relaxed);
+            length += steps;
+        }
+    }
+    let depth = settings.depth.map_or(Some(3), number).ok_or("FORETRACE_DEPTH is no number")?;
+    if scheduler == Scheduler::Pct {
+        for change in CHANGES.iter().take(depth.saturating_sub(1) as usize) {
+            let bound = if length > 0 { length } else { 2 << below(u64::from(LONGEST_RUN)) };
+            change.store(1 + below(bound), Relaxed);
+        }
+    }
+    Ok(())
+}
+
+/// Whether what threads are about to do decides.
+pub fn ranks_records() -> bool {
+    RANKS_RECORDS.load(Relaxed) == 1
+}
+
+/// A thread is about to write this record. The controller's lock is held.
+pub fn note(thread: &Thread, access: Option<&Access>) {
+    let pending = access.map_or(Pending::default(), |access| Pending {
+        address: access.address,
+        bytes: access.bytes,
+        writes: !access.kind.is_load(),
+    });
+    thread.turn.pending.set(pending);
+}
+
+/// What a thread is about to do: no bytes, where it is no access of memory.
+#[derive(Clone, Copy, Default)]
+pub struct Pending {
+    address: u64,
+    bytes: u64,
+    writes: bool,
+}
+
+impl Pending {
+    /// Whether the order of the two may matter. Operations of locks and threads are not told apart.
+    fn races(self, other: Pending) -> bool {
+        match (self.bytes, other.bytes) {
+            (0, 0) => true,
+            (0, _) | (_, 0) => false,
+            _ => {
+                let overlap = self.address < other.address + other.bytes && other.address < self.address + self.bytes;
+                overlap && (self.writes || other.writes)
+            }
+        }
+    }
+}
+
+/// The thread that is ready and has the highest priority.
+pub fn highest() -> &'static Thread {
+    for thread in all_ready().filter(|thread| thread.turn.priority.get() == 0) {
+        thread.turn.priority.set(INITIAL + (random() >> 33));
+    }
+    let top = || all_ready().max_by_key(|thread| thread.turn.priority.get()).expect("one is ready");
+    let mut chosen = top();
+    if ranks_records() {
+        let own = chosen.turn.pending.get();
+        let racing = all_ready().filter(|other| other.turn.pending.get().races(own));
+        racing.for_each(|thread| thread.turn.priority.set(0));
+        chosen.turn.priority.set(0); // that of its next record is drawn when it gets there
+        return chosen;
+    }
+    let step = STEPS.fetch_add(1, Relaxed) + 1;
+    for (number, _) in CHANGES.iter().enumerate().filter(|(_, change)| change.load(Relaxed) == step) {
+        chosen.turn.priority.set(1 + (MOST_CHANGES - number) as u64);
+        chosen = top();
+    }
+    if is_tired(chosen) {
+        let lowest = all_ready().map(|thread| thread.turn.priority.get()).min().unwrap_or(1);
+        chosen.turn.priority.set(lowest.saturating_sub(1).max(1));
+        chosen = all_ready().find(|thread| !core::ptr::eq(*thread, chosen)).unwrap_or(chosen);
+    }
+    chosen
+}
+
+/// Whether a thread ran so long that it may wait for another one in a loop.
+fn is_tired(thread: &Thread) -> bool {
+    let number = thread.number.get() as usize;
+    if LAST.swap(number, Relaxed) != number {
+        STREAK.store(0, Relaxed);
+    }
+    let streak = STREAK.fetch_add(1, Relaxed) + 1;
+    let others = all_ready().count() > 1;
+    if streak < PATIENCE || !others {
+        return false;
+    }
+    STREAK.store(0, Relaxed);
+    true
+}
+
+/// A thread that is ready, by chance: as likely as many records are left to it, and to those that it has not started.
+pub fn by_what_is_left() -> &'static Thread {
+    let unborn: u64 = KNOWN.iter().skip(threads::count()).map(|known| known.load(Relaxed)).sum();
+    let left = |thread: &Thread| {
+        let number = thread.number.get() as usize;
+        let known = KNOWN.get(number - 1).map_or(0, |known| known.load(Relaxed));
+        let children = if number == 1 { unborn } else { 0 };
+        known.saturating_sub(thread.count()).max(1) + children
+    };
+    let mut ticket = below(all_ready().map(left).sum());
+    for thread in all_ready() {
+        match ticket.checked_sub(left(thread)) {
+            Some(rest) => ticket = rest,
+            None => return thread,
+        }
+    }
+    all_ready().next().expect("one is ready")
+}
