@@ -22,7 +22,7 @@ fn count(source: &str) -> (u64, u64) {
 /// One thread writes what `n` others read.
 fn readers(n: usize) -> String {
     let mut source = "shared x: int = 0;\nthread W { x = 1; }\n".to_string();
-    (0..n).for_each(|k| write!(source, "thread R{k} {{ let a = x; }}\n").expect("a string"));
+    (0..n).for_each(|k| writeln!(source, "thread R{k} {{ let a = x; }}").expect("a string"));
     source
 }
 
@@ -31,7 +31,7 @@ fn last_zero(n: usize) -> String {
     let mut source = format!("shared a: int[{}] = 0;\n", n + 1);
     writeln!(source, "thread S {{ let i = {n}; let go = a[i] != 0; while (go) {{ i = i - 1; go = a[i] != 0; }} }}")
         .expect("a string");
-    (1..=n).for_each(|k| write!(source, "thread T{k} {{ a[{k}] = a[{}] + 1; }}\n", k - 1).expect("a string"));
+    (1..=n).for_each(|k| writeln!(source, "thread T{k} {{ a[{k}] = a[{}] + 1; }}", k - 1).expect("a string"));
     source
 }
 

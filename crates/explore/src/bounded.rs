@@ -15,6 +15,9 @@ pub trait Fingerprint: System {
     fn fingerprint(&self) -> u128;
 }
 
+/// Takes each end: the state, and the threads and choices that led there.
+pub type AtEnd<'f, S> = dyn FnMut(&S, &[(usize, usize)]) -> ControlFlow<()> + 'f;
+
 /// A state that is still to be explored.
 struct Open<S> {
     system: S,
@@ -30,7 +33,7 @@ pub fn bounded<S: Fingerprint>(
     start: &S,
     switches: u32,
     go_on: &mut dyn FnMut(&Tally) -> bool,
-    at_end: &mut dyn FnMut(&S, &[(usize, usize)]) -> ControlFlow<()>,
+    at_end: &mut AtEnd<'_, S>,
 ) -> (Tally, Ended) {
     let mut tally = Tally::default();
     let mut seen: FxHashMap<(u128, Option<usize>), u32> = FxHashMap::default();

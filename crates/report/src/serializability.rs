@@ -312,7 +312,7 @@ impl<'t> BlockReport<'t> {
                     shape: shape(violation.path.kind()),
                     variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
                     path: self.path_json(violation),
-                    schedule: &self.schedule_of(position)[..],
+                    schedule: self.schedule_of(position),
                     rests_on: rests_on(&violation.run),
                 }),
                 _ => None,

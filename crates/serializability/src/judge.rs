@@ -17,6 +17,9 @@ use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+/// Takes each end of an exploration: the events that led there, the steps, whether a path was found.
+pub type AtEnd<'f> = dyn FnMut(&[EventId], &[Step], bool) + 'f;
+
 /// How blocks are judged.
 #[derive(Clone, Debug)]
 pub struct Choices {
@@ -364,13 +367,7 @@ impl<'t> Judge<'t> {
 
     /// Explores a range for a block and shows each end: the events that led there, the steps, whether a path was found.
     /// `None` where the events above the range cannot come first as recorded.
-    pub fn explore(
-        &self,
-        block: usize,
-        range: Range,
-        reduce: bool,
-        at_end: &mut dyn FnMut(&[EventId], &[Step], bool),
-    ) -> Option<Tally> {
+    pub fn explore(&self, block: usize, range: Range, reduce: bool, at_end: &mut AtEnd<'_>) -> Option<Tally> {
         let before = self.starts().before(&range);
         let context = self.context(block, range);
         let start = Stepper::new(&context, &before, true).ok()?;

@@ -9,7 +9,7 @@ use std::path::Path;
 pub struct Observation {
     /// How it ended.
     pub ending: Ending,
-    /// What it wrote, by where: [`OUTPUT`], [`ERRORS`] or the name of a file.
+    /// What it wrote, by where: `output`, `error output` or the name of a file.
     pub texts: BTreeMap<String, String>,
 }
 
