@@ -5,6 +5,7 @@
 //! that thread queues at its next counted record.
 
 mod alarms;
+mod chance;
 mod priorities;
 mod replay;
 mod serial;
@@ -14,9 +15,9 @@ mod waking;
 mod watchdog;
 
 pub use alarms::{begin as begin_alarm, due as due_alarm, take_away};
+pub use chance::Settings;
 pub use priorities::Pending;
 pub use replay::{following, is_join_planned, is_time_for_handler, prefer};
-pub use serial::Settings;
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
 

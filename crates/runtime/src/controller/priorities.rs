@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::controller::serial::{Scheduler, Settings, all_ready, below, random};
+use crate::controller::chance::{Scheduler, Settings, all_ready, below, random};
 use crate::controller::target::Access;
 use crate::text::number;
 use crate::threads::{self, Thread};

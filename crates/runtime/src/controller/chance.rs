@@ -1,0 +1,76 @@
+//! What all schedulers of serial recordings share: their names and settings, seeded chance, and the threads that are ready.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::controller::ready;
+use crate::threads::{self, Thread};
+
+/// How the thread that goes on is chosen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Scheduler {
+    /// A random thread, for a random number of records.
+    Turns = 0,
+    /// A random thread before each record, with equal chances.
+    Random,
+    /// One after the other, each for the same number of records, which is random.
+    RoundRobin,
+    /// The thread of highest priority; some random moments change priorities.
+    Pct,
+    /// The thread whose next record has the highest priority.
+    Pos,
+    /// A random thread before each record, with chances as many as the records that it still has.
+    Urw,
+}
+
+impl Scheduler {
+    pub const ALL: [(&'static [u8], Scheduler); 6] = [
+        (b"turns", Scheduler::Turns),
+        (b"random", Scheduler::Random),
+        (b"round-robin", Scheduler::RoundRobin),
+        (b"pct", Scheduler::Pct),
+        (b"pos", Scheduler::Pos),
+        (b"urw", Scheduler::Urw),
+    ];
+}
+
+/// What the environment says of the scheduler.
+pub struct Settings {
+    pub seed: Option<&'static [u8]>,
+    pub scheduler: Option<&'static [u8]>,
+    pub depth: Option<&'static [u8]>,
+    /// Counted records of each thread in another run, by number, separated by commas.
+    pub steps: Option<&'static [u8]>,
+}
+
+static RANDOM: AtomicU64 = AtomicU64::new(0);
+
+/// Begins the numbers of a seed.
+pub fn sow(seed: u64) {
+    const NEVER_ZERO: u64 = 0x9e37_79b9_7f4a_7c15;
+    let state = (seed.wrapping_add(1)).wrapping_mul(NEVER_ZERO);
+    RANDOM.store(if state == 0 { NEVER_ZERO } else { state }, Relaxed);
+    (0..4).for_each(|_| {
+        random();
+    }); // small seeds start alike
+}
+
+/// The next number (xorshift). The controller's lock is held.
+pub fn random() -> u64 {
+    let mut state = RANDOM.load(Relaxed);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    RANDOM.store(state, Relaxed);
+    state
+}
+
+/// A number below `bound`, which is not 0.
+pub fn below(bound: u64) -> u64 {
+    (random() >> 11) % bound
+}
+
+/// The threads that are ready, in the order in which they came to be.
+pub fn all_ready() -> impl Iterator<Item = &'static Thread> {
+    threads::all().filter(|thread| ready(thread))
+}
