@@ -30,7 +30,7 @@ pub struct Args {
     #[command(flatten)]
     atomic: AtomicArgs,
 
-    /// List each pair of locksets of a class, not only the first
+    /// List all classes, and each pair of locksets of a class, not only the first
     #[arg(long)]
     all: bool,
 
@@ -41,6 +41,9 @@ pub struct Args {
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 }
+
+/// Classes that text lists unless all are asked for.
+const MOST_LISTED: usize = 50;
 
 /// Lists them.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -94,9 +97,13 @@ fn write_text(args: &Args, asked: &Asked, blocks: &Blocks, found: &CutPoints, ou
         "{classes} classes with {} cut-points; not proved: values and branches are left out",
         found.all.len()
     )?;
-    for class in found.all.chunk_by(|one, other| one.class == other.class) {
+    let most = if args.all { usize::MAX } else { MOST_LISTED };
+    for class in found.all.chunk_by(|one, other| one.class == other.class).take(most) {
         let shown = if args.all { class } else { &class[..1] };
         shown.iter().try_for_each(|point| write_point(&asked.trace, blocks, point, class.len(), out))?;
+    }
+    if classes > most {
+        writeln!(out, "and {} classes more (--all and --format json list them)", classes - most)?;
     }
     if !found.is_whole {
         writeln!(out, "stopped before the end: more cut-points may exist")?;

@@ -95,7 +95,6 @@ cases! {
     thread_function_lambda: "thread-function.cpp", "-DLAMBDA";
     thread_local: "thread-local.cpp";
     timedwait: "timedwait.c";
-    timers: "timers.c";
     timers_once: "timers-once.c";
     tryjoin: "tryjoin.c";
     wrong_lock: "wrong-lock.c";
