@@ -149,7 +149,7 @@ mod tests {
     fn values_are_shown_as_programs_print_them() {
         assert_eq!(shown(u64::from(u32::MAX), 4), "-1");
         assert_eq!(shown(110, 8), "110");
-        assert_eq!(shown(93_824_994_006_240, 8), "0x5555555592e0");
+        assert_eq!(shown(0x5555_5555_92e0, 8), "0x5555555592e0");
     }
 
     #[test]
