@@ -2,7 +2,7 @@
 
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
-use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, Scheduler, Scheduling, deadlocked};
+use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, deadlocked};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -53,11 +53,7 @@ impl<'s> Runner<'s> {
 
     /// Records a run in a folder, with the scheduler's seed.
     pub fn record(&self, seed: u64, place: &Path) -> Result<Ran, TestError> {
-        let mode = match way(seed) {
-            Way::Turns(_) => Mode::Serial(seed),
-            Way::By(scheduler) => Mode::Scheduled(Scheduling { seed, scheduler, ..Scheduling::default() }),
-        };
-        self.run(mode, None, place, None)
+        self.run(Mode::Serial(seed), None, place, None)
     }
 
     /// Runs the program along a plan.
@@ -98,7 +94,7 @@ impl<'s> Runner<'s> {
             Some(plan) => Mode::Replay(plan.write_schedule(&folder)?),
             None => mode,
         };
-        let apart = self.apart(place, longest_turn(&mode))?;
+        let apart = self.apart(place, mode.seed().map(longest_turn))?;
         let run = Run {
             program: &self.settings.program,
             mode,
@@ -123,39 +119,18 @@ impl<'s> Runner<'s> {
     }
 }
 
-/// Who schedules a recorded run.
-#[derive(Clone, Copy)]
-enum Way {
-    /// Random turns of at most so many counted records.
-    Turns(u64),
-    /// A scheduler that searches.
-    By(Scheduler),
-}
-
-/// The ways of recorded runs, by seed. Runs of long turns mostly pass and are predicted from; the others find failures by themselves
-/// (`docs/recorder.md` compares them).
-const WAYS: [Way; 5] =
-    [Way::Turns(50), Way::By(Scheduler::Pos), Way::Turns(200), Way::By(Scheduler::Random), Way::Turns(3)];
+/// Longest turns of recorded runs, by seed: in counted records. The scheduler's usual ones come first.
+const TURNS: [u64; 5] = [50, 3, 200, 8, 1];
 /// Turns from this length on leave short threads alone, as the machine mostly does.
 const USUAL: u64 = 50;
 
-fn way(seed: u64) -> Way {
-    WAYS[(seed % WAYS.len() as u64) as usize]
-}
-
-fn longest_turn(mode: &Mode) -> Option<u64> {
-    match mode {
-        Mode::Serial(seed) => match way(*seed) {
-            Way::Turns(records) => Some(records),
-            Way::By(_) => None,
-        },
-        _ => None,
-    }
+fn longest_turn(seed: u64) -> u64 {
+    TURNS[(seed % TURNS.len() as u64) as usize]
 }
 
 /// Whether a recorded run with this seed has turns such that what it writes is usual.
 pub fn is_usual(seed: u64) -> bool {
-    matches!(way(seed), Way::Turns(records) if records >= USUAL)
+    longest_turn(seed) >= USUAL
 }
 
 /// Most bytes of the logs of a run.
