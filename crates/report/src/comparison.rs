@@ -180,7 +180,7 @@ impl<'t> ComparisonText<'t> {
 
 impl<'t> Voice<'t> {
     fn new(subject: Subject<'t>, contest: &'t Contest, observed: &'t Observed) -> Voice<'t> {
-        let names = Names::new(subject.trace, None);
+        let names = Names::new(subject.trace);
         Voice { subject, contest, observed, structure: Structure::new(subject.trace), names }
     }
 

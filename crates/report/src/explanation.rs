@@ -3,8 +3,8 @@
 use super::json::VERSION;
 use super::names::{Names, SourceLine, thread_name};
 use super::sentence::{Speaker, capital};
-use super::table::{self, Mark};
-use super::text::{HEAD, TRIPLE};
+use super::table;
+use super::text::{HEAD, write_rows};
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Decider, OffPath, RestsOn, Verdict};
@@ -27,13 +27,13 @@ pub struct ExplanationReport<'t> {
 impl<'t> ExplanationReport<'t> {
     /// A report of an explanation.
     pub fn new(subject: Subject<'t>, observed: &'t Observed, explanation: &'t Explanation) -> ExplanationReport<'t> {
-        let names = Names::new(subject.trace, None);
+        let names = Names::new(subject.trace);
         ExplanationReport { subject, explanation, observed, structure: Structure::new(subject.trace), names }
     }
 
     /// The same with the source lines of the accesses.
     pub fn with_source(self, source: Option<SourceLine<'t>>) -> ExplanationReport<'t> {
-        ExplanationReport { names: Names::new(self.subject.trace, source), ..self }
+        ExplanationReport { names: self.names.with_source(source), ..self }
     }
 
     /// Who says it; to people no event is introduced twice.
@@ -136,12 +136,7 @@ impl<'t> ExplanationReport<'t> {
 
     fn write_witness(&self, witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nThis schedule shows it: a {} ({}).\n", pattern_meaning(witness.pattern()), witness.pattern())?;
-        for row in table::rows(self.subject.trace, &self.names, witness) {
-            match row.mark {
-                Mark::Triple(_) => writeln!(out, "   {TRIPLE}{}{TRIPLE:#}", row.text)?,
-                Mark::None => writeln!(out, "   {}", row.text)?,
-            }
-        }
+        write_rows("   ", &table::rows(self.subject.trace, &self.names, witness), out)?;
         writeln!(out, "\nThe order makes a difference:")?;
         for dependence in self.dependences(witness) {
             writeln!(out, "   {dependence}")?;

@@ -26,8 +26,13 @@ pub struct Names<'t> {
 
 impl<'t> Names<'t> {
     /// The names of a trace.
-    pub fn new(trace: &'t Trace, source: Option<SourceLine<'t>>) -> Names<'t> {
-        Names { trace, folder: shared_folder(trace).unwrap_or_default(), source }
+    pub fn new(trace: &'t Trace) -> Names<'t> {
+        Names { trace, folder: shared_folder(trace).unwrap_or_default(), source: None }
+    }
+
+    /// The same with source lines.
+    pub fn with_source(self, source: Option<SourceLine<'t>>) -> Names<'t> {
+        Names { source, ..self }
     }
 
     /// The folder that is left out, with a slash at the end, where there is one.

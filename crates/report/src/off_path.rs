@@ -5,8 +5,8 @@ use super::Subject;
 use super::class::{Classes, OffPathClass};
 use super::names::{Names, wrapped};
 use super::pattern_meaning;
-use super::table::{self, Mark};
-use super::text::{HEAD, TRIPLE, plural};
+use super::table;
+use super::text::{HEAD, plural, write_rows};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::OffPath;
 use foretrace_trace::{Trace, Triple, VarId};
@@ -90,11 +90,6 @@ fn write_schedule(trace: &Trace, names: &Names<'_>, class: &OffPathClass<'_>, ou
         _ => "This schedule leaves out values and branches. Only running the program can judge it:",
     };
     writeln!(out, "      {kind}\n")?;
-    for row in table::rows_of(trace, names, class.decision.triple, &run.steps) {
-        match row.mark {
-            Mark::Triple(_) => writeln!(out, "      {TRIPLE}{}{TRIPLE:#}", row.text)?,
-            Mark::None => writeln!(out, "      {}", row.text)?,
-        }
-    }
+    write_rows("      ", &table::rows_of(trace, names, class.decision.triple, &run.steps), out)?;
     writeln!(out)
 }

@@ -4,7 +4,7 @@
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
 use super::names::{Names, SourceLine, WIDEST_LINE, cut, wrapped};
-use super::table::{self, Mark};
+use super::table::{self, Mark, Row};
 use super::{Subject, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
@@ -33,7 +33,7 @@ const MOST_ALIKE: usize = 6;
 const LEAST_OF_SOURCE: usize = 24;
 
 pub(super) const HEAD: Style = Style::new().bold();
-pub(super) const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
+const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Collects decisions by class and shows them at the end, since the worst comes first.
@@ -50,13 +50,13 @@ type Shown<'c> = (&'c ClassVerdicts, &'c Found);
 impl<'t> TextReport<'t> {
     /// An empty report.
     pub fn new(subject: Subject<'t>) -> TextReport<'t> {
-        let names = Names::new(subject.trace, None);
+        let names = Names::new(subject.trace);
         TextReport { subject, names, classes: Classes::default(), whole_off_path: false }
     }
 
     /// The same with the source lines of accesses.
     pub fn with_source(self, source: Option<SourceLine<'t>>) -> TextReport<'t> {
-        TextReport { names: Names::new(self.subject.trace, source), ..self }
+        TextReport { names: self.names.with_source(source), ..self }
     }
 
     /// The same, with all classes that are off the path and their schedules.
@@ -253,13 +253,7 @@ impl<'t> TextReport<'t> {
             worst.decided_by
         );
         writeln!(out, "   {}\n", wrapped(&counts, "   "))?;
-        for row in table::rows(trace, &self.names, &worst.witness) {
-            match row.mark {
-                Mark::Triple(_) => writeln!(out, "   {TRIPLE}{}{TRIPLE:#}", row.text)?,
-                Mark::None => writeln!(out, "   {}", row.text)?,
-            }
-        }
-        Ok(())
+        write_rows("   ", &table::rows(trace, &self.names, &worst.witness), out)
     }
 
     /// One line for each access of the triple, with its source where that is known.
@@ -339,6 +333,14 @@ impl<'t> TextReport<'t> {
         );
         writeln!(out, "{HEAD}{}{HEAD:#}", wrapped(&line, "   "))
     }
+}
+
+/// Writes a table's lines behind an indent, the triple marked.
+pub(super) fn write_rows(indent: &str, rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    rows.iter().try_for_each(|Row { mark, text }| match mark {
+        Mark::Triple(_) => writeln!(out, "{indent}{TRIPLE}{text}{TRIPLE:#}"),
+        Mark::None => writeln!(out, "{indent}{text}"),
+    })
 }
 
 /// What to keep in mind about a witness.
