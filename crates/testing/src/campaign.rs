@@ -532,19 +532,7 @@ impl<'s> Campaign<'s> {
             self.note(format!("the output varies by itself: {line}; if that is wrong, say so by --fail-when"));
             return Ok(None);
         }
-        let mut find = Find {
-            failure,
-            kind: None,
-            seed: 0,
-            title: None,
-            story: Vec::new(),
-            others: Vec::new(),
-            schedule: PathBuf::new(),
-            replays: None,
-            turns: (0, 0),
-            after_runs,
-            after,
-        };
+        let mut find = Find::new(failure, 0, after_runs, after);
         let mut shown = shown.into_iter();
         match shown.next() {
             Some(best) => {

@@ -119,19 +119,7 @@ impl Finds {
     fn add(&mut self, failure: Failure, seed: u64, shown: Option<&Attempt>) {
         let at = self.all.iter().position(|find| find.failure == failure);
         let at = at.unwrap_or_else(|| {
-            self.all.push(Find {
-                failure,
-                kind: None,
-                seed,
-                title: None,
-                story: Vec::new(),
-                others: Vec::new(),
-                schedule: PathBuf::new(),
-                replays: None,
-                turns: (0, 0),
-                after_runs: self.runs,
-                after: self.start.elapsed(),
-            });
+            self.all.push(Find::new(failure, seed, self.runs, self.start.elapsed()));
             self.all.len() - 1
         });
         let find = &mut self.all[at];

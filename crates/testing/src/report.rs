@@ -100,6 +100,25 @@ pub struct Find {
     pub after: Duration,
 }
 
+impl Find {
+    /// A failure of which no schedule is known yet.
+    pub(crate) fn new(failure: Failure, seed: u64, after_runs: u64, after: Duration) -> Find {
+        Find {
+            failure,
+            kind: None,
+            seed,
+            title: None,
+            story: Vec::new(),
+            others: Vec::new(),
+            schedule: PathBuf::new(),
+            replays: None,
+            turns: (0, 0),
+            after_runs,
+            after,
+        }
+    }
+}
+
 impl Report {
     /// Whether everything that was planned was tried.
     pub fn is_complete(&self) -> bool {
