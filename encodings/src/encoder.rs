@@ -61,6 +61,8 @@ pub struct Encoder<'a> {
     /// What the solver sees to by itself, where it knows schedules.
     pub(crate) duties: Option<Vec<Duty>>,
     agenda: Vec<Task>,
+    /// How many questions about paths there were.
+    questions: u32,
 }
 
 /// Which events take part so far.
@@ -137,6 +139,7 @@ impl<'a> Encoder<'a> {
             constraints: Vec::new(),
             duties,
             agenda: Vec::new(),
+            questions: 0,
         };
         if encoder.rules.complete {
             let last: Vec<EventId> = facts.structure.threads.iter().filter_map(|own| own.last().copied()).collect();
@@ -210,6 +213,12 @@ impl<'a> Encoder<'a> {
     /// Whether a family of rules is left out.
     pub(crate) fn is_left_out(&self, rule: Rule) -> bool {
         self.rules.without.contains(&rule)
+    }
+
+    /// The number of a new question about paths.
+    pub(crate) fn next_question(&mut self) -> u32 {
+        self.questions += 1;
+        self.questions
     }
 
     /// Makes sure that the event and all before it in its thread take part.

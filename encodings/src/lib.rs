@@ -19,5 +19,5 @@ pub use cssa::Pi;
 pub use duty::{Duty, Part};
 pub use encoder::{Constraint, Encoder, Facts};
 pub use origin::Origin;
-pub use rules::{Query, Reads, Rule, Rules};
+pub use rules::{Paths, Query, Reads, Rule, Rules};
 pub use term::{Atom, Builder};

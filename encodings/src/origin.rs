@@ -93,6 +93,8 @@ pub enum Origin {
         /// Another.
         other: EventId,
     },
+    /// A violation path leads to an access of another thread only from somewhere.
+    OnPath(EventId),
 }
 
 impl Origin {
@@ -111,6 +113,7 @@ impl Origin {
             Origin::LastAttempt { .. } => Rule::Once,
             Origin::Signalled(_) | Origin::OwnSignal { .. } => Rule::ConditionVariables,
             Origin::Counted(_) | Origin::OwnToken { .. } => Rule::Semaphores,
+            Origin::OnPath(_) => Rule::Violation,
         }
     }
 }

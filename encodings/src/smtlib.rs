@@ -22,6 +22,7 @@ pub fn name(atom: &Atom) -> String {
         Atom::ReadsFrom { at, write: None } => format!("rf{at}_init"),
         Atom::Token(event) => format!("token{event}"),
         Atom::Open(step) => format!("open{step}"),
+        Atom::Reached { question, at } => format!("path{question}_{at}"),
         Atom::Pins => "pins".to_string(),
     }
 }
@@ -81,6 +82,7 @@ fn meaning(atom: &Atom) -> &'static [&'static str] {
         Atom::ReadsFrom { .. } => &["rf<i>_<j>: event j wrote that; rf<i>_init: it is the initial value"],
         Atom::Token(_) => &["token<i>: which signal or post the wake or down i uses up; no two use the same"],
         Atom::Open(_) => &["open<i>: the prefix ends inside of the step of several parts that begins with event i"],
+        Atom::Reached { .. } => &["path<n>_<i>: a path of conflicts and program order leads from the block to event i"],
         Atom::Pins => &["pins: values that went where they are not tracked are as observed"],
     }
 }
@@ -90,9 +92,11 @@ fn events_of(atom: &Atom) -> impl Iterator<Item = EventId> + use<> {
     let (one, other) = match *atom {
         Atom::Before(a, b) => (Some(a), Some(b)),
         Atom::ReadsFrom { at, write } => (Some(at), write),
-        Atom::Included(event) | Atom::Token(event) | Atom::Open(event) | Atom::Value { at: event, .. } => {
-            (Some(event), None)
-        }
+        Atom::Included(event)
+        | Atom::Token(event)
+        | Atom::Open(event)
+        | Atom::Value { at: event, .. }
+        | Atom::Reached { at: event, .. } => (Some(event), None),
         Atom::Pins => (None, None),
     };
     one.into_iter().chain(other)

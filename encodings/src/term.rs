@@ -31,6 +31,13 @@ pub enum Atom {
     Token(EventId),
     /// The prefix ends inside of this step.
     Open(EventId),
+    /// A violation path leads to this access.
+    Reached {
+        /// The number of the question: each has atoms apart.
+        question: u32,
+        /// The access, of another thread than the block.
+        at: EventId,
+    },
     /// Values that left what is tracked are as observed.
     Pins,
 }

@@ -19,6 +19,7 @@ mod linearizable;
 mod man;
 mod predict;
 mod progress;
+mod property;
 mod record;
 mod repair;
 mod replay;

@@ -7,6 +7,8 @@ use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::files::source_lines;
 use super::progress::Bar;
+use super::property::{self, PROPERTIES, Property};
+use super::serializability::{How, judge_all};
 use super::{Outcome, is_closed_pipe};
 use anyhow::{Context, bail};
 use foretrace::blocks::NamedBlocks;
@@ -14,14 +16,18 @@ use foretrace::candidates::Class;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::SourcePlaces;
-use foretrace::report::{JsonReport, Subject, TextReport, WitnessDir};
+use foretrace::report::{BlockReport, JsonReport, Subject, TextReport, WitnessDir};
+use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
+use foretrace_serializability::Choices;
+use foretrace_trace::{Atomic, Blocks, Feasibility, Independence, Observed, Question};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
@@ -38,6 +44,7 @@ Examples:
   foretrace predict trace.jsonl.zst --atomic sections --jobs 4 --time-limit 60
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
+  foretrace predict trace.jsonl --property triples
   foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -45,6 +52,14 @@ pub struct Args {
 
     #[command(flatten)]
     question: QuestionArgs,
+
+    /// What is looked for
+    #[arg(long, default_value = "both", value_parser = one_of(PROPERTIES))]
+    property: Property,
+
+    /// Conflicts on variables whose names fit this pattern are harmless in violations of whole blocks; may be given more than once
+    #[arg(long, value_name = "PATTERN")]
+    benign: Vec<String>,
 
     /// Which triples of accesses are decided
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
@@ -127,6 +142,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Some(asked) = args.question.read_within(&args.trace, &go_on)? else {
         return Ok(ended_early("reading the trace"));
     };
+    if args.property == Property::Serializability {
+        return blocks_alone(args, &asked, &stop);
+    }
     let mut options = options(args, &asked)?;
     let transactions = options.atomic.transactions(&asked.trace);
     if transactions.is_empty() {
@@ -138,10 +156,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
+    let blocks = options.atomic.blocks(&trace);
     let mut listener = Listener::new(args, subject)?;
     let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener);
-    let found = listener.found;
-    let totals = match totals.and_then(|totals| listener.finish(&totals).map(|()| totals)) {
+    let looked = match args.property {
+        Property::Both if totals.is_ok() => beyond(args, subject, &observed, &blocks, &stop)?,
+        _ => None,
+    };
+    let found = listener.found || looked.as_ref().is_some_and(|(report, _)| !report.is_empty());
+    let totals = match totals.and_then(|totals| listener.finish(&totals, looked).map(|()| totals)) {
         Err(error) if found && is_closed_pipe(&error) => return Ok(Outcome::Found),
         totals => totals?,
     };
@@ -151,6 +174,63 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         (false, true) => Outcome::Undecided,
         (false, false) => Outcome::Fine,
     })
+}
+
+/// What whole blocks show that no triple does, where the question is one that can be asked of blocks.
+fn beyond<'t>(
+    args: &Args,
+    subject: Subject<'t>,
+    observed: &Observed,
+    blocks: &'t Blocks,
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<(BlockReport<'t>, Beyond)>> {
+    let Subject { file, trace, options, .. } = subject;
+    let Question { model, feasibility, .. } = options.question;
+    if feasibility != Feasibility::Prefix || options.strategy != Strategy::Demand {
+        return Ok(None);
+    }
+    let asked = AskedBlocks {
+        trace,
+        observed,
+        blocks,
+        wanted: &|_| true,
+        choices: Choices::new(model),
+        method: Method::Both,
+        observed_only: false,
+    };
+    let benign = property::fitting(trace, &args.benign);
+    let report = BlockReport::new(file, trace, options.atomic, blocks, model);
+    let mut report = report.with_benign(move |var| property::is_among(&benign, var));
+    let with_threads = options.all || options.atomic != Atomic::Auto;
+    let bounds = property::bounds(None, args.limits.time_limit, stop);
+    let found = beyond_triples(&asked, with_threads, &bounds, &mut |_, judgement, observed| {
+        report.add(judgement, observed);
+        Ok(())
+    })?;
+    if let Some(folder) = args.witness_dir.as_deref().filter(|_| !report.is_empty()) {
+        report.write_witnesses(&WitnessDir::create(folder)?)?;
+    }
+    Ok(Some((report, found)))
+}
+
+/// Blocks and no triples.
+fn blocks_alone(args: &Args, asked: &Asked, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+    let Question { model, feasibility, independence } = args.question.options(asked)?.question;
+    if feasibility != Feasibility::Prefix || independence != Independence::Conflict {
+        bail!("--property serializability asks about prefixes and conflicts, found --feasibility or --independence");
+    }
+    let how = How {
+        choices: Choices::new(model),
+        method: Method::Both,
+        observed_only: false,
+        vars: None,
+        benign: &args.benign,
+        block_limit: Some(args.limits.query_timeout),
+        time_limit: args.limits.time_limit,
+        format: args.format,
+        witness_dir: args.witness_dir.as_deref(),
+    };
+    judge_all(asked, &how, stop, &|asked| args.question.nothing_to_judge(asked, &args.trace))
 }
 
 fn unknown(totals: &Totals) -> u64 {
@@ -189,7 +269,7 @@ fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
 
 /// The report in either format.
 enum Report<'t> {
-    Text(TextReport<'t>),
+    Text(Box<TextReport<'t>>),
     Json(JsonReport<'t, BufWriter<std::io::StdoutLock<'static>>>),
 }
 
@@ -209,7 +289,7 @@ impl<'t> Listener<'t> {
         let report = match args.format {
             Format::Text => {
                 let report = TextReport::new(subject).with_off_path(args.off_path);
-                Report::Text(report.with_source(source_lines(subject.file)))
+                Report::Text(Box::new(report.with_source(source_lines(subject.file))))
             }
             Format::Json => Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?),
         };
@@ -222,14 +302,18 @@ impl<'t> Listener<'t> {
         Ok(Listener { subject, report, witnesses, off_path: IndexMap::default(), bar, found: false })
     }
 
-    fn finish(mut self, totals: &Totals) -> anyhow::Result<()> {
+    fn finish(mut self, totals: &Totals, blocks: Option<(BlockReport<'t>, Beyond)>) -> anyhow::Result<()> {
         drop(self.bar);
         if let Some(folder) = &mut self.witnesses {
             self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision).map(|_| ()))?;
         }
         match self.report {
-            Report::Json(report) => report.finish(totals)?,
-            Report::Text(report) => {
+            Report::Json(report) => {
+                let blocks = blocks.as_ref().map(|(report, beyond)| report.beyond_json(beyond));
+                report.finish(totals, blocks)?
+            }
+            Report::Text(mut report) => {
+                report.set_blocks(blocks);
                 let mut out = BufWriter::new(anstream::stdout().lock());
                 report.write(totals, &mut out)?;
                 out.flush()?;

@@ -5,18 +5,17 @@ use super::asking::{MODELS, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
-use super::since_start;
+use super::property::{self, METHODS};
 use anyhow::bail;
 use foretrace::options::strongest_model;
 use foretrace::predict::Progress;
 use foretrace::report::{BlockReport, BlockTotals, WitnessDir};
-use foretrace_serializability::{Choices, Decision, Judge, Judgement, observed};
-use foretrace_trace::{Model, Observed, Trace, VarId};
-use foretrace_walker::Pattern;
-use rustc_hash::FxHashMap;
+use foretrace::serializability::{AskedBlocks, Method, decide_blocks};
+use foretrace_serializability::{Choices, Decision};
+use foretrace_trace::{Model, Trace, VarId};
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Find the atomic blocks whose conflict-serializability other schedules violate
@@ -72,6 +71,15 @@ pub struct Args {
     #[arg(long)]
     no_hunt: bool,
 
+    /// Who decides what the static check and likely schedules leave open. Verdicts stay the same
+    #[arg(long, default_value = "both", value_parser = one_of(METHODS))]
+    decide: Method,
+
+    /// Conflicts on variables whose names fit this pattern are harmless, such as statistics counters: cycles of harmless conflicts come
+    /// last; may be given more than once
+    #[arg(long, value_name = "PATTERN")]
+    benign: Vec<String>,
+
     /// Time limit of one block
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
     block_limit: Duration,
@@ -89,6 +97,19 @@ pub struct Args {
     witness_dir: Option<PathBuf>,
 }
 
+/// How blocks are judged and reported.
+pub struct How<'a> {
+    pub choices: Choices,
+    pub method: Method,
+    pub observed_only: bool,
+    pub vars: Option<&'a str>,
+    pub benign: &'a [String],
+    pub block_limit: Option<Duration>,
+    pub time_limit: Option<Duration>,
+    pub format: Format,
+    pub witness_dir: Option<&'a Path>,
+}
+
 /// Judges every block.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
@@ -96,37 +117,68 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Some(asked) = args.atomic.read_within(&args.trace, &may_read)? else {
         return Ok(ended_early("reading the trace"));
     };
-    let choices = choices(args, &asked.trace)?;
-    let blocks = asked.atomic.blocks(&asked.trace);
+    let how = How {
+        choices: choices(args, &asked.trace)?,
+        method: args.decide,
+        observed_only: args.observed_only,
+        vars: args.vars.as_deref(),
+        benign: &args.benign,
+        block_limit: Some(args.block_limit),
+        time_limit: args.time_limit,
+        format: args.format,
+        witness_dir: args.witness_dir.as_deref(),
+    };
+    let nothing = |asked: &Asked| args.atomic.nothing_to_judge(asked, &args.trace);
+    judge_all(&asked, &how, &stop, &nothing)
+}
+
+/// Judges every block of a trace that was read, and reports.
+pub fn judge_all(
+    asked: &Asked,
+    how: &How<'_>,
+    stop: &AtomicBool,
+    nothing: &dyn Fn(&Asked) -> anyhow::Error,
+) -> anyhow::Result<Outcome> {
+    let Asked { trace, observed, atomic, file, .. } = asked;
+    let blocks = atomic.blocks(trace);
     if blocks.is_empty() {
-        return Err(args.atomic.nothing_to_judge(&asked, &args.trace));
+        return Err(nothing(asked));
     }
-    let Asked { trace, observed: run, atomic, file, .. } = asked;
-    let pattern = args.vars.as_deref().map(Pattern::new);
-    let wanted = |var: VarId| pattern.as_ref().is_none_or(|pattern| pattern.fits(trace.vars[var.index()].shown()));
-    let go_on = || !stop.load(Ordering::Relaxed) && args.time_limit.is_none_or(|limit| since_start() < limit);
-    let shown: FxHashMap<usize, foretrace_trace::EventId> =
-        observed(&trace, &blocks, &wanted).into_iter().map(|one| (one.block, one.end)).collect();
-    let judge = Judge::new(&trace, &run, &blocks, &wanted, choices.clone())?;
-    let mut report = BlockReport::new(&file, &trace, atomic, &blocks, choices.model);
+    let patterns: Vec<String> = how.vars.iter().map(|vars| vars.to_string()).collect();
+    let (fitting, benign) = (property::fitting(trace, &patterns), property::fitting(trace, how.benign));
+    let wanted = |var: VarId| patterns.is_empty() || property::is_among(&fitting, var);
+    let report = BlockReport::new(file, trace, *atomic, &blocks, how.choices.model);
+    let mut report = report.with_benign(|var| property::is_among(&benign, var));
+    let asked_blocks = AskedBlocks {
+        trace,
+        observed,
+        blocks: &blocks,
+        wanted: &wanted,
+        choices: how.choices.clone(),
+        method: how.method,
+        observed_only: how.observed_only,
+    };
     let mut bar = Bar::on_terminal();
     let mut progress = Progress { candidates: blocks.all().len() as u64, ..Progress::default() };
-    for block in 0..blocks.all().len() {
-        let judgement = judged(args, &judge, block, shown.get(&block).copied(), &go_on, (&trace, &run))?;
+    let mut inside: Vec<Vec<usize>> = Vec::new();
+    let bounds = property::bounds(how.block_limit, how.time_limit, stop);
+    decide_blocks(&asked_blocks, &bounds, &mut |judge, judgement, observed| {
         progress.done += 1;
         progress.feasible += u64::from(matches!(judgement.decision, Decision::Violated(_)));
         if let Some(bar) = &mut bar {
             bar.show(&progress);
         }
-        report.add(judgement, shown.contains_key(&block));
-    }
+        inside.push(judge.inside(judgement.block).to_vec());
+        report.add(judgement, observed);
+        Ok(())
+    })?;
     drop(bar);
-    let totals = report.finish(&|block| judge.inside(block).to_vec());
-    if let Some(folder) = &args.witness_dir {
+    let totals = report.finish(&|block| inside[block].clone());
+    if let Some(folder) = how.witness_dir {
         let folder = WitnessDir::create(folder)?;
         report.write_witnesses(&folder)?;
     }
-    write(args.format, &report, &totals)?;
+    write(how.format, &report, &totals)?;
     Ok(match (totals.violated, totals.limit) {
         (1.., _) => Outcome::Found,
         (0, 1..) => Outcome::Undecided,
@@ -134,45 +186,22 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
-/// What is found of one block; first by the recorded order, where that shows it.
-fn judged(
-    args: &Args,
-    judge: &Judge<'_>,
-    block: usize,
-    end: Option<foretrace_trace::EventId>,
-    go_on: &dyn Fn() -> bool,
-    (trace, run): (&Trace, &Observed),
-) -> anyhow::Result<Judgement> {
-    let _ = (trace, run);
-    if let Some(end) = end {
-        let decision = judge.in_recorded_order(block, end);
-        if matches!(decision, Decision::Violated(_)) {
-            return Ok(judge.known(block, decision));
-        }
-    }
-    if args.observed_only {
-        return Ok(judge.known(block, Decision::Holds));
-    }
-    let judgement = judge.judge(block, go_on);
-    if let Decision::Refused(reason) = &judgement.decision {
-        bail!("internal error: the schedule found for block {block} fails the check: {reason}");
-    }
-    Ok(judgement)
-}
-
+/// How blocks are judged by options.
 fn choices(args: &Args, trace: &Trace) -> anyhow::Result<Choices> {
     let model = args.model.unwrap_or(strongest_model(trace.data));
     if trace.data < model.needs() {
         bail!("--model {model} needs a trace with more data, found data: {}", trace.data.name());
     }
+    if args.decide == Method::Solve && args.context_switches.is_some() {
+        bail!("--context-switches bounds the exploration, found --decide solve");
+    }
     Ok(Choices {
-        model,
         segment: !args.no_segment,
         static_check: !args.no_static_check,
         reduction: !args.no_reduction,
         hunt: !args.no_hunt,
         context_switches: args.context_switches,
-        block_limit: Some(args.block_limit),
+        ..Choices::new(model)
     })
 }
 

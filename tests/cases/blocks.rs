@@ -47,7 +47,7 @@ fn report(workshop: &Workshop, arguments: &str) -> Value {
 
 fn found_and_shown(file: &str) {
     let workshop = recorded(file, "");
-    let triples = report(&workshop, "predict run --candidates all");
+    let triples = report(&workshop, "predict run --candidates all --property triples");
     let feasible = |candidate: &&Value| candidate["verdict"] == "feasible";
     let candidates = triples["candidates"].as_array().expect("a list");
     assert_eq!(candidates.iter().find(feasible), None, "{file}: a triple shows it");
@@ -65,10 +65,15 @@ fn found_and_shown(file: &str) {
         ran(&mut workshop.shell("foretrace replay witnesses/block-*.json --exactly --time-limit 20 -- ./program"));
     assert_eq!(replayed.status, Some(0), "{file}: {}{}", replayed.out, replayed.err);
     assert!(replayed.out.contains("failed: exit status 1"), "{file}: {}", replayed.out);
+
+    let tested = ran(&mut workshop.shell("foretrace test --time 60 -- ./program"));
+    assert_eq!(tested.status, Some(1), "{file}: {}{}", tested.out, tested.err);
 }
 
 fn nothing_in_the_twin(file: &str) {
     let workshop = recorded(file, "-DRIGHT");
     let run = ran(&mut workshop.shell("foretrace serializability run --atomic marked"));
     assert_eq!(run.status, Some(0), "{file}: {}{}", run.out, run.err);
+    let tested = ran(&mut workshop.shell("foretrace test --time 20 -- ./program"));
+    assert_eq!(tested.status, Some(0), "{file}: {}{}", tested.out, tested.err);
 }

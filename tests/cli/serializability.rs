@@ -51,8 +51,73 @@ fn a_cycle_over_two_variables_is_told_and_checked() {
     // A path that the schedule does not hold is refused.
     folder.add("other.json", &saved.replace("\"path\":[{\"event\":2", "\"path\":[{\"event\":5"));
     assert_eq!(folder.foretrace("check two.jsonl other.json --quiet").code, Some(1));
-    let predict = folder.foretrace("predict two.jsonl --candidates all");
+    let predict = folder.foretrace("predict two.jsonl --candidates all --property triples");
     assert_eq!(predict.code, Some(0), "no triple shows it: {}", predict.stdout);
+}
+
+#[test]
+fn predict_reports_what_no_triple_shows() {
+    let folder = Folder::with("two.jsonl", TWO_STAGES);
+    let run = folder.foretrace("predict two.jsonl --witness-dir w");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for part in [
+        "Blocks that are violated in a way that no triple shows",
+        "B1. marked block `update`, two.c:1: a cycle over a, b",
+    ] {
+        assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
+    }
+    assert!(folder.path("w/block-2-9-5.json").exists());
+    let report = must_fit("report.schema.json", &folder.foretrace("predict two.jsonl --format json").stdout);
+    assert_eq!(report["blocks"]["violations"][0]["violation"]["shape"], "several-variables");
+    assert_eq!(report["blocks"]["count"], 1);
+    let report =
+        must_fit("report.schema.json", &folder.foretrace("predict two.jsonl --property triples --format json").stdout);
+    assert_eq!(report.get("blocks"), None);
+    let alone = folder.foretrace("predict two.jsonl --property serializability --format json");
+    assert_eq!(alone.code, Some(1));
+    must_fit("serializability.schema.json", &alone.stdout);
+    // What a triple shows is not said twice.
+    let lost = Folder::with("lost.jsonl", LOST_UPDATE).foretrace("predict lost.jsonl --format json");
+    let lost = must_fit("report.schema.json", &lost.stdout);
+    assert_eq!(lost["blocks"]["violations"], serde_json::json!([]));
+}
+
+#[test]
+fn the_solver_alone_says_the_same() {
+    let folder = Folder::with("two.jsonl", TWO_STAGES);
+    folder.add("locked.jsonl", LOCKED);
+    for model in ["cam", "ctp", "mcm", "avp"] {
+        for file in ["two", "locked"] {
+            let of = |method: &str| {
+                let run = folder.foretrace(&format!(
+                    "serializability {file}.jsonl --format json --model {model} --decide {method}"
+                ));
+                let report = must_fit("serializability.schema.json", &run.stdout);
+                report["blocks"]
+                    .as_array()
+                    .expect("a list")
+                    .iter()
+                    .map(|block| block["verdict"] == "violated")
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(of("solve"), of("explore"), "{file} {model}");
+            assert_eq!(of("both"), of("explore"), "{file} {model}");
+        }
+    }
+    let run = folder.foretrace("serializability two.jsonl --decide solve --context-switches 2");
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+}
+
+#[test]
+fn benign_cycles_come_last() {
+    let folder = Folder::with("two.jsonl", TWO_STAGES);
+    let weight = |options: &str| {
+        let run = folder.foretrace(&format!("serializability two.jsonl --format json {options}"));
+        must_fit("serializability.schema.json", &run.stdout)["blocks"][0]["violation"]["weight"].clone()
+    };
+    assert_eq!(weight(""), "full");
+    assert_eq!(weight("--benign a"), "partial");
+    assert_eq!(weight("--benign a --benign b*"), "harmless");
 }
 
 #[test]

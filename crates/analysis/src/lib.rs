@@ -10,5 +10,6 @@ pub mod linearize;
 pub mod options;
 pub mod predict;
 pub mod schedule;
+pub mod serializability;
 pub mod summary;
 pub mod verdict;

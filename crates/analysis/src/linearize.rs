@@ -3,6 +3,21 @@
 use foretrace_encodings::Facts;
 use foretrace_trace::{EventId, Feasibility};
 
+/// The schedule in which whole steps happen in this order, and every other event right before the next one of its thread.
+pub fn in_order(facts: Facts<'_>, order: &[EventId]) -> Vec<EventId> {
+    let mut schedule = Vec::new();
+    let mut done = vec![0usize; facts.structure.threads.len()];
+    for step in order {
+        let (thread, last) = (facts.trace.event(*step).thread.index(), facts.structure.step(facts.trace, *step).1);
+        let end = facts.structure.position(last) + 1;
+        if end > done[thread] {
+            schedule.extend(&facts.structure.threads[thread][done[thread]..end]);
+            done[thread] = end;
+        }
+    }
+    schedule
+}
+
 /// The schedule in which the steps of `order` happen in that order, and every other event right before the next
 /// one of its thread. A prefix ends at `last`, a complete execution goes on to the last event of the trace.
 pub fn linearize(facts: Facts<'_>, order: &[EventId], last: EventId, feasibility: Feasibility) -> Vec<EventId> {

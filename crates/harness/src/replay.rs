@@ -109,10 +109,13 @@ impl Plan {
         };
         let triple = witness.triple();
         let places = [target(triple.first), target(triple.remote), target(triple.second)];
-        let [Some(first), Some(remote), Some(second)] = places else { return Err(ReplayError::NoPositions) };
-        // The violation of a block is the whole schedule: following it to the end is what is asked for.
-        let asked = (witness.kind == SavedKind::Triple).then_some([first, remote, second]);
         let steps = steps_of(&witness.schedule);
+        let asked = match (witness.kind, places) {
+            (SavedKind::Triple, [Some(first), Some(remote), Some(second)]) => Some([first, remote, second]),
+            // The violation of a block is the whole schedule: following it to the end is what is asked for.
+            (SavedKind::Block, _) if !steps.is_empty() => None,
+            _ => return Err(ReplayError::NoPositions),
+        };
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let handlers =
             recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;

@@ -186,9 +186,15 @@ impl<'t, W: Write> JsonReport<'t, W> {
         UnseenJson { what, event: unseen.event, after: unseen.after }
     }
 
-    /// Ends the report.
-    pub fn finish(mut self, totals: &Totals) -> io::Result<()> {
-        write!(self.out, "],\n\"totals\":")?;
+    /// Ends the report, with what was found of blocks where they were looked at.
+    pub fn finish(mut self, totals: &Totals, blocks: Option<impl Serialize>) -> io::Result<()> {
+        self.out.write_all(b"],\n")?;
+        if let Some(blocks) = blocks {
+            self.out.write_all(b"\"blocks\":")?;
+            serde_json::to_writer(&mut self.out, &blocks)?;
+            self.out.write_all(b",\n")?;
+        }
+        self.out.write_all(b"\"totals\":")?;
         serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.subject.options.times))?;
         self.out.write_all(b"}\n")?;
         self.out.flush()

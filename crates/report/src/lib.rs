@@ -29,7 +29,7 @@ pub use saved::{
     SavedWitness, ScheduleError,
 };
 pub use sentence::Speaker;
-pub use serializability::{BlockReport, BlockTotals, BlocksJson};
+pub use serializability::{BeyondJson, BlockReport, BlockTotals, BlocksJson, WrittenBlock};
 pub use table::act;
 pub use text::TextReport;
 pub use why::{Switches, Violation, WhyReport};

@@ -2,18 +2,22 @@
 
 use super::block::in_words;
 use super::json::{VERSION, write_open_object};
-use super::names::thread_name;
+use super::names::{Names, wrapped};
 use super::table::act;
 use super::witness::{StepJson, WitnessDir, WitnessFileError, step_json, write_whole};
 use foretrace_analysis::blocks::BlockName;
+use foretrace_analysis::serializability::Beyond;
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_checker::{Run, Step};
-use foretrace_serializability::{Decision, Judgement, Link, PathKind, Violation};
-use foretrace_trace::{Atomic, Block, BlockKind, Blocks, EventId, Feasibility, Independence, Model, NameId, Trace};
+use foretrace_serializability::{Decision, Judgement, Link, PathKind, Violation, Weight};
+use foretrace_trace::{
+    Atomic, Block, BlockKind, Blocks, EventId, Feasibility, Independence, Model, NameId, Trace, VarId,
+};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Collects what is found of blocks.
@@ -24,6 +28,8 @@ pub struct BlockReport<'t> {
     blocks: &'t Blocks,
     model: Model,
     judged: Vec<Judged>,
+    names: Names<'t>,
+    is_benign: Box<dyn Fn(VarId) -> bool + 't>,
 }
 
 struct Judged {
@@ -32,6 +38,18 @@ struct Judged {
     observed: bool,
     /// Blocks inside of it that are violated.
     inside: Vec<usize>,
+}
+
+/// A violation with its file.
+pub struct WrittenBlock<'r> {
+    /// The block's position among all.
+    pub block: usize,
+    /// Its violation.
+    pub violation: &'r Violation,
+    /// The witness.
+    pub file: PathBuf,
+    /// Whether the recorded order itself shows it.
+    pub observed: bool,
 }
 
 /// How many blocks there are of each verdict.
@@ -75,10 +93,14 @@ struct BlockJson<'t> {
     /// Violated blocks inside; with `path` absent the block is violated only there.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     inside: &'t [usize],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    by_solver: bool,
     segment_events: u64,
     interleavings: u64,
     steps: u64,
-    microseconds: u64,
+    /// Left out where reports of the same input must have the same bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    microseconds: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     violation: Option<ViolationJson<'t>>,
 }
@@ -86,6 +108,7 @@ struct BlockJson<'t> {
 #[derive(Serialize)]
 struct ViolationJson<'t> {
     shape: &'static str,
+    weight: &'static str,
     variables: Vec<&'t str>,
     path: Vec<PathStepJson<'t>>,
     schedule: &'t [EventId],
@@ -116,6 +139,15 @@ pub struct BlocksJson<'t> {
     events: usize,
     blocks: Vec<BlockJson<'t>>,
     totals: BlockTotals,
+}
+
+/// What is said of blocks in a report of triples.
+#[derive(Serialize)]
+pub struct BeyondJson<'t> {
+    count: u64,
+    judged: u64,
+    undecided: u64,
+    violations: Vec<BlockJson<'t>>,
 }
 
 /// What stands before the schedule of a witness file.
@@ -157,7 +189,13 @@ type Group = (BlockName, Vec<(Option<NameId>, bool)>);
 impl<'t> BlockReport<'t> {
     /// A report of nothing yet.
     pub fn new(file: &'t str, trace: &'t Trace, atomic: Atomic, blocks: &'t Blocks, model: Model) -> BlockReport<'t> {
-        BlockReport { file, trace, atomic, blocks, model, judged: Vec::new() }
+        let (names, is_benign) = (Names::new(trace), Box::new(|_| false));
+        BlockReport { file, trace, atomic, blocks, model, judged: Vec::new(), names, is_benign }
+    }
+
+    /// The same, where conflicts on some variables are harmless.
+    pub fn with_benign(self, is_benign: impl Fn(VarId) -> bool + 't) -> BlockReport<'t> {
+        BlockReport { is_benign: Box::new(is_benign), ..self }
     }
 
     /// Adds what was found of a block; blocks come in order.
@@ -169,15 +207,15 @@ impl<'t> BlockReport<'t> {
     pub fn finish(&mut self, inside: &dyn Fn(usize) -> Vec<usize>) -> BlockTotals {
         // Blocks inside come after those around them.
         for block in (0..self.judged.len()).rev() {
-            let violated = |inner: &usize| self.is_violated(*inner);
+            let violated = |inner: &usize| is_violated(&self.judged[*inner]);
             self.judged[block].inside = inside(block).into_iter().filter(violated).collect();
         }
         let mut totals = BlockTotals { blocks: self.judged.len() as u64, ..BlockTotals::default() };
         let mut time = Duration::ZERO;
-        for (block, judged) in self.judged.iter().enumerate() {
+        for judged in &self.judged {
             let judgement = &judged.judgement;
             match judgement.decision {
-                _ if self.is_violated(block) => {
+                _ if is_violated(judged) => {
                     totals.violated += 1;
                     totals.observed += u64::from(judged.observed);
                 }
@@ -195,21 +233,27 @@ impl<'t> BlockReport<'t> {
         totals
     }
 
-    fn is_violated(&self, block: usize) -> bool {
-        let judged = &self.judged[block];
-        matches!(judged.judgement.decision, Decision::Violated(_)) || !judged.inside.is_empty()
-    }
-
     fn name(&self, block: &Block) -> BlockName {
         let loc = self.trace.event(block.first).loc.filter(|_| block.kind != BlockKind::Thread);
         BlockName { kind: block.kind, label: block.label, loc }
     }
 
-    /// Violations by group, the gravest group first: over several variables, then what no triple shows; those of whole threads
-    /// last; shorter paths first.
+    /// What was found of a block that was added; blocks come in order.
+    fn judged_of(&self, block: usize) -> &Judged {
+        let at = self.judged.partition_point(|judged| judged.judgement.block < block);
+        &self.judged[at.min(self.judged.len() - 1)]
+    }
+
+    fn weight(&self, violation: &Violation) -> Weight {
+        violation.weight(self.trace, &self.is_benign)
+    }
+
+    /// Violations by group, the gravest group first: over several variables, then what no triple shows; of those, where the values make
+    /// a difference; then shorter paths. Those of whole threads come late, and harmless ones last.
     fn groups(&self) -> Vec<Vec<(usize, &Violation)>> {
         let mut groups: IndexMap<Group, Vec<(usize, &Violation)>, FxBuildHasher> = IndexMap::default();
-        for (block, judged) in self.judged.iter().enumerate() {
+        for judged in &self.judged {
+            let block = judged.judgement.block;
             let Decision::Violated(violation) = &judged.judgement.decision else { continue };
             let place = |event: &EventId| (self.trace.event(*event).loc, self.trace.event(*event).op.writes());
             let path = violation.path.events.iter().map(place).collect();
@@ -217,29 +261,36 @@ impl<'t> BlockReport<'t> {
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         for group in &mut groups {
-            group.sort_by_key(|(block, violation)| (violation.path.events.len(), violation.schedule.len(), *block));
+            group.sort_by_key(|(block, violation)| {
+                (self.weight(violation), violation.path.events.len(), violation.schedule.len(), *block)
+            });
         }
         groups.sort_by_key(|group| {
             let (block, violation) = &group[0];
             let one = &self.blocks.all()[*block];
             let is_thread = one.kind == BlockKind::Thread;
-            (is_thread, violation.path.kind(), one.kind, one.height, violation.path.events.len(), *block)
+            let weight = self.weight(violation);
+            let is_harmless = weight == Weight::None;
+            let length = violation.path.events.len();
+            (is_harmless, is_thread, violation.path.kind(), weight, one.kind, one.height, length, *block)
         });
         groups
     }
 
-    /// Writes the file of each violation that is shown.
+    /// Writes the file of each violation that is shown; says which.
     ///
     /// # Errors
     /// Where a file cannot be written.
-    pub fn write_witnesses(&self, folder: &WitnessDir) -> Result<(), WitnessFileError> {
+    pub fn write_witnesses(&self, folder: &WitnessDir) -> Result<Vec<WrittenBlock<'_>>, WitnessFileError> {
+        let mut written = Vec::new();
         for group in self.groups() {
             let (block, violation) = group[0];
-            let path = folder.file(&file_name(violation));
-            write_whole(&path, |out| self.write_witness(block, violation, out))
-                .map_err(|source| WitnessFileError { path, source })?;
+            let file = folder.file(&file_name(violation));
+            write_whole(&file, |out| self.write_witness(block, violation, out))
+                .map_err(|source| WitnessFileError { path: file.clone(), source })?;
+            written.push(WrittenBlock { block, violation, file, observed: self.judged_of(block).observed });
         }
-        Ok(())
+        Ok(written)
     }
 
     fn write_witness(&self, position: usize, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
@@ -269,7 +320,7 @@ impl<'t> BlockReport<'t> {
             shape: shape(violation.path.kind()),
             path: self.path_json(violation),
             rests_on: rests_on(&violation.run),
-            observed: self.judged[position].observed,
+            observed: self.judged_of(position).observed,
         };
         write_open_object(&head, out)?;
         out.write_all(b",\n\"schedule\":[\n")?;
@@ -300,65 +351,75 @@ impl<'t> BlockReport<'t> {
         violation.path.events.iter().zip(links.chain([None])).map(step).collect()
     }
 
+    /// Whether no violation was added.
+    pub fn is_empty(&self) -> bool {
+        self.judged.is_empty()
+    }
+
+    /// What no triple shows, for programs.
+    pub fn beyond_json(&self, beyond: &Beyond) -> BeyondJson<'_> {
+        let Beyond { blocks, judged, undecided } = *beyond;
+        let shown = self.groups();
+        let shown = shown.iter().map(|group| self.block_json(self.judged_of(group[0].0)));
+        BeyondJson { count: blocks, judged, undecided, violations: shown.collect() }
+    }
+
+    fn block_json<'a>(&'a self, judged: &'a Judged) -> BlockJson<'a> {
+        let text = |name| self.trace.names.text(name);
+        let position = judged.judgement.block;
+        let block = &self.blocks.all()[position];
+        let BlockName { kind, label, loc } = self.name(block);
+        let Judged { judgement, observed, .. } = judged;
+        let violation = match &judgement.decision {
+            Decision::Violated(violation) => Some(self.violation_json(violation)),
+            _ => None,
+        };
+        BlockJson {
+            block: position,
+            kind,
+            label: label.map(text),
+            loc: loc.map(text),
+            thread: self.trace.threads[block.thread.index()].number,
+            first: block.first,
+            last: block.last,
+            verdict: verdict(judged),
+            observed: *observed,
+            inside: &judged.inside,
+            by_solver: judgement.by_solver,
+            segment_events: judgement.segment.range.events(),
+            interleavings: judgement.explored.interleavings,
+            steps: judgement.explored.steps,
+            microseconds: Some(judgement.time.as_micros() as u64).filter(|_| !judgement.time.is_zero()),
+            violation,
+        }
+    }
+
     /// The report for programs.
     pub fn json(&self, totals: &BlockTotals) -> BlocksJson<'_> {
-        let text = |name| self.trace.names.text(name);
-        let one = |(position, judged): (usize, &'_ Judged)| -> BlockJson<'_> {
-            let block = &self.blocks.all()[position];
-            let BlockName { kind, label, loc } = self.name(block);
-            let Judged { judgement, observed, .. } = judged;
-            let violation = match &judgement.decision {
-                Decision::Violated(violation) => Some(ViolationJson {
-                    shape: shape(violation.path.kind()),
-                    variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
-                    path: self.path_json(violation),
-                    schedule: self.schedule_of(position),
-                    rests_on: rests_on(&violation.run),
-                }),
-                _ => None,
-            };
-            BlockJson {
-                block: position,
-                kind,
-                label: label.map(text),
-                loc: loc.map(text),
-                thread: self.trace.threads[block.thread.index()].number,
-                first: block.first,
-                last: block.last,
-                verdict: self.verdict(position),
-                observed: *observed,
-                inside: &self.judged[position].inside,
-                segment_events: judgement.segment.range.events(),
-                interleavings: judgement.explored.interleavings,
-                steps: judgement.explored.steps,
-                microseconds: judgement.time.as_micros() as u64,
-                violation,
-            }
-        };
         BlocksJson {
             foretrace: VERSION,
             trace: self.file,
             model: self.model,
             atomic: self.atomic,
             events: self.trace.events.len(),
-            blocks: self.judged.iter().enumerate().map(one).collect(),
+            blocks: self.judged.iter().map(|judged| self.block_json(judged)).collect(),
             totals: *totals,
         }
     }
 
-    fn schedule_of(&self, position: usize) -> &[EventId] {
-        match &self.judged[position].judgement.decision {
-            Decision::Violated(violation) => &violation.schedule,
-            _ => &[],
-        }
-    }
-
-    fn verdict(&self, position: usize) -> &'static str {
-        match &self.judged[position].judgement.decision {
-            _ if self.is_violated(position) => "violated",
-            Decision::Proved => "proved",
-            Decision::Holds => "holds",
-            _ => "limit",
+    fn violation_json<'a>(&'a self, violation: &'a Violation) -> ViolationJson<'a> {
+        let weight = match self.weight(violation) {
+            Weight::Full => "full",
+            Weight::Partial => "partial",
+            Weight::None => "harmless",
+        };
+        ViolationJson {
+            shape: shape(violation.path.kind()),
+            weight,
+            variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
+            path: self.path_json(violation),
+            schedule: &violation.schedule,
+            rests_on: rests_on(&violation.run),
         }
     }
 
@@ -368,55 +429,90 @@ impl<'t> BlockReport<'t> {
     /// Where it cannot be written.
     pub fn write_text(&self, totals: &BlockTotals, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}: {} events, model {}", self.file, self.trace.events.len(), self.model)?;
-        for (number, group) in self.groups().iter().enumerate() {
-            writeln!(out)?;
-            self.write_group(number + 1, group, out)?;
+        if let Some(folder) = self.names.folder() {
+            writeln!(out, "paths are below {folder}")?;
         }
+        self.write_groups("", out)?;
         let BlockTotals { blocks, proved, holds, violated, observed, limit, .. } = totals;
         writeln!(out)?;
-        writeln!(
-            out,
+        let line = format!(
             "{blocks} blocks by --atomic {}: {violated} violated ({observed} by the recorded order itself), {proved} proved \
-             statically, {holds} hold in every schedule explored, {limit} undecided at the limit",
+             statically, {holds} hold in every schedule, {limit} undecided at the limit",
             self.atomic
-        )?;
+        );
+        writeln!(out, "{}", wrapped(&line, "   "))?;
         let whole = totals.segment_per_mille as f64 / 10.0;
-        writeln!(
-            out,
+        let line = format!(
             "segments: {} events on average, {whole} % of the trace; {} interleavings explored",
             totals.segment_events, totals.interleavings
-        )
+        );
+        writeln!(out, "{}", wrapped(&line, "   "))
     }
 
-    fn write_group(&self, number: usize, group: &[(usize, &Violation)], out: &mut dyn Write) -> io::Result<()> {
+    /// What no triple shows, for people, behind the report of triples. Numbers begin with `B`, since triples have numbers of their own.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn write_beyond(&self, beyond: &Beyond, out: &mut dyn Write) -> io::Result<()> {
+        if !self.judged.is_empty() {
+            writeln!(out, "\nBlocks that are violated in a way that no triple shows")?;
+            self.write_groups("B", out)?;
+        }
+        let Beyond { blocks, judged, undecided } = beyond;
+        let left = match (blocks - judged, undecided) {
+            (0, 0) => return Ok(()),
+            (0, undecided) => format!("{undecided} not decided"),
+            (more, 0) => format!("{more} not looked at"),
+            (more, undecided) => format!("{more} not looked at, {undecided} not decided"),
+        };
+        let line = format!("of {blocks} blocks as wholes {left} (--property serializability decides them)");
+        writeln!(out, "{}", wrapped(&line, "   "))
+    }
+
+    fn write_groups(&self, prefix: &str, out: &mut dyn Write) -> io::Result<()> {
+        for (number, group) in self.groups().iter().enumerate() {
+            writeln!(out)?;
+            self.write_group(&format!("{prefix}{}", number + 1), group, out)?;
+        }
+        Ok(())
+    }
+
+    fn write_group(&self, number: &str, group: &[(usize, &Violation)], out: &mut dyn Write) -> io::Result<()> {
         let (position, violation) = group[0];
         let block = &self.blocks.all()[position];
-        let vars = violation.path.vars();
-        let names: Vec<&str> = vars.iter().map(|var| self.trace.vars[var.index()].shown()).collect();
+        let names: Vec<_> = violation.path.vars().iter().map(|var| self.names.var(*var)).collect();
         let what = match violation.path.kind() {
             PathKind::SeveralVariables => format!("a cycle over {}", names.join(", ")),
             PathKind::SeveralAccesses => format!("a cycle over {} through several accesses", names.join(", ")),
             PathKind::Triple => format!("a cycle over {} by one access", names.join(", ")),
         };
-        writeln!(out, "{number}. {}: {what}", in_words(self.trace, self.name(block)))?;
-        let observed = if self.judged[position].observed { "; the recorded order itself shows it" } else { "" };
-        let thread = thread_name(self.trace, block.thread);
-        writeln!(
-            out,
-            "   events {} to {} of {thread}; a schedule of {} events{observed}",
+        let words = in_words(self.trace, self.name(block));
+        writeln!(out, "{}", wrapped(&format!("{number}. {}: {what}", self.names.short(&words)), "   "))?;
+        let observed = if self.judged_of(position).observed { "; the recorded order itself shows it" } else { "" };
+        let length = violation.schedule.len();
+        let line = format!(
+            "events {} to {} of {}; a schedule of {length} events{observed}",
             block.first,
             block.last,
-            violation.schedule.len()
-        )?;
+            self.names.thread(block.thread)
+        );
+        writeln!(out, "   {}", wrapped(&line, "   "))?;
+        match self.weight(violation) {
+            Weight::Full => {}
+            Weight::Partial => writeln!(out, "   without its harmless conflicts there is no cycle")?,
+            Weight::None => writeln!(out, "   harmless: no conflict on the cycle makes a difference")?,
+        }
         if let Some(others) = group.len().checked_sub(1).filter(|others| *others > 0) {
             writeln!(out, "   so are {others} more blocks of this place, by the same path")?;
         }
         for (at, event) in violation.path.events.iter().enumerate() {
             let known = Step { event: *event, read: None, written: None };
             let step = violation.run.steps.iter().find(|step| step.event == *event).unwrap_or(&known);
-            let place = self.trace.loc(*event).map_or(String::new(), |loc| format!(", {loc}"));
-            let thread = thread_name(self.trace, self.trace.event(*event).thread);
-            writeln!(out, "     {thread}: {} (event {event}{place})", act(self.trace, step))?;
+            let place = self.names.loc(*event).map_or(String::new(), |loc| format!(", {loc}"));
+            let thread = self.names.thread(self.trace.event(*event).thread);
+            let act = act(self.trace, step);
+            let line = format!("{thread}: {} (event {event}{place})", self.names.short(&act));
+            writeln!(out, "     {}", wrapped(&line, "       "))?;
             match violation.path.links.get(at) {
                 Some(Link::ProgramOrder) => writeln!(out, "       then, in the same thread")?,
                 Some(Link::Conflict(_)) => writeln!(out, "       before")?,
@@ -430,6 +526,20 @@ impl<'t> BlockReport<'t> {
         }
         Ok(())
     }
+}
+
+fn verdict(judged: &Judged) -> &'static str {
+    match judged.judgement.decision {
+        _ if is_violated(judged) => "violated",
+        Decision::Proved => "proved",
+        Decision::Holds => "holds",
+        _ => "limit",
+    }
+}
+
+/// Whether a block is violated, or one inside of it.
+fn is_violated(judged: &Judged) -> bool {
+    matches!(judged.judgement.decision, Decision::Violated(_)) || !judged.inside.is_empty()
 }
 
 /// First and last access, and the first one of another thread.

@@ -5,10 +5,11 @@ use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
 use super::names::{Names, SourceLine, WIDEST_LINE, cut, wrapped};
 use super::table::{self, Mark, Row};
-use super::{Subject, block, off_path, pattern_meaning, totals};
+use super::{BlockReport, Subject, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::predict::{OffPathCounts, Refuted, Totals};
+use foretrace_analysis::serializability::Beyond;
 use foretrace_analysis::verdict::{Decision, Verdict};
 use foretrace_checker::Unseen;
 use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, VarId};
@@ -42,6 +43,7 @@ pub struct TextReport<'t> {
     names: Names<'t>,
     classes: Classes,
     whole_off_path: bool,
+    blocks: Option<(BlockReport<'t>, Beyond)>,
 }
 
 /// A class that can happen, and what stands for it.
@@ -51,7 +53,7 @@ impl<'t> TextReport<'t> {
     /// An empty report.
     pub fn new(subject: Subject<'t>) -> TextReport<'t> {
         let names = Names::new(subject.trace);
-        TextReport { subject, names, classes: Classes::default(), whole_off_path: false }
+        TextReport { subject, names, classes: Classes::default(), whole_off_path: false, blocks: None }
     }
 
     /// The same with the source lines of accesses.
@@ -62,6 +64,11 @@ impl<'t> TextReport<'t> {
     /// The same, with all classes that are off the path and their schedules.
     pub fn with_off_path(self, whole: bool) -> TextReport<'t> {
         TextReport { whole_off_path: whole, ..self }
+    }
+
+    /// Adds what was found of blocks.
+    pub fn set_blocks(&mut self, blocks: Option<(BlockReport<'t>, Beyond)>) {
+        self.blocks = blocks;
     }
 
     /// Adds a decision.
@@ -95,6 +102,9 @@ impl<'t> TextReport<'t> {
                 let classes = plural(count as u64, "class");
                 writeln!(out, "\n{HEAD}{classes} more {what}{HEAD:#} (--all shows them)")?;
             }
+        }
+        if let Some((report, beyond)) = &self.blocks {
+            report.write_beyond(beyond, out)?;
         }
         self.write_undecided(out)?;
         off_path::write(self.subject, &self.names, &self.classes, self.whole_off_path, out)?;

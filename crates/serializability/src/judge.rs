@@ -2,9 +2,11 @@
 
 use crate::accesses::Accesses;
 use crate::hunt::hunt;
+use crate::monitor::{Monitor, Watched};
 use crate::objects::{Objects, Users};
 use crate::order::Order;
 use crate::path::ViolationPath;
+use crate::question::{Question, Questioner};
 use crate::segment::{Range, Segment, Segments};
 use crate::shorten::shortened;
 use crate::start::Starts;
@@ -37,6 +39,8 @@ pub struct Choices {
     pub context_switches: Option<u32>,
     /// Time limit of one block.
     pub block_limit: Option<Duration>,
+    /// Most steps of the exploration of one block: unlike time, the same on every machine.
+    pub most_steps: Option<u64>,
 }
 
 impl Choices {
@@ -50,6 +54,7 @@ impl Choices {
             hunt: true,
             context_switches: None,
             block_limit: None,
+            most_steps: None,
         }
     }
 }
@@ -104,6 +109,8 @@ pub struct Judgement {
     pub start: Option<Range>,
     /// How much was explored.
     pub explored: Explored,
+    /// Whether a solver has decided what exploration left open.
+    pub by_solver: bool,
     /// How long it took.
     pub time: Duration,
 }
@@ -202,8 +209,13 @@ impl<'t> Judge<'t> {
 
     /// Judges a block. Violations of the blocks inside of it are not its own. `go_on` says whether the search may go on.
     pub fn judge(&self, block: usize, go_on: &dyn Fn() -> bool) -> Judgement {
+        self.judge_as(block, &self.choices, go_on)
+    }
+
+    /// Judges a block with other choices, in the same model and over the same segment.
+    pub fn judge_as(&self, block: usize, choices: &Choices, go_on: &dyn Fn() -> bool) -> Judgement {
         let begun = Instant::now();
-        let limit = self.choices.block_limit;
+        let limit = choices.block_limit;
         let in_time = || limit.is_none_or(|limit| begun.elapsed() < limit) && go_on();
         let segment = self.segment(block);
         let mut judgement = Judgement {
@@ -211,36 +223,37 @@ impl<'t> Judge<'t> {
             decision: Decision::Proved,
             start: None,
             explored: Explored::default(),
+            by_solver: false,
             time: Duration::ZERO,
             segment,
         };
         let has_own = self.segments().accesses_of(&self.blocks()[block]).len() > 1;
-        let proved = judgement.segment.is_proved && (self.choices.static_check || !has_own);
+        let proved = judgement.segment.is_proved && (choices.static_check || !has_own);
         if !proved {
-            self.search(block, &mut judgement, &in_time);
+            self.search(block, choices, &mut judgement, &in_time);
         }
         judgement.time = begun.elapsed();
         judgement
     }
 
-    fn search(&self, block: usize, judgement: &mut Judgement, go_on: &dyn Fn() -> bool) {
-        let range = match self.choices.segment {
+    fn search(&self, block: usize, choices: &Choices, judgement: &mut Judgement, go_on: &dyn Fn() -> bool) {
+        let range = match choices.segment {
             true if judgement.segment.is_proved => self.frontiers(block),
             true => Some(judgement.segment.range.clone()),
             false => None,
         };
         let range = range.unwrap_or_else(|| Range::whole(&self.structure));
         let mut start = self.starts().of(&range);
-        if !self.choices.segment {
+        if !choices.segment {
             start.upper.iter_mut().for_each(|upper| *upper = 0);
         }
         let mut likely = None;
-        if self.choices.hunt && self.choices.context_switches.is_none() {
+        if choices.hunt && choices.context_switches.is_none() {
             likely = self.likely(block, &judgement.segment, &range, go_on);
         }
         judgement.decision = match likely {
             Some(found) => self.checked(block, found),
-            None => self.explored(block, start, judgement, go_on),
+            None => self.explored((block, choices), start, judgement, go_on),
         };
     }
 
@@ -277,7 +290,7 @@ impl<'t> Judge<'t> {
 
     fn explored(
         &self,
-        block: usize,
+        (block, choices): (usize, &Choices),
         mut range: Range,
         judgement: &mut Judgement,
         go_on: &dyn Fn() -> bool,
@@ -290,7 +303,7 @@ impl<'t> Judge<'t> {
                 Err(event) => self.starts().without(&mut range, event),
                 Ok(start) => {
                     judgement.start = Some(range);
-                    let (found, tally, ended) = self.run(&start, go_on);
+                    let (found, tally, ended) = self.run(&start, choices, go_on);
                     judgement.explored =
                         Explored { interleavings: tally.executions, redundant: tally.redundant, steps: tally.steps };
                     return match (found, ended) {
@@ -307,20 +320,27 @@ impl<'t> Judge<'t> {
     }
 
     /// Explores from a state; the steps to a violation.
-    fn run(&self, start: &Stepper<'_>, go_on: &dyn Fn() -> bool) -> (Option<Vec<(usize, usize)>>, Tally, Ended) {
+    fn run(
+        &self,
+        start: &Stepper<'_>,
+        choices: &Choices,
+        go_on: &dyn Fn() -> bool,
+    ) -> (Option<Vec<(usize, usize)>>, Tally, Ended) {
         let mut found = None;
         if start.found() {
             return (Some(Vec::new()), Tally::default(), Ended::Stopped);
         }
-        let (tally, ended) = match self.choices.context_switches {
-            Some(switches) => bounded(start, switches, &mut |_| go_on(), &mut |state, steps| {
+        let most = choices.most_steps.unwrap_or(u64::MAX);
+        let mut go_on = |tally: &Tally| tally.steps < most && go_on();
+        let (tally, ended) = match choices.context_switches {
+            Some(switches) => bounded(start, switches, &mut go_on, &mut |state, steps| {
                 if state.found() {
                     found = Some(steps.to_vec());
                     return ControlFlow::Break(());
                 }
                 ControlFlow::Continue(())
             }),
-            None => explore(start, self.choices.reduction, &mut |_| go_on(), &mut |state, steps: &[Step]| {
+            None => explore(start, choices.reduction, &mut go_on, &mut |state, steps: &[Step]| {
                 if state.found() {
                     found = Some(steps.iter().map(|step| (step.thread, step.choice)).collect());
                     return ControlFlow::Break(());
@@ -353,6 +373,36 @@ impl<'t> Judge<'t> {
         }
     }
 
+    /// What a solver may be asked of a block in place of exploring it; `None` where that would be too much for one.
+    pub fn questions(&self, block: usize) -> Option<Vec<Question>> {
+        let questioner = Questioner { trace: self.trace, structure: &self.structure, accesses: &self.accesses };
+        questioner.of(&self.blocks()[block], &self.segment(block), &self.part(block))
+    }
+
+    /// The structure of the trace.
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// What is asked.
+    pub fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    /// The violation of a block that a schedule shows.
+    pub fn in_schedule(&self, block: usize, schedule: Vec<EventId>) -> Decision {
+        let vars = schedule.iter().filter_map(|event| self.trace.event(*event).op.var()).map(|var| var.0);
+        let watched = Watched::new(self.blocks()[block], self.part(block), vars);
+        let mut monitor = Monitor::new(&watched, self.trace.threads.len());
+        for (at, event) in schedule.iter().enumerate() {
+            monitor.see(self.trace, &self.accesses, &watched, *event);
+            if let Some(end) = monitor.found() {
+                return self.checked(block, Found { schedule: schedule[..=at].to_vec(), end });
+            }
+        }
+        Decision::Refused("the schedule holds no violation path".to_string())
+    }
+
     /// The violation of a block that the recorded order shows, with its path back to the block at `end`.
     pub fn in_recorded_order(&self, block: usize, end: EventId) -> Decision {
         let schedule = (0..=end.0).map(EventId).collect();
@@ -362,7 +412,15 @@ impl<'t> Judge<'t> {
     /// The judgement of a block whose decision is known, with its segment.
     pub fn known(&self, block: usize, decision: Decision) -> Judgement {
         let segment = self.segment(block);
-        Judgement { block, decision, segment, start: None, explored: Explored::default(), time: Duration::ZERO }
+        Judgement {
+            block,
+            decision,
+            segment,
+            start: None,
+            explored: Explored::default(),
+            by_solver: false,
+            time: Duration::ZERO,
+        }
     }
 
     /// Explores a range for a block and shows each end: the events that led there, the steps, whether a path was found.

@@ -13,17 +13,23 @@ mod judge;
 mod monitor;
 mod objects;
 mod observed;
+#[cfg(feature = "oracle")]
+pub mod oracle;
 mod order;
 mod path;
+mod question;
 mod segment;
 mod shorten;
 mod start;
 mod stepper;
+mod weight;
 
 pub use accesses::Accesses;
 pub use judge::{Choices, Decision, Explored, Judge, Judgement, Violation};
 pub use observed::{Observation, observed};
 pub use order::Order;
 pub use path::{Link, PathKind, ViolationPath};
+pub use question::Question;
 pub use segment::{Range, Segment};
 pub use stepper::{Context, Stepper};
+pub use weight::Weight;

@@ -1,135 +1,15 @@
 //! Against an exhaustive search over all prefixes of random small traces, by the definition of section II.D.
 
 use foretrace_index::Structure;
+use foretrace_serializability::oracle::truths;
 use foretrace_serializability::{Choices, Decision, Judge, Range};
 use foretrace_trace::strategies::{Shape, random_trace};
-use foretrace_trace::{Atomic, Block, Blocks, Data, EventId, Model, Observed, Semantics, State, Trace};
-use rustc_hash::FxHashSet;
+use foretrace_trace::{Atomic, Blocks, Data, EventId, Model, Observed, Trace};
 use std::collections::BTreeSet;
 
 /// How many random traces are tried; `FORETRACE_TRACES` says another number.
 fn count(usual: u64) -> u64 {
     std::env::var("FORETRACE_TRACES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}
-
-/// What exhaustive search finds of a block.
-#[derive(Default, Clone, Debug)]
-struct Truth {
-    /// Whether a path starts and ends in it, but not in one block inside of it.
-    violated: bool,
-    /// Events of other threads on such paths.
-    on_paths: u64,
-}
-
-/// A prefix: its state, and for each event the accesses that lead to it.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Prefix {
-    state: State,
-    reached: Vec<u64>,
-    done: u64,
-}
-
-struct Oracle<'t> {
-    trace: &'t Trace,
-    semantics: Semantics<'t>,
-    blocks: &'t Blocks,
-    truths: Vec<Truth>,
-}
-
-fn is_access(trace: &Trace, event: EventId) -> bool {
-    trace.event(event).op.var().is_some() && !trace.event(event).op.is_external()
-}
-
-impl Oracle<'_> {
-    fn search(&mut self) {
-        let nothing = vec![0; self.trace.events.len()];
-        let start = Prefix { state: self.semantics.initial(), reached: nothing, done: 0 };
-        let mut seen = FxHashSet::default();
-        let mut open = vec![start];
-        while let Some(prefix) = open.pop() {
-            if !seen.insert(prefix.clone()) {
-                continue;
-            }
-            let next: Vec<EventId> = self.semantics.next_events(&prefix.state).collect();
-            for event in next {
-                if self.semantics.enabled(&prefix.state, event).is_err() {
-                    continue;
-                }
-                let waiting = self.semantics.releasable(&prefix.state, event);
-                let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
-                for choice in choices {
-                    let mut longer = prefix.clone();
-                    if self.semantics.step(&mut longer.state, event, choice).is_ok() {
-                        self.add(&mut longer, event);
-                        open.push(longer);
-                    }
-                }
-            }
-        }
-    }
-
-    fn add(&mut self, prefix: &mut Prefix, event: EventId) {
-        if !is_access(self.trace, event) {
-            return;
-        }
-        let this = self.trace.event(event);
-        let mut reached = 0;
-        for (earlier, other) in self.trace.iter().filter(|(id, _)| prefix.done >> id.0 & 1 == 1) {
-            let conflict = other.op.var() == this.op.var() && (other.op.writes() || this.op.writes());
-            if other.thread == this.thread || conflict {
-                reached |= prefix.reached[earlier.index()] | 1 << earlier.0;
-            }
-        }
-        prefix.done |= 1 << event.0;
-        prefix.reached[event.index()] = reached;
-        for block in 0..self.truths.len() {
-            self.judge(block, prefix, event, reached);
-        }
-    }
-
-    fn judge(&mut self, block: usize, prefix: &Prefix, end: EventId, reached: u64) {
-        let whole = self.blocks.all()[block];
-        if !holds(self.trace, &whole, end) {
-            return;
-        }
-        let inside = |one: EventId, other: EventId| {
-            let around = |inner: &usize| self.blocks.around(*inner) == Some(block);
-            let mut inner = (0..self.blocks.all().len()).filter(around).map(|inner| self.blocks.all()[inner]);
-            inner.any(|inner| holds(self.trace, &inner, one) && holds(self.trace, &inner, other))
-        };
-        let events =
-            |mask: u64| (0..self.trace.events.len() as u32).map(EventId).filter(move |id| mask >> id.0 & 1 == 1);
-        let conflict = |one: EventId, other: EventId| {
-            let [one, other] = [one, other].map(|id| &self.trace.event(id).op);
-            one.var() == other.var() && (one.writes() || other.writes())
-        };
-        let outside = |event: &EventId| self.trace.event(*event).thread != whole.thread;
-        let up_to = |event: EventId| prefix.reached[event.index()] | 1 << event.0;
-        for back in events(reached).filter(outside).filter(|back| conflict(*back, end)) {
-            for via in events(up_to(back)).filter(outside) {
-                let own = events(up_to(via)).filter(outside).any(|out| {
-                    let leaves = |start: &EventId| holds(self.trace, &whole, *start) && conflict(*start, out);
-                    events(prefix.reached[out.index()]).filter(leaves).any(|start| !inside(start, end))
-                });
-                if own {
-                    self.truths[block].violated = true;
-                    self.truths[block].on_paths |= 1 << via.0;
-                }
-            }
-        }
-    }
-}
-
-fn holds(trace: &Trace, block: &Block, event: EventId) -> bool {
-    block.holds(trace.event(event).thread, event, event)
-}
-
-fn truths(trace: &Trace, observed: &Observed, blocks: &Blocks, model: Model) -> Vec<Truth> {
-    let semantics = Semantics::new(trace, observed, model).expect("the trace has what the model needs");
-    let truths = vec![Truth::default(); blocks.all().len()];
-    let mut oracle = Oracle { trace, semantics, blocks, truths };
-    oracle.search();
-    oracle.truths
 }
 
 /// The models that a trace's data allows.
@@ -168,7 +48,7 @@ fn verdicts_are_those_of_exhaustive_search() {
     for seed in 0..count(250) {
         let (trace, observed, blocks) = case(seed);
         for model in models(&trace) {
-            let truths = truths(&trace, &observed, &blocks, model);
+            let truths = truths(&trace, &observed, &blocks, model).expect("fits");
             for choices in variants(model) {
                 let judge = Judge::new(&trace, &observed, &blocks, &|_| true, choices.clone()).expect("fits");
                 for (block, truth) in truths.iter().enumerate() {
@@ -206,7 +86,7 @@ fn paths_stay_inside_the_segment() {
         let structure = Structure::new(&trace);
         for model in models(&trace) {
             let judge = Judge::new(&trace, &observed, &blocks, &|_| true, Choices::new(model)).expect("fits");
-            for (block, truth) in truths(&trace, &observed, &blocks, model).iter().enumerate() {
+            for (block, truth) in truths(&trace, &observed, &blocks, model).expect("fits").iter().enumerate() {
                 let segment = judge.segment(block);
                 for event in (0..trace.events.len() as u32).map(EventId).filter(|id| truth.on_paths >> id.0 & 1 == 1) {
                     let thread = trace.event(event).thread.index();

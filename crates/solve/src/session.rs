@@ -6,7 +6,7 @@ use super::propagated::Propagated;
 use super::sat::Sat;
 use crate::Order;
 use crate::limit::Limit;
-use foretrace_encodings::{Encoder, Facts, Query, Rule, Rules};
+use foretrace_encodings::{Encoder, Facts, Paths, Query, Rule, Rules};
 use foretrace_trace::{EventId, Pattern, TermId, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,6 +118,8 @@ enum Wanted<'q> {
     Any(EventId, &'q [EventId], EventId),
     /// A prefix that breaks one of these orders, each (earlier, later).
     Broken(&'q [(EventId, EventId)]),
+    /// A violation path, and its end where that is part of a step of several events.
+    Paths(&'q Paths, Option<EventId>),
 }
 
 impl Wanted<'_> {
@@ -133,6 +135,7 @@ impl Wanted<'_> {
             Wanted::Interruption(triple, guarded) => encoder.query_interruption_while(triple, guarded, go_on),
             Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
             Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
+            Wanted::Paths(paths, last) => encoder.query_paths_while(paths, last, go_on),
         }
     }
 }
@@ -229,6 +232,12 @@ impl<'a> Session<'a> {
     /// the earlier one before it.
     pub fn decide_orders(&mut self, orders: &[(EventId, EventId)], limits: Limits<'_>) -> Answer {
         self.decide_wanted(Wanted::Broken(orders), limits)
+    }
+
+    /// Decides whether some prefix holds one of these violation paths; `last` is the path's end where that is part of a step of
+    /// several events. What was asserted for one question stays, but constrains no other.
+    pub fn decide_paths(&mut self, paths: &Paths, last: Option<EventId>, limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::Paths(paths, last), limits)
     }
 
     /// From now on every prefix that holds the later event is known to hold the earlier one before it.

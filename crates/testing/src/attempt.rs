@@ -10,6 +10,8 @@ pub enum Kind {
     Observed,
     /// It can happen, as a checker has found.
     Proved,
+    /// A whole block is violated, as a checker has found, in a way that no triple shows.
+    Block,
     /// It can happen up to the remote access; what follows is open.
     AfterRemote,
     /// Locks and other synchronisation allow it; the values of the recorded run do not.
@@ -22,14 +24,22 @@ pub enum Kind {
 
 impl Kind {
     /// All, in the order of how much is known.
-    pub const ALL: [Kind; 6] =
-        [Kind::Observed, Kind::Proved, Kind::AfterRemote, Kind::BeforeRemote, Kind::Undecided, Kind::CutPoint];
+    pub const ALL: [Kind; 7] = [
+        Kind::Observed,
+        Kind::Proved,
+        Kind::Block,
+        Kind::AfterRemote,
+        Kind::BeforeRemote,
+        Kind::Undecided,
+        Kind::CutPoint,
+    ];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Observed => "observed",
             Kind::Proved => "proved",
+            Kind::Block => "block",
             Kind::AfterRemote => "after-remote",
             Kind::BeforeRemote => "before-remote",
             Kind::Undecided => "undecided",
@@ -51,6 +61,17 @@ pub struct Access {
     pub text: Option<String>,
 }
 
+/// A path of conflicts and program order that leaves a block and comes back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cycle {
+    /// Its accesses, and what each does.
+    pub path: Vec<(Access, String)>,
+    /// The thread of the block.
+    pub thread: String,
+    /// The first other thread on the path.
+    pub other: String,
+}
+
 /// A schedule to try.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
@@ -62,8 +83,10 @@ pub struct Attempt {
     pub variable: String,
     /// What the three accesses do.
     pub pattern: Pattern,
-    /// First, remote and second.
+    /// First, remote and second; of a block the path's ends, and what comes right after it leaves the block.
     pub accesses: [Access; 3],
+    /// The violation path of a block, where that is what the schedule shows.
+    pub cycle: Option<Cycle>,
     /// The file with the schedule.
     pub witness: PathBuf,
     /// The folder of the recording that it comes from.

@@ -575,6 +575,9 @@ impl<'s> Campaign<'s> {
                 break;
             }
             let attempt = &found.shown[at].attempt;
+            if attempt.cycle.is_some() {
+                continue; // without its schedule it has no order to keep
+            }
             Shortened::read(&attempt.witness)?.without_schedule().write(&file)?;
             let plan = plan_of(&file, &attempt.recording)?;
             if self.replays(&plan, CERTAIN as u32, &found.failure)? as usize == CERTAIN {

@@ -129,7 +129,9 @@ impl Shortened {
             down.insert(later - 1, moved);
             shorter.push(with(down));
         }
-        shorter.retain(|next| next.turns.len() < self.turns.len());
+        // Of a block nothing is left to aim at without a schedule.
+        let is_block = self.head["kind"] == "block";
+        shorter.retain(|next| next.turns.len() < self.turns.len() && !(is_block && next.turns.is_empty()));
         shorter.sort_by_key(Shortened::turns);
         shorter
     }

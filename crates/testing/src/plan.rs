@@ -95,7 +95,7 @@ impl Plan {
         let brought = match gain {
             Gain::New => 1.0,
             Gain::Known => 0.3,
-            Gain::Reached if attempt.kind == Kind::Proved => 0.05,
+            Gain::Reached if matches!(attempt.kind, Kind::Proved | Kind::Block) => 0.05,
             Gain::Reached => 0.15,
             Gain::Nothing => 0.0,
         };
@@ -127,7 +127,7 @@ impl Plan {
 fn likelihood(kind: Kind) -> f64 {
     match kind {
         Kind::Observed => 0.5,
-        Kind::Proved | Kind::AfterRemote => 0.0,
+        Kind::Proved | Kind::Block | Kind::AfterRemote => 0.0,
         Kind::BeforeRemote => -0.02,
         Kind::Undecided => -0.1,
         Kind::CutPoint => -0.15,
@@ -156,6 +156,7 @@ mod tests {
             variable,
             pattern: Pattern::Rww,
             accesses,
+            cycle: None,
             witness,
             recording,
             seed: 0,

@@ -1,5 +1,7 @@
 //! From a recording to attempts: its trace is made, the solver decides the candidates, and each class gives one schedule.
 
+mod blocks;
+
 use super::attempt::{Access, Attempt, Kind};
 use super::settings::{Predict, Settings, TestError};
 use foretrace_analysis::blocks::NamedBlocks;
@@ -120,6 +122,7 @@ fn attempts_of(
     let name = file.display().to_string();
     let subject = Subject { file: &name, trace: &trace, transactions: &transactions, options: &options };
     let mut best = Best { subject, classes: IndexMap::default() };
+    let begun = Instant::now();
     if settings.predict != Predict::CutPoints {
         let predicted = predict(&trace, &observed, &transactions, &options, &settings.stop, &mut best);
         predicted.map_err(|error| TestError::Analysis(format!("{error:#}")))?;
@@ -138,6 +141,9 @@ fn attempts_of(
     let mut predicted = Predicted { size, ..Predicted::default() };
     writer.write_points(&points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
     writer.write(decided, &mut predicted)?;
+    if settings.predict != Predict::CutPoints {
+        predicted.attempts.extend(writer.blocks(&observed, begun + limit, &settings.stop)?);
+    }
     Ok(predicted)
 }
 
@@ -302,6 +308,7 @@ impl<'t> Writer<'t> {
             variable: variable.to_string(),
             pattern: decision.pattern,
             accesses,
+            cycle: None,
             witness: file,
             recording: self.recording.clone(),
             seed: self.seed,

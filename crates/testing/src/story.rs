@@ -1,6 +1,6 @@
 //! What happened in a run that failed, in a few lines: which thread was interrupted where, what the accesses saw, what was lost.
 
-use super::attempt::{Access, Attempt};
+use super::attempt::{Access, Attempt, Cycle};
 use foretrace_harness::Event;
 use foretrace_trace::Pattern;
 
@@ -10,6 +10,10 @@ const WIDEST_TEXT: usize = 48;
 /// The variable and who meets there, as a headline.
 pub fn title(attempt: &Attempt) -> String {
     let (first, remote) = attempt.functions();
+    if attempt.cycle.is_some() {
+        let who = if first.is_empty() { String::new() } else { format!(", `{}` is not atomic", short(first)) };
+        return format!("a block is interrupted between uses of {}{who}", folded(&attempt.variable, 60));
+    }
     let what = match attempt.pattern {
         Pattern::Rww => "lost update",
         Pattern::Rwr => "two reads see different values",
@@ -28,7 +32,14 @@ pub fn title(attempt: &Attempt) -> String {
 /// The lines, by what the three accesses saw where that is known.
 pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String> {
     let of = |role: usize| seen.and_then(|seen| seen[role].as_ref());
-    let cells: Vec<[String; 4]> = (0..3).map(|role| cells(attempt, role, of(role))).collect();
+    let plain = |access: &Access| access.text.as_deref().map(one_line).unwrap_or_default();
+    let cells: Vec<[String; 4]> = match &attempt.cycle {
+        None => (0..3).map(|role| cells(attempt, role, of(role))).collect(),
+        Some(Cycle { path, .. }) => path
+            .iter()
+            .map(|(access, act)| [access.thread.clone(), folded(act, 40), access.place.clone(), plain(access)])
+            .collect(),
+    };
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     let row = |cells: &[String; 4]| {
@@ -37,7 +48,14 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
         line.trim_end().to_string()
     };
     let mut lines: Vec<String> = cells.iter().map(row).collect();
-    lines.push(meaning(attempt, [of(0), of(1), of(2)]));
+    lines.push(match &attempt.cycle {
+        None => meaning(attempt, [of(0), of(1), of(2)]),
+        Some(Cycle { thread, other, .. }) => format!(
+            "torn: {} comes between what {} does in one block; in no order of whole blocks does that happen",
+            number(other),
+            number(thread)
+        ),
+    });
     lines
 }
 
@@ -55,9 +73,13 @@ fn writes(pattern: Pattern, role: usize) -> bool {
 
 fn cells(attempt: &Attempt, role: usize, event: Option<&Event>) -> [String; 4] {
     let Access { thread, place, text, .. } = &attempt.accesses[role];
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = text.as_deref().map(|text| folded(&plain(text), WIDEST_TEXT)).unwrap_or_default();
+    let text = text.as_deref().map(one_line).unwrap_or_default();
     [thread.clone(), act(attempt.pattern, role, event), place.clone(), text]
+}
+
+/// A line of source without the blanks around and in it.
+fn one_line(text: &str) -> String {
+    folded(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDEST_TEXT)
 }
 
 fn act(pattern: Pattern, role: usize, event: Option<&Event>) -> String {

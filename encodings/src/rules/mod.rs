@@ -5,12 +5,14 @@ mod guards;
 mod implied;
 mod locks;
 mod once;
+mod path;
 mod program_order;
 mod reads_from;
 mod semaphores;
 mod violation;
 
 pub(crate) use implied::KnownValues;
+pub use path::Paths;
 pub use violation::Query;
 
 use foretrace_trace::{Feasibility, Model, Question};

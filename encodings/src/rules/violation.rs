@@ -121,7 +121,7 @@ impl Encoder<'_> {
     }
 
     /// The query with these goals and whatever they bring in, about prefixes that end at `last` where it is said.
-    fn whole(
+    pub(super) fn whole(
         &mut self,
         (triple, pattern): (Triple, Option<Pattern>),
         mut goals: Vec<TermId>,

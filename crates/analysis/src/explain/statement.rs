@@ -157,6 +157,8 @@ pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) 
             Origin::OwnSignal { one, other } => Statement::OwnSignal { one, other },
             Origin::Counted(event) => Statement::Counted(event),
             Origin::OwnToken { one, other } => Statement::OwnToken { one, other },
+            // What a path needs belongs to the question, as the order of a triple's accesses does.
+            Origin::OnPath(_) => continue,
         };
         let list = if statement.is_plain_order() { &mut orders } else { &mut others };
         list.push((statement, vec![*origin]));

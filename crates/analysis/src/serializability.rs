@@ -1,0 +1,310 @@
+//! Whole blocks, decided in turn by the static check, by schedules that are likely to show a violation, by exploring the segment for
+//! so many steps, by the solver, and by exploring to the end.
+//!
+//! The solver and the exploration answer the same question, so each stands in where the other comes to its limit: exploration where
+//! few interleavings differ, the solver where many do or a segment begins far above its block.
+//!
+//! What the recorded order itself violates is known before: that takes one pass ([`foretrace_serializability::observed`]).
+
+use crate::linearize::in_order;
+use foretrace_encodings::{Facts, Paths, Reads, Rules, constant_reads_while};
+use foretrace_index::MustHappenBefore;
+use foretrace_serializability::{Choices, Decision, Explored, Judge, Judgement, PathKind, Question, observed};
+use foretrace_solve::{Answer, Limits, Order, Session};
+use foretrace_trace::{
+    BlockKind, Blocks, EventId, Feasibility, Independence, NameId, Observed, Question as Asked, Trace, Value, VarId,
+};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Steps of exploration before the solver is asked.
+const STEPS_BEFORE_SOLVER: u64 = 5_000;
+
+/// A session begins again when it has this many times the events that its first question needed.
+const GROWTH: usize = 4;
+
+/// Who decides what the static check and likely schedules leave open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Method {
+    /// Exploration for a while, then the solver, then exploration to the end.
+    #[default]
+    Both,
+    /// Exploration alone.
+    Explore,
+    /// The solver alone, not even likely schedules.
+    Solve,
+}
+
+/// What bounds the decisions.
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
+    /// Time of one block.
+    pub of_block: Option<Duration>,
+    /// When all must be over.
+    pub deadline: Option<Instant>,
+    /// Steps of the exploration of one block, and steps of its questions to the solver: unlike time, the same on every machine.
+    pub work: Option<(u64, u32)>,
+    /// Set when the user stops the run.
+    pub stop: &'a AtomicBool,
+}
+
+/// Decides blocks of one trace.
+pub struct BlockJudge<'a> {
+    trace: &'a Trace,
+    observed: &'a Observed,
+    judge: Judge<'a>,
+    clocks: MustHappenBefore,
+    /// Found when the solver is first asked.
+    constants: OnceCell<FxHashMap<EventId, Value>>,
+    rules: Rules,
+    choices: Choices,
+    method: Method,
+}
+
+impl<'a> BlockJudge<'a> {
+    /// Decides the blocks of `judge` by this method.
+    pub fn new(trace: &'a Trace, observed: &'a Observed, judge: Judge<'a>, method: Method) -> BlockJudge<'a> {
+        let choices = judge.choices().clone();
+        let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
+        let rules = Rules::of(Asked { model: choices.model, feasibility, independence });
+        let clocks = MustHappenBefore::new(trace, judge.structure());
+        let constants = OnceCell::new();
+        BlockJudge { trace, observed, judge, clocks, constants, rules, choices, method }
+    }
+
+    /// What judges without a solver.
+    pub fn judge(&self) -> &Judge<'a> {
+        &self.judge
+    }
+
+    /// A solver for blocks, which keeps what it learns from one to the next.
+    pub fn solver(&self) -> BlockSolver<'_> {
+        let BlockJudge { trace, observed, clocks, .. } = self;
+        let facts = Facts { trace, structure: self.judge.structure(), observed, clocks };
+        BlockSolver { facts, rules: &self.rules, constants: &self.constants, session: None, begun_with: 0 }
+    }
+
+    /// Decides a block.
+    pub fn decide(&self, block: usize, solver: &mut BlockSolver<'_>, bounds: &Bounds<'_>) -> Judgement {
+        let begun = Instant::now();
+        let limits = bounds.of_block(begun);
+        let may_go_on = || limits.reached().is_none();
+        let explore = |most_steps: Option<u64>, hunt: bool| {
+            let choices = Choices { most_steps, hunt: hunt && self.choices.hunt, ..self.choices.clone() };
+            self.judge.judge_as(block, &choices, &may_go_on)
+        };
+        let most = bounds.work.map(|(steps, _)| steps);
+        let is_bounded = self.choices.context_switches.is_some();
+        let mut judgement = match self.method {
+            Method::Explore => return explore(most, true),
+            Method::Both if is_bounded => return explore(most, true),
+            Method::Solve => explore(Some(0), false),
+            Method::Both => explore(Some(most.map_or(STEPS_BEFORE_SOLVER, |most| most.min(STEPS_BEFORE_SOLVER))), true),
+        };
+        if matches!(judgement.decision, Decision::Limit) && may_go_on() {
+            let work = bounds.work.map(|(_, work)| work);
+            if let Some(decision) = solver.decide(&self.judge, block, Limits { work, ..limits }) {
+                judgement.decision = decision;
+                judgement.by_solver = true;
+            }
+        }
+        let wants_more = most.is_none_or(|most| most > STEPS_BEFORE_SOLVER);
+        if matches!(judgement.decision, Decision::Limit) && self.method == Method::Both && may_go_on() && wants_more {
+            let first = judgement.explored;
+            judgement = explore(most, false);
+            judgement.explored = added(judgement.explored, first);
+        }
+        judgement.time = begun.elapsed();
+        judgement
+    }
+}
+
+impl<'a> Bounds<'a> {
+    fn of_block(&self, begun: Instant) -> Limits<'a> {
+        let own = self.of_block.and_then(|limit| begun.checked_add(limit));
+        let deadline = [own, self.deadline].into_iter().flatten().min();
+        let timeout = self.of_block.unwrap_or(Duration::from_secs(24 * 3600));
+        Limits { timeout, deadline, work: None, stop: self.stop }
+    }
+}
+
+/// A solver for blocks of one trace.
+pub struct BlockSolver<'a> {
+    facts: Facts<'a>,
+    rules: &'a Rules,
+    constants: &'a OnceCell<FxHashMap<EventId, Value>>,
+    session: Option<Session<'a>>,
+    begun_with: usize,
+}
+
+impl BlockSolver<'_> {
+    /// What the solver says of a block; `None` where it says nothing within its limits, or the question would be too large.
+    fn decide(&mut self, judge: &Judge<'_>, block: usize, limits: Limits<'_>) -> Option<Decision> {
+        for question in judge.questions(block)? {
+            match self.ask(question, limits) {
+                Answer::Feasible(assignment) => {
+                    return Some(judge.in_schedule(block, in_order(self.facts, &assignment.order)));
+                }
+                Answer::Infeasible { .. } => {}
+                Answer::Unknown(_) => return None,
+            }
+        }
+        Some(Decision::Holds)
+    }
+
+    fn ask(&mut self, question: Question, limits: Limits<'_>) -> Answer {
+        let Question { starts, through, ends, last } = question;
+        let (facts, rules) = (self.facts, self.rules);
+        let constants = self.constants.get_or_init(|| match rules.reads == Reads::Latest {
+            true => constant_reads_while(facts, &mut || limits.reached().is_none()),
+            false => FxHashMap::default(),
+        });
+        let session = self.session.get_or_insert_with(|| Session::new(facts, rules.clone(), constants, Order::Auto, 0));
+        let answer = session.decide_paths(&Paths { starts, through, ends }, last, limits);
+        let (size, usable) = (session.encoder().cone_size(), session.is_usable());
+        if self.begun_with == 0 {
+            self.begun_with = size;
+        }
+        if !usable || size > GROWTH * self.begun_with {
+            self.session = None;
+            self.begun_with = 0;
+        }
+        answer
+    }
+}
+
+/// Blocks of a trace to be decided.
+pub struct AskedBlocks<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// What the run showed.
+    pub observed: &'a Observed,
+    /// Its blocks.
+    pub blocks: &'a Blocks,
+    /// Which variables count.
+    pub wanted: &'a dyn Fn(VarId) -> bool,
+    /// How they are judged.
+    pub choices: Choices,
+    /// By whom.
+    pub method: Method,
+    /// Whether only what the recorded order itself shows is wanted.
+    pub observed_only: bool,
+}
+
+/// Takes what is found of each block, and whether the recorded order shows it.
+pub type Judged<'f> = dyn FnMut(&Judge<'_>, Judgement, bool) -> anyhow::Result<()> + 'f;
+
+/// Decides every block, in order.
+///
+/// # Errors
+/// Where the trace knows too little for the model, a schedule that was found does not pass the checker, or what `judged` says.
+pub fn decide_blocks(asked: &AskedBlocks<'_>, bounds: &Bounds<'_>, judged: &mut Judged<'_>) -> anyhow::Result<()> {
+    let all: Vec<usize> = (0..asked.blocks.all().len()).collect();
+    decide_these(asked, &mut |_, _| true, &all, bounds, judged)
+}
+
+fn decide_these(
+    asked: &AskedBlocks<'_>,
+    is_wanted: &mut dyn FnMut(usize, Option<&Judgement>) -> bool,
+    blocks: &[usize],
+    bounds: &Bounds<'_>,
+    judged: &mut Judged<'_>,
+) -> anyhow::Result<()> {
+    let AskedBlocks { trace, observed: run, wanted, .. } = *asked;
+    let shown: FxHashMap<usize, EventId> =
+        observed(trace, asked.blocks, wanted).into_iter().map(|one| (one.block, one.end)).collect();
+    let judge = Judge::new(trace, run, asked.blocks, wanted, asked.choices.clone())?;
+    let all = BlockJudge::new(trace, run, judge, asked.method);
+    let mut solver = all.solver();
+    for block in blocks.iter().copied() {
+        if !is_wanted(block, None) {
+            continue;
+        }
+        let end = shown.get(&block);
+        let decision = end.map(|end| all.judge.in_recorded_order(block, *end));
+        let judgement = match decision.filter(|decision| matches!(decision, Decision::Violated(_))) {
+            Some(decision) => all.judge.known(block, decision),
+            None if asked.observed_only => all.judge.known(block, Decision::Holds),
+            None => all.decide(block, &mut solver, bounds),
+        };
+        if let Decision::Refused(reason) = &judgement.decision {
+            anyhow::bail!("internal error: the schedule found for block {block} fails the check: {reason}");
+        }
+        is_wanted(block, Some(&judgement));
+        judged(&all.judge, judgement, end.is_some())?;
+    }
+    Ok(())
+}
+
+/// What was looked at besides triples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Beyond {
+    /// Blocks there are, but for whole threads where nobody asked for those.
+    pub blocks: u64,
+    /// Blocks that were judged.
+    pub judged: u64,
+    /// Of those, blocks that were not decided.
+    pub undecided: u64,
+}
+
+/// Looks for violations that no triple shows, at a cost that is bounded and the same on every machine: of each place in the program a few
+/// blocks, each with little work; a place is done at its first such violation. Whole threads are left out where `with_threads` is off.
+/// `judged` gets the violations alone.
+///
+/// # Errors
+/// Those of [`decide_blocks`].
+pub fn beyond_triples(
+    asked: &AskedBlocks<'_>,
+    with_threads: bool,
+    bounds: &Bounds<'_>,
+    judged: &mut Judged<'_>,
+) -> anyhow::Result<Beyond> {
+    const MOST_OF_PLACE: u32 = 8;
+    const MOST_BLOCKS: u64 = 400;
+    const WORK: (u64, u32) = (2_000, 5_000);
+    let all = asked.blocks.all();
+    let blocks: Vec<usize> =
+        (0..all.len()).filter(|block| with_threads || all[*block].kind != BlockKind::Thread).collect();
+    let mut found = Beyond { blocks: blocks.len() as u64, ..Beyond::default() };
+    let counts = Cell::new((0u64, 0u64));
+    type Place = (BlockKind, Option<NameId>, Option<NameId>);
+    let mut places: FxHashMap<Place, u32> = FxHashMap::default();
+    let stopped = || {
+        let is_late = bounds.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        is_late || bounds.stop.load(Ordering::Relaxed)
+    };
+    let mut is_wanted = |block: usize, judgement: Option<&Judgement>| {
+        let one = &all[block];
+        let tried = places.entry((one.kind, one.label, asked.trace.event(one.first).loc)).or_default();
+        let Some(judgement) = judgement else {
+            return *tried < MOST_OF_PLACE && counts.get().0 < MOST_BLOCKS && !stopped();
+        };
+        let (judged, undecided) = counts.get();
+        counts.set((judged + 1, undecided + u64::from(matches!(judgement.decision, Decision::Limit))));
+        *tried += if is_beyond(judgement) { MOST_OF_PLACE } else { 1 };
+        true
+    };
+    let bounds = Bounds { work: Some(WORK), ..*bounds };
+    decide_these(asked, &mut is_wanted, &blocks, &bounds, &mut |judge, judgement, observed| {
+        // How long it took would make two reports of the same input differ.
+        let judgement = Judgement { time: Duration::ZERO, ..judgement };
+        if is_beyond(&judgement) { judged(judge, judgement, observed) } else { Ok(()) }
+    })?;
+    (found.judged, found.undecided) = counts.get();
+    Ok(found)
+}
+
+/// Whether a block is violated in a way that no triple shows.
+fn is_beyond(judgement: &Judgement) -> bool {
+    matches!(&judgement.decision, Decision::Violated(violation) if violation.path.kind() != PathKind::Triple)
+}
+
+fn added(one: Explored, other: Explored) -> Explored {
+    Explored {
+        interleavings: one.interleavings + other.interleavings,
+        redundant: one.redundant + other.redundant,
+        steps: one.steps + other.steps,
+    }
+}

@@ -1,0 +1,78 @@
+//! How much a violation matters: whether another order of its conflicts would make a difference.
+
+use crate::judge::Violation;
+use crate::path::Link;
+use foretrace_trace::{EventId, Op, Trace, Value, VarId};
+use rustc_hash::FxHashMap;
+
+/// How much the conflicts of a violation path matter; the gravest first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Weight {
+    /// Each of them makes a difference, as far as values are known.
+    Full,
+    /// Some are harmless: without them there would be no path.
+    Partial,
+    /// All are harmless.
+    None,
+}
+
+/// What a variable held just before an access and right after it, where that is known.
+type Around = (Option<Value>, Option<Value>);
+
+impl Violation {
+    /// How much the violation matters. A conflict is harmless where its variable is benign, or where the values of the schedule
+    /// make the order irrelevant: guarded independence (C. Wang, R. Limaye, M. Ganai and A. Gupta, "Trace-based symbolic analysis for
+    /// atomicity violations", TACAS 2010, Definition 2).
+    pub fn weight(&self, trace: &Trace, is_benign: &dyn Fn(VarId) -> bool) -> Weight {
+        let values = self.values(trace);
+        let pairs = self.path.events.windows(2).zip(&self.path.links);
+        let conflicts = pairs.filter_map(|(pair, link)| match link {
+            Link::Conflict(var) => Some((pair[0], pair[1], *var)),
+            Link::ProgramOrder => None,
+        });
+        let (mut harmless, mut all) = (0, 0);
+        for (earlier, later, var) in conflicts {
+            all += 1;
+            harmless += usize::from(is_benign(var) || is_independent(trace, &values, earlier, later));
+        }
+        match harmless {
+            0 => Weight::Full,
+            _ if harmless < all => Weight::Partial,
+            _ => Weight::None,
+        }
+    }
+
+    /// What the accesses of the path found and left.
+    fn values(&self, trace: &Trace) -> FxHashMap<EventId, Around> {
+        let mut memory: FxHashMap<VarId, Option<Value>> = FxHashMap::default();
+        let mut values = FxHashMap::default();
+        for step in &self.run.steps {
+            let op = &trace.event(step.event).op;
+            let Some(var) = op.var() else { continue };
+            let held = memory.entry(var).or_insert_with(|| trace.vars[var.index()].init.clone());
+            let before = step.read.clone().or_else(|| held.clone());
+            let after = if op.writes() { step.written.clone() } else { before.clone() };
+            *held = after.clone();
+            if self.path.events.contains(&step.event) {
+                values.insert(step.event, (before, after));
+            }
+        }
+        values
+    }
+}
+
+/// Whether the values make the order of two accesses irrelevant.
+fn is_independent(trace: &Trace, values: &FxHashMap<EventId, Around>, earlier: EventId, later: EventId) -> bool {
+    let (Some(earlier_values), Some(later_values)) = (values.get(&earlier), values.get(&later)) else { return false };
+    let ops = [earlier, later].map(|event| &trace.event(event).op);
+    if ops.iter().any(|op| matches!(op, Op::Rmw { .. })) {
+        return false;
+    }
+    let same = |one: &Option<Value>, other: &Option<Value>| one.is_some() && one == other;
+    match ops.map(Op::writes) {
+        [false, true] => same(&earlier_values.0, &later_values.1),
+        [true, false] => same(&earlier_values.0, &earlier_values.1),
+        [true, true] => same(&earlier_values.1, &later_values.1),
+        [false, false] => true,
+    }
+}
