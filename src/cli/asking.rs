@@ -1,4 +1,4 @@
-//! What several commands ask of a trace: the choices of options, and whether they fit each other and the trace.
+//! Options that several commands share, and whether they fit each other and the trace.
 
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{Choice, one_of, seconds};
@@ -19,7 +19,7 @@ pub struct QuestionArgs {
     #[arg(long, value_parser = one_of(MODELS))]
     model: Option<Model>,
 
-    /// Whether the violation may end the run
+    /// Whether the run may end with the violation
     #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
     feasibility: Feasibility,
 
@@ -64,7 +64,7 @@ pub struct TimeLimits {
     #[arg(long, alias = "timeout", value_name = "SECS", default_value = "30", value_parser = seconds)]
     pub query_timeout: Duration,
 
-    /// Time limit of the whole run, from its start: what was decided by then is reported, and the exit code is 3
+    /// Time limit of the whole run, from its start: the report has what was decided by then, and the exit code is 3
     #[arg(long, alias = "budget", value_name = "SECS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 }
@@ -80,7 +80,7 @@ impl TimeLimits {
 /// How long a command that asks no solver may take.
 #[derive(clap::Args)]
 pub struct TimeLimit {
-    /// Time limit of the command, from its start; where it is reached the exit code is 3
+    /// Time limit of the command, from its start; if it is reached, the exit code is 3
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 }
@@ -101,15 +101,15 @@ pub fn ended_early(doing: &str) -> Outcome {
 
 /// The values of `--model`.
 pub const MODELS: &[Choice<Model>] = &[
-    ("cam", "anything, and no guard is looked at: many false alarms", Model::Cam),
-    ("ctp", "what was written last; guards must hold (needs expressions)", Model::Ctp),
+    ("cam", "any value, and guards need not hold: many false alarms", Model::Cam),
+    ("ctp", "the value written last; guards must hold (needs expressions)", Model::Ctp),
     ("mcm", "the recorded value (needs values)", Model::Mcm),
-    ("avp", "what the same write wrote as in the recorded order", Model::Avp),
+    ("avp", "the value of the same write as in the recorded order", Model::Avp),
 ];
 
 /// The values of `--feasibility`.
 pub const FEASIBILITIES: &[Choice<Feasibility>] = &[
-    ("prefix", "it may: nothing is asked of what comes after", Feasibility::Prefix),
+    ("prefix", "it may: later events do not matter", Feasibility::Prefix),
     ("complete", "it may not: all recorded events must happen", Feasibility::Complete),
 ];
 

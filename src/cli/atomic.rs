@@ -1,4 +1,4 @@
-//! What is meant to be atomic, as all commands ask for it; and the trace of a recording that has it.
+//! The option `--atomic` of all commands, and the trace of a recording that has the chosen blocks.
 
 use super::trace::{Or, Walking, walk_to};
 use super::{files, say};
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 pub struct AtomicArgs {
     /// What is meant to be atomic
     ///
-    /// Functions, loops and `auto` need a recording, or a trace that was made of one with the same choice.
+    /// Functions, loops and `auto` need a recording, or a trace of a recording that was made with the same choice.
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = ChosenParser)]
     atomic: Chosen,
 
-    /// Take functions of such names for the program's own, though a library has them: they become blocks, too
+    /// Treat library functions whose names fit this pattern as the program's own: they become blocks, too
     #[arg(long, value_name = "PATTERN")]
     include: Option<String>,
 }
@@ -45,12 +45,12 @@ impl fmt::Display for Chosen {
 const CHOICES: &[(&str, &str)] = &[
     (
         "auto",
-        "marks, where there are any; else all of the program's functions, turns of loops, critical sections and threads",
+        "marks, if there are any; else all of the program's functions, turns of loops, critical sections and threads",
     ),
     ("marked", "what FORETRACE_ATOMIC_BEGIN and _END enclose, or what stands between begin and end"),
     ("sections", "each outermost critical section; a wait ends one"),
-    ("functions", "each outermost call of a function below the thread's own; functions=PATTERN: of such a name"),
-    ("inner-functions", "each innermost call of a function; inner-functions=PATTERN: of such a name"),
+    ("functions", "each outermost call of a function below the thread's own; functions=PATTERN: with a matching name"),
+    ("inner-functions", "each innermost call of a function; inner-functions=PATTERN: with a matching name"),
     ("loops", "each turn of a loop"),
     ("operations", "each operation on a concurrent object, from call to return"),
     ("threads", "each thread as a whole"),

@@ -10,13 +10,13 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// Builds, tests or runs a Rust program for `foretrace record`, in place of cargo
 ///
-/// Understands what `cargo build`, `test`, `run` and `bench` understand, on the stable toolchain. The crate and all that it
-/// depends on are built for recording; build scripts and procedural macros are not. The results lie in a folder of
-/// their own, target/foretrace, and behave as before. What is optimised (--release) is so after accesses were marked.
+/// Takes the options of `cargo build`, `test`, `run` and `bench`, on the stable toolchain. Builds the crate and all that it
+/// depends on for recording, but not build scripts and procedural macros. The results go to the folder target/foretrace, and
+/// behave as before. Optimisation (--release) comes after accesses were marked.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub struct Args {
-    /// As for cargo; `cargo build --help` lists them
+    /// Options of cargo; `cargo build --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
 }

@@ -7,21 +7,21 @@ use std::process::ExitCode;
 
 /// Compiles C for `foretrace record`, in place of the C compiler
 ///
-/// Understands what clang understands. Programs behave as before. Where there is no clang it uses gcc, and says so: then
-/// traces hold values only, no expressions. Beside the compiler's options:
+/// Takes the options of clang. Programs behave as before. If there is no clang, it uses gcc and says so: then
+/// traces hold values only, no expressions. Further options:
 ///
-///   --as-shipped     keep the program's own optimisation (-O2 and the like), and so the accesses that it ships with
-///   --gcc            use gcc even where there is a clang (FORETRACE_CC=gcc does the same)
+///   --as-shipped     optimise (-O2 and the like) before instrumenting: record the accesses that ship
+///   --gcc            use gcc even if there is a clang (FORETRACE_CC=gcc does the same)
 ///   --lock RULE      functions of a lock of the program's own, as 'spin_lock,?spin_trylock/spin_unlock'; more rules may stand in a
 ///                    file foretrace.locks beside the source or above (docs/recorder.md)
 ///   --print-include  show the folder of foretrace.h, with which programs mark transactions
 ///
-/// CC="foretrace cc" ./configure works. Where the compiler has to be one path (CMake), give it a link to foretrace by
+/// CC="foretrace cc" ./configure works. If the compiler must be one path (CMake), make a link to foretrace with
 /// the name foretrace-cc or foretrace-c++.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true, verbatim_doc_comment)]
 pub struct Args {
-    /// As for clang; `clang --help` lists them
+    /// Options of clang; `clang --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
 }
@@ -39,7 +39,7 @@ impl Args {
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub struct CxxArgs {
-    /// As for clang++; `clang++ --help` lists them
+    /// Options of clang++; `clang++ --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
 }

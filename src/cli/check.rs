@@ -15,8 +15,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Check that a trace is valid, or that schedules of it can happen
 ///
-/// A trace is valid when every event is enabled in the recorded order and every recorded value follows. A schedule is
-/// run event by event: what its reads return is shown, and where it fails.
+/// A trace is valid if every event is enabled in the recorded order and every recorded value follows. `check` runs a schedule
+/// event by event, and shows what its reads return and where it fails.
 #[derive(clap::Args)]
 #[command(after_help = "\
 A schedule is a JSON array of event indices, such as [0, 1, 4, 2], or a file of `predict --witness-dir`; of the latter

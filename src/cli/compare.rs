@@ -16,11 +16,11 @@ use foretrace_trace::{Feasibility, Independence, Model, Observed, Question, Trac
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-/// Show what each model makes of a trace's candidates, and why `ctp` refutes what another allows
+/// Show the verdicts of each model on a trace's candidates, and why `ctp` refutes what another model allows
 ///
-/// Per transaction: all candidates; those that are left after must-happen-before (ordered) and after cut-points (without
-/// data); and those that are feasible under each model that the trace's data allows. Then where a model and ctp disagree,
-/// with what refutes each candidate that ctp refutes: `explain` says more.
+/// The table has for each transaction the number of all candidates, of those that must-happen-before does not refute (ordered), of
+/// those that cut-points do not refute either (without data), and of those that are feasible under each model that the trace's data
+/// allows. Then come the candidates on which a model and ctp disagree, with the reason why ctp refutes them: `explain` says more.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 every model decided every candidate, 2 error, 3 not everything decided.
@@ -34,7 +34,7 @@ pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
     trace: PathBuf,
 
-    /// Whether the violation may end the run
+    /// Whether the run may end with the violation
     #[arg(long, default_value = "prefix", value_parser = one_of(FEASIBILITIES))]
     feasibility: Feasibility,
 
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
     candidates: CandidateSet,
 
-    /// Which models are asked, separated by commas: `none` says only what orders and locks refute [default: all that the
+    /// The models to ask, separated by commas; `none` shows only what orders and locks refute [default: all that the
     /// trace's data allows]
     #[arg(long, value_delimiter = ',', value_parser = one_of(ASKED))]
     models: Option<Vec<Option<Model>>>,
@@ -80,10 +80,10 @@ pub struct Args {
 
 /// The values of `--models`.
 const ASKED: &[Choice<Option<Model>>] = &[
-    ("cam", "anything, and no guard is looked at", Some(Model::Cam)),
-    ("ctp", "what was written last; guards must hold (needs expressions)", Some(Model::Ctp)),
+    ("cam", "any value, and guards need not hold", Some(Model::Cam)),
+    ("ctp", "the value written last; guards must hold (needs expressions)", Some(Model::Ctp)),
     ("mcm", "the recorded value (needs values)", Some(Model::Mcm)),
-    ("avp", "what the same write wrote as in the recorded order", Some(Model::Avp)),
+    ("avp", "the value of the same write as in the recorded order", Some(Model::Avp)),
     ("none", "no model: only what orders and locks refute", None),
 ];
 

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Turn a trace into another format
 ///
-/// The trace is checked first; what both formats can hold is kept.
+/// The trace is checked first. The result keeps everything that both formats can hold.
 #[derive(clap::Args)]
 #[command(after_help = "\
 The formats that a file's name stands for: `.jsonl` JSON Lines, `.ftb` the compact binary form, `.std` the text format
@@ -29,11 +29,11 @@ pub struct Args {
     /// The file to write
     output: PathBuf,
 
-    /// The format to write [default: what the file's name stands for, else jsonl]
+    /// The format to write [default: by the file's name, else jsonl]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(LAYOUTS))]
     to: Option<Layout>,
 
-    /// Leave out what is known of values beyond this, as if less had been recorded
+    /// Keep only this much about values, as if less had been recorded
     #[arg(long, value_parser = one_of(DATA))]
     data: Option<Data>,
 

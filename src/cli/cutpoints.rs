@@ -10,11 +10,11 @@ use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-/// Show where transactions can be interrupted, as far as locks and orders of threads say: no values, no solver
+/// Show where locks and orders of threads let transactions be interrupted, without values and without a solver
 ///
-/// One line for each class: threads, variable, three places of the source, pattern, kind of block. What is not listed is impossible.
-/// What is listed is a guess, since values and branches may forbid it: `predict` decides, and `schedules` makes schedules to run the
-/// program along. After Sorrentino, Farzan, Madhusudan, PENELOPE, FSE 2010.
+/// One line for each class: threads, variable, three places of the source, pattern, kind of block. An interruption that is not listed
+/// is impossible. One that is listed is a guess, since values and branches may forbid it. `predict` decides, and `schedules` makes
+/// schedules to run the program along. After Sorrentino, Farzan, Madhusudan, PENELOPE, FSE 2010.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 all cut-points are listed, 2 error, 3 a limit was reached before.

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 /// Say why a candidate of a trace can or cannot happen
 ///
-/// For one that cannot: which orders, locks, signals, values and branches rule it out, as an argument that was checked:
-/// these rules alone leave no schedule, and none of them can be spared. For one that can: a schedule, and why the order
+/// If it cannot happen, a checked argument says which orders, locks, signals, values and branches rule it out: no schedule
+/// fulfils these rules, and none of the rules can be left out. If it can happen, there is a schedule, and the reason why the order
 /// of its accesses makes a difference.
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Run a litmus program in every interleaving, up to equivalence
 ///
 /// Two interleavings are equivalent when each thread does the same, and all accesses and synchronisation that depend on each other
-/// come in the same order. One of each class is run, by dynamic partial-order reduction. Where a thread fails, the others go on.
+/// come in the same order. Runs one of each class, by dynamic partial-order reduction. If a thread fails, the others go on.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none was found but not all were explored.
@@ -34,11 +34,11 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
 
-    /// Write those that finish, too: `passing-1.jsonl`, …
+    /// Write the traces of interleavings that finish, too: `passing-1.jsonl`, …
     #[arg(long, requires = "save")]
     passing: bool,
 
-    /// Most traces of each kind that are written
+    /// Write at most this many traces of each kind
     #[arg(long, value_name = "N", default_value = "100")]
     most: u64,
 

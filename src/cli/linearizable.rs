@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 ///
 /// A history comes from the `call` and `return` events of a trace, or from a file of Jepsen's or Porcupine's kind (JSON Lines,
 /// EDN). Operations that never returned may have happened or not. Each object is judged by itself, each key of a set or
-/// map as well. If the history is not linearizable, a small part of it that is not is shown as a picture.
+/// map as well. If the history is not linearizable, a picture shows a small part of it that is not.
 #[derive(clap::Args)]
 #[command(
     group = clap::ArgGroup::new("specification").required(true).args(["spec", "spec_from"]),
     after_help = "\
-Exit codes: 0 linearizable, 1 not, 2 error, 3 not decided: the limit was reached, or the runs of --spec-from do not show
-what some operation gives.
+Exit codes: 0 linearizable, 1 not, 2 error, 3 not decided: the limit was reached, or the histories of --spec-from do not
+show what some operation gives.
 
 Examples:
   foretrace linearizable history.edn --spec register
@@ -34,15 +34,15 @@ pub struct Args {
     /// A trace, a recording, or a history as JSON Lines or EDN
     history: PathBuf,
 
-    /// What the objects are meant to be
+    /// The specification that the objects should follow
     #[arg(long, value_parser = one_of(SPECS))]
     spec: Option<Spec>,
 
-    /// Histories of the object in which no two operations overlap: what they show is the specification
+    /// Histories of the object without overlapping operations, which serve as the specification
     #[arg(long, value_name = "HISTORY", num_args = 1..)]
     spec_from: Vec<PathBuf>,
 
-    /// The first value of a register [default: nil where a read gave nothing, else 0]
+    /// The first value of a register [default: nil if a read gave nothing, else 0]
     #[arg(long, value_name = "VALUE")]
     initial: Option<String>,
 

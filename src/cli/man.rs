@@ -1,4 +1,4 @@
-//! `foretrace man`: manual pages, for those who install foretrace.
+//! `foretrace man`: writes manual pages, for the installation.
 
 use super::{Cli, Outcome};
 use anyhow::Context;

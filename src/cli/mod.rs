@@ -1,4 +1,4 @@
-//! The command line: one file per command, and what they share: exit codes, messages, reading and writing files.
+//! The command line: one file per command. Here is what they share: exit codes, messages, reading and writing files.
 
 mod asking;
 mod atomic;
@@ -77,10 +77,10 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes:
-  0  all is well: nothing within this trace's path can happen, the trace is valid, the schedule is feasible
-  1  found: a violation can happen; the schedule is not a feasible prefix
+  0  nothing was found: no violation can happen on this trace's path, the trace is valid, the schedule is feasible
+  1  something was found: a violation can happen; the schedule is not a feasible prefix
   2  wrong usage, bad input, or an internal error
-  3  nothing found, but not everything was decided (time limit, Ctrl-C)
+  3  nothing was found, but not everything was decided (time limit, Ctrl-C)
 
 Environment:
   FORETRACE_LOG  what is logged to stderr, such as `info` or `foretrace_solve=debug`

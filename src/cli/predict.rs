@@ -65,7 +65,7 @@ pub struct Args {
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
     candidates: CandidateSet,
 
-    /// When the candidates of three source locations are done [default: location; event with --candidates all or
+    /// When a class (the candidates of three source locations) is done [default: location; event with --candidates all or
     /// --strategy paper]
     #[arg(long, value_parser = one_of(PERS))]
     per: Option<Per>,

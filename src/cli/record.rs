@@ -8,13 +8,13 @@ use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run, Scheduler, S
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Run a program that `foretrace cc` built, and leave the trace of the run
+/// Run a program that `foretrace cc` built, and write the trace of the run
 ///
-/// The program's output and exit status are passed on, and signals that this command gets go to the program. Whatever becomes of it, an abort, a crash or kill -9, the
-/// trace is there up to that point and ends with the failure.
+/// Passes on the program's output and exit status, and sends it the signals that this command gets. If the program aborts, crashes
+/// or is killed, the trace holds the run up to that point and ends with the failure.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: the program's own (128 + N if signal N ended it), whatever becomes of the trace; with --runs 1 if a run failed, else 0; 2 error.
+Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; with --runs 1 if a run failed, else 0; 2 error.
 
 Examples:
   foretrace cc -o bank bank.c
@@ -23,7 +23,7 @@ Examples:
   foretrace record -o runs --scheduler pos --runs 100 -- ./bank 10
   foretrace record -o bank.foretrace --parallel --atomic functions -- ./bank")]
 pub struct Args {
-    /// Where the recording goes: a folder, of which `trace.jsonl.zst` is the trace [default: PROGRAM.foretrace]
+    /// The folder for the recording; `trace.jsonl.zst` in it is the trace [default: PROGRAM.foretrace]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -43,15 +43,15 @@ pub struct Args {
     #[arg(long, value_name = "WHICH", default_value = "turns", conflicts_with = "parallel", value_parser = one_of(SCHEDULERS))]
     scheduler: Scheduler,
 
-    /// How many orders a failure is taken to need, for --scheduler pct
+    /// For --scheduler pct: the number of orders that a failure is assumed to need
     #[arg(long, value_name = "N", default_value = "3", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..=33))]
     depth: u64,
 
-    /// Run this many seeds from --seed on, and keep the failing runs, each in a folder of its own: DIR/seed-N
+    /// Run this many seeds from --seed on, and keep the failing runs, each in a separate folder: DIR/seed-N
     #[arg(long, value_name = "N", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
 
-    /// Stop recording when the logs have this many bytes, such as 2G; the program runs on. To make the trace takes some sixteen
+    /// Stop recording when the logs have this many bytes, such as 2G; the program runs on. Making the trace takes about 16
     /// times as much memory
     #[arg(long, value_name = "BYTES", default_value = "512M", value_parser = bytes)]
     max_size: u64,

@@ -11,14 +11,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Say which code must be atomic for failing runs not to happen
+/// Say which code must be atomic so that the failing runs cannot happen
 ///
-/// A repair is a set of atomic sections that no run with the same conflicts keeps whole. All optimal ones are found: those
-/// that contain no other. They are ranked by how many of the passing runs they would forbid, shorter ones before longer ones.
+/// A repair is a set of atomic sections that no run with the same conflicts keeps whole. The command finds all optimal repairs: those
+/// that contain no other. Repairs that forbid fewer of the passing runs come first, then shorter ones.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A section is within one operation: what is between call and return, else a mark, else a function; --atomic chooses. Of
-several failing runs, a repair rules out each. Exit codes: 0 no run needs a repair, 1 repairs were found, 2 error, 3 the
+A section lies within one operation: from call to return, else a mark, else a function; --atomic chooses others. A repair
+rules out each of the failing runs. Exit codes: 0 no run needs a repair, 1 repairs were found, 2 error, 3 the
 limit was reached before any was found.
 
 Examples:
@@ -34,11 +34,11 @@ pub struct Args {
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     passing: Vec<PathBuf>,
 
-    /// How many repairs the text shows
+    /// The text shows at most this many repairs
     #[arg(long, value_name = "N", default_value_t = 10)]
     most: usize,
 
-    /// How many repairs are looked at together
+    /// Consider at most this many repairs together
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     max_repairs: usize,
 

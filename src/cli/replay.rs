@@ -19,12 +19,12 @@ use std::time::Duration;
 
 /// Make a witness happen on the program that its trace was recorded from
 ///
-/// The threads run one at a time, in the order of the witness; then the program runs on to its end. Where the program
-/// leaves that order, replay steers it towards the triple: first, then remote, then second. Shown are how the program
+/// The threads run one at a time, in the order of the witness; then the program runs on to its end. If the program
+/// leaves that order, replay steers it towards the triple: first, then remote, then second. The report says how the program
 /// ended, whether the three accesses happened, and what they read and wrote.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 the triple happened every time (of a recording: its schedule was followed); 1 not; 2 error.
+Exit codes: 0 the triple happened every time (for a recording: the program followed its schedule), 1 it did not, 2 error.
 
 Examples:
   foretrace predict bank.foretrace --witness-dir witnesses
@@ -34,18 +34,18 @@ Examples:
   foretrace replay bank.foretrace -- ./bank
   foretrace replay witnesses/witness-10-38-14.json --edited --times 10 -- ./bank")]
 pub struct Args {
-    /// A file of `predict --witness-dir`, or the folder of a recording, whose own schedule is then replayed
+    /// A file of `predict --witness-dir`, or the folder of a recording, to replay its own schedule
     witness: PathBuf,
 
-    /// Replay N times and count; the program's output is thrown away
+    /// Replay N times and count the outcomes, without the program's output
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
 
-    /// Stop under gdb where the remote thread is about to make its access, with all other threads held
+    /// Stop under gdb just before the remote access, with all other threads held
     #[arg(long, conflicts_with_all = ["times", "format", "time_limit"])]
     gdb: bool,
 
-    /// Try the witness on another build of the program: its places are looked for in the edited source, and the program is
+    /// Try the witness on another build of the program: find its places in the edited source, and steer the program
     /// steered to them
     #[arg(long, conflicts_with_all = ["exactly", "gdb"])]
     edited: bool,
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long)]
     exactly: bool,
 
-    /// After how long a program counts as hung, and is killed
+    /// A program that takes longer counts as hung, and is killed
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 

@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 
-    /// Who takes the next step
+    /// Which thread takes the next step
     #[arg(long, default_value = "random", value_parser = one_of(SCHEDULES))]
     schedule: Schedule,
 
@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().max_steps)]
     max_steps: u32,
 
-    /// Where the trace goes; its name says the format, as for `convert` [default: stdout, JSON Lines]
+    /// The file for the trace; its name says the format, as for `convert` [default: stdout, JSON Lines]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

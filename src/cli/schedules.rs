@@ -13,10 +13,10 @@ use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Make a schedule for each class of cut-points, for `replay` to run the program along; no solver, nothing proved
+/// Make an unproved schedule for each class of cut-points, without a solver, for `replay` to try on the program
 ///
-/// Each file is a prefix of the trace as far as locks and other synchronisation go. Values and branches are left out: the file says
-/// so, and only running the program along it can tell. After Sorrentino, Farzan, Madhusudan, PENELOPE, FSE 2010, section 4.2.
+/// Locks and other synchronisation of the trace allow each schedule. Values and branches are left out, and the file says so: only a run
+/// of the program along the schedule shows whether it can happen. After Sorrentino, Farzan, Madhusudan, PENELOPE, FSE 2010, section 4.2.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 each class has its schedule or a reason why not, 2 error, 3 a limit was reached before.

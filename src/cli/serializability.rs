@@ -20,9 +20,9 @@ use std::time::Duration;
 
 /// Find the atomic blocks whose conflict-serializability other schedules violate
 ///
-/// A block is violated where a path of conflicts and program order leads from one of its accesses through other threads and back
+/// A block is violated if a path of conflicts and program order leads from one of its accesses through other threads and back
 /// to a later one, over any number of variables. Each block is proved, explored to the end, violated with a schedule that was
-/// checked, or left undecided at the limit. A violation is told of the innermost block that has it.
+/// checked, or left undecided at the limit. A violation is reported for the innermost block that has it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 no block can be violated, 1 one can, 2 error, 3 none was found but not every block was decided.
@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_parser = one_of(MODELS))]
     model: Option<Model>,
 
-    /// Only variables whose names fit this pattern, in which * stands for anything
+    /// Look only at variables whose names fit this pattern, in which * stands for any text
     #[arg(long, value_name = "PATTERN")]
     vars: Option<String>,
 
@@ -92,7 +92,7 @@ pub struct Args {
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 
-    /// Write a file for each violation that is shown into this folder: `block-FIRST-REMOTE-SECOND.json`
+    /// Write a file for each reported violation into this folder: `block-FIRST-REMOTE-SECOND.json`
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Find out what goes wrong in a program under other schedules
+/// Find what goes wrong in a program under other schedules
 ///
 /// Records runs of a program that `foretrace cc`, `c++` or `cargo` built, predicts what other schedules lead to, runs the
 /// program along each of these schedules, and says what really fails: by exit status, signal, deadlock, hang, a sanitizer's
@@ -54,15 +54,15 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
 
-    /// Stop after so long
+    /// Stop after this time
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
     time: Duration,
 
-    /// Stop after so many different failures
+    /// Stop after this number of different failures
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     stop_after: Option<u16>,
 
-    /// Record at most so many runs
+    /// Record at most this number of runs
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
 
@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
     predict_limit: Duration,
 
-    /// After how long a run counts as hung [default: 20 times as long as recorded runs take, 5 at least]
+    /// A run that takes longer counts as hung [default: 20 times as long as recorded runs take, 5 at least]
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     run_limit: Option<Duration>,
 
@@ -113,7 +113,7 @@ pub struct Args {
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     memory: Option<u64>,
 
-    /// How often each failure is replayed in the end, to say how certain it is
+    /// The number of replays of each failure at the end, which show how certain it is
     #[arg(long, value_name = "N", default_value = "20")]
     replays: u16,
 

@@ -23,7 +23,7 @@ pub struct Args {
     /// The folder of the recording
     recording: PathBuf,
 
-    /// Where the trace goes; its name says the format, as for `convert` [default: trace.jsonl.zst in the folder]
+    /// The file for the trace; its name says the format, as for `convert` [default: trace.jsonl.zst in the folder]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -37,7 +37,7 @@ pub struct WalkArgs {
     #[command(flatten)]
     atomic: AtomicArgs,
 
-    /// Keep only blocks that access a variable of such a name, such as 'acct.*'. All events stay, since
+    /// Keep only blocks that access a variable whose name fits, such as 'acct.*'. All events stay, since
     /// verdicts depend on them
     #[arg(long, value_name = "PATTERN")]
     focus: Option<String>,

@@ -19,8 +19,8 @@ use std::time::Duration;
 /// Say why a recorded run failed, by running the program again
 ///
 /// For each violation that the failing run shows, the program runs along the same schedule, but with the violated code kept whole.
-/// What removes the failure is its cause; what does not is named and left out. Then context switches are taken out of the
-/// schedule as long as the program still fails: what is left is what the failure takes.
+/// A violation that removes the failure this way is its cause; the others are listed as not the cause. Then context switches are
+/// taken out of the schedule as long as the program still fails: the failure needs those that remain.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 a cause was found; 1 none of the violations is the cause by itself; 2 error; 3 the limit was reached.
@@ -33,7 +33,7 @@ pub struct Args {
     /// The folder of a recording whose run failed
     recording: PathBuf,
 
-    /// Recordings or traces of runs that passed: what they show as well is tried last
+    /// Recordings or traces of runs that passed: violations that they also show are tried last
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     passing: Vec<PathBuf>,
 
@@ -45,15 +45,15 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 10)]
     most: usize,
 
-    /// How many runs of the program finding the context switches may take; 0: they are not looked for
+    /// At most this many runs of the program to find the context switches; 0 leaves that out
     #[arg(long, value_name = "N", default_value_t = 300)]
     switch_runs: u32,
 
-    /// After how long a run of the program counts as hung, and is killed
+    /// A run of the program that takes longer counts as hung, and is killed
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
     run_limit: Duration,
 
-    /// Time limit of the command, from its start; what was found by then is reported
+    /// Time limit of the command, from its start; the report has what was found by then
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     time_limit: Option<Duration>,
 

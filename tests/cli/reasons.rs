@@ -49,7 +49,7 @@ fn forks_signals_and_counts_are_named() {
     let fork = of_bank(&format!("explain {BANK} 7 0 27")).stdout;
     assert!(fork.contains("a thread starts after its fork"), "{fork}");
     let barrier = litmus("barrier").foretrace("explain trace.jsonl 20 6 22").stdout;
-    assert!(barrier.contains("nobody leaves a barrier before all have come"), "{barrier}");
+    assert!(barrier.contains("no thread leaves a barrier before all have come"), "{barrier}");
     let signal = litmus("fig1b").foretrace("explain trace.jsonl 3 9 4").stdout;
     assert!(signal.contains("needs a signal between 1"), "{signal}");
     let count = litmus("semaphore").foretrace("explain trace.jsonl 3 17 4").stdout;

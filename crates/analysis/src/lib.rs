@@ -1,4 +1,4 @@
-//! What is decided of a trace: candidates through filters and solver to verdicts, models compared, reasons given.
+//! The analysis of a trace: decides candidates by filters and solver, compares models, and gives reasons.
 
 pub mod blocks;
 pub mod candidates;

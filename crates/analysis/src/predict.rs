@@ -1,4 +1,4 @@
-//! From a trace to decisions: candidates, filters, and the solver for what is left.
+//! From a trace to decisions: candidates go through the filters, and the solver decides the rest.
 //!
 //! Candidates go through in chunks: filters first, then the solver threads, then out in order, so that any number of
 //! them passes in bounded memory. With [`Per::Location`] a class is done at its first feasible candidate, and a

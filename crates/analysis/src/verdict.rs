@@ -1,4 +1,4 @@
-//! Verdicts: what is said of a candidate, by whom, and what the verdict rests on.
+//! Verdicts on candidates: what decided each, and what it rests on.
 
 pub use foretrace_solve::Limit;
 use foretrace_trace::{Pattern, Trace, Triple};

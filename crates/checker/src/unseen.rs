@@ -1,4 +1,4 @@
-//! Orders that code may ask for which the trace does not show: its events are marks of where such code ran.
+//! Orders that the trace does not show. An `unseen` event marks a place where code ran that may order threads.
 //!
 //! What such code does in the order of the observed run it can do again: that order has been. So a schedule that keeps the orders
 //! between those events leaves nothing open, and one that does not keep them rests on there being no such order.

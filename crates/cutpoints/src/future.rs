@@ -1,4 +1,4 @@
-//! Whether locks keep the transaction's thread from going on to its second access.
+//! Decides whether locks keep the transaction's thread from reaching its second access.
 //!
 //! The paper rolls the remote access back and lets the run proceed "eventually". It cannot where both threads then wait for each
 //! other's lock. The condition is the backward one of Kahlon and Gupta, *An Automata-Theoretic Approach for Model Checking

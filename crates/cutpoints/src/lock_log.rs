@@ -1,4 +1,4 @@
-//! Which locks each thread takes and gives back, in order: nests of one lock as one, waits as the gap that they are.
+//! The locks that each thread takes and releases, in order. Nested takes of one lock count as one; a wait is a gap.
 
 use crate::locks::{Change, LockState, LockStates, NOTHING, StateId, Taken};
 use foretrace_trace::{EventId, Op, SyncId, SyncKind, ThreadId, Trace};

@@ -1,4 +1,4 @@
-//! What a step does to shared objects, and which two of these depend on each other.
+//! The actions of steps on shared objects, and which two actions depend on each other.
 
 use std::sync::Arc;
 

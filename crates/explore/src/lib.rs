@@ -1,4 +1,4 @@
-//! Exploration of interleavings: of a trace's segment, of a litmus program, of whatever has threads that take steps.
+//! Explores interleavings of anything whose threads take steps, such as a trace's segment or a litmus program.
 //!
 //! [`System`] says what can be stepped. [`explore`] visits every maximal interleaving up to equivalence, by dynamic
 //! partial-order reduction with source sets and sleep sets. [`bounded`] visits every interleaving with few context switches.

@@ -1,4 +1,4 @@
-//! What can be explored: a thing with threads that take steps.
+//! The interface of a system that can be explored: threads that take steps.
 
 use crate::action::Action;
 

@@ -1,4 +1,4 @@
-//! Who waits for whom in a run that ended in a deadlock: what the runtime said of it, with the locks that the logs show.
+//! Which thread waits for which in a run that ended in a deadlock: the runtime's report, with the locks that the logs show.
 
 use super::apart::STDERR;
 use super::positions::Positions;

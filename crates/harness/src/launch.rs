@@ -1,4 +1,4 @@
-//! Running an instrumented program: told by its environment what to record, with addresses that do not vary.
+//! Starts an instrumented program. Its environment says what to record, and its addresses do not vary.
 
 use super::apart::{Apart, Cut, End};
 use super::folder::{Folder, FolderError};

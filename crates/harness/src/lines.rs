@@ -1,4 +1,4 @@
-//! Which line of a text is which of another that was edited.
+//! Matches the lines of a text with those of an edited version.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

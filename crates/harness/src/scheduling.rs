@@ -1,4 +1,4 @@
-//! Which thread runs in a serial recording: the schedulers of the runtime, and what they are told.
+//! The schedulers of a serial recording, and the variables of the environment that choose them.
 
 use foretrace_runtime::record::HEADER_WORDS;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Accesses of shared memory without a record: how far the turns of a recording's own schedule go, which records alone do not say.
+//! Accesses of shared memory without a record: with records alone, one does not know where the turns of a recording's own schedule end.
 //!
 //! Such an access took effect right after the record before it. In a replay turns can end between the two, so that another
 //! thread comes first: each turn has to go on up to the access.

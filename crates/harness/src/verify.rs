@@ -1,4 +1,4 @@
-//! Did a program do what its schedule says? Its logs against the steps that were expected.
+//! Compares the logs of a replay with the steps that its schedule expects.
 
 use super::schedule::{End, Handler};
 use foretrace_report::SavedStep;

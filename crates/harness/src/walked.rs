@@ -1,4 +1,4 @@
-//! With which choice of blocks a recording's trace was made: `walk.json`.
+//! `walk.json`: the choice of blocks with which a recording's trace was made.
 
 use super::folder::FolderError;
 use foretrace_report::write_whole;

@@ -1,4 +1,4 @@
-//! What stands in a trace regardless of order and values: who does what, which events belong together.
+//! The facts of a trace that do not depend on order and values: the events of each thread and variable, and events that belong together.
 //!
 //! Everything here is read off the program order of each thread. The filters and the encoder build on it; the
 //! checker and the oracle do not, so that they cannot share a mistake made here.

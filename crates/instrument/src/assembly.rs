@@ -1,4 +1,4 @@
-//! Assembly in the source that may order threads: what it does is not known, and the trace says where it ran.
+//! Assembly in the source that may order threads. Its effect is unknown, so the trace says where it ran.
 
 use crate::llvm::{Builder, LlvmError, Module, Opcode, Value, ValueKind};
 

@@ -1,4 +1,4 @@
-//! Calls and intrinsics in the side-car: who is called, and whether what comes back has to be recorded.
+//! Calls and intrinsics in the side-car: the callee, and whether the result needs a record.
 
 use crate::describe::Scope;
 use crate::halves::{PAIR_HOOK, PAIR_SITE};

@@ -1,4 +1,4 @@
-//! What LLVM's intrinsics are to us.
+//! Which of LLVM's intrinsics are accesses, arithmetic, or no code.
 
 use crate::llvm::{Value, ValueKind};
 

@@ -1,4 +1,4 @@
-//! Both halves in one module: each function that can be entered from elsewhere looks first whether the process is
+//! Both versions in one module: each function that can be entered from elsewhere looks first whether the process is
 //! recorded, and goes to the plain one if not.
 
 use crate::llvm::{Builder, Linkage, LlvmError, Module, Opcode, TypeKind, Value, ValueKind};

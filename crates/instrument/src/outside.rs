@@ -1,4 +1,4 @@
-//! Instructions that read what differs from run to run: the processor's counters and random numbers. What each gives goes through
+//! Instructions whose results differ from run to run: they read the processor's counters and random numbers. What each gives goes through
 //! the runtime, which keeps it, and gives it again in a replay.
 
 use crate::intrinsics;

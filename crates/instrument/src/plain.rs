@@ -1,4 +1,4 @@
-//! The plain half: the functions once more, as they were before anything was inserted, optimised as the program ships.
+//! The plain versions: the functions as they were before anything was inserted, optimised as the program ships.
 //!
 //! With recording off this half is what runs. It is a module of its own while it is optimised, which has the memory
 //! and the symbols of the instrumented half as declarations: there is one copy of each variable, and a function has one

@@ -1,4 +1,4 @@
-//! Histories: which operation ran from when to when, and what it gave.
+//! Histories: when each operation began and ended, and its result.
 
 use crate::value::Value;
 use std::fmt;

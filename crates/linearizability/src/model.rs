@@ -1,4 +1,4 @@
-//! The objects' specifications: what each method does to a state, and what it then gives.
+//! The objects' specifications: how each method changes a state, and its result.
 
 use crate::history::{History, Operation};
 use crate::value::Value;

@@ -68,7 +68,7 @@ pub fn parse_file(path: &Path, color: bool) -> Result<Program, FileError> {
     File::open(path).and_then(|file| file.take(most as u64 + 1).read_to_end(&mut bytes)).map_err(read)?;
     if bytes.len() > most {
         return Err(FileError::Invalid(format!(
-            "{name}: a program of more than {most} bytes, expected at most so many"
+            "{name}: the program has more than {most} bytes, the most that are accepted"
         )));
     }
     let source = String::from_utf8(bytes).map_err(|error| read(io::Error::new(io::ErrorKind::InvalidData, error)))?;

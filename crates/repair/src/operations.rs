@@ -1,4 +1,4 @@
-//! The operations of a trace: what is meant to be atomic, and so the largest section that a repair may have.
+//! The operations of a trace: stretches that are meant to be atomic, and so the largest sections of a repair.
 
 use crate::relation::{Position, Relation};
 use crate::serializable::Stretch;

@@ -1,4 +1,4 @@
-//! Atomic sections as code: stretches of source lines, what they are in a trace, and which contains which.
+//! Atomic sections as code: stretches of source lines, their events in a trace, and which section contains which.
 
 use crate::eliminators::Segment;
 use crate::operations::Operations;

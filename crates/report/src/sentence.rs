@@ -143,7 +143,7 @@ impl Speaker<'_> {
                 "what other programs send may depend on what they were sent before"
             }
             (_, Op::OncePass { .. }) => "a thread goes past an initialisation only after its end",
-            (_, Op::Depart { .. }) => "nobody leaves a barrier before all have come",
+            (_, Op::Depart { .. }) => "no thread leaves a barrier before all have come",
             _ => "a thread starts after its fork",
         };
         format!(

@@ -1,4 +1,4 @@
-//! The end of every report: how many candidates, who decided them, and, if asked, how long it took.
+//! The end of every report: the number of candidates, what decided them, and on request the times.
 
 use foretrace_analysis::predict::{OffPathCounts, Tally, Totals};
 use foretrace_analysis::verdict::Decider;

@@ -1,4 +1,4 @@
-//! The file `modules`: what is loaded where, for those who look addresses up later.
+//! The file `modules`: where each module is loaded, to look up addresses later.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! What decides queries: the seam between a session and its solver. Verdicts may not depend on which one it is.
+//! The interface between a session and its solver. Verdicts do not depend on the choice of the solver.
 
 use foretrace_encodings::{Atom, Duty};
 use foretrace_trace::{EventId, Func, Node, TermId, Terms};

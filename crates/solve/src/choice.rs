@@ -1,4 +1,4 @@
-//! Which back-end is asked.
+//! The choice of the back-end.
 
 /// How the order of events is decided. Verdicts do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! How terms of Z3 speak of order.
+//! The order of events in terms of Z3.
 
 use foretrace_trace::EventId;
 use z3::ast::Bool;

@@ -1,4 +1,4 @@
-//! A schedule that is tried on the program, and what is said of it.
+//! A schedule to try on the program, and what is known of it before the run.
 
 use foretrace_trace::Pattern;
 use std::path::PathBuf;

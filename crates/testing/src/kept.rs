@@ -166,7 +166,9 @@ fn plan(schedule: &Path, settings: &Settings) -> Result<Result<Plan, String>, Te
     if schedule.is_dir() {
         return match is_same(schedule) {
             true => Ok(Ok(Plan::of_recording(schedule)?)),
-            false => Ok(Err("the program was built anew, and this recorded run has no places to look for".to_string())),
+            false => {
+                Ok(Err("the program was built again, and this recorded run has no places to look for".to_string()))
+            }
         };
     }
     let witness = read_witness(schedule)?;

@@ -1,4 +1,4 @@
-//! What can be seen of a run from outside: how it ended, and what it wrote.
+//! The visible results of a run: how it ended, and what it wrote.
 
 use foretrace_harness::{Ending, STDERR, STDOUT};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a test came to: plain data, which `cli` writes as text, JSON and JUnit.
+//! The results of a test as plain data, which `cli` writes as text, JSON and JUnit.
 
 use super::attempt::Kind;
 use super::judge::Failure;

@@ -1,4 +1,4 @@
-//! What a test is asked to do, and why it cannot.
+//! The settings of a test, and their errors.
 
 use foretrace_harness::{FolderError, Program, RecordError, ReplayError, WalkedBy};
 use foretrace_report::{ScheduleError, WitnessFileError};

@@ -1,4 +1,4 @@
-//! What happened in a run that failed, in a few lines: which thread was interrupted where, what the accesses saw, what was lost.
+//! Tells in a few lines what happened in a failed run: where a thread was interrupted, the values of the accesses, and what was lost.
 
 use super::attempt::{Access, Attempt, Cycle};
 use foretrace_harness::Event;

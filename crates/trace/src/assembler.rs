@@ -1,4 +1,4 @@
-//! Makes a trace event by event: what every reader and every producer of traces goes through.
+//! Makes a trace event by event. Every reader and every producer of traces uses it.
 
 use crate::error::{Invalid, Problem, quoted};
 use crate::observe::{Observed, observe};

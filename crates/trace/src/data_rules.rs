@@ -1,4 +1,4 @@
-//! What the analysis models make of data: one small set of rules each, chosen once.
+//! How the analysis models treat data: each has one small set of rules, chosen once.
 //!
 //! Synchronisation is the same in every model; they differ in what a variable holds and what a read must find.
 

@@ -1,4 +1,4 @@
-//! A list without repetitions: each item by its position, and its position by what it is.
+//! A list without repetitions: finds an item by its position, and the position by the item.
 
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! What events do.
+//! The operations of events.
 
 use crate::term::TermId;
 use crate::trace::{EventId, NameId, SyncId, ThreadId, VarId};

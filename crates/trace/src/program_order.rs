@@ -1,4 +1,4 @@
-//! Each thread's events in program order, and what else holds of a trace in every prefix of it.
+//! Each thread's events in program order, and other facts that hold in every prefix of a trace.
 
 use crate::op::Op;
 use crate::trace::{EventId, SyncId, ThreadId, Trace};

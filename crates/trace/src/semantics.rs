@@ -1,4 +1,4 @@
-//! The executable semantics of a trace: which event may come next in a prefix, and what it does.
+//! The executable semantics of a trace: which event may come next in a prefix, and its effect.
 //!
 //! This is the definition of `docs/trace-format.md` (*Executions of a trace*) as code. Everything that judges
 //! without a solver (reading a trace, checking a schedule, the exhaustive oracle) runs it; no encoding does.

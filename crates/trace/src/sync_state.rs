@@ -1,4 +1,4 @@
-//! What synchronisation objects hold in a state, and when their operations are enabled.
+//! The state of synchronisation objects, and when their operations are enabled.
 
 use crate::blocked::Blocked;
 use crate::trace::{EventId, SyncId, SyncKind, ThreadId};

@@ -1,4 +1,4 @@
-//! What counts as a transaction: which stretches of a thread are meant to be atomic.
+//! Transactions: the stretches of a thread that are meant to be atomic.
 
 use crate::block::Blocks;
 use crate::op::{BlockKind, Op};

@@ -1,4 +1,4 @@
-//! What is asked of a trace: candidate triples, analysis models, feasibility and independence.
+//! The parts of a question to a trace: candidate triple, analysis model, feasibility and independence.
 
 use crate::op::Op;
 use crate::trace::{Data, EventId, Trace};

@@ -1,4 +1,4 @@
-//! Which thread each term is of: what it is computed from are names of that thread.
+//! The thread of each term: a term is computed from names of one thread.
 
 use crate::expression::Expressions;
 use foretrace_trace::{Event, Node, TermId, ThreadId};

@@ -1,4 +1,4 @@
-//! Who defines and who uses which shared variable: synchronisation as guarded assignments (Fusion, section 2).
+//! Definitions and uses of shared variables, with synchronisation as guarded assignments (Fusion, section 2).
 //!
 //! - A lock is 0 or its holder. What the paper folds is folded here (end of section 4.2): an acquire finds 0, so that only
 //!   releases and the initial value are choices of its π-function; a release finds its own acquire; a failed try finds one

@@ -1,4 +1,4 @@
-//! Condition variables: a wake needs a signal of its own between its wait and itself, or a broadcast there.
+//! Condition variables: a wake needs a separate signal between its wait and itself, or a broadcast there.
 //!
 //! That a signal releases *exactly one* waiter, any, comes to the same: whoever else a spare signal releases is only
 //! helped by it. So a prefix is possible exactly when its wakes can be matched to different signals.

@@ -1,4 +1,4 @@
-//! Semaphores: every down takes a token of its own, one that was there from the start or one of an earlier post.
+//! Semaphores: every down takes a separate token, which was there from the start or comes from an earlier post.
 //!
 //! The count stays above zero before every down exactly when downs can be matched to different earlier tokens (Hall).
 

@@ -1,4 +1,4 @@
-//! What the answers under one model have shown so far; later questions under that model use it.
+//! Facts that answers under one model have shown so far. Later questions under that model use them.
 
 use super::sections::Refuted;
 use crate::filters::RegionsByThread;

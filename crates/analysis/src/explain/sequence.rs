@@ -1,4 +1,4 @@
-//! The order of an argument: what is said when, and what follows from it.
+//! The order of an argument's points, and what follows from each.
 //!
 //! Orders that always hold come first. Then, again and again, comes a statement from which something new follows about
 //! what the rest speaks of, until nothing is possible any more.

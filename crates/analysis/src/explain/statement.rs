@@ -1,4 +1,4 @@
-//! Instances of rules as statements: what one sentence of an argument says.
+//! Instances of rules as statements, one for each sentence of an argument.
 
 use foretrace_encodings::{Facts, Origin};
 use foretrace_index::Structure;

@@ -1,4 +1,4 @@
-//! Schedules by who signals whom, for models in which values do not count: a search for them.
+//! Searches for schedules by which thread signals which, for models in which values do not count.
 //!
 //! A *stretch* leads a thread from one point without a lock to the next such point. A thread can finish a stretch whatever the others
 //! do, as long as they stand at such points. So the search moves threads by stretches. It branches over the order of the stretches that

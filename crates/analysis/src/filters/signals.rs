@@ -1,4 +1,4 @@
-//! What wakes need: each wake needs one signal that comes after its wait and serves no other wake.
+//! The signals of wakes: each wake needs one signal that comes after its wait and serves no other wake.
 //!
 //! A broadcast counts for each thread that could wait. Three rules, from one wake to all together:
 //! - A wake needs a signal of another thread since its wait, and so did each wake of its thread before it.

@@ -1,4 +1,4 @@
-//! What must come before an event that needs k of n other events before it.
+//! What must come before an event that needs k of n other events before it (its suppliers).
 //!
 //! A read needs one of the writes that can give its value. A wake needs one signal for each wait that its thread has finished. A
 //! down of a semaphore needs as many posts as downs come before it.

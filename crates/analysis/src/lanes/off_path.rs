@@ -1,4 +1,4 @@
-//! Impossible, or off the path: what is asked of a candidate that no prefix of the model shows.
+//! Decides whether a candidate that no prefix of the model shows is impossible or off the path.
 //!
 //! First whether synchronisation alone forbids it: whether some prefix shows it when reads may return anything. Then whether the
 //! model at least has a prefix that holds first and then remote, and not second. Both are remarks on a verdict that stands, so

@@ -1,4 +1,4 @@
-//! What the recorded order shows by itself: asked about first where the run failed.
+//! Violations that the recorded order itself shows. If the run failed, these are decided first.
 
 use super::{Lanes, Run};
 use crate::candidates::{Candidates, Class, Pair};

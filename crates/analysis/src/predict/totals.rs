@@ -1,4 +1,4 @@
-//! What a run comes to, and who hears of it.
+//! The totals of a run, and the sinks that get them.
 
 use crate::filters::FilterReport;
 use crate::verdict::{Decider, Decision, Verdict};

@@ -1,4 +1,4 @@
-//! Files that come out: whole or not at all.
+//! Output files: written whole or not at all.
 
 use super::DriverError;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Mutexes and spin locks, of POSIX and of C11. The real lock says who holds it; waiting is ours.
+//! Mutexes and spin locks of POSIX and C11. The real lock says which thread holds it; the runtime does the waiting.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::Relaxed;

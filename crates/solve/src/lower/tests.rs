@@ -1,4 +1,4 @@
-//! Z3's meaning of every function is ours.
+//! Every function has the same meaning in Z3 as in our evaluation.
 
 use super::Lowering;
 use crate::order::OrderTheory;

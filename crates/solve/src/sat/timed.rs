@@ -1,4 +1,4 @@
-//! Ends a search in time. The solver asks the theory all the time, so the theory looks at the clock and at the flag.
+//! Ends a search in time: the solver often calls the theory, which then looks at the clock and at the flag.
 //! Cutting the search into timed pieces instead would give other assignments on a slower machine.
 
 use super::theory::ScheduleTheory;

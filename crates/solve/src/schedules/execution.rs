@@ -1,4 +1,4 @@
-//! Executes what is decided: step by step, as near to the observed order as orders, locks and reads allow.
+//! Executes the decided orders step by step, as near to the observed order as orders, locks and reads allow.
 
 use super::tables::{ReadId, RegionId, Role, WriteId};
 use super::{NONE, Schedules, Split};

@@ -1,4 +1,4 @@
-//! Terms of words: made as execution goes on, with what is obvious simplified so that traces can be read.
+//! Terms of words: made during execution, with simple simplifications that keep traces readable.
 
 mod conditions;
 mod literals;

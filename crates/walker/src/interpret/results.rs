@@ -1,4 +1,4 @@
-//! Calls that come back from code that was not recorded, and what they give.
+//! Calls that return from code that was not recorded, and their results.
 
 use super::Walk;
 use super::thread::{Frame, State, Step};

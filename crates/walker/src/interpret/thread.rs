@@ -1,4 +1,4 @@
-//! What the walk knows of one thread: how far it is in its log, its frames, what it has assumed.
+//! The walk's state of one thread: its position in the log, its frames, its assumptions.
 
 use super::contexts::Context;
 use super::library::LibraryCall;

@@ -1,4 +1,4 @@
-//! The search for who signals whom: depth first, each state once.
+//! The search for which thread signals which: depth first, each state once.
 
 use super::{Act, Goal, Handshakes, Leg, Stretch};
 use foretrace_trace::{EventId, ThreadId};

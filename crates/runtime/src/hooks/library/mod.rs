@@ -1,4 +1,4 @@
-//! Functions of the C library, performed here or noted, so that the log has what they read and wrote.
+//! Functions of the C library, performed or noted here, so that the log has their reads and writes.
 
 mod notes;
 mod plain;
