@@ -1,57 +1,26 @@
 //! The schedulers of a serial recording, and the variables of the environment that choose them.
 
 use foretrace_runtime::record::HEADER_WORDS;
+pub use foretrace_runtime::scheduler::Scheduler;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
-/// How the thread that goes on is chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Scheduler {
-    /// A random thread, for up to 50 records.
-    #[default]
-    Turns,
-    /// A random thread before each record.
-    Random,
-    /// One after the other, each for the same random number of records.
-    RoundRobin,
-    /// The thread of highest priority, which changes at a few random moments (Burckhardt et al., ASPLOS 2010).
-    Pct,
-    /// The thread whose next record has the highest priority (Yuan, Yang, Gu, CAV 2018).
-    Pos,
-    /// A random thread, the likelier the more records it has left (Zhao et al., ASPLOS 2025, without their selection).
-    Urw,
-}
-
-impl Scheduler {
-    /// Its name on the command line and in the environment of the program.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheduler::Turns => "turns",
-            Scheduler::Random => "random",
-            Scheduler::RoundRobin => "round-robin",
-            Scheduler::Pct => "pct",
-            Scheduler::Pos => "pos",
-            Scheduler::Urw => "urw",
-        }
-    }
-}
-
-/// A scheduler with all that it is told.
+/// A scheduler with its settings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Scheduling {
     /// The same seed gives the same run.
     pub seed: u64,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// For `pct`: how many orders a failure is taken to need; 3 if nothing is said.
+    /// For `pct`: the number of orders that a failure is assumed to need; 3 by default.
     pub depth: Option<u64>,
     /// Records of each thread in an earlier run, by number: for `pct` and `urw`. May be empty.
     pub steps: Vec<u64>,
 }
 
 impl Scheduling {
-    /// Variables of the environment by which the runtime is told.
+    /// The variables of the environment that the runtime reads.
     pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut variables = vec![("FORETRACE_SEED", self.seed.to_string().into())];
         variables.push(("FORETRACE_SCHEDULER", self.scheduler.name().into()));
@@ -69,7 +38,7 @@ impl Scheduling {
     }
 }
 
-/// Threads whose records the runtime is told.
+/// The number of records goes to the runtime for at most this many threads.
 const MOST_THREADS: usize = 256;
 
 /// The place of the count among the words at the start of a log.

@@ -9,6 +9,7 @@ pub mod library;
 pub mod lock_calls;
 pub mod open;
 pub mod record;
+pub mod scheduler;
 
 #[cfg(feature = "hooks")]
 mod controller;

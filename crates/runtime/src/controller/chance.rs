@@ -1,38 +1,9 @@
-//! What all schedulers of serial recordings share: their names and settings, seeded chance, and the threads that are ready.
+//! What all schedulers of serial recordings share: their settings, seeded chance, and the threads that are ready.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::controller::ready;
 use crate::threads::{self, Thread};
-
-/// How the thread that goes on is chosen.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Scheduler {
-    /// A random thread, for a random number of records.
-    Turns = 0,
-    /// A random thread before each record, with equal chances.
-    Random,
-    /// One after the other, each for the same number of records, which is random.
-    RoundRobin,
-    /// The thread of highest priority; some random moments change priorities.
-    Pct,
-    /// The thread whose next record has the highest priority.
-    Pos,
-    /// A random thread before each record, with chances as many as the records that it still has.
-    Urw,
-}
-
-impl Scheduler {
-    pub const ALL: [(&'static [u8], Scheduler); 6] = [
-        (b"turns", Scheduler::Turns),
-        (b"random", Scheduler::Random),
-        (b"round-robin", Scheduler::RoundRobin),
-        (b"pct", Scheduler::Pct),
-        (b"pos", Scheduler::Pos),
-        (b"urw", Scheduler::Urw),
-    ];
-}
 
 /// What the environment says of the scheduler.
 pub struct Settings {

@@ -6,8 +6,9 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::controller::chance::{Scheduler, Settings, all_ready, below, random};
+use crate::controller::chance::{Settings, all_ready, below, random};
 use crate::controller::target::Access;
+use crate::scheduler::Scheduler;
 use crate::text::number;
 use crate::threads::{self, Thread};
 

@@ -5,8 +5,9 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use crate::controller::chance::{Scheduler, Settings, all_ready, below, random, sow};
+use crate::controller::chance::{Settings, all_ready, below, random, sow};
 use crate::controller::priorities;
+use crate::scheduler::Scheduler;
 use crate::text::number;
 use crate::threads::Thread;
 
@@ -25,9 +26,9 @@ pub fn set_longest_turn(records: u64) {
 pub fn prepare(settings: &Settings) -> Result<(), &'static str> {
     sow(number(settings.seed.unwrap_or(b"0")).ok_or("FORETRACE_SEED is no number")?);
     let name = settings.scheduler.unwrap_or(b"turns");
-    let (_, scheduler) = Scheduler::ALL
+    let scheduler = Scheduler::ALL
         .into_iter()
-        .find(|(known, _)| *known == name)
+        .find(|known| known.name().as_bytes() == name)
         .ok_or("FORETRACE_SCHEDULER is neither turns, random, round-robin, pct, pos nor urw")?;
     SCHEDULER.store(scheduler as u8, Relaxed);
     if scheduler == Scheduler::RoundRobin {
