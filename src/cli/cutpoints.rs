@@ -5,6 +5,7 @@ use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of};
 use foretrace::cutpoints::{CutPoint, CutPoints, Taken, Then};
+use foretrace::report::{BlockJson, Names};
 use foretrace_trace::{Atomic, Blocks, EventId, Pattern, Trace, Triple};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
@@ -84,6 +85,7 @@ pub fn find(
 
 fn write_text(args: &Args, asked: &Asked, blocks: &Blocks, found: &CutPoints, out: &mut dyn Write) -> io::Result<()> {
     let classes = found.representatives().count();
+    let names = Names::new(&asked.trace);
     writeln!(
         out,
         "{}: {} events of {} threads, blocks by --atomic {}",
@@ -97,10 +99,13 @@ fn write_text(args: &Args, asked: &Asked, blocks: &Blocks, found: &CutPoints, ou
         "{classes} classes with {} cut-points; not proved: values and branches are left out",
         found.all.len()
     )?;
+    if let Some(folder) = names.folder() {
+        writeln!(out, "places are below {folder}")?;
+    }
     let most = if args.all { usize::MAX } else { MOST_LISTED };
     for class in found.all.chunk_by(|one, other| one.class == other.class).take(most) {
         let shown = if args.all { class } else { &class[..1] };
-        shown.iter().try_for_each(|point| write_point(&asked.trace, blocks, point, class.len(), out))?;
+        shown.iter().try_for_each(|point| write_point(&names, blocks, point, class.len(), out))?;
     }
     if classes > most {
         writeln!(out, "and {} classes more (--all and --format json list them)", classes - most)?;
@@ -111,20 +116,14 @@ fn write_text(args: &Args, asked: &Asked, blocks: &Blocks, found: &CutPoints, ou
     Ok(())
 }
 
-fn write_point(trace: &Trace, blocks: &Blocks, point: &CutPoint, of: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Triple { first, remote, second } = point.triple;
-    let places = [first, remote, second].map(|event| place(trace, event));
+fn write_point(names: &Names, blocks: &Blocks, point: &CutPoint, of: usize, out: &mut dyn Write) -> io::Result<()> {
+    let (trace, Triple { first, remote, second }) = (names.trace(), point.triple);
+    let place = |event| names.loc(event).unwrap_or_else(|| format!("event {event}").into());
+    let places = [first, remote, second].map(place);
     let block = &blocks.all()[point.block];
-    let label = block.label.map_or(String::new(), |label| format!(" `{}`", trace.names.text(label)));
+    let label = block.label.map_or(String::new(), |label| format!(" `{}`", names.label(label)));
     let [own, other] = point.threads.map(|thread| trace.threads[thread.index()].number);
-    writeln!(
-        out,
-        "{:>4}. {} on {}: {}",
-        point.class + 1,
-        point.pattern,
-        trace.vars[point.var.index()].shown(),
-        places.join(", ")
-    )?;
+    writeln!(out, "{:>4}. {} on {}: {}", point.class + 1, point.pattern, names.var(point.var), places.join(", "))?;
     writeln!(
         out,
         "      {}{label} of thread {own} stands still after event {}{}, thread {other} gets to event {remote}{}",
@@ -141,10 +140,6 @@ fn write_point(trace: &Trace, blocks: &Blocks, point: &CutPoint, of: usize, out:
         Then::LockedOut => "; then each thread waits for a lock of the other, and neither gets on",
     };
     writeln!(out, "      {shown}{more}{observed}{then}")
-}
-
-fn place(trace: &Trace, event: EventId) -> String {
-    trace.loc(event).map_or_else(|| format!("event {event}"), str::to_string)
 }
 
 fn holding(trace: &Trace, held: &[Taken]) -> String {
@@ -187,13 +182,6 @@ struct PointJson<'t> {
     observed: bool,
 }
 
-#[derive(Serialize)]
-struct BlockJson<'t> {
-    kind: foretrace_trace::BlockKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'t str>,
-}
-
 fn write_json(asked: &Asked, blocks: &Blocks, found: &CutPoints, out: &mut dyn Write) -> io::Result<()> {
     let trace = &asked.trace;
     let point = |point: &CutPoint| {
@@ -206,7 +194,7 @@ fn write_json(asked: &Asked, blocks: &Blocks, found: &CutPoints, out: &mut dyn W
             var: &trace.vars[point.var.index()].key,
             threads: point.threads.map(|thread| trace.threads[thread.index()].number),
             places: [point.triple.first, point.triple.remote, point.triple.second].map(|event| trace.loc(event)),
-            block: BlockJson { kind: block.kind, label: block.label.map(|label| trace.names.text(label)) },
+            block: BlockJson::new(trace, block),
             held: [lock_names(trace, &point.held[0]), lock_names(trace, &point.held[1])],
             then: point.then_name(),
             observed: point.is_observed(),

@@ -19,10 +19,11 @@ mod totals;
 mod why;
 mod witness;
 
+pub use block::BlockJson;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
-pub use names::{SourceLine, thread_name};
+pub use names::{Names, SourceLine, thread_name};
 pub use repair::RepairReport;
 pub use saved::{
     SavedAccesses, SavedBlock, SavedKind, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep,

@@ -35,6 +35,11 @@ impl<'t> Names<'t> {
         Names { source, ..self }
     }
 
+    /// The trace.
+    pub fn trace(&self) -> &'t Trace {
+        self.trace
+    }
+
     /// The folder that is left out, with a slash at the end, where there is one.
     pub fn folder(&self) -> Option<&str> {
         Some(&*self.folder).filter(|folder| !folder.is_empty())
