@@ -22,6 +22,7 @@ install *WHERE:
 release:
     scripts/release
 
-# The pages as a book, in target/book; needs mdbook.
+# The pages as a book, in target/book; installs mdbook first if it is missing.
 book:
-    mdbook build
+    scripts/setup --book
+    env PATH="$PATH:third_party/tools/bin" mdbook build
