@@ -1,6 +1,6 @@
 //! The option `--atomic` of all commands, and the trace of a recording that has the chosen blocks.
 
-use super::trace::{Or, Walking, walk_to};
+use super::walk::{Or, Walking, walk_to};
 use super::{files, say};
 use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};

@@ -31,6 +31,7 @@ mod test;
 mod test_litmus;
 mod tested;
 mod trace;
+mod walk;
 mod why;
 
 use clap::{CommandFactory, Parser, Subcommand};

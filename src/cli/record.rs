@@ -1,7 +1,8 @@
 //! `foretrace record`: run a program and leave its trace.
 
 use super::choices::{Choice, one_of};
-use super::trace::{Found, NOTHING, Or, WalkArgs};
+use super::trace::WalkArgs;
+use super::walk::{Found, NOTHING, Or};
 use super::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run, Scheduler, Scheduling, Sources};

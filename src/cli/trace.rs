@@ -1,13 +1,10 @@
 //! `foretrace trace`: from a recording to a trace, and what `record` shares of it.
 
 use super::atomic::AtomicArgs;
-use super::files::{stage_trace, write_trace};
+use super::walk::{Found, Or, Walking, walk_to};
 use super::{Outcome, say};
-use anyhow::{Context, bail};
 use foretrace::recorder::{Folder, WalkedBy};
-use foretrace_trace::Data;
-use foretrace_walker::{Options, Statistics, finish_logs, walk};
-use std::collections::BTreeMap;
+use foretrace_walker::finish_logs;
 use std::path::{Path, PathBuf};
 
 /// Make a trace of a recording, with other transactions or another focus
@@ -43,12 +40,6 @@ pub struct WalkArgs {
     focus: Option<String>,
 }
 
-/// What a walk is asked for, and how that is noted.
-pub struct Walking {
-    pub options: Options,
-    pub by: WalkedBy,
-}
-
 impl WalkArgs {
     /// Walks a recording and writes its trace; the result says what is in it, and whether a block is.
     pub fn walk(&self, recording: &Path, output: &Path, or: Or) -> anyhow::Result<(String, Found)> {
@@ -69,116 +60,6 @@ impl WalkArgs {
     pub fn walking(&self) -> anyhow::Result<Walking> {
         self.atomic.walking(self.focus.as_deref())
     }
-}
-
-/// Whether a walk found a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// It did.
-    Blocks,
-    /// None of what was asked for.
-    Nothing,
-}
-
-/// A trace that was made.
-pub struct Made {
-    /// What is in it, in words.
-    pub told: String,
-    /// Whether a block is.
-    pub found: Found,
-    /// By place of the program's own code, where inside of a library its accesses happen.
-    pub inside: BTreeMap<String, String>,
-}
-
-/// What becomes of a trace without blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Or {
-    /// It is written all the same.
-    Write,
-    /// It is an error, and nothing is written.
-    Fail,
-}
-
-/// That a walk found nothing of what was asked for.
-pub const NOTHING: &str =
-    "found no transactions: no block that fits --atomic, --include and --focus accesses a shared variable twice";
-
-/// Walks a recording and writes its trace; the result says what is in it, and whether a block is.
-pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> anyhow::Result<Made> {
-    let (walked, staged) = walk(recording, &walking.options, |walked| stage_trace(&walked.trace, output))?;
-    let found = if walked.statistics.transactions > 0 { Found::Blocks } else { Found::Nothing };
-    if (found, or) == (Found::Nothing, Or::Fail) {
-        bail!("{}: {NOTHING}", recording.display());
-    }
-    match staged? {
-        Some(staged) => staged.put_in_place().with_context(|| output.display().to_string())?,
-        None => write_trace(&walked.trace, Some(output), None)?,
-    }
-    let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
-    let part = if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };
-    let is_full = walked.statistics.ends_early && !walked.statistics.ends_unexplained;
-    let end = if is_full { ENDS_EARLY } else { "" };
-    let told = match walked.trace.data {
-        Data::Concrete => concrete(&walked.statistics),
-        _ => told(&walked.statistics),
-    };
-    let told = format!("{told}{}{}", raced(walked.statistics.races), unexplained(&walked.statistics));
-    let told = format!("{events} events of {threads} threads{part}{end}, {told}");
-    Ok(Made { told, found, inside: walked.statistics.inside })
-}
-
-/// What is said where the logs go on.
-const ENDS_EARLY: &str = ", not to the end of what was recorded: accesses that were left out of the logs would make more \
-    events than the logs may have records (more: --max-size when recording; else --serial)";
-
-/// How general a trace is, in a few words.
-fn told(statistics: &Statistics) -> String {
-    let mut pins: Vec<(&str, u64)> = statistics.pins.iter().map(|(what, count)| (what.as_str(), *count)).collect();
-    pins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let most: Vec<String> = pins.iter().take(3).map(|(what, count)| format!("{count} × {what}")).collect();
-    let mut told = match pins.iter().map(|(_, count)| count).sum::<u64>() {
-        0 => "no value pinned".to_string(),
-        1 => format!("1 value pinned ({})", pins[0].0),
-        all => format!("{all} values pinned ({})", most.join(", ")),
-    };
-    told += &external(statistics);
-    told
-}
-
-/// The same of a trace without expressions.
-fn concrete(statistics: &Statistics) -> String {
-    let mut told = "values only, no expressions (built with gcc)".to_string();
-    told += &external(statistics);
-    told
-}
-
-/// How often code that was not recorded wrote to shared memory, if it did.
-fn external(statistics: &Statistics) -> String {
-    match statistics.external_writes {
-        0 => String::new(),
-        writes => format!(", {writes} writes by code that was not recorded"),
-    }
-}
-
-/// What is said of values that are not certain.
-fn raced(races: u64) -> String {
-    match races {
-        0 => String::new(),
-        races => format!(
-            ", {races} accesses at the same time as another thread's: the program may have seen other values, record in serial mode"
-        ),
-    }
-}
-
-/// What is said where the log does not fit to the program, which a thread that was cancelled in the middle of a function explains.
-fn unexplained(statistics: &Statistics) -> String {
-    let Some(first) = statistics.mismatches.first() else { return String::new() };
-    let count = statistics.mismatch_count;
-    let cost = match statistics.ends_unexplained {
-        true => "the trace ends there",
-        false => "what the thread reads there is pinned",
-    };
-    format!(", {count} places where the log does not explain the program, the first {first}: {cost}")
 }
 
 /// Makes the trace.

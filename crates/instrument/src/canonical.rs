@@ -9,6 +9,7 @@
 
 use crate::halves::halve;
 use crate::llvm::{Builder, Layout, Linkage, Module, Opcode, Type, TypeKind, Value, ValueKind};
+use crate::parts::same_access;
 use crate::shape::{self, is_aggregate, is_hook_size};
 
 /// The last of LLVM's atomic updates that a hook performs.
@@ -162,14 +163,6 @@ impl Canonical<'_> {
     fn int(&self, bits: u32) -> Type {
         self.module.context().int(bits)
     }
-}
-
-/// A part of an access is as aligned as its offset allows, and as volatile.
-pub fn same_access(access: Value, part: Value, offset: u64) {
-    let alignment = u64::from(access.alignment());
-    let alignment = if offset == 0 { alignment } else { alignment.min(1 << offset.trailing_zeros()) };
-    part.set_alignment(u32::try_from(alignment).unwrap_or(1));
-    part.set_volatile(access.is_volatile());
 }
 
 /// An atomic update as a function of its own.

@@ -3,8 +3,8 @@
 //! Atomic accesses of such integers become calls of one function, which is the hook that performs them; their values, and what
 //! is commonly done with them, become pairs of words. Where something else needs the whole integer, it is put together.
 
-use crate::canonical::same_access;
 use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
+use crate::parts::same_access;
 use crate::sidecar::PairOp;
 use std::collections::{HashMap, HashSet};
 

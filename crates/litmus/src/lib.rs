@@ -18,6 +18,7 @@ mod diagnostic;
 mod explore;
 mod lexer;
 mod machine;
+mod options;
 mod parser;
 mod program;
 mod recorder;
@@ -28,8 +29,9 @@ mod syntax;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use explore::{Execution, Exploration, explore};
+pub use options::Options;
 pub use program::Program;
-pub use run::{Blocked, Failure, Options, Outcome, Run, run, run_all, run_along};
+pub use run::{Blocked, Failure, Outcome, Run, run, run_all, run_along};
 pub use scheduler::Scheduler;
 
 use std::fs::File;

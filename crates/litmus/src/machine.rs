@@ -4,9 +4,9 @@ mod local;
 mod step;
 pub(super) mod stepping;
 
+use super::options::Options;
 use super::program::{Instruction, Program};
 use super::recorder::{Operand, Recorder};
-use super::run::Options;
 use super::scheduler::Choice;
 use super::synchronisation::{Lock, Object};
 use foretrace_trace::{EventId, SyncId, Value};

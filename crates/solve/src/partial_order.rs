@@ -18,7 +18,8 @@ mod explanation;
 #[cfg(test)]
 mod tests;
 
-use closure::{Closure, Point};
+pub(super) use closure::NONE;
+use closure::{Closure, EdgeId, Point};
 
 pub(super) use closure::Gain;
 use foretrace_index::Structure;
@@ -35,10 +36,6 @@ pub(super) type Conflict = Vec<AtomId>;
 
 /// A step that the order knows.
 pub(super) type NodeId = u32;
-type EdgeId = u32;
-
-/// Nothing of what a number would say.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// What something follows from: atoms with the values that they have, and that steps come before others. What is not needed
 /// is [`NONE`].

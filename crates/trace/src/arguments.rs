@@ -1,6 +1,6 @@
 //! The arguments of a term, without memory of their own where they are few, as nearly always.
 
-use crate::term::TermId;
+use crate::ids::TermId;
 use std::ops::Deref;
 
 /// The arguments of an application.

@@ -27,6 +27,7 @@ mod data_rules;
 mod error;
 pub mod file;
 mod function;
+mod ids;
 mod interner;
 pub mod jsonl;
 mod lines;

@@ -1,8 +1,8 @@
 //! Interned strings: local names, source positions, labels.
 
+use crate::ids::NameId;
 use crate::interner::{Positions, hash_of};
 use crate::printable::printable;
-use crate::trace::NameId;
 use crate::users::Users;
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! The operations of events.
 
-use crate::term::TermId;
-use crate::trace::{EventId, NameId, SyncId, ThreadId, VarId};
+use crate::ids::TermId;
+use crate::ids::{EventId, NameId, SyncId, ThreadId, VarId};
 use serde::{Deserialize, Serialize};
 
 /// Why an assume stands in the trace.

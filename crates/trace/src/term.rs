@@ -11,23 +11,8 @@ use crate::users::Users;
 use crate::value::{Sort, Value};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
-use std::num::NonZeroU32;
 
-/// A term of one arena.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct TermId(NonZeroU32);
-
-impl TermId {
-    fn new(position: usize) -> TermId {
-        let next = u32::try_from(position + 1).ok().and_then(NonZeroU32::new);
-        TermId(next.expect("fewer than 2^32 terms"))
-    }
-
-    /// Position in the arena; a term's arguments have lower ones.
-    pub fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
+pub use crate::ids::TermId;
 
 /// What a term without arguments stands for, besides constants.
 pub trait Leaf: Clone + Eq + Hash + std::fmt::Debug {

@@ -5,7 +5,8 @@
 //! candidate. The work is capped, and giving up refutes nothing.
 
 use super::forced_reads::ForcedRead;
-use super::orders::{Orders, RegionsByThread, regions_by_thread};
+use super::orders::Orders;
+use super::regions::{RegionsByThread, regions_by_thread};
 use foretrace_index::{Region, Structure};
 use foretrace_trace::{EventId, Feasibility, Trace, Triple, VarId};
 use rustc_hash::FxHashMap;

@@ -306,11 +306,6 @@ fn by_thread(trace: &Trace, writes: impl Iterator<Item = EventId>) -> WritesByTh
     by_thread
 }
 
-/// `from` before `to` as an edge between threads; all parts of from's step come before what follows in another thread.
-pub fn edge(trace: &Trace, structure: &Structure, from: EventId, to: EventId) -> Option<(EventId, EventId)> {
-    (trace.event(from).thread != trace.event(to).thread).then(|| (structure.step(trace, from).1, to))
-}
-
 /// The single read that a value depends on.
 #[derive(Clone, Debug)]
 enum Support {

@@ -8,9 +8,11 @@ mod early_refutation;
 mod early_witness;
 mod forced_reads;
 mod handshakes;
+mod judgement;
 mod locksets;
 mod must_happen_before;
 mod orders;
+mod regions;
 mod report;
 mod segment;
 mod signals;
@@ -21,9 +23,10 @@ mod tests;
 pub use bundles::{Bundle, Bundles, Part, SCREENS, Screen};
 pub(crate) use early_witness::{Guide, Span, Way};
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
+pub use judgement::Judgement;
 pub use locksets::Locksets;
 pub use orders::Orders;
-pub(crate) use orders::{RegionsByThread, region_around, regions_by_thread};
+pub(crate) use regions::{RegionsByThread, region_around, regions_by_thread};
 pub use report::{FilterCount, FilterReport};
 pub use segment::AtomicitySegment;
 
@@ -33,7 +36,7 @@ use crate::schedule;
 use crate::verdict::Decider;
 use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
-use foretrace_checker::{Checker, Interruption, Witness};
+use foretrace_checker::{Checker, Interruption};
 use foretrace_encodings::Facts;
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{EventId, Feasibility, Question, Trace, Transaction, Triple, Value};
@@ -45,23 +48,6 @@ use std::time::{Duration, Instant};
 
 /// Schedules of one candidate that the checker may refuse before its witness is left to the solver.
 const MOST_CHECKS: usize = 4;
-
-/// What a filter found out.
-#[derive(Clone, Debug)]
-pub enum Judgement {
-    /// No prefix of the model shows the candidate.
-    Infeasible {
-        /// The filter that proved it.
-        by: Decider,
-        /// Whether the proof needs that a pinned value stays as it was.
-        rests_on_pin: bool,
-    },
-    /// The checker has run a schedule that shows it.
-    Feasible {
-        /// The proof.
-        witness: Box<Witness>,
-    },
-}
 
 /// How often something was tried in vain, as guessing the witnesses of one class. Tries become rarer then, so that such a class
 /// does not cost a try for each of its candidates.

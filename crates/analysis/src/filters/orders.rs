@@ -4,9 +4,10 @@
 //! Each rule has the form "in every prefix that holds b, a comes before b". So rules can be applied to each other's results until no
 //! order is new. Stopping early loses orders, never soundness.
 
-use super::forced_reads::{ForcedRead, ReadRule, Reads, edge};
+use super::forced_reads::{ForcedRead, ReadRule, Reads};
+use super::regions::{RegionsByThread, regions_by_thread};
 use super::signals::Signals;
-use super::suppliers::{Edges, before_enough};
+use super::suppliers::{Edges, before_enough, edge};
 use foretrace_index::{MustHappenBefore, Region, Structure};
 use foretrace_trace::{EventId, Feasibility, SyncKind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -25,27 +26,6 @@ pub struct Orders {
     pub clocks: MustHappenBefore,
     /// Reads with a single source.
     pub reads: Vec<ForcedRead>,
-}
-
-/// Regions of each lock by thread, in program order.
-pub type RegionsByThread = Vec<Vec<Vec<Region>>>;
-
-/// Per lock and thread (an index): its regions, in program order.
-pub fn regions_by_thread(trace: &Trace, structure: &Structure) -> RegionsByThread {
-    let split = |regions: &Vec<Region>| {
-        let mut by_thread = vec![Vec::new(); if regions.is_empty() { 0 } else { trace.threads.len() }];
-        for region in regions {
-            by_thread[region.thread.index()].push(*region);
-        }
-        by_thread
-    };
-    structure.regions.iter().map(split).collect()
-}
-
-/// The one of these regions, in program order, that an event is in.
-pub fn region_around(regions: &[Region], event: EventId) -> Option<Region> {
-    let started = regions.partition_point(|region| region.start <= event);
-    regions[..started].last().copied().filter(|region| region.end.is_none_or(|end| event <= end))
 }
 
 impl Orders {

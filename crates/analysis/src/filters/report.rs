@@ -1,6 +1,6 @@
 //! What each filter did: how much it decided and how long that took.
 
-use super::Judgement;
+use super::judgement::Judgement;
 use crate::verdict::Decider;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;

@@ -8,7 +8,7 @@
 //!
 //! A thread that signals while it holds the waiters' lock wakes no thread before it releases that lock.
 
-use super::orders::{RegionsByThread, region_around};
+use super::regions::{RegionsByThread, region_around};
 use super::suppliers::{Edges, before_enough};
 use foretrace_index::{MustHappenBefore, Structure, Waiting};
 use foretrace_trace::{EventId, Op, SyncId, Trace};

@@ -5,12 +5,16 @@
 //!
 //! If an event needs k of n suppliers, then in each thread at least the k-th smallest prefix that a supplier requires comes before it.
 
-use super::forced_reads::edge;
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{EventId, Trace};
 
 /// Edges between threads, each from an earlier event to a later one.
 pub type Edges = Vec<(EventId, EventId)>;
+
+/// `from` before `to` as an edge between threads; all parts of from's step come before what follows in another thread.
+pub fn edge(trace: &Trace, structure: &Structure, from: EventId, to: EventId) -> Option<(EventId, EventId)> {
+    (trace.event(from).thread != trace.event(to).thread).then(|| (structure.step(trace, from).1, to))
+}
 
 /// Adds the orders that follow where `count` of the suppliers, at least one, come before `to`: of each thread the last event that
 /// comes before, or is, the `count`-th supplier in the order of how many of the thread's events they need.

@@ -12,6 +12,7 @@
 mod observed;
 mod switches;
 mod weave;
+mod why_not;
 
 use crate::cut_point::CutPoint;
 use crate::lock_log::LockLog;
@@ -21,6 +22,7 @@ use foretrace_index::Structure;
 use foretrace_trace::{EventId, Model, Observed, Semantics, ThreadId, Trace};
 use switches::Switches;
 use weave::{Guard, Weaver};
+pub use why_not::WhyNot;
 
 /// How region II is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
@@ -54,30 +56,6 @@ pub struct Schedule {
     pub switches: [usize; 2],
     /// How region II was made.
     pub middle: Middle,
-}
-
-/// Why there is no schedule for a cut-point.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum WhyNot {
-    /// An event cannot happen before the cut-point, and no thread can change that.
-    #[error("event {event} cannot happen before the cut-point: {problem}")]
-    Blocked {
-        /// The event.
-        event: EventId,
-        /// Why.
-        problem: String,
-    },
-    /// Two threads wait for each other.
-    #[error("event {event} needs event {needs}, which needs the former's thread to go on")]
-    Circle {
-        /// An event.
-        event: EventId,
-        /// What it needs.
-        needs: EventId,
-    },
-    /// What was made is no prefix: a defect of foretrace.
-    #[error("the schedule that was made is no prefix: {0}")]
-    Refused(String),
 }
 
 /// Makes schedules for cut-points of one trace.

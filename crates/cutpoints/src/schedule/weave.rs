@@ -1,6 +1,6 @@
 //! Executes events under the step semantics: a thread that waits for another lets that one go ahead, as far as it must.
 
-use super::WhyNot;
+use super::why_not::WhyNot;
 use crate::lock_log::LockLog;
 use crate::locks::Change;
 use foretrace_index::Structure;

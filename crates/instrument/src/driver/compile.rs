@@ -1,8 +1,10 @@
 //! One source file to one object: clang makes bitcode of it, which is instrumented; gcc instruments by itself.
 
 use super::arguments::{Arguments, Content, Part};
+use super::environment::Environment;
+use super::error::DriverError;
+use super::output;
 use super::tools::{Compiler, Make, exit_code};
-use super::{DriverError, Environment, output};
 use crate::instrument::{Level, Options, instrument};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

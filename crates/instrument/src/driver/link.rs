@@ -1,7 +1,7 @@
 //! The link: objects take the places of their sources, and programs get the runtime.
 
-use super::DriverError;
 use super::arguments::{Arguments, Part};
+use super::error::DriverError;
 use super::tools::{Compiler, Make, exit_code};
 use crate::CONCRETE;
 use crate::runtime::runtime_archive;

@@ -1,6 +1,6 @@
 //! Output files: written whole or not at all.
 
-use super::DriverError;
+use super::error::DriverError;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 //! The linker of `foretrace cargo`: rustc hands it bitcode, which is instrumented, and programs get the runtime.
 
+use super::error::DriverError;
 use super::tools::exit_code;
-use super::{DriverError, output, response};
+use super::{output, response};
 use crate::instrument::{Options, Source, instrument, translate};
 use crate::locks::names::LockNames;
 use crate::runtime::{folder, runtime_archive};

@@ -1,6 +1,6 @@
 //! Finding the compiler, and running it.
 
-use super::DriverError;
+use super::error::DriverError;
 use super::response;
 use crate::llvm::{self, LlvmError};
 use std::ffi::{OsStr, OsString};

@@ -1,13 +1,11 @@
 //! Functions that the source itself marks as a lock's: `FORETRACE_LOCK("take")` of `foretrace.h`.
 
-use super::{BadLock, LockFunction, Success, WhichLock};
+use super::function::{BadLock, LockFunction, Success, WhichLock};
 use crate::llvm::{Module, Value, ValueKind};
 use foretrace_runtime::lock_calls::{Action, Hold, LockCall};
 
 /// What marks start with, in clang's bitcode.
 const START: &str = "foretrace lock ";
-/// What a mark may say.
-pub(super) const SYNTAX: &str = "take, try, try=0 or give, and after it nothing, alone, shared or (of give) either";
 /// The list of marks.
 const LIST: &str = "llvm.global.annotations";
 

@@ -4,6 +4,7 @@
 //! Such a function stays as it is, with a function in its place that calls it between two calls of the runtime (see
 //! `interpose/locks.rs` there). Neither is instrumented: what is between is no business of anybody.
 
+mod function;
 mod marks;
 pub mod names;
 
@@ -11,7 +12,9 @@ use crate::llvm::{Block, Builder, Module, Opcode, Type, TypeKind, Value, ValueKi
 use crate::rust;
 use crate::shape::scalar_bits;
 use crate::source::Sources;
-use foretrace_runtime::lock_calls::{Action, LockCall};
+use foretrace_runtime::lock_calls::Action;
+pub use function::BadLock;
+pub(crate) use function::{LockFunction, Success, Time, WhichLock};
 use names::LockNames;
 use std::collections::HashSet;
 
@@ -21,73 +24,6 @@ const SUFFIX: &str = ".lock";
 const CHANGES: &str = "__foretrace_lock_changes";
 /// LLVM's number of the predicate for inequality.
 const NOT_EQUAL: u32 = 33;
-
-/// A function that is a lock's.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LockFunction {
-    /// What it does.
-    pub call: LockCall,
-    /// Which lock.
-    pub lock: WhichLock,
-    /// What it answers when it has done so.
-    pub success: Success,
-    /// How long it waits, if not for ever.
-    pub time: Option<Time>,
-}
-
-/// Which lock a function is about.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum WhichLock {
-    /// The one that its parameter of this number, from 0, points to.
-    Parameter(usize),
-    /// Its first parameter that is a pointer; one of this number if it has none.
-    FirstPointer(u64),
-    /// The word at the end of this path from the first parameter: offsets, and between two of them a pointer that lies there.
-    Word(Vec<u64>),
-}
-
-/// What a function that may fail answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Success {
-    /// 0 if it failed.
-    NotZero,
-    /// 0 if it succeeded.
-    Zero,
-    /// It cannot fail.
-    Always,
-    /// A struct whose first element is null if it failed.
-    First,
-}
-
-/// How a time is given: seconds and nanoseconds as the parameters after the lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Time {
-    /// So long from now.
-    Span,
-    /// Until this moment of the monotonic clock.
-    Moment,
-}
-
-/// A function that is said to be a lock's, and cannot be one.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum BadLock {
-    /// It has not the parameters for it.
-    #[error("{function} is said to be a function of a lock: expected {expected}")]
-    Parameters {
-        /// The function.
-        function: String,
-        /// What it should have.
-        expected: &'static str,
-    },
-    /// A mark in the source says something else than it can.
-    #[error("the mark of {function}: found {found:?}, expected {}", marks::SYNTAX)]
-    Mark {
-        /// The function.
-        function: String,
-        /// What the mark says.
-        found: String,
-    },
-}
 
 /// Gives the functions of locks in a module to the runtime; the names of those that are not to be instrumented.
 pub(crate) fn give_to_runtime(module: &Module, names: &LockNames, is_rust: bool) -> Result<HashSet<String>, BadLock> {

@@ -1,6 +1,6 @@
 //! Functions that the user says are those of locks: `--lock`, or a file `foretrace.locks` of a project.
 
-use super::{LockFunction, Success, WhichLock};
+use super::function::{LockFunction, Success, WhichLock};
 use foretrace_runtime::lock_calls::{Action, Hold, LockCall};
 use foretrace_runtime::record::LOCKS;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,6 @@
 use super::super::diagnostic::{Diagnostic, Span};
 use super::super::program::{Instruction, Target, Update};
 use super::super::syntax::{Expression, ExpressionKind, Name, Place, shown};
-use super::expression::arguments;
 use super::{Checked, Compiler, Global, Noted, kind_of_sync};
 use foretrace_trace::{Func, Sort, SyncId, SyncKind};
 
@@ -330,4 +329,9 @@ impl Compiler<'_> {
         self.emit(Instruction::Apply(function, 1), span);
         Ok(Sort::BitVec(to))
     }
+}
+
+/// A number of arguments, in words.
+pub(super) fn arguments(count: usize) -> String {
+    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }

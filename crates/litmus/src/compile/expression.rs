@@ -3,7 +3,7 @@
 use super::super::diagnostic::{Diagnostic, Span};
 use super::super::program::{Instruction, Target, function_of};
 use super::super::syntax::{BinaryOperator, Expression, ExpressionKind, Name, Place, UnaryOperator, shown};
-use super::builtin::Builtin;
+use super::builtin::{Builtin, arguments};
 use super::{Checked, Compiler, Global, nearest};
 use dashu_int::IBig;
 use foretrace_trace::{Func, Sort, Value};
@@ -297,11 +297,6 @@ impl Compiler<'_> {
         self.emit(Instruction::Call(function), span);
         Ok(self.signatures[function].result)
     }
-}
-
-/// So many arguments, in words.
-pub(super) fn arguments(count: usize) -> String {
-    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 fn is_comparison(function: Func) -> bool {

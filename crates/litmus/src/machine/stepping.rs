@@ -1,7 +1,7 @@
 //! A program as a thing that can be stepped: what its threads would do next, as far as other threads can tell.
 
+use super::super::options::Options;
 use super::super::program::{Instruction, Program, Target};
-use super::super::run::Options;
 use super::super::synchronisation::Object;
 use super::{Failed, Machine, Readiness, Status};
 use foretrace_explore::{Action, Mode, Next, System, Use};

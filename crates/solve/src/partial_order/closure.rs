@@ -6,8 +6,13 @@
 //! Source: collective sparse segment trees (Tunç, Deshmukh, Çirisci, Enea and Pavlogiannis, *CSSTs: A Dynamic Data Structure
 //! for Partial Orders in Concurrent Execution Analysis*), with sorted stairs that can be taken back in place of the trees.
 
-use super::{EdgeId, NONE};
 use std::ops::Range;
+
+/// An edge, by its position.
+pub(super) type EdgeId = u32;
+
+/// No number.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// An event: its thread and its position there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

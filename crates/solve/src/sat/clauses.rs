@@ -1,29 +1,12 @@
 //! From constraint terms to clauses.
 
+use super::clause_target::{Clauses, operands};
 use super::values::{Constraint, Refined, Row, Then, Values};
 use crate::backend::Unsupported;
 use batsat::Lit;
 use foretrace_encodings::Atom;
 use foretrace_trace::{EventId, Func, Node, Sort, TermId, Terms, Value};
 use rustc_hash::FxHashMap;
-
-/// Where clauses go.
-pub(super) trait Clauses {
-    /// A new variable, as a literal that is tried false first.
-    fn fresh(&mut self) -> Lit;
-    /// A new variable that is never decided: what nothing forces is false.
-    fn forced(&mut self) -> Lit;
-    /// The literal of a Boolean leaf that is no order.
-    fn leaf(&mut self, atom: &Atom) -> Lit;
-    /// Whether the solver sees to it by itself that exactly one source of the access is the one that it finds.
-    fn has_one_source(&self, at: EventId) -> bool;
-    /// Unless one of these literals holds, the access has one of these sources.
-    fn some_source(&mut self, unless: &[Lit], at: EventId, sources: &[Option<EventId>]);
-    /// The literal of "`a` comes before `b`", for `a` earlier in the observed order.
-    fn before(&mut self, a: EventId, b: EventId) -> Lit;
-    /// Adds a clause.
-    fn clause(&mut self, literals: &[Lit]);
-}
 
 /// Gives terms literals, each once.
 #[derive(Default)]
@@ -265,14 +248,6 @@ fn source(terms: &Terms<Atom>, term: TermId) -> Option<(TermId, EventId, TermId)
             Some((chosen[0], *at, *given))
         }
         _ => None,
-    }
-}
-
-/// The arguments that must have literals first: those of Boolean connectives.
-pub(super) fn operands(terms: &Terms<Atom>, term: TermId) -> &[TermId] {
-    match terms.node(term) {
-        Node::App(_, args) if args.iter().all(|arg| terms.sort(*arg) == Sort::Bool) => args,
-        _ => &[],
     }
 }
 

@@ -1,5 +1,6 @@
 //! The back-end `sat`: a plain SAT solver with the theory of schedules, and tables of values.
 
+mod clause_target;
 mod clauses;
 mod parts;
 mod sources;
@@ -9,7 +10,8 @@ mod values;
 
 use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use batsat::{Lit, SolverInterface, lbool};
-use clauses::{Clauses, Literals};
+use clause_target::Clauses;
+use clauses::Literals;
 use foretrace_encodings::{Atom, Duty};
 use foretrace_index::Structure;
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! The clauses that say which sources a read may have are the exception: the theory sees to it that one is chosen
 //! ([`super::sources`]).
 
-use super::clauses::Clauses;
+use super::clause_target::Clauses;
 use super::sources::Sources;
 use super::theory::ScheduleTheory;
 use super::timed::Alarm;

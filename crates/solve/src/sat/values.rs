@@ -7,7 +7,7 @@
 //!
 //! Source: lemmas on demand (de Moura and Rueß, SAT 2002), with tables in place of a decision procedure.
 
-use super::clauses::{Clauses, operands};
+use super::clause_target::{Clauses, operands};
 use batsat::Lit;
 use foretrace_encodings::Atom;
 use foretrace_trace::{EventId, Node, TermId, Terms, Value};
