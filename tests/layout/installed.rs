@@ -54,6 +54,36 @@ fn what_is_installed_runs_without_the_clone() {
 }
 
 #[test]
+fn the_installed_program_builds_records_and_replays_c() {
+    let home = tempfile::tempdir().expect("a folder");
+    let prefix = home.path().join("prefix");
+    let mut install = Command::new(crate::root().join("scripts/install"));
+    install.args(["--binary", env!("CARGO_BIN_EXE_foretrace"), "--prefix"]).arg(&prefix);
+    assert!(install.output().expect("the script starts").status.success());
+    std::fs::copy(crate::root().join("examples/programs/bank/bank.c"), home.path().join("bank.c")).expect("copied");
+
+    // The compiler and libLLVM are those of the machine; nothing else of the environment says where this clone is.
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(prefix.join("bin").join(program));
+        let tools = ["PATH", "RUSTUP_HOME", "CARGO_HOME", "FORETRACE_CLANG", "FORETRACE_LLVM"];
+        let kept = tools.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        command.args(arguments).env_clear().envs(kept).env("HOME", std::env::var_os("HOME").unwrap_or_default());
+        let output = command.current_dir(home.path()).output().expect("the installed program starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (built, said) = run("foretrace-cc", &["-o", "bank", "bank.c"]);
+    assert_eq!((built, &*said), (Some(0), ""));
+    let (recorded, said) = run("foretrace", &["record", "-o", "bank.foretrace", "--", "./bank"]);
+    assert_eq!(recorded, Some(0), "{said}");
+    let (predicted, said) = run("foretrace", &["predict", "bank.foretrace", "--witness-dir", "witnesses"]);
+    assert_eq!(predicted, Some(1), "{said}");
+    let witnesses = std::fs::read_dir(home.path().join("witnesses")).expect("witnesses");
+    let witness = witnesses.map(|file| file.expect("a file").path()).next().expect("a witness");
+    let (replayed, said) = run("foretrace", &["replay", witness.to_str().expect("a name"), "--", "./bank"]);
+    assert_eq!(replayed, Some(0), "{said}");
+}
+
+#[test]
 fn wrong_usage_is_one_message() {
     let output = Command::new(crate::root().join("scripts/install")).arg("--place=/x").output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
