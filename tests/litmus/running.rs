@@ -134,6 +134,6 @@ fn files_that_are_no_text_or_too_long() {
         parse_file(&path, false).expect_err("no program").to_string()
     };
     assert!(error("bytes.lit", b"thread T { \xff }").contains("bytes.lit: invalid utf-8"));
-    assert!(error("long.lit", &vec![b' '; 5 << 20]).contains("long.lit: a program of more than 1048576 bytes"));
+    assert!(error("long.lit", &vec![b' '; 5 << 20]).contains("long.lit: the program has more than 1048576 bytes"));
     assert!(error("mistake.lit", b"thread { }").contains("mistake.lit:1:8"));
 }
