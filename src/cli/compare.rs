@@ -6,15 +6,19 @@ use super::asking::{
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::progress::Bar;
+use super::property::{self, Property};
 use super::{Outcome, atomic};
 use anyhow::bail;
 use foretrace::compare::{Asked, Comparison, Contest, Disagreement, Listener, MODELS, compare};
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::predict::Progress;
-use foretrace::report::{ComparisonJson, ComparisonText, Subject};
+use foretrace::report::{BlockComparison, ComparisonJson, ComparisonText, Subject};
+use foretrace::serializability::{AskedBlocks, Method, decide_blocks};
+use foretrace_serializability::Choices;
 use foretrace_trace::{Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// Show the verdicts of each model on a trace's candidates, and why `ctp` refutes what another model allows
 ///
@@ -28,6 +32,7 @@ Exit codes: 0 every model decided every candidate, 2 error, 3 not everything dec
 Examples:
   foretrace compare trace.jsonl
   foretrace compare trace.jsonl --atomic sections --candidates all --times
+  foretrace compare trace.jsonl --property serializability
   foretrace compare trace.jsonl --models none --candidates all
   foretrace compare trace.jsonl --independence guarded --format json")]
 pub struct Args {
@@ -44,6 +49,10 @@ pub struct Args {
 
     #[command(flatten)]
     atomic: AtomicArgs,
+
+    /// What is compared
+    #[arg(long, default_value = "triples", value_parser = one_of(COMPARED))]
+    property: Property,
 
     /// Which triples of accesses are decided
     #[arg(long, default_value = "adjacent", value_parser = one_of(CANDIDATE_SETS))]
@@ -87,6 +96,57 @@ const ASKED: &[Choice<Option<Model>>] = &[
     ("none", "no model: only what orders and locks refute", None),
 ];
 
+/// The values of `--property`.
+const COMPARED: &[Choice<Property>] = &[
+    ("triples", "candidates: three accesses of one variable", Property::Triples),
+    ("serializability", "whole blocks, over all their variables", Property::Serializability),
+];
+
+/// Whole blocks in every model that is asked.
+fn blocks(args: &Args, asked: &atomic::Asked, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+    let atomic::Asked { trace, observed, file, .. } = asked;
+    if args.feasibility != Feasibility::Prefix || args.independence != Independence::Conflict {
+        bail!("--property serializability asks about prefixes and conflicts, found --feasibility or --independence");
+    }
+    let blocks = asked.atomic.blocks(trace);
+    if blocks.is_empty() {
+        return Err(args.atomic.nothing_to_judge(asked, &args.trace));
+    }
+    let models: Vec<Model> = match &args.models {
+        Some(named) => named.iter().copied().flatten().collect(),
+        None => MODELS.into_iter().filter(|model| model.needs() <= trace.data).collect(),
+    };
+    let mut comparison = BlockComparison::new(file, trace, asked.atomic, &blocks);
+    let bounds = property::bounds(Some(args.limits.query_timeout), args.limits.time_limit, stop);
+    for model in models {
+        must_fit(Question { model, independence: args.independence, feasibility: args.feasibility }, trace)?;
+        let asked = AskedBlocks {
+            trace,
+            observed,
+            blocks: &blocks,
+            wanted: &|_| true,
+            choices: Choices::new(model),
+            method: Method::Both,
+            observed_only: false,
+        };
+        comparison.begin(model);
+        decide_blocks(&asked, &bounds, &mut |_, judgement, _| {
+            comparison.add(&judgement);
+            Ok(())
+        })?;
+    }
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        Format::Text => comparison.write_text(&mut out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &comparison.json())?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(if comparison.is_complete() { Outcome::Fine } else { Outcome::Undecided })
+}
+
 /// Compares.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
@@ -94,6 +154,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Some(asked) = args.atomic.read_within(&args.trace, &go_on)? else {
         return Ok(ended_early("reading the trace"));
     };
+    if args.property == Property::Serializability {
+        return blocks(args, &asked, &stop);
+    }
     let mut options = options(args, &asked.trace)?;
     options.atomic = asked.atomic;
     let transactions = options.atomic.transactions(&asked.trace);

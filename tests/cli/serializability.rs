@@ -202,3 +202,67 @@ fn explore_counts_and_saves_what_fails() {
     folder.add("wrong.lit", "shared x: int = 0;\nthread A { y = 1; }\n");
     assert_eq!(folder.foretrace("explore wrong.lit").code, Some(2));
 }
+
+#[test]
+fn models_are_compared_block_by_block() {
+    let folder = Folder::with("two.jsonl", TWO_STAGES);
+    let run = folder.foretrace("compare two.jsonl --property serializability");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let part = "marked block `update`, two.c:1: violated in cam, ctp; not in mcm, avp (events 0 to 7)";
+    assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
+    let run = folder.foretrace("compare two.jsonl --property serializability --format json");
+    let report = must_fit("block-comparison.schema.json", &run.stdout);
+    let models: Vec<_> = report["models"].as_array().expect("a list").iter().map(|of| of["model"].clone()).collect();
+    for (nth, model) in models.iter().enumerate() {
+        let alone = folder
+            .foretrace(&format!("serializability two.jsonl --format json --model {}", model.as_str().expect("a name")));
+        let alone = must_fit("serializability.schema.json", &alone.stdout);
+        assert_eq!(report["blocks"][0]["verdicts"][nth], alone["blocks"][0]["verdict"], "{model}");
+    }
+    let run = folder.foretrace("compare two.jsonl --property serializability --feasibility complete");
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+}
+
+#[test]
+fn odd_blocks_get_a_verdict_or_one_clear_message() {
+    let head = r#"{"foretrace": 1, "data": "none"}"#;
+    let read = |thread: u32, var: &str| format!(r#"{{"t": {thread}, "op": "read", "var": "{var}"}}"#);
+    let write = |thread: u32, var: &str| format!(r#"{{"t": {thread}, "op": "write", "var": "{var}"}}"#);
+    let op = |thread: u32, rest: &str| format!(r#"{{"t": {thread}, "op": {rest}}}"#);
+    let verdict = |lines: &[String]| {
+        let folder = Folder::with("odd.jsonl", &(head.to_string() + "\n" + &lines.join("\n") + "\n"));
+        let run = folder.foretrace("serializability odd.jsonl --atomic marked --format json");
+        match run.code {
+            Some(2) => run.stderr,
+            _ => must_fit("serializability.schema.json", &run.stdout)["blocks"][0]["verdict"].to_string(),
+        }
+    };
+    // An end without a begin is refused; a begin without an end runs to its thread's last event.
+    let refused = verdict(&[op(1, r#""end""#), write(1, "x"), write(2, "x")]);
+    assert!(refused.starts_with("error: ") && refused.contains("end"), "{refused}");
+    assert_eq!(verdict(&[op(1, r#""begin""#), write(1, "x"), write(1, "x"), write(2, "x")]), "\"violated\"");
+    // Empty, and with a single access.
+    assert_eq!(verdict(&[op(1, r#""begin""#), op(1, r#""end""#), write(1, "x"), write(2, "x")]), "\"proved\"");
+    assert_eq!(verdict(&[op(1, r#""begin""#), write(1, "x"), op(1, r#""end""#), write(2, "x")]), "\"proved\"");
+    // Across fork and join: what the block hands to a thread and takes back is a path that every run shows.
+    let (fork, join) = (op(1, r#""fork", "child": 2"#), op(1, r#""join", "child": 2"#));
+    let across = [op(1, r#""begin""#), write(1, "x"), fork, write(2, "x"), join, read(1, "x"), op(1, r#""end""#)];
+    assert_eq!(verdict(&across), "\"violated\"");
+    // 10^5 events, with a writer beside it; and the same under a lock that the writer takes, too.
+    let long = |locked: bool| {
+        let lock = |thread: u32, kind: &str| locked.then(|| op(thread, &format!(r#""{kind}", "lock": "m""#)));
+        let mut lines = vec![op(1, r#""begin""#)];
+        lines.extend(lock(1, "acquire"));
+        lines.extend(
+            (0..100_000).map(|nth| if nth % 2 == 0 { read(1, "x") } else { write(1, &format!("v{}", nth % 1_000)) }),
+        );
+        lines.extend(lock(1, "release"));
+        lines.push(op(1, r#""end""#));
+        lines.extend(lock(2, "acquire"));
+        lines.extend([write(2, "x"), write(2, "v1")]);
+        lines.extend(lock(2, "release"));
+        verdict(&lines)
+    };
+    assert_eq!(long(true), "\"proved\"");
+    assert_eq!(long(false), "\"violated\"");
+}

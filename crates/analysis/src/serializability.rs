@@ -16,7 +16,7 @@ use foretrace_trace::{
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Steps of exploration before the solver is asked.
@@ -122,6 +122,11 @@ impl<'a> BlockJudge<'a> {
 }
 
 impl<'a> Bounds<'a> {
+    /// Whether the run must end.
+    fn are_reached(&self) -> bool {
+        self.of_block(Instant::now()).reached().is_some()
+    }
+
     fn of_block(&self, begun: Instant) -> Limits<'a> {
         let own = self.of_block.and_then(|limit| begun.checked_add(limit));
         let deadline = [own, self.deadline].into_iter().flatten().min();
@@ -227,6 +232,7 @@ fn decide_these(
         let judgement = match decision.filter(|decision| matches!(decision, Decision::Violated(_))) {
             Some(decision) => all.judge.known(block, decision),
             None if asked.observed_only => all.judge.known(block, Decision::Holds),
+            None if bounds.are_reached() => all.judge.known(block, Decision::Limit),
             None => all.decide(block, &mut solver, bounds),
         };
         if let Decision::Refused(reason) = &judgement.decision {
@@ -271,15 +277,11 @@ pub fn beyond_triples(
     let counts = Cell::new((0u64, 0u64));
     type Place = (BlockKind, Option<NameId>, Option<NameId>);
     let mut places: FxHashMap<Place, u32> = FxHashMap::default();
-    let stopped = || {
-        let is_late = bounds.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        is_late || bounds.stop.load(Ordering::Relaxed)
-    };
     let mut is_wanted = |block: usize, judgement: Option<&Judgement>| {
         let one = &all[block];
         let tried = places.entry((one.kind, one.label, asked.trace.event(one.first).loc)).or_default();
         let Some(judgement) = judgement else {
-            return *tried < MOST_OF_PLACE && counts.get().0 < MOST_BLOCKS && !stopped();
+            return *tried < MOST_OF_PLACE && counts.get().0 < MOST_BLOCKS && !bounds.are_reached();
         };
         let (judged, undecided) = counts.get();
         counts.set((judged + 1, undecided + u64::from(matches!(judgement.decision, Decision::Limit))));

@@ -3,6 +3,7 @@
 //! A report shows as feasible only what comes with a [`foretrace_checker::Witness`], which only the checker can make.
 
 mod block;
+mod block_comparison;
 mod class;
 mod comparison;
 mod explanation;
@@ -20,6 +21,7 @@ mod why;
 mod witness;
 
 pub use block::BlockJson;
+pub use block_comparison::BlockComparison;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;

@@ -243,17 +243,20 @@ impl<'t> Judge<'t> {
             false => None,
         };
         let range = range.unwrap_or_else(|| Range::whole(&self.structure));
-        let mut start = self.starts().of(&range);
-        if !choices.segment {
-            start.upper.iter_mut().for_each(|upper| *upper = 0);
-        }
         let mut likely = None;
         if choices.hunt && choices.context_switches.is_none() {
             likely = self.likely(block, &judgement.segment, &range, go_on);
         }
         judgement.decision = match likely {
             Some(found) => self.checked(block, found),
-            None => self.explored((block, choices), start, judgement, go_on),
+            None if !go_on() => Decision::Limit,
+            None => {
+                let mut start = self.starts().of(&range);
+                if !choices.segment {
+                    start.upper.iter_mut().for_each(|upper| *upper = 0);
+                }
+                self.explored((block, choices), start, judgement, go_on)
+            }
         };
     }
 

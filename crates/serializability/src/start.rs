@@ -159,6 +159,15 @@ impl Starts<'_> {
             let thread = self.trace.event(event).thread.index();
             (self.structure.position(event) as u32) < range.upper[thread]
         };
+        // Both in the order of threads; blocks may be long, so that no read may look at all uses.
+        let writes = |of: &crate::objects::OfThread| -> Vec<(u32, EventId)> {
+            let kept = of.uses.iter().filter(|(_, _, id)| self.trace.event(*id).op.writes());
+            kept.map(|(position, _, id)| (*position, *id)).collect()
+        };
+        let writes: Vec<(usize, Vec<(u32, EventId)>)> = all.iter().map(|of| (of.thread, writes(of))).collect();
+        let writes_above: Vec<EventId> =
+            writes.iter().flat_map(|(_, writes)| writes).map(|(_, id)| *id).filter(|write| above(*write)).collect();
+        let latest_above = writes_above.iter().max().copied();
         let place = |event: EventId| (self.trace.event(event).thread.index(), self.structure.position(event) as u32);
         for own in all {
             // What a read above the range found must be there, too, if the thread is to go on after it.
@@ -170,20 +179,18 @@ impl Starts<'_> {
             let inside = own.uses.iter().filter(|(at, _, _)| range.holds(own.thread, *at));
             for (_, _, read) in inside.filter(|(_, _, id)| self.trace.event(*id).op.reads()) {
                 let source = self.observed.source(*read);
-                let late = all.iter().flat_map(|of| &of.uses).map(|(_, _, id)| *id).find(|write| {
-                    self.trace.event(*write).op.writes() && above(*write) && source.is_none_or(|source| source < *write)
-                });
-                if let Some(write) = late.filter(|_| source.is_none_or(above)) {
-                    return Some(place(write));
+                let is_late = |write: &EventId| source.is_none_or(|source| source < *write);
+                if source.is_none_or(above) && latest_above.as_ref().is_some_and(is_late) {
+                    return writes_above.iter().copied().find(is_late).map(place);
                 }
                 let Some(source) = source.filter(|source| above(*source)) else { continue };
                 let from = self.trace.event(source).thread.index();
-                let early = all.iter().filter(|of| of.thread != from).any(|of| {
-                    let start = range.upper[of.thread].max(firm.seen(source, of.thread));
-                    let end = range.lower[of.thread].min(firm.first_after(source, of.thread));
-                    of.uses.iter().any(|(at, mode, id)| {
-                        start <= *at && *at < end && *mode == Mode::Write && *id != *read && !firm.before(*read, *id)
-                    })
+                let early = writes.iter().filter(|(thread, _)| *thread != from).any(|(thread, writes)| {
+                    let start = range.upper[*thread].max(firm.seen(source, *thread));
+                    let end = range.lower[*thread].min(firm.first_after(source, *thread));
+                    let first = writes.partition_point(|(at, _)| *at < start);
+                    let within = writes[first..].iter().take_while(|(at, _)| *at < end);
+                    within.into_iter().any(|(_, id)| *id != *read && !firm.before(*read, *id))
                 });
                 if early {
                     return Some(place(source));
