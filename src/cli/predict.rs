@@ -5,18 +5,22 @@ use super::asking::{
 };
 use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
+use super::enforced::Enforced;
 use super::files::source_lines;
+use super::predict_repair::{Runs, Seeker};
 use super::progress::Bar;
 use super::property::{self, PROPERTIES, Property};
 use super::serializability::{How, judge_all};
-use super::{Outcome, is_closed_pipe};
+use super::{Outcome, is_closed_pipe, since_start};
 use anyhow::{Context, bail};
 use foretrace::blocks::NamedBlocks;
 use foretrace::candidates::Class;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
-use foretrace::recorder::SourcePlaces;
-use foretrace::report::{BlockReport, JsonReport, Subject, TextReport, WitnessDir};
+use foretrace::recorder::{Program, SourcePlaces};
+use foretrace::report::{
+    BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport, WitnessDir, write_predicted,
+};
 use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
@@ -24,10 +28,12 @@ use foretrace_serializability::Choices;
 use foretrace_trace::{Atomic, Blocks, Feasibility, Independence, Observed, Question};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
@@ -45,6 +51,7 @@ Examples:
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
   foretrace predict trace.jsonl --property triples
+  foretrace predict bank.foretrace --repair -- ./bank
   foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -110,6 +117,19 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
 
+    /// Seek code that would have to be atomic for nothing of it to happen, and a lock that would do; each is proved by predicting
+    /// again with that lock
+    #[arg(long)]
+    repair: bool,
+
+    /// For how many variables and blocks repairs are sought
+    #[arg(long, value_name = "N", default_value = "10", requires = "repair")]
+    most_repairs: usize,
+
+    /// How often the program, where it is given, runs along a violation's schedule, as it is and with the repair's code kept whole
+    #[arg(long, value_name = "N", default_value = "20", requires = "command", value_parser = clap::value_parser!(u32).range(1..))]
+    repair_runs: u32,
+
     /// Write each solver query into this folder as SMT-LIB 2
     #[arg(long, value_name = "DIR")]
     dump_smt2: Option<PathBuf>,
@@ -117,6 +137,10 @@ pub struct Args {
     /// The solver's random seed
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u32,
+
+    /// With --repair: the program that was recorded, and its arguments, to try the repairs on
+    #[arg(last = true, requires = "repair", value_name = "PROG")]
+    command: Vec<OsString>,
 }
 
 const STRATEGIES: &[Choice<Strategy>] = &[
@@ -143,6 +167,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         return Ok(ended_early("reading the trace"));
     };
     if args.property == Property::Serializability {
+        if args.repair {
+            bail!("--repair is of triples, found --property serializability");
+        }
         return blocks_alone(args, &asked, &stop);
     }
     let mut options = options(args, &asked)?;
@@ -158,13 +185,20 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let blocks = options.atomic.blocks(&trace);
     let mut listener = Listener::new(args, subject)?;
+    let program = program(args)?;
+    let runs = program.as_ref().map(|program| Runs {
+        enforced: Enforced { program, recording: &args.trace, run_limit: RUN_LIMIT },
+        times: args.repair_runs,
+        observed: &observed,
+    });
     let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener);
     let looked = match args.property {
         Property::Both if totals.is_ok() => beyond(args, subject, &observed, &blocks, &stop)?,
         _ => None,
     };
+    let repairs = if totals.is_ok() { listener.repairs(args, &stop, runs.as_ref())? } else { None };
     let found = listener.found || looked.as_ref().is_some_and(|(report, _)| !report.is_empty());
-    let totals = match totals.and_then(|totals| listener.finish(&totals, looked).map(|()| totals)) {
+    let totals = match totals.and_then(|totals| listener.finish(&totals, looked, repairs).map(|()| totals)) {
         Err(error) if found && is_closed_pipe(&error) => return Ok(Outcome::Found),
         totals => totals?,
     };
@@ -233,6 +267,23 @@ fn blocks_alone(args: &Args, asked: &Asked, stop: &AtomicBool) -> anyhow::Result
     judge_all(asked, &how, stop, &|asked| args.question.nothing_to_judge(asked, &args.trace))
 }
 
+/// After how long a run of the program counts as hung, and is killed.
+const RUN_LIMIT: Duration = Duration::from_secs(60);
+
+/// The program to try repairs on, where it is the one that was recorded.
+fn program(args: &Args) -> anyhow::Result<Option<Program>> {
+    if args.command.is_empty() {
+        return Ok(None);
+    }
+    if !args.trace.is_dir() {
+        bail!("{}: found no folder, expected the recording of the program after `--`", args.trace.display());
+    }
+    let program = Program::find(&args.command)?;
+    program.check()?;
+    program.check_recorded_as(&args.trace)?;
+    Ok(Some(program))
+}
+
 fn unknown(totals: &Totals) -> u64 {
     totals.decided_by.iter().map(|(_, tally)| tally.unknown).sum()
 }
@@ -280,6 +331,8 @@ struct Listener<'t> {
     witnesses: Option<WitnessDir>,
     /// Of each class that is off the path the candidate that the report shows; its schedule gets a file in the end.
     off_path: IndexMap<Class, Box<Decision>, FxBuildHasher>,
+    /// What repairs are sought for, where they are.
+    targets: Option<RepairTargets>,
     bar: Option<Bar>,
     found: bool,
 }
@@ -298,11 +351,30 @@ impl<'t> Listener<'t> {
         if let (Some(folder), Some(places)) = (&mut witnesses, places) {
             folder.name_places(Box::new(places));
         }
+        let targets = args.repair.then(RepairTargets::default);
         let bar = Bar::on_terminal();
-        Ok(Listener { subject, report, witnesses, off_path: IndexMap::default(), bar, found: false })
+        Ok(Listener { subject, report, witnesses, off_path: IndexMap::default(), targets, bar, found: false })
     }
 
-    fn finish(mut self, totals: &Totals, blocks: Option<(BlockReport<'t>, Beyond)>) -> anyhow::Result<()> {
+    /// The repairs of what was found, and for how much there could be some; where they are sought.
+    fn repairs(
+        &mut self,
+        args: &Args,
+        stop: &AtomicBool,
+        runs: Option<&Runs<'_>>,
+    ) -> anyhow::Result<Option<(Vec<PredictedRepair>, usize)>> {
+        let Some(targets) = self.targets.take().map(|targets| targets.all(self.subject)) else { return Ok(None) };
+        let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
+        let repairs = Seeker::new(self.subject, &targets, stop, left, runs).repairs(args.most_repairs)?;
+        Ok(Some((repairs, targets.len())))
+    }
+
+    fn finish(
+        mut self,
+        totals: &Totals,
+        blocks: Option<(BlockReport<'t>, Beyond)>,
+        repairs: Option<(Vec<PredictedRepair>, usize)>,
+    ) -> anyhow::Result<()> {
         drop(self.bar);
         if let Some(folder) = &mut self.witnesses {
             self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision).map(|_| ()))?;
@@ -310,12 +382,15 @@ impl<'t> Listener<'t> {
         match self.report {
             Report::Json(report) => {
                 let blocks = blocks.as_ref().map(|(report, beyond)| report.beyond_json(beyond));
-                report.finish(totals, blocks)?
+                report.finish(totals, blocks, repairs.as_ref().map(|(repairs, _)| repairs.as_slice()))?
             }
             Report::Text(mut report) => {
                 report.set_blocks(blocks);
                 let mut out = BufWriter::new(anstream::stdout().lock());
                 report.write(totals, &mut out)?;
+                if let Some((repairs, targets)) = &repairs {
+                    write_predicted(self.subject, repairs, *targets, &mut out)?;
+                }
                 out.flush()?;
             }
         }
@@ -344,6 +419,9 @@ impl Sink for Listener<'_> {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
         self.found |= matches!(decision.verdict, Verdict::Feasible(_));
         self.save(decision)?;
+        if let Some(targets) = &mut self.targets {
+            targets.add(self.subject, decision);
+        }
         match &mut self.report {
             Report::Text(report) => report.add(decision),
             Report::Json(report) => report.add(decision)?,
@@ -358,6 +436,9 @@ impl Sink for Listener<'_> {
     fn refuted(&mut self, refuted: &Refuted<'_>) {
         if let Report::Text(report) = &mut self.report {
             report.add_refuted(refuted);
+        }
+        if let Some(targets) = &mut self.targets {
+            targets.add_refuted(self.subject, refuted);
         }
     }
 

@@ -3,11 +3,14 @@
 use super::asking::{may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
+use super::enforced::Enforced;
 use super::{Outcome, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Plan, Program, differences, judge, run_plan};
-use foretrace::report::{Switches, Violation, WhyReport};
-use foretrace_repair::{Limits, Ranked, Switch, kept_whole, minimize, repairs, stretches_of, switches, with_switches};
+use foretrace::recorder::{Ending, Folder, Plan, Program, differences};
+use foretrace::report::{Gone, Switches, Violation, WhyReport};
+use foretrace_repair::{
+    Limits, Ranked, Relates, Switch, kept_whole, minimize, repairs, stretches_of, switches, with_switches,
+};
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::OsString;
@@ -141,12 +144,14 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// What runs the program.
+    fn enforced(&self) -> Enforced<'_> {
+        Enforced { program: self.program, recording: &self.args.recording, run_limit: self.args.run_limit }
+    }
+
     /// How a run along a plan ends.
     fn run(&self, plan: &Plan) -> anyhow::Result<Ending> {
-        let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let folder = Folder::create(&kept.path().join("run"))?;
-        let ending = run_plan(plan, self.program, &folder, self.args.run_limit, true)?;
-        Ok(judge(plan, &folder, ending, |_| None)?.ending)
+        Ok(self.enforced().run(plan)?.ending)
     }
 
     /// How often the program fails along a plan, as it failed when it was recorded.
@@ -159,7 +164,7 @@ impl Runs<'_> {
     }
 
     fn plan(&self, asked: &Asked, order: &[EventId]) -> anyhow::Result<Plan> {
-        Ok(Plan::of_order(&asked.trace, order, &self.args.recording)?)
+        self.enforced().plan(&asked.trace, order, None)
     }
 
     /// Tries the schedule with the sections of a repair kept whole.
@@ -171,16 +176,16 @@ impl Runs<'_> {
         passing: usize,
     ) -> anyhow::Result<Violation> {
         let stretches = stretches_of(&asked.trace, chosen, &ranked.repair);
-        let order = kept_whole(&asked.trace, &asked.observed, &stretches)?;
+        let order = kept_whole(&asked.trace, &asked.observed, &[], &stretches)?;
         let recorded: Vec<EventId> = asked.trace.iter().map(|(id, _)| id).collect();
         let mut gone = None;
         if order != recorded {
-            let plan = self.plan(asked, &order)?;
-            let mut passed = 0;
-            for _ in 0..self.args.times {
-                passed += u32::from(self.run(&plan)? == Ending::Code(0));
-            }
-            gone = Some(passed);
+            // What comes after the violated code may go other ways: its values may differ now.
+            let ends = ranked.cycle.iter().filter(|link| link.by == Relates::Section).map(|link| link.from);
+            let until = ends.max_by_key(|end| order.iter().position(|event| event == end));
+            let plan = self.enforced().plan(&asked.trace, &order, until)?;
+            let endings = self.enforced().runs(&plan, self.args.times, &|| true)?;
+            gone = Some(Gone { passed: endings.passed, left: endings.left });
         }
         let forbids = (ranked.forbids.len(), passing);
         Ok(Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone })

@@ -53,6 +53,28 @@ fn nothing_to_find_exits_with_0() {
 }
 
 #[test]
+fn a_repair_names_lines_and_a_lock_and_is_proved() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let run = folder.foretrace("predict counter.jsonl --repair");
+    let repairs = run.stdout.split_once("Repairs").expect("they are there").1;
+    insta::assert_snapshot!(repairs);
+    let json = report(&folder.foretrace("predict counter.jsonl --repair --format json").stdout);
+    let lock = &json["repairs"][0]["locks"][0];
+    assert_eq!((&lock["proof"], lock["lock"].is_null()), (&Value::from("proved"), true), "{lock:#}");
+    assert_eq!(json["repairs"][0]["of"].as_array().map(Vec::len), Some(1));
+    let run = Folder::with("locked.jsonl", LOCKED).foretrace("predict locked.jsonl --repair");
+    assert!(run.stdout.contains("none is needed"), "{}", run.stdout);
+}
+
+#[test]
+fn repairs_are_tried_on_the_recording_of_a_program_only() {
+    let folder = Folder::with("counter.jsonl", LOST_UPDATE);
+    let run = folder.foretrace("predict counter.jsonl --repair -- true");
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.contains("counter.jsonl: found no folder, expected the recording"), "{}", run.stderr);
+}
+
+#[test]
 fn what_a_run_does_not_come_to_exits_with_3() {
     let folder = Folder::with("counter.jsonl", LOST_UPDATE);
     let run = folder.foretrace("predict counter.jsonl --budget 0.000000001 --format json");

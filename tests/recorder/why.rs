@@ -59,6 +59,48 @@ int main(void)
 }
 "#;
 
+/// Two threads each add one, reading and writing under the lock but in two holds of it, and count without it. A lost addition
+/// makes the run fail; a lost count does no harm.
+const ADDED: &str = r#"
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int sum, count;
+
+static void add(void)
+{
+    pthread_mutex_lock(&lock);
+    int before = sum;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    sum = before + 1;
+    pthread_mutex_unlock(&lock);
+}
+
+static void note(void)
+{
+    count = count + 1;
+}
+
+static void *worker(void *unused)
+{
+    (void)unused;
+    note();
+    add();
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, worker, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return sum == 2 ? 0 : 3;
+}
+"#;
+
 fn fitting(out: &str) -> Value {
     let report: Value = serde_json::from_str(out).expect("the report is JSON");
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/why.schema.json");
@@ -87,6 +129,37 @@ fn the_cause_is_named_and_what_is_harmless_is_not() {
     assert_eq!(switches["fails"], 5);
     let left = switches["left"].as_array().map(Vec::len).expect("a list");
     assert!((1..=2).contains(&left), "{switches:#}");
+}
+
+/// From a run that passed: the code that must be atomic, the lock that would do, and the program that passes with it.
+#[test]
+fn a_repair_of_what_is_predicted_makes_the_program_pass() {
+    let workshop = Workshop::build_text(ADDED, "added.c");
+    let is_passing = |seed: &i32| workshop.record("passing", &["--seed", &seed.to_string()]) == json!({"code": 0});
+    assert!((0..200).any(|seed| is_passing(&seed)), "no seed passes");
+    let command = "foretrace predict passing --repair --repair-runs 5 --format json -- ./program";
+    let run = ran(&mut workshop.shell(command));
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    let report: Value = serde_json::from_str(&run.out).expect("the report is JSON");
+    let first = &report["repairs"][0];
+    assert_eq!(first["sections"][0]["function"], "add", "{first:#}");
+    assert_eq!((&first["locks"][0]["lock"], &first["locks"][0]["proof"]), (&json!("lock"), &json!("proved")));
+    assert_eq!(first["runs"], json!({"failed_before": 5, "failed": 0, "passed": 5, "left": 0}), "{first:#}");
+    let second = &report["repairs"][1];
+    assert_eq!(second["sections"][0]["function"], "note", "{second:#}");
+    assert_eq!((&second["locks"][0]["lock"], &second["runs"]["failed_before"]), (&Value::Null, &json!(0)));
+}
+
+/// Its twin, with one hold of the lock.
+#[test]
+fn what_is_right_needs_no_repair() {
+    let right = ADDED
+        .replace("    pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n", "")
+        .replace("    count = count + 1;\n", "");
+    let workshop = Workshop::build_text(&right, "added.c");
+    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+    let run = ran(&mut workshop.shell("foretrace predict passing --atomic functions --repair -- ./program"));
+    assert!(run.out.contains("none is needed: nothing was found"), "{}{}", run.out, run.err);
 }
 
 #[test]

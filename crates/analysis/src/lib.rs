@@ -9,6 +9,7 @@ mod lanes;
 pub mod linearize;
 pub mod options;
 pub mod predict;
+pub mod remaining;
 pub mod schedule;
 pub mod serializability;
 pub mod summary;

@@ -3,35 +3,71 @@
 //! Orders are made by the rules of synchronisation alone (model `cam`): with other values the program may go other ways,
 //! which only running it can tell.
 
+use crate::eliminators::Segment;
+use crate::merge::merged;
 use crate::operations::Operations;
 use crate::relation::Relation;
-use crate::section::Repair;
-
+use crate::section::{Repair, Section};
 use foretrace_trace::{Atomic, EventId, Model, Observed, Op, Semantics, State, ThreadId, Trace, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A stretch of a thread that is to be kept whole, by its first and its last event.
 pub type Whole = (EventId, EventId);
 
-/// The stretches of a trace's threads that a repair makes atomic, of more than one event each.
-pub fn stretches_of(trace: &Trace, atomic: Option<Atomic>, repair: &Repair) -> Vec<Whole> {
-    let relation = Relation::new(trace);
-    let atomic = atomic.unwrap_or_else(|| Operations::default_choice(trace));
-    let operations = Operations::new(trace, &relation, atomic);
-    let all = repair.iter().flat_map(|section| section.stretches(trace, &relation, &operations));
-    let events = all.filter(|(_, first, last)| first < last).map(|(thread, first, last)| {
-        let steps = relation.steps(ThreadId::from_index(thread));
-        (steps[first as usize], steps[last as usize])
-    });
-    events.collect()
+/// The sections of one trace: from its events to code, and from code to its events.
+pub struct Sections<'t> {
+    trace: &'t Trace,
+    relation: Relation,
+    operations: Operations,
 }
 
-/// The recorded order, but that a thread which has begun a stretch goes on to its end before others, unless it waits for
-/// them.
-pub fn kept_whole(trace: &Trace, observed: &Observed, stretches: &[Whole]) -> Result<Vec<EventId>, Unsupported> {
+impl<'t> Sections<'t> {
+    /// The sections that lie within what is meant to be atomic; without a choice, within calls, marks or functions.
+    pub fn new(trace: &'t Trace, atomic: Option<Atomic>) -> Sections<'t> {
+        let relation = Relation::new(trace);
+        let atomic = atomic.unwrap_or_else(|| Operations::default_choice(trace));
+        let operations = Operations::new(trace, &relation, atomic);
+        Sections { trace, relation, operations }
+    }
+
+    /// The smallest code that holds these stretches.
+    pub fn around(&self, stretches: &[Whole]) -> Repair {
+        let is_step = |event: EventId| self.relation.position(event).is_some();
+        let known = stretches.iter().filter(|(first, last)| is_step(*first) && is_step(*last));
+        let sections = known.map(|(first, last)| {
+            let segment = Segment { thread: self.trace.event(*first).thread, first: *first, last: *last };
+            Section::new(self.trace, &self.relation, &self.operations, &segment)
+        });
+        merged(sections.collect())
+    }
+
+    /// The stretches of the trace's threads that a repair makes atomic, of more than one event each.
+    pub fn stretches(&self, repair: &Repair) -> Vec<Whole> {
+        let all = repair.iter().flat_map(|section| section.stretches(self.trace, &self.relation, &self.operations));
+        let events = all.filter(|(_, first, last)| first < last).map(|(thread, first, last)| {
+            let steps = self.relation.steps(ThreadId::from_index(thread));
+            (steps[first as usize], steps[last as usize])
+        });
+        events.collect()
+    }
+}
+
+/// The stretches of a trace's threads that a repair makes atomic, of more than one event each.
+pub fn stretches_of(trace: &Trace, atomic: Option<Atomic>, repair: &Repair) -> Vec<Whole> {
+    Sections::new(trace, atomic).stretches(repair)
+}
+
+/// An order (of other events, the recorded one), but that a thread which has begun a stretch goes on to its end before others,
+/// unless it waits for them.
+pub fn kept_whole(
+    trace: &Trace,
+    observed: &Observed,
+    order: &[EventId],
+    stretches: &[Whole],
+) -> Result<Vec<EventId>, Unsupported> {
     let ends: FxHashMap<EventId, EventId> = stretches.iter().copied().collect();
     let mut open: Option<EventId> = None;
-    run(trace, observed, |runner, last| {
+    run(trace, observed, order, |runner, last| {
         if let Some(last) = last {
             open = open.filter(|end| *end != last).or_else(|| ends.get(&last).copied());
         }
@@ -51,7 +87,7 @@ pub struct Switch {
 /// The places at which the recorded order interrupts a thread that could have gone on.
 pub fn switches(trace: &Trace, observed: &Observed) -> Result<Vec<Switch>, Unsupported> {
     let mut all = Vec::new();
-    run(trace, observed, |runner, last| {
+    run(trace, observed, &[], |runner, last| {
         let last = last?;
         let to = EventId(last.0 + 1);
         let next = trace.events.get(to.index())?;
@@ -71,7 +107,7 @@ pub fn with_switches(
     kept: &FxHashSet<Switch>,
 ) -> Result<Vec<EventId>, Unsupported> {
     let to: FxHashMap<EventId, EventId> = kept.iter().map(|switch| (switch.after, switch.to)).collect();
-    run(trace, observed, |runner, last| {
+    run(trace, observed, &[], |runner, last| {
         let last = last?;
         let switched = to.get(&last).and_then(|to| runner.next_of(trace.event(*to).thread));
         switched.or_else(|| runner.next_of(trace.event(last).thread))
@@ -81,6 +117,8 @@ pub fn with_switches(
 struct Runner<'t> {
     semantics: Semantics<'t>,
     state: State,
+    /// Per event its place in the order that is asked for; those that it does not have come last.
+    ranks: Vec<u32>,
 }
 
 impl Runner<'_> {
@@ -90,10 +128,11 @@ impl Runner<'_> {
         self.semantics.enabled(&self.state, next).is_ok().then_some(next)
     }
 
-    /// The event that the recorded order has first, of those that can come now.
-    fn recorded(&self) -> Option<EventId> {
+    /// The event that the order has first, else the recorded one, of those that can come now.
+    fn ordered(&self) -> Option<EventId> {
         let next = self.semantics.next_events(&self.state);
-        next.filter(|next| self.semantics.enabled(&self.state, *next).is_ok()).min()
+        let enabled = next.filter(|next| self.semantics.enabled(&self.state, *next).is_ok());
+        enabled.min_by_key(|next| (self.ranks[next.index()], *next))
     }
 
     /// Whom a signal wakes: the thread that it woke in the run, where that waits.
@@ -107,15 +146,20 @@ impl Runner<'_> {
     }
 }
 
-/// Runs the events until none can come; `choose` says which comes after the last one, else the recorded order does.
+/// Runs the events until none can come; `choose` says which comes after the last one, else the order does, else the recorded one.
 fn run(
     trace: &Trace,
     observed: &Observed,
+    order: &[EventId],
     mut choose: impl FnMut(&Runner<'_>, Option<EventId>) -> Option<EventId>,
 ) -> Result<Vec<EventId>, Unsupported> {
     let semantics = Semantics::new(trace, observed, Model::Cam)?;
     let state = semantics.initial();
-    let mut runner = Runner { semantics, state };
+    let mut ranks = vec![u32::MAX; trace.events.len()];
+    for (rank, event) in (0..).zip(order) {
+        ranks[event.index()] = rank;
+    }
+    let mut runner = Runner { semantics, state, ranks };
     let woken: FxHashMap<EventId, ThreadId> = trace
         .events
         .iter()
@@ -125,7 +169,7 @@ fn run(
         })
         .collect();
     let mut order: Vec<EventId> = Vec::with_capacity(trace.events.len());
-    while let Some(event) = choose(&runner, order.last().copied()).or_else(|| runner.recorded()) {
+    while let Some(event) = choose(&runner, order.last().copied()).or_else(|| runner.ordered()) {
         let released = runner.released(trace, event, &woken);
         if runner.semantics.step(&mut runner.state, event, released).is_err() {
             break;

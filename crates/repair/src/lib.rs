@@ -10,9 +10,12 @@
 mod cycle;
 mod eliminators;
 mod enforce;
+mod guard;
+mod lock_order;
 mod merge;
 mod minimize;
 mod operations;
+mod others;
 mod rank;
 mod relation;
 mod section;
@@ -21,10 +24,13 @@ mod subsumption;
 
 pub use cycle::{Link, Relates, cycle};
 pub use eliminators::{Eliminators, Limits, Segment, eliminators};
-pub use enforce::{Switch, Whole, kept_whole, stretches_of, switches, with_switches};
+pub use enforce::{Sections, Switch, Whole, kept_whole, stretches_of, switches, with_switches};
+pub use guard::{Guard, Guarded, NoGuard, excludes, guarded};
+pub use lock_order::{Taken, circle};
 pub use merge::{combine, optimal};
 pub use minimize::minimize;
 pub use operations::{Operation, Operations};
+pub use others::{Others, others};
 pub use rank::{Passing, Ranked, Repairs, repairs};
 pub use relation::Relation;
 pub use section::{Lines, Repair, Section};

@@ -35,7 +35,7 @@ fn a_thread_in_a_section_goes_on_before_others() {
     let found = repairs(std::slice::from_ref(&trace), &[], None, Limits::NONE);
     let stretches = stretches_of(&trace, None, &found.ranked[0].repair);
     assert_eq!(stretches, [(EventId(1), EventId(8))]);
-    let order = kept_whole(&trace, &observed, &stretches).expect("cam needs no data");
+    let order = kept_whole(&trace, &observed, &[], &stretches).expect("cam needs no data");
     assert_eq!(numbers(&order), [0, 1, 7, 8, 2, 9, 3, 4, 5, 6, 10]);
     let place = |event: u32| order.iter().position(|other| other.0 == event).expect("all events are there");
     assert!(place(8) < place(4), "{order:?}");

@@ -1,6 +1,7 @@
 //! The report for programs: one JSON object, written candidate by candidate as decisions come.
 
 use super::block::BlockJson;
+use super::predicted::{PredictedRepair, predicted_json};
 use super::totals::TotalsJson;
 use super::{Subject, candidate_set_name, per_name};
 use foretrace_analysis::predict::Totals;
@@ -186,8 +187,13 @@ impl<'t, W: Write> JsonReport<'t, W> {
         UnseenJson { what, event: unseen.event, after: unseen.after }
     }
 
-    /// Ends the report, with what was found of blocks where they were looked at.
-    pub fn finish(mut self, totals: &Totals, blocks: Option<impl Serialize>) -> io::Result<()> {
+    /// Ends the report, with what was found of blocks where they were looked at, and with repairs where they were sought.
+    pub fn finish(
+        mut self,
+        totals: &Totals,
+        blocks: Option<impl Serialize>,
+        repairs: Option<&[PredictedRepair]>,
+    ) -> io::Result<()> {
         self.out.write_all(b"],\n")?;
         if let Some(blocks) = blocks {
             self.out.write_all(b"\"blocks\":")?;
@@ -196,6 +202,9 @@ impl<'t, W: Write> JsonReport<'t, W> {
         }
         self.out.write_all(b"\"totals\":")?;
         serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.subject.options.times))?;
+        if let Some(repairs) = repairs {
+            write!(self.out, ",\n\"repairs\":{}", predicted_json(self.subject, repairs)?)?;
+        }
         self.out.write_all(b"}\n")?;
         self.out.flush()
     }

@@ -10,6 +10,7 @@ mod explanation;
 mod json;
 mod names;
 mod off_path;
+mod predicted;
 mod repair;
 mod saved;
 mod sentence;
@@ -26,6 +27,9 @@ pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;
 pub use names::{Names, SourceLine, thread_name};
+pub use predicted::{
+    LockChoice, PredictedRepair, Proof, RepairRuns, RepairTarget, RepairTargets, predicted_json, write_predicted,
+};
 pub use repair::RepairReport;
 pub use saved::{
     SavedAccesses, SavedBlock, SavedKind, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep,
@@ -35,7 +39,7 @@ pub use sentence::Speaker;
 pub use serializability::{BeyondJson, BlockReport, BlockTotals, BlocksJson, WrittenBlock};
 pub use table::act;
 pub use text::TextReport;
-pub use why::{Switches, Violation, WhyReport};
+pub use why::{Gone, Switches, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError, write_whole};
 
 use foretrace_analysis::blocks::BlockName;

@@ -66,6 +66,11 @@ impl<'t> Names<'t> {
         }
     }
 
+    /// Where an event is; its number where that is not known.
+    pub fn place_only(&self, event: EventId) -> String {
+        self.loc(event).map_or_else(|| format!("event {event}"), Cow::into_owned)
+    }
+
     /// The places of a triple, each file named once: `pool.c:50:19, 60:13; meanwhile 60:13`.
     pub fn places(&self, [first, remote, second]: [EventId; 3]) -> String {
         let mut file: Option<String> = None;

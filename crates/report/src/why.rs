@@ -35,7 +35,16 @@ pub struct Violation {
     /// How many of the passing runs they would forbid, and of how many.
     pub forbids: (usize, usize),
     /// How often the program passed; nothing where no schedule keeps the sections whole.
-    pub gone: Option<u32>,
+    pub gone: Option<Gone>,
+}
+
+/// How often a program passed that failed before.
+#[derive(Clone, Copy, Debug)]
+pub struct Gone {
+    /// After it had followed the schedule to the end of the violated code.
+    pub passed: u32,
+    /// After it had left the schedule before, so that the violated code may not have been kept whole.
+    pub left: u32,
 }
 
 /// Context switches.
@@ -69,6 +78,8 @@ struct JsonViolation<'t> {
     passing: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     gone: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<u32>,
     cause: bool,
     cycle: Vec<super::repair::JsonLink<'t>>,
 }
@@ -98,7 +109,7 @@ struct JsonPlace<'t> {
 impl WhyReport<'_> {
     /// Whether keeping these sections whole removed the failure every time.
     fn is_cause(&self, violation: &Violation) -> bool {
-        violation.gone == Some(self.times)
+        violation.gone.is_some_and(|gone| gone.passed == self.times)
     }
 
     /// Whether a cause was found.
@@ -137,7 +148,8 @@ impl WhyReport<'_> {
             sections: &violation.sections,
             forbids: violation.forbids.0,
             passing: violation.forbids.1,
-            gone: violation.gone,
+            gone: violation.gone.map(|gone| gone.passed),
+            left: violation.gone.map(|gone| gone.left).filter(|left| *left > 0),
             cause: self.is_cause(violation),
             cycle: violation.cycle.iter().map(|link| json_link(self.trace, link)).collect(),
         }
@@ -167,8 +179,17 @@ impl WhyReport<'_> {
             self.write_sections("not the cause", violation, out)?;
             match violation.gone {
                 None => writeln!(out, "   no schedule of this run's events keeps it whole")?,
-                Some(0) => writeln!(out, "   kept whole, the program failed all the same, {times} of {times} times")?,
-                Some(gone) => writeln!(out, "   kept whole, the program passed {gone} of {times} times")?,
+                Some(Gone { passed: 0, left: 0 }) => {
+                    writeln!(out, "   kept whole, the program failed all the same, {times} of {times} times")?;
+                }
+                Some(Gone { passed, left: 0 }) => {
+                    writeln!(out, "   kept whole, the program passed {passed} of {times} times")?;
+                }
+                Some(Gone { passed, left }) => writeln!(
+                    out,
+                    "   the program passed {} of {times} times, but {left} times it had left the schedule before this code ended",
+                    passed + left
+                )?,
             }
         }
         match &self.switches {

@@ -1,0 +1,314 @@
+//! Repairs of what a trace predicts: which code would have to be atomic, what that rules out, and which lock would do.
+
+use super::Subject;
+use super::block;
+use super::class::Classes;
+use super::names::{Names, wrapped};
+use super::repair::count;
+use super::text::HEAD;
+use foretrace_analysis::blocks::BlockName;
+use foretrace_analysis::predict::Refuted;
+use foretrace_analysis::verdict::Decision;
+use foretrace_repair::{Lines, Section, Taken};
+use foretrace_trace::{EventId, SyncId, Trace, Triple, VarId};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What a repair is sought for: classes of one variable and block.
+#[derive(Clone, Debug)]
+pub struct RepairTarget {
+    /// A candidate of each class, the worst class first.
+    pub classes: Vec<Triple>,
+    /// Whether they are off the path of the run.
+    pub off_path: bool,
+    /// A schedule of the first one.
+    pub schedule: Vec<EventId>,
+}
+
+/// Takes decisions and says what repairs are sought for.
+#[derive(Debug, Default)]
+pub struct RepairTargets {
+    classes: Classes,
+}
+
+impl RepairTargets {
+    /// Adds a decision.
+    pub fn add(&mut self, subject: Subject<'_>, decision: &Decision) {
+        self.classes.add(subject, decision);
+    }
+
+    /// Adds candidates that were refuted together.
+    pub fn add_refuted(&mut self, subject: Subject<'_>, refuted: &Refuted<'_>) {
+        self.classes.add_refuted(subject.class(refuted.triple()), refuted.remotes.len() as u64);
+    }
+
+    /// What can happen, in the order of the report; then what is off the path. Whole threads and the workings of libraries only
+    /// where there is nothing else.
+    pub fn all(&self, subject: Subject<'_>) -> Vec<RepairTarget> {
+        type Key = (bool, Option<VarId>, Option<BlockName>);
+        let feasible = self
+            .classes
+            .feasible(subject)
+            .into_iter()
+            .map(|(_, found)| (false, found.triple, found.witness.schedule()));
+        let off_path = self
+            .classes
+            .off_path(subject)
+            .into_iter()
+            .map(|class| (true, class.decision.triple, class.off_path.schedule().unwrap_or_default()));
+        let all: Vec<(bool, Triple, &[EventId])> = feasible.chain(off_path).collect();
+        let folds = |triple: Triple| block::is_folded(subject, triple).is_some();
+        let any = all.iter().any(|(_, triple, _)| !folds(*triple));
+        let mut groups: IndexMap<Key, RepairTarget, FxBuildHasher> = IndexMap::default();
+        for (off_path, triple, schedule) in all.into_iter().filter(|(_, triple, _)| !(any && folds(*triple))) {
+            let var = subject.trace.event(triple.first).op.var();
+            let block = subject.block(triple).map(|(name, _)| name);
+            let new = || RepairTarget { classes: Vec::new(), off_path, schedule: schedule.to_vec() };
+            groups.entry((off_path, var, block)).or_insert_with(new).classes.push(triple);
+        }
+        groups.into_values().collect()
+    }
+}
+
+/// What is known of a repair with some lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// With the lock, nothing of what it is for can happen.
+    Proved,
+    /// With the lock, some of it still can.
+    NotEnough,
+    /// A limit was reached before all was decided.
+    Undecided,
+    /// With the lock, what it is for cannot happen, since no two threads hold it at once; but neither could the recorded run.
+    ForbidsRun,
+    /// The lock would have to be held over a wait that gives it back.
+    Waits,
+    /// The lock is shared where it would have to be taken for oneself.
+    Shared,
+}
+
+/// A lock that could make sections atomic.
+#[derive(Clone, Debug)]
+pub struct LockChoice {
+    /// A lock of the trace; nothing for a new one.
+    pub lock: Option<SyncId>,
+    /// What is known of it.
+    pub proof: Proof,
+    /// What it rules out of all that can happen: the candidates that stand for the classes.
+    pub rules_out: Vec<Triple>,
+    /// Places outside of the sections at which it has to be taken, too.
+    pub elsewhere: Vec<EventId>,
+    /// A circle of locks that it closes.
+    pub circle: Vec<Taken>,
+}
+
+/// A repair of what was predicted.
+#[derive(Clone, Debug)]
+pub struct PredictedRepair {
+    /// What it is for.
+    pub target: RepairTarget,
+    /// The code that would have to be atomic.
+    pub sections: Vec<Section>,
+    /// The locks that were tried, the best first.
+    pub locks: Vec<LockChoice>,
+    /// What became of the program, where it was run.
+    pub runs: Option<RepairRuns>,
+}
+
+/// Runs of the program along the schedule of a violation.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RepairRuns {
+    /// How often it failed along the schedule as it is.
+    pub failed_before: u32,
+    /// How often it failed with the sections kept whole.
+    pub failed: u32,
+    /// How often it passed with the sections kept whole.
+    pub passed: u32,
+    /// How often it passed, but left the schedule before the sections had ended.
+    pub left: u32,
+}
+
+impl PredictedRepair {
+    /// The lock to choose.
+    pub fn best(&self) -> Option<&LockChoice> {
+        self.locks.first()
+    }
+
+    /// Whether it is known to rule out what it is for.
+    pub fn is_proved(&self) -> bool {
+        self.best().is_some_and(|choice| choice.proof == Proof::Proved)
+    }
+}
+
+#[derive(Serialize)]
+struct RepairJson<'r> {
+    sections: &'r [Section],
+    of: &'r [Triple],
+    off_path: bool,
+    locks: Vec<LockJson<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<RepairRuns>,
+}
+
+#[derive(Serialize)]
+struct LockJson<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lock: Option<&'r str>,
+    proof: Proof,
+    rules_out: &'r [Triple],
+    elsewhere: Vec<Option<&'r str>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deadlock: Vec<TakenJson>,
+}
+
+#[derive(Serialize)]
+struct TakenJson {
+    thread: u64,
+    holds: String,
+    takes: String,
+}
+
+/// The repairs as one JSON array.
+pub fn predicted_json(subject: Subject<'_>, repairs: &[PredictedRepair]) -> serde_json::Result<String> {
+    let trace = subject.trace;
+    let all: Vec<RepairJson<'_>> = repairs.iter().map(|repair| repair_json(trace, repair)).collect();
+    serde_json::to_string(&all)
+}
+
+fn repair_json<'r>(trace: &'r Trace, repair: &'r PredictedRepair) -> RepairJson<'r> {
+    RepairJson {
+        sections: &repair.sections,
+        of: &repair.target.classes,
+        off_path: repair.target.off_path,
+        locks: repair.locks.iter().map(|choice| lock_json(trace, choice)).collect(),
+        runs: repair.runs,
+    }
+}
+
+fn lock_json<'r>(trace: &'r Trace, choice: &'r LockChoice) -> LockJson<'r> {
+    let taken = |taken: &Taken| TakenJson {
+        thread: trace.threads[taken.thread.index()].number,
+        holds: lock_name(trace, taken.holds),
+        takes: lock_name(trace, taken.takes),
+    };
+    LockJson {
+        lock: choice.lock.map(|lock| &*trace.syncs[lock.index()].key),
+        proof: choice.proof,
+        rules_out: &choice.rules_out,
+        elsewhere: choice.elsewhere.iter().map(|event| trace.loc(*event)).collect(),
+        deadlock: choice.circle.iter().map(taken).collect(),
+    }
+}
+
+/// What a lock is called; one that a repair adds is not in the trace.
+fn lock_name(trace: &Trace, lock: SyncId) -> String {
+    trace.syncs.get(lock.index()).map_or("the new lock".to_string(), |sync| sync.key.to_string())
+}
+
+/// Writes the repairs for people; `all` is how many groups of classes there are.
+pub fn write_predicted(
+    subject: Subject<'_>,
+    repairs: &[PredictedRepair],
+    all: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names = Names::new(subject.trace);
+    writeln!(out, "\n{HEAD}Repairs{HEAD:#}")?;
+    if all == 0 {
+        return writeln!(out, "none is needed: nothing was found");
+    }
+    for (number, repair) in repairs.iter().enumerate() {
+        write_repair(number + 1, &names, subject.trace, repair, out)?;
+    }
+    match all - repairs.len() {
+        0 => Ok(()),
+        more => writeln!(out, "\n{} without a repair (--most-repairs seeks more)", count(more, "other variable")),
+    }
+}
+
+fn write_repair(
+    number: usize,
+    names: &Names<'_>,
+    trace: &Trace,
+    repair: &PredictedRepair,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out)?;
+    for (place, section) in repair.sections.iter().enumerate() {
+        let lead = if place == 0 { format!("{number}. make atomic") } else { "   and".to_string() };
+        writeln!(out, "{}", wrapped(&format!("{lead}: {}", short_section(names, section)), "      "))?;
+    }
+    let first = repair.target.classes[0];
+    let what = match repair.target.off_path {
+        true => "what is off the path",
+        false => "what can happen",
+    };
+    let classes = repair.target.classes.len();
+    let more = if classes > 1 { format!(" and {} like it", classes - 1) } else { String::new() };
+    let line = format!("   against {what} on {}: {first}{more}", names.var_of(first.first));
+    writeln!(out, "{}", wrapped(&line, "      "))?;
+    for (place, choice) in repair.locks.iter().enumerate() {
+        let lead = if place == 0 { "" } else { "or " };
+        let line = format!("   {lead}{}", lock_line(names, trace, choice, &repair.target));
+        writeln!(out, "{}", wrapped(&line, "      "))?;
+        if !choice.circle.is_empty() {
+            let steps: Vec<String> = choice.circle.iter().map(|taken| step_of_circle(names, trace, taken)).collect();
+            let line = format!("      a deadlock is possible with it: {}", steps.join("; "));
+            writeln!(out, "{}", wrapped(&line, "         "))?;
+        }
+    }
+    match repair.runs {
+        Some(runs) => writeln!(out, "{}", wrapped(&runs_line(runs), "      ")),
+        None => Ok(()),
+    }
+}
+
+fn runs_line(RepairRuns { failed_before, failed, passed, left }: RepairRuns) -> String {
+    let all = failed + passed + left;
+    let astray = match left {
+        0 => String::new(),
+        left => format!("; {left} times it passed, but left the schedule before the section had ended"),
+    };
+    format!(
+        "   on the program: along this schedule it failed {failed_before} of {all} times, with the section kept whole \
+         {failed} of {all}{astray}"
+    )
+}
+
+/// A section with short names of files.
+fn short_section(names: &Names<'_>, section: &Section) -> String {
+    let lines = |lines: &Lines| Lines { file: names.short(&lines.file).into_owned(), ..lines.clone() };
+    Section { lines: section.lines.iter().map(lines).collect(), ..section.clone() }.to_string()
+}
+
+fn lock_line(names: &Names<'_>, trace: &Trace, choice: &LockChoice, target: &RepairTarget) -> String {
+    let lock = match choice.lock {
+        Some(lock) => {
+            format!("hold {} there, which all other accesses hold", names.short(&trace.syncs[lock.index()].key))
+        }
+        None if choice.elsewhere.is_empty() => "a new lock there".to_string(),
+        None => {
+            let places: Vec<String> = choice.elsewhere.iter().map(|event| names.place_only(*event)).collect();
+            format!("a new lock there and at {}", places.join(", "))
+        }
+    };
+    let proof = match (choice.proof, choice.rules_out.len().saturating_sub(target.classes.len())) {
+        (Proof::Proved, 0) => "proved: rules that out".to_string(),
+        (Proof::Proved, 1) => "proved: rules that out, and one class more".to_string(),
+        (Proof::Proved, others) => format!("proved: rules that out, and {others} classes more"),
+        (Proof::NotEnough, _) => "not enough: some of it can still happen".to_string(),
+        (Proof::Undecided, _) => "not proved: a limit was reached".to_string(),
+        (Proof::ForbidsRun, _) => "rules that out, and the recorded run, which shows it or the like".to_string(),
+        (Proof::Waits, _) => "not possible: the thread gives it back there, to wait".to_string(),
+        (Proof::Shared, _) => "not possible: it is shared there".to_string(),
+    };
+    format!("{lock}; {proof}")
+}
+
+fn step_of_circle(names: &Names<'_>, trace: &Trace, taken: &Taken) -> String {
+    let name = |lock| names.short(&lock_name(trace, lock)).into_owned();
+    format!("{} holds {} and takes {}", names.thread(taken.thread), name(taken.holds), name(taken.takes))
+}

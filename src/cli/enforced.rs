@@ -1,0 +1,75 @@
+//! Runs of a program along an order of its recording's events, in which sections may be kept whole.
+
+use anyhow::Context;
+use foretrace::recorder::{Ending, Folder, Plan, Program, judge, run_plan};
+use foretrace_trace::{EventId, Trace};
+use std::path::Path;
+use std::time::Duration;
+
+/// Runs a program again.
+pub struct Enforced<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The recording that orders are of.
+    pub recording: &'a Path,
+    /// After how long a run is killed.
+    pub run_limit: Duration,
+}
+
+/// A run along an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub ending: Ending,
+    /// Whether the order was followed as far as was asked.
+    pub followed: bool,
+}
+
+/// What became of several runs.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Endings {
+    /// How often the program passed, after it had followed the order as far as was asked.
+    pub passed: u32,
+    /// How often it passed, but left the order before.
+    pub left: u32,
+    /// How often it failed.
+    pub failed: u32,
+}
+
+impl Enforced<'_> {
+    /// The plan to run an order, followed at least up to an event.
+    pub fn plan(&self, trace: &Trace, order: &[EventId], until: Option<EventId>) -> anyhow::Result<Plan> {
+        let mut plan = Plan::of_order(trace, order, self.recording)?;
+        let end = until.and_then(|until| order.iter().position(|event| *event == until));
+        if let Some(end) = end {
+            plan.expected = Plan::of_order(trace, &order[..=end], self.recording)?.expected;
+        }
+        Ok(plan)
+    }
+
+    /// Runs the program along a plan.
+    pub fn run(&self, plan: &Plan) -> anyhow::Result<Ran> {
+        let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let folder = Folder::create(&kept.path().join("run"))?;
+        let ending = run_plan(plan, self.program, &folder, self.run_limit, true)?;
+        let replayed = judge(plan, &folder, ending, |_| None)?;
+        Ok(Ran { ending: replayed.ending, followed: replayed.difference.is_none() })
+    }
+
+    /// Runs it so many times, as long as `go_on` says so.
+    pub fn runs(&self, plan: &Plan, times: u32, go_on: &dyn Fn() -> bool) -> anyhow::Result<Endings> {
+        let mut endings = Endings::default();
+        for _ in 0..times {
+            if !go_on() {
+                break;
+            }
+            let ran = self.run(plan)?;
+            match (ran.ending, ran.followed) {
+                (Ending::Code(0), true) => endings.passed += 1,
+                (Ending::Code(0), false) => endings.left += 1,
+                _ => endings.failed += 1,
+            }
+        }
+        Ok(endings)
+    }
+}

@@ -1,0 +1,209 @@
+//! `foretrace predict --repair`: which code would have to be atomic for what was predicted not to happen, each proved by predicting
+//! again with a lock around it.
+
+use super::enforced::{Endings, Enforced};
+use foretrace::candidates::{Class, Place};
+use foretrace::options::Options;
+use foretrace::remaining::{Remaining, remaining};
+use foretrace::report::{LockChoice, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject};
+use foretrace_repair::{
+    Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
+};
+use foretrace_trace::{EventId, Observed, SyncId, Triple, VarId};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Existing locks that are tried for one repair.
+const MOST_LOCKS: usize = 3;
+
+/// Seeks repairs.
+pub struct Seeker<'s> {
+    subject: Subject<'s>,
+    sections: Sections<'s>,
+    targets: &'s [RepairTarget],
+    stop: &'s AtomicBool,
+    deadline: Option<Instant>,
+    runs: Option<&'s Runs<'s>>,
+}
+
+/// What runs of the program are made.
+pub struct Runs<'a> {
+    /// What runs it.
+    pub enforced: Enforced<'a>,
+    /// How often each schedule.
+    pub times: u32,
+    /// What the recorded order of the trace shows.
+    pub observed: &'a Observed,
+}
+
+impl<'s> Seeker<'s> {
+    /// One for what was found; `left` is how long it may take.
+    pub fn new(
+        subject: Subject<'s>,
+        targets: &'s [RepairTarget],
+        stop: &'s AtomicBool,
+        left: Option<Duration>,
+        runs: Option<&'s Runs<'s>>,
+    ) -> Seeker<'s> {
+        let sections = Sections::new(subject.trace, Some(subject.options.atomic));
+        let deadline = left.map(|left| Instant::now() + left);
+        Seeker { subject, sections, targets, stop, deadline, runs }
+    }
+
+    /// The repairs of the first targets, each code once; those that help the program first, where it is run.
+    pub fn repairs(&self, most: usize) -> anyhow::Result<Vec<PredictedRepair>> {
+        let mut all: Vec<PredictedRepair> = Vec::new();
+        for target in self.targets {
+            if all.len() == most || self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let whole: Vec<Whole> = target.classes.iter().map(|triple| (triple.first, triple.second)).collect();
+            let sections = self.sections.around(&whole);
+            let known =
+                all.iter_mut().find(|known| known.sections == sections && known.target.off_path == target.off_path);
+            if let Some(known) = known.filter(|known| rules_out(known, target)) {
+                known.target.classes.extend(&target.classes);
+                continue;
+            }
+            let locks = self.locks(target, &sections)?;
+            let runs = match self.runs {
+                Some(runs) => self.run(runs, target, &sections)?,
+                None => None,
+            };
+            all.push(PredictedRepair { target: target.clone(), sections, locks, runs });
+        }
+        // What makes a program pass that failed is worth more than what might.
+        all.sort_by_key(|repair| {
+            !repair.runs.is_some_and(|runs| runs.failed_before > 0 && runs.failed + runs.left == 0)
+        });
+        Ok(all)
+    }
+
+    /// Runs the program along the target's schedule, as it is and with the sections kept whole.
+    fn run(&self, runs: &Runs<'_>, target: &RepairTarget, sections: &Repair) -> anyhow::Result<Option<RepairRuns>> {
+        let (trace, triple) = (self.subject.trace, target.classes[0]);
+        if target.schedule.is_empty() {
+            return Ok(None);
+        }
+        let stretches = self.sections.stretches(sections);
+        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let go_on = || !self.stop.load(Ordering::Relaxed) && !is_late();
+        let along = |stretches: &[Whole]| {
+            let order = kept_whole(trace, runs.observed, &target.schedule, stretches)?;
+            let plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
+            runs.enforced.runs(&plan, runs.times, &go_on)
+        };
+        let (before, after) = (along(&[])?, along(&stretches)?);
+        let Endings { passed, left, failed } = after;
+        Ok(Some(RepairRuns { failed_before: before.failed, failed, passed, left }))
+    }
+
+    /// The locks that could make the sections atomic: those that are known to do first, of these existing ones, without deadlocks.
+    fn locks(&self, target: &RepairTarget, sections: &Repair) -> anyhow::Result<Vec<LockChoice>> {
+        let stretches = self.sections.stretches(sections);
+        let vars = self.vars(target);
+        let Others { outside, locks } = others(self.subject.trace, &stretches, &vars);
+        let mut all = Vec::new();
+        for lock in locks.into_iter().take(MOST_LOCKS) {
+            all.push(self.choice(target, Guard { lock: Some(lock), stretches: &stretches, vars: &[] }, &[])?);
+        }
+        let would_do = |choice: &LockChoice| choice.proof == Proof::Proved && choice.circle.is_empty();
+        if all.iter().any(would_do) {
+            all.retain(would_do);
+            return Ok(all);
+        }
+        all.push(self.choice(target, Guard { lock: None, stretches: &stretches, vars: &vars }, &outside)?);
+        all.sort_by_key(|choice| (choice.proof != Proof::Proved, !choice.circle.is_empty(), choice.lock.is_none()));
+        Ok(all)
+    }
+
+    /// The variables that the target's code accesses at its places.
+    fn vars(&self, target: &RepairTarget) -> Vec<VarId> {
+        let trace = self.subject.trace;
+        let accesses = target.classes.iter().flat_map(|triple| [triple.first, triple.remote, triple.second]);
+        let places: BTreeSet<Place> = accesses.map(|access| Place::of(trace, access)).collect();
+        let accesses = trace.iter().filter(|(id, _)| places.contains(&Place::of(trace, *id)));
+        let vars: BTreeSet<VarId> = accesses.filter_map(|(_, event)| event.op.var()).collect();
+        vars.into_iter().collect()
+    }
+
+    /// Predicts again with a lock.
+    fn choice(&self, target: &RepairTarget, guard: Guard<'_>, outside: &[EventId]) -> anyhow::Result<LockChoice> {
+        let trace = self.subject.trace;
+        let mut seen = BTreeSet::new();
+        let elsewhere = outside.iter().copied().filter(|event| seen.insert(Place::of(trace, *event))).collect();
+        let lock: Option<SyncId> = guard.lock;
+        let without =
+            |proof| LockChoice { lock, proof, rules_out: Vec::new(), elsewhere: Vec::new(), circle: Vec::new() };
+        let made = match guarded(trace, guard) {
+            Ok(made) => made,
+            Err(NoGuard::ForbidsRun) if target.classes.iter().all(|triple| excludes(trace, guard, *triple)) => {
+                return Ok(LockChoice { elsewhere, ..without(Proof::ForbidsRun) });
+            }
+            Err(NoGuard::ForbidsRun) => return Ok(LockChoice { elsewhere, ..without(Proof::NotEnough) }),
+            Err(NoGuard::Waits) => return Ok(without(Proof::Waits)),
+            Err(NoGuard::Shared) => return Ok(without(Proof::Shared)),
+        };
+        let budget = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let options = Options { budget, off_path: target.off_path, ..self.subject.options.clone() };
+        let left = Left::new(self.subject, &made, &remaining(&made.trace, &made.observed, &options, self.stop)?);
+        let proof = left.proof(self.subject, target);
+        let ruled_out = |triple: &&Triple| left.complete && left.is_out(self.subject.class(**triple), target.off_path);
+        let same_kind = self.targets.iter().filter(|other| other.off_path == target.off_path);
+        let rules_out = same_kind.flat_map(|other| &other.classes).filter(ruled_out).copied().collect();
+        let circle = circle(&made.trace, made.lock).unwrap_or_default();
+        Ok(LockChoice { lock, proof, rules_out, elsewhere, circle })
+    }
+}
+
+/// Whether a repair that was found is known to rule out another target.
+fn rules_out(repair: &PredictedRepair, target: &RepairTarget) -> bool {
+    let best = repair.best().filter(|_| repair.is_proved());
+    best.is_some_and(|choice| target.classes.iter().all(|class| choice.rules_out.contains(class)))
+}
+
+/// What is left with a lock, by class.
+struct Left {
+    feasible: BTreeSet<Class>,
+    off_path: BTreeSet<Class>,
+    undecided: BTreeSet<Class>,
+    complete: bool,
+}
+
+impl Left {
+    fn new(subject: Subject<'_>, made: &Guarded, remaining: &Remaining) -> Left {
+        let classes = |triples: &[Triple]| {
+            let old = |triple: &Triple| {
+                let [first, remote, second] =
+                    [triple.first, triple.remote, triple.second].map(|event| made.old_of(event));
+                Some(subject.class(Triple { first: first?, remote: remote?, second: second? }))
+            };
+            triples.iter().filter_map(old).collect()
+        };
+        Left {
+            feasible: classes(&remaining.feasible),
+            off_path: classes(&remaining.off_path),
+            undecided: classes(&remaining.undecided),
+            complete: remaining.complete,
+        }
+    }
+
+    /// Whether nothing of a class can happen any more; of one off the path, whether it is impossible.
+    fn is_out(&self, class: Class, off_path: bool) -> bool {
+        let can_happen = self.feasible.contains(&class) || self.undecided.contains(&class);
+        !(can_happen || off_path && self.off_path.contains(&class))
+    }
+
+    fn proof(&self, subject: Subject<'_>, target: &RepairTarget) -> Proof {
+        let classes: Vec<Class> = target.classes.iter().map(|triple| subject.class(*triple)).collect();
+        if classes.iter().any(|class| self.feasible.contains(class)) {
+            return Proof::NotEnough;
+        }
+        match (self.complete, classes.iter().all(|class| self.is_out(*class, target.off_path)), target.off_path) {
+            (true, true, _) => Proof::Proved,
+            (true, false, true) => Proof::NotEnough,
+            _ => Proof::Undecided,
+        }
+    }
+}
