@@ -1,6 +1,7 @@
 //! The instrumenter: bitcode in, instrumented object out.
 
 use crate::assembly;
+use crate::by_value;
 use crate::calls::Calls;
 use crate::canonical::canonicalise;
 use crate::computable::computable;
@@ -138,6 +139,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     }
     module.run(preparation(&options), &machine)?;
     let (functions, left) = functions_to_instrument(&module, options.source, &locks);
+    by_value::copy_before_calls(&module, &functions);
     outside::give_to_runtime(&module, &functions);
     simple_assembly::replace(&module, &functions);
     let assembly = assembly::tell_runtime(&module, &functions)?;

@@ -5,6 +5,7 @@ pub mod runtime;
 pub mod sidecar;
 
 mod assembly;
+mod by_value;
 mod calls;
 mod canonical;
 mod computable;

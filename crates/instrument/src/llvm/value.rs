@@ -451,6 +451,14 @@ impl Value {
         }
     }
 
+    /// The same of an argument of a call, not asking its callee.
+    pub fn call_parameter_type_attribute(self, index: u32, name: &str) -> Option<Type> {
+        unsafe {
+            let found = (api().LLVMGetCallSiteEnumAttribute)(self, index + 1, attribute(name))?;
+            Some((api().LLVMGetTypeAttributeValue)(found))
+        }
+    }
+
     /// A function's blocks, entry first.
     pub fn blocks(self) -> Vec<Block> {
         let first = unsafe { (api().LLVMGetFirstBasicBlock)(self) };
