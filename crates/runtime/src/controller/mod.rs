@@ -149,6 +149,11 @@ pub fn replaying() -> bool {
     REPLAY.load(Relaxed)
 }
 
+/// Whether a schedule was given that the program left, or that is over.
+pub fn off_schedule() -> bool {
+    replaying() && !replay::following()
+}
+
 /// Who has the turn.
 fn running() -> Option<&'static Thread> {
     // SAFETY: threads are never freed.

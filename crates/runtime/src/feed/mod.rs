@@ -8,6 +8,7 @@ pub mod clock;
 mod kept;
 mod stored;
 
+use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -50,6 +51,8 @@ pub enum Source {
     Number,
     /// A signal that the program did not send; the detail is its number.
     Signal,
+    /// What OpenMP decides by who comes first.
+    Decision,
 }
 
 /// The kind of a call with its detail.
@@ -72,6 +75,7 @@ impl Key {
             7 => "clock",
             8 => "processor counter",
             10 => "signal",
+            11 => "a decision of OpenMP",
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
         }
@@ -117,6 +121,20 @@ pub fn call_and_replace(
 /// The same of a call whose result is all that it gives.
 pub fn value(source: Source, detail: u8, real: impl FnOnce() -> i64) -> i64 {
     call(Key::new(source, detail), core::ptr::null_mut(), 0, |_| 0, real)
+}
+
+/// A choice that is the runtime's own and that the program cannot tell from another: a thread gets the one of the recording as long as
+/// the schedule is followed. `make` gets that one, if there is one, makes the choice, and gives what it chose.
+pub fn decision(detail: u8, make: impl Fn(Option<i64>) -> i64) -> i64 {
+    if controller::off_schedule() {
+        return make(None);
+    }
+    let made = Cell::new(false);
+    let chosen = value(Source::Decision, detail, || {
+        made.set(true);
+        make(None)
+    });
+    if made.get() { chosen } else { make(Some(chosen)) }
 }
 
 /// A number of this process or thread. The program gets the real one; a replay notes if it is another one.

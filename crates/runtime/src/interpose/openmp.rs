@@ -1,8 +1,8 @@
 //! OpenMP as clang compiles it: what its library (libomp) does is done here while a program is recorded, so that threads, barriers,
 //! locks and tasks are those of the trace, and the controller decides who is first. With recording off the library does it.
 //!
-//! A parallel region makes its threads and joins them. Whoever is first decides some things: who runs a `single` comes before those who do
-//! not, and who gets which turns of a loop is ordered as it was, by a barrier with one party each time, the team's *chain*.
+//! A parallel region makes its threads and joins them. Some things are decided by who comes first: who runs a `single`, who gets which turns
+//! of a loop. The standard leaves them open, so they order nothing; a replay decides as the recording did (`feed::decision`).
 
 mod loops;
 mod parallel;
@@ -14,6 +14,7 @@ use core::ffi::c_int;
 
 use super::locks::{give_back, take_for};
 use super::{interpose, tracked};
+use crate::feed;
 use crate::log;
 use crate::record::{Kind, TEAMS};
 use crate::threads::Thread;
@@ -37,11 +38,11 @@ pub struct Team {
     singles: Cell<u64>,
     /// What a `copyprivate` hands on.
     handed: Cell<usize>,
+    /// Tasks that are threads and were not joined yet.
+    tasks: Cell<u32>,
     loops: [loops::Loop; loops::AT_ONCE],
     /// What the thread that made it had come to before.
     before: Cell<(u64, u64)>,
-    /// Steps of the team's chain.
-    links: Cell<u64>,
 }
 
 /// Where a thread stands.
@@ -58,15 +59,15 @@ pub struct Own {
     singles: Cell<u64>,
     loops: Cell<u64>,
     turns: loops::Turns,
+    /// Tasks that it made and that were not waited for.
+    tasks: Cell<*mut tasks::Task>,
     /// What `num_threads` asks for, 0 if nothing.
     wanted: Cell<u32>,
 }
 
 /// The kinds of objects of a team, in the low bits of their addresses.
 const BARRIER: u64 = 0;
-const CHAIN: u64 = 1;
 const ORDERED: u64 = 2;
-const SINGLE: u64 = 3;
 const REDUCTION: u64 = 4;
 
 impl Team {
@@ -81,16 +82,6 @@ impl Team {
 
     fn lock(&self) -> &'static Bucket {
         waiting::lock(self.key())
-    }
-
-    /// What happens now is after what the chain's last step did, and before its next. The bucket is locked.
-    fn link(&self, thread: &'static Thread) {
-        let links = self.links.get();
-        if links > 0 {
-            log::sync(thread, Kind::Depart, 0, self.object(CHAIN), links - 1);
-        }
-        log::sync(thread, Kind::Arrive, 0, self.object(CHAIN), links);
-        self.links.set(links + 1);
     }
 }
 
@@ -118,8 +109,9 @@ fn wake(team: &Team, bucket: &Bucket) {
     bucket.release_all(team.key(), 0);
 }
 
-/// All threads of the team wait for each other.
+/// All threads of the team wait for each other, and for their tasks.
 fn barrier(thread: &'static Thread) {
+    tasks::wait(thread);
     thread.begin();
     let Some((team, bucket)) = in_team(thread) else {
         thread.end();
@@ -191,24 +183,24 @@ extern "C" fn kmpc_masked(_: usize, _: c_int, filter: c_int) -> c_int {
     c_int::from(omp_get_thread_num_() == filter)
 }
 
-/// The first who comes runs it; the others come after that was decided.
+/// The first who comes runs it.
 extern "C" fn kmpc_single(_: usize, _: c_int) -> c_int {
     let Some(thread) = tracked() else { return 1 };
-    thread.begin();
-    let Some((team, bucket)) = in_team(thread) else {
-        thread.end();
-        return 1;
-    };
     let mine = own(thread).singles.get();
     own(thread).singles.set(mine + 1);
-    let first = team.singles.get() == mine;
-    if first {
-        team.singles.set(mine + 1);
-    }
-    log::sync(thread, if first { Kind::Arrive } else { Kind::Depart }, 0, team.object(SINGLE), mine);
-    bucket.unlock();
-    thread.end();
-    c_int::from(first)
+    feed::decision(0, |before| {
+        thread.begin();
+        let runs = in_team(thread).is_none_or(|(team, bucket)| {
+            let runs = before.map_or(team.singles.get() <= mine, |before| before != 0);
+            if runs {
+                team.singles.set(team.singles.get().max(mine + 1));
+            }
+            bucket.unlock();
+            runs
+        });
+        thread.end();
+        i64::from(runs)
+    }) as c_int
 }
 
 type Copy = extern "C" fn(usize, usize);

@@ -3,19 +3,26 @@
 use core::cell::Cell;
 use core::ffi::c_int;
 
-use super::{ORDERED, in_team, own, wait, wake};
+use super::{ORDERED, Team, in_team, own, wait, wake};
+use crate::controller;
+use crate::feed;
 use crate::interpose::{interpose, tracked};
 use crate::log;
 use crate::record::Kind;
+use crate::sys;
+use crate::threads::Thread;
 
 /// Loops that threads of one team can be in at a time: none is ahead of another by more, or waits.
 pub const AT_ONCE: usize = 8;
+/// A decision has the number of the piece in so many low bits, that of the loop above.
+const PIECE_BITS: u32 = 32;
+const PIECE_MASK: u64 = (1 << PIECE_BITS) - 1;
 
 /// A loop whose turns are given away as threads ask for them.
 pub struct Loop {
     /// Which of the team's loops it is, from 1.
     number: Cell<u64>,
-    /// Turns that were given away, of how many, in pieces of how many.
+    /// Pieces that were given away, or more; turns; how many of them are a piece.
     given: Cell<u64>,
     turns: Cell<u64>,
     piece: Cell<u64>,
@@ -23,6 +30,8 @@ pub struct Loop {
     through: Cell<u32>,
     /// The turn whose `ordered` part is next.
     ordered: Cell<u64>,
+    /// In a replay, a bit for each piece that is taken.
+    taken: Cell<*mut u8>,
 }
 
 /// The loop that a thread is in: its own.
@@ -153,12 +162,7 @@ fn begin(kind: c_int, low: i64, step: i64, turns: u64, piece: u64) {
         while shared.number.get() != number {
             let is_free = shared.number.get() == 0 || shared.through.get() == team.size;
             if is_free && shared.number.get() < number {
-                shared.number.set(number);
-                shared.given.set(0);
-                shared.turns.set(turns);
-                shared.piece.set(piece.max(1));
-                shared.through.set(0);
-                shared.ordered.set(0);
+                shared.start(number, turns, piece.max(1));
                 break;
             }
             wait(thread, team, bucket);
@@ -172,26 +176,82 @@ fn begin(kind: c_int, low: i64, step: i64, turns: u64, piece: u64) {
 fn next() -> Option<(u64, u64, bool, i64, i64)> {
     let thread = tracked()?;
     let mine = &own(thread).turns;
-    thread.begin();
-    let Some((team, bucket)) = in_team(thread) else {
-        thread.end();
+    let Some(team) = own(thread).place.get().team else {
         let (first, end) = (mine.at.get(), mine.end.get());
         mine.at.set(end);
         return (first < end).then(|| (first, end, true, mine.low.get(), mine.step.get()));
     };
+    let number = own(thread).loops.get();
+    let shared = &team.loops[(number as usize) % AT_ONCE];
+    let decided = feed::decision(1, |before| {
+        let before = before.map(|before| before as u64).filter(|before| before >> PIECE_BITS == number & PIECE_MASK);
+        (number << PIECE_BITS | take(thread, team, before.map(|before| before & PIECE_MASK))) as i64
+    });
+    let piece = shared.piece.get();
+    let (first, turns) = ((decided as u64 & PIECE_MASK).saturating_mul(piece), shared.turns.get());
+    mine.at.set(first);
+    let end = first.saturating_add(piece).min(turns);
+    (first < turns).then(|| (first, end, end == turns, mine.low.get(), mine.step.get()))
+}
+
+/// A piece of the thread's loop: the wanted one, else the first that is left. A number beyond the last if there is none.
+fn take(thread: &'static Thread, team: &'static Team, wanted: Option<u64>) -> u64 {
+    thread.begin();
+    let bucket = team.lock();
     let shared = &team.loops[(own(thread).loops.get() as usize) % AT_ONCE];
-    team.link(thread);
-    let (first, turns) = (shared.given.get(), shared.turns.get());
-    let end = (first + shared.piece.get()).min(turns);
-    shared.given.set(end);
-    if first >= turns {
+    let pieces = shared.turns.get().div_ceil(shared.piece.get());
+    let piece = match wanted {
+        Some(wanted) if wanted >= pieces || shared.mark(wanted) => wanted,
+        _ => loop {
+            let piece = shared.given.get();
+            if piece >= pieces {
+                break PIECE_MASK;
+            }
+            shared.given.set(piece + 1);
+            if shared.mark(piece) {
+                break piece;
+            }
+        },
+    };
+    if piece >= pieces {
         shared.through.set(shared.through.get() + 1);
         wake(team, bucket);
     }
     bucket.unlock();
     thread.end();
-    mine.at.set(first);
-    (first < turns).then(|| (first, end, end == turns, mine.low.get(), mine.step.get()))
+    piece
+}
+
+impl Loop {
+    /// The loop of this number begins.
+    fn start(&self, number: u64, turns: u64, piece: u64) {
+        self.number.set(number);
+        self.given.set(0);
+        self.turns.set(turns);
+        self.piece.set(piece);
+        self.through.set(0);
+        self.ordered.set(0);
+        // In a replay pieces may be taken in any order; the memory stays, as replays are short.
+        let bytes = (turns.div_ceil(piece) / 8 + 1) as usize;
+        let taken = if controller::replaying() { sys::map(bytes) } else { None };
+        self.taken.set(taken.unwrap_or(core::ptr::null_mut()));
+    }
+
+    /// Takes a piece of the loop; false if it is taken. Without a replay they are taken in order.
+    fn mark(&self, piece: u64) -> bool {
+        let taken = self.taken.get();
+        if taken.is_null() {
+            return true;
+        }
+        let bit = 1 << (piece % 8);
+        // SAFETY: a bit for each piece.
+        unsafe {
+            let byte = taken.add((piece / 8) as usize);
+            let is_free = *byte & bit == 0;
+            *byte |= bit;
+            is_free
+        }
+    }
 }
 
 /// Before the `ordered` part of a turn: those of all turns before are done.
