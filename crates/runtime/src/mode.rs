@@ -1,7 +1,7 @@
 //! Whether this process is recorded and how, which the environment says.
 
 use core::cell::UnsafeCell;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use core::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
@@ -93,11 +93,13 @@ pub fn initialise() {
     threads::leave(); // what is called below may come back to our hooks
     interpose::real::resolve();
     let mode = settings();
+    if mode == RECORDING || mode == PAUSED {
+        one_path_for_any_number_of_threads();
+    }
     threads::forget_left();
     MODE.store(mode, Release);
     READY.store(true, Release);
     if mode == RECORDING || mode == PAUSED {
-        one_path_for_any_number_of_threads();
         threads::adopt_first();
         controller::start();
     }
@@ -105,7 +107,17 @@ pub fn initialise() {
 
 /// Libraries and inlined code take another path, without atomic operations and locks, as long as the C library says that no thread was
 /// ever created. With a controller there is one from the start, its own; so a program is told the same in any mode.
+///
+/// The C library prepares itself for threads when it creates one while that byte is set (the signal of `setuid` gets its handler there).
+/// So one is created first, which ends at once.
 fn one_path_for_any_number_of_threads() {
+    unsafe extern "C" fn nothing(_: *mut c_void) -> *mut c_void {
+        core::ptr::null_mut()
+    }
+    let mut pthread = 0;
+    if interpose::real::pthread_create(&mut pthread, core::ptr::null(), nothing, core::ptr::null_mut()) == 0 {
+        interpose::real::pthread_join(pthread, core::ptr::null_mut());
+    }
     // SAFETY: a byte of the C library that programs read; before 2.32 there is none.
     unsafe {
         let told = sys::dlsym(core::ptr::null_mut(), c"__libc_single_threaded".as_ptr()).cast::<u8>();
@@ -169,6 +181,7 @@ fn settings() -> u8 {
     take(c"FORETRACE_FILL"); // makes the stack begin at the same address in every run
     interpose::threads::prepare();
     interpose::channels::prepare();
+    interpose::process::prepare();
     modules::write();
     interpose::signals::process_starts();
     if paused { PAUSED } else { RECORDING }

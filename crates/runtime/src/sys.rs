@@ -376,6 +376,12 @@ unsafe extern "C" {
     fn pthread_attr_destroy(attributes: *mut c_void) -> c_int;
     pub fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut c_void)) -> c_int;
     pub fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
+    pub fn __register_atfork(
+        before: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+        library: *mut c_void,
+    ) -> c_int;
 }
 
 /// Start and length of this thread's stack.

@@ -71,14 +71,28 @@ extern "C" fn exit_now(code: c_int, _: usize) -> ! {
 extern "C" fn fork_(_: usize) -> c_int {
     let recorded = mode::get() != mode::OFF;
     let result = real::fork();
-    if result == 0 && recorded {
-        mode::set(mode::OFF);
-        controller::abandon();
-        signals::abandon();
+    if result == 0 {
+        child_starts(); // unless it was told already
     } else if result > 0 && recorded && !SAID.swap(true, Relaxed) {
         say(format_args!("processes that this one forks are not recorded"));
     }
     result
+}
+
+/// Has a child leave the recording before anything of the program runs in it, such as what `pthread_atfork` registers: of its parent's
+/// threads only one is there, so it must not wait for a turn.
+pub fn prepare() {
+    // SAFETY: handlers that stay as long as the process.
+    unsafe { sys::__register_atfork(None, None, Some(child_starts), core::ptr::null_mut()) };
+}
+
+/// The process is a child of the recorded one.
+extern "C" fn child_starts() {
+    if mode::get() != mode::OFF {
+        mode::set(mode::OFF);
+        controller::abandon();
+        signals::abandon();
+    }
 }
 
 /// A process is told of its first fork only.

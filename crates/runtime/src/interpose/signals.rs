@@ -171,9 +171,11 @@ pub fn set_mask(mask: u64) -> u64 {
     before
 }
 
-/// Blocks all signals; which were.
+/// Blocks all signals but the one by which the C library changes the identity of every thread (`setuid`, `setgroups`): the thread
+/// that asks for it waits until each of the others has answered, ours too. Gives the mask before.
 pub fn block_all() -> u64 {
-    set_mask(u64::MAX)
+    const CHANGE_IDENTITY: c_int = 33;
+    set_mask(!bit(CHANGE_IDENTITY))
 }
 
 /// The mask that the program knows of: while a signal is deferred more are blocked.
