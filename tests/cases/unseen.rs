@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Calls whose rows say unseen, each as a program does it, and the name that the trace has.
-const UNSEEN: [(&str, &str); 12] = [
+const UNSEEN: [(&str, &str); 17] = [
     ("alarm", "alarm(0);"),
     ("setitimer", "struct itimerval v = {0}; setitimer(ITIMER_REAL, &v, 0);"),
     (
@@ -24,6 +24,14 @@ const UNSEEN: [(&str, &str); 12] = [
         "semop",
         "struct sembuf o = {0, 0, 0}; int s = semget(IPC_PRIVATE, 1, 0600); semop(s, &o, 1); semctl(s, 0, IPC_RMID);",
     ),
+    ("fgets", "int p[2]; char b[4]; pipe(p); write(p[1], \"x\\n\", 2); fgets(b, 4, fdopen(p[0], \"r\"));"),
+    ("fread", "int p[2]; char b; pipe(p); write(p[1], \"x\", 1); fread(&b, 1, 1, fdopen(p[0], \"r\"));"),
+    ("fgetc", "int p[2]; pipe(p); write(p[1], \"x\", 1); fgetc(fdopen(p[0], \"r\"));"),
+    (
+        "getline",
+        "int p[2]; char *b = 0; size_t n = 0; pipe(p); write(p[1], \"x\\n\", 2); getline(&b, &n, fdopen(p[0], \"r\"));",
+    ),
+    ("fscanf", "int p[2], a, b; pipe(p); write(p[1], \"4 5\\n\", 4); fscanf(fdopen(p[0], \"r\"), \"%d %d\", &a, &b);"),
     ("splice", "int p[2], q[2]; pipe(p); pipe(q); write(p[1], \"x\", 1); splice(p[0], 0, q[1], 0, 1, 0);"),
 ];
 
@@ -68,7 +76,7 @@ fn rows() -> Vec<String> {
 }
 
 /// Files of the runtime whose functions order threads.
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "barrier",
     "channels",
     "cond",
@@ -81,6 +89,7 @@ const FILES: [&str; 13] = [
     "polling",
     "rwlock",
     "semaphore",
+    "streams",
     "unseen",
 ];
 
@@ -112,5 +121,17 @@ fn is_other_name(name: &str) -> bool {
     is_life
         || name.ends_with("64")
         || name.starts_with("__pthread_")
-        || matches!(name, "socket" | "shmdt" | "epoll_ctl" | "foretrace_unseen")
+        || matches!(
+            name,
+            "socket"
+                | "fopen"
+                | "fdopen"
+                | "fclose"
+                | "getc"
+                | "__getdelim"
+                | "__isoc99_vfscanf"
+                | "shmdt"
+                | "epoll_ctl"
+                | "foretrace_unseen"
+        )
 }

@@ -87,11 +87,6 @@ impl Status {
     }
 }
 
-/// Whether a descriptor is of a device of random bytes.
-pub fn is_random(file: c_int) -> bool {
-    matches!(end(file), Some(End::Random))
-}
-
 /// What is behind a descriptor, if it leads to other threads or programs.
 pub fn end(file: c_int) -> Option<End> {
     let status = status(file)?;

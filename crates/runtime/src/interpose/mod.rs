@@ -30,6 +30,7 @@ pub mod rwlock;
 pub mod semaphore;
 pub mod signals;
 pub mod sleep;
+mod streams;
 pub mod threads;
 pub mod unseen;
 

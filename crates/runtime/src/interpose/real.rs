@@ -266,7 +266,13 @@ reals! {
     _ZNSt13random_device9_M_getvalEv(device: *mut c_void) -> u32;
     fopen(path: *const c_char, how: *const c_char) -> *mut c_void;
     fopen64(path: *const c_char, how: *const c_char) -> *mut c_void;
+    fdopen(file: c_int, how: *const c_char) -> *mut c_void;
+    pclose(stream: *mut c_void) -> c_int;
     fclose(stream: *mut c_void) -> c_int;
+    fgets(to: *mut c_char, bytes: c_int, stream: *mut c_void) -> *mut c_char;
+    getline(line: usize, bytes: usize, stream: *mut c_void) -> isize;
+    getdelim(line: usize, bytes: usize, end: c_int, stream: *mut c_void) -> isize;
+    __isoc99_vfscanf(stream: *mut c_void, format: *const c_char, arguments: *mut c_void) -> c_int;
     fread(to: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     fgetc(stream: *mut c_void) -> c_int;
     fileno(stream: *mut c_void) -> c_int;

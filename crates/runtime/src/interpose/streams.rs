@@ -1,0 +1,176 @@
+//! Streams of `stdio` whose descriptor leads elsewhere: to random bytes, which a replay gives again, or to a pipe or socket. What is read of
+//! those may come after what other threads did, and is unseen: the library writes and reads behind its buffers.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use super::channels::{self, End};
+use super::entropy::DEVICE;
+use super::unseen::{self, What};
+use super::{interpose, real};
+use crate::feed::{self, Key, Source};
+
+/// Most streams that are known at a time.
+const MOST: usize = 64;
+/// In the low bit of a stream's address: it reads a device of random bytes.
+const IS_DEVICE: usize = 1;
+
+/// The streams, with that bit; 0 where there is none.
+static STREAMS: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
+/// How many there are.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn has(word: usize) -> bool {
+    COUNT.load(Acquire) > 0 && STREAMS.iter().any(|known| known.load(Relaxed) == word)
+}
+
+fn is_device(stream: *mut c_void) -> bool {
+    has(stream as usize | IS_DEVICE)
+}
+
+fn remember(stream: *mut c_void) -> *mut c_void {
+    if stream.is_null() || super::tracked().is_none() {
+        return stream;
+    }
+    let word = match channels::end(real::fileno(stream)) {
+        Some(End::Random) => stream as usize | IS_DEVICE,
+        Some(End::Channel(..) | End::Socket | End::Unseen) => stream as usize,
+        _ => return stream,
+    };
+    let is_free = |known: &&AtomicUsize| known.compare_exchange(0, word, Release, Relaxed).is_ok();
+    if STREAMS.iter().find(is_free).is_some() {
+        COUNT.fetch_add(1, Release);
+    }
+    stream
+}
+
+fn forget(stream: *mut c_void) {
+    for word in [stream as usize, stream as usize | IS_DEVICE] {
+        let is_it = |known: &&AtomicUsize| known.compare_exchange(word, 0, Release, Relaxed).is_ok();
+        if COUNT.load(Acquire) > 0 && STREAMS.iter().find(is_it).is_some() {
+            COUNT.fetch_sub(1, Release);
+        }
+    }
+}
+
+/// Something was read of a stream.
+fn after_reading(stream: *mut c_void, name: &'static CStr, place: usize) {
+    if has(stream as usize) {
+        unseen::mark_here(What::anything(name), place);
+    }
+}
+
+extern "C" fn fopen_(path: *const c_char, how: *const c_char, _: usize) -> *mut c_void {
+    remember(real::fopen(path, how))
+}
+
+extern "C" fn fopen64_(path: *const c_char, how: *const c_char, _: usize) -> *mut c_void {
+    remember(real::fopen64(path, how))
+}
+
+extern "C" fn fdopen_(file: c_int, how: *const c_char, _: usize) -> *mut c_void {
+    remember(real::fdopen(file, how))
+}
+
+extern "C" fn fclose_(stream: *mut c_void, _: usize) -> c_int {
+    forget(stream);
+    real::fclose(stream)
+}
+
+extern "C" fn pclose_(stream: *mut c_void, place: usize) -> c_int {
+    forget(stream);
+    unseen::around(What::of(c"pclose", unseen::PROCESSES), place, || real::pclose(stream))
+}
+
+extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {
+    let read = || real::fread(to, size, count, stream);
+    if is_device(stream) {
+        let length = |result: i64| (result as usize).saturating_mul(size);
+        return feed::call_and_replace(DEVICE, to.cast(), size.saturating_mul(count), length, || read() as i64)
+            as usize;
+    }
+    let read = read();
+    after_reading(stream, c"fread", place);
+    read
+}
+
+extern "C" fn fgetc_(stream: *mut c_void, place: usize) -> c_int {
+    if is_device(stream) {
+        let key = Key::new(Source::Device, 2);
+        return feed::call_and_replace(key, core::ptr::null_mut(), 0, |_| 0, || i64::from(real::fgetc(stream)))
+            as c_int;
+    }
+    let read = real::fgetc(stream);
+    after_reading(stream, c"fgetc", place);
+    read
+}
+
+extern "C" fn fgets_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
+    let read = real::fgets(to, bytes, stream);
+    after_reading(stream, c"fgets", place);
+    read
+}
+
+extern "C" fn getline_(line: usize, bytes: usize, stream: *mut c_void, place: usize) -> isize {
+    let read = real::getline(line, bytes, stream);
+    after_reading(stream, c"getline", place);
+    read
+}
+
+extern "C" fn getdelim_(line: usize, bytes: usize, end: c_int, stream: *mut c_void, place: usize) -> isize {
+    let read = real::getdelim(line, bytes, end, stream);
+    after_reading(stream, c"getdelim", place);
+    read
+}
+
+extern "C" fn vfscanf_(stream: *mut c_void, format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
+    let read = real::__isoc99_vfscanf(stream, format, arguments);
+    after_reading(stream, c"fscanf", place);
+    read
+}
+
+/// The arguments that follow stream and format become a list: pointers, of which four come in registers.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub extern "C" fn __isoc99_fscanf() {
+    core::arch::naked_asm!(
+        ".weak __isoc99_fscanf",
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 80",
+        "mov [rsp + 16], rdx", // the registers, from the third argument on
+        "mov [rsp + 24], rcx",
+        "mov [rsp + 32], r8",
+        "mov [rsp + 40], r9",
+        "mov dword ptr [rsp + 48], 16", // where in what follows the next one is
+        "mov dword ptr [rsp + 52], 48", // no floating-point numbers
+        "lea rax, [rbp + 16]",
+        "mov [rsp + 56], rax", // those on the stack
+        "mov [rsp + 64], rsp",
+        "lea rdx, [rsp + 48]",
+        "mov rcx, [rbp + 8]",
+        "call {scan}",
+        "leave",
+        "ret",
+        scan = sym vfscanf_,
+    )
+}
+
+interpose! {
+    fopen "rdx" => fopen_;
+    fopen64 "rdx" => fopen64_;
+    fdopen "rdx" => fdopen_;
+    fclose "rsi" => fclose_;
+    pclose "rsi" => pclose_;
+    fread "r8" => fread_, off fread;
+    fgetc "rsi" => fgetc_, off fgetc;
+    getc "rsi" => fgetc_, off fgetc;
+    fgets "rcx" => fgets_, off fgets;
+    getline "rcx" => getline_, off getline;
+    getdelim "r8" => getdelim_, off getdelim;
+    __getdelim "r8" => getdelim_, off getdelim;
+    __isoc99_vfscanf "rcx" => vfscanf_, off __isoc99_vfscanf;
+}
