@@ -39,6 +39,7 @@ cases! {
     asm_lock: "asm-lock.c";
     asm_twins: "asm-twins.c";
     barrier: "barrier.c";
+    by_value: "by-value.c";
     c11: "c11.c";
     c11_threads: "c11-threads.c";
     condition_any: "condition-any.cpp";
@@ -54,8 +55,10 @@ cases! {
     end_try: "end-try.c";
     entropy: "entropy.c";
     exceptions: "exceptions.cpp";
+    fork_handlers: "fork-handlers.c";
     futures: "futures.cpp";
     generator: "generator.cpp";
+    identity: "identity.c";
     increment: "increment.c";
     iostream: "iostream.cpp";
     join_late: "join-late.c";
@@ -78,6 +81,8 @@ cases! {
     outside_cpp: "outside.cpp";
     posix_sync: "posix-sync.c";
     openmp: "openmp.c", "-fopenmp";
+    openmp_decisions: "openmp-decisions.cpp", "-fopenmp";
+    openmp_tasks: "openmp-tasks.cpp", "-fopenmp";
     openmp_twins: "openmp-twins.c", "-fopenmp";
     own_lock: "own-lock.cpp";
     own_rwlock: "own-rwlock.c";
