@@ -12,6 +12,7 @@ mod left_out;
 mod outside;
 mod parts;
 mod replays;
+mod robust;
 mod rust;
 mod schedulers;
 mod steering;
