@@ -63,7 +63,7 @@ pub struct Args {
     stop_after: Option<u16>,
 
     /// Record at most this number of runs
-    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value = "400", value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
 
     /// The seed of the first recorded run

@@ -4,12 +4,12 @@
 use super::attempt::{Attempt, Kind};
 use super::baseline::Baseline;
 use super::judge::{Cause, Effect, Failure, judge};
-use super::minimise::Shortened;
+use super::minimise::{Shortened, fewest};
 use super::observation::Observation;
 use super::plan::{Gain, Plan};
 use super::predicting::{Predicted, attempts_within, read_witness};
 use super::report::{Find, Report};
-use super::runner::{Ran, Runner, cut_of, is_stopped, is_usual};
+use super::runner::{Ran, Runner, cut_of, is_search, is_stopped, is_usual};
 use super::settings::{Predict, Settings, TestError};
 use super::story;
 use foretrace_harness::{self as recorder, Event, Outcome, Positions, ReplayError};
@@ -47,6 +47,8 @@ pub struct Campaign<'s> {
     report: Report,
     next_seed: u64,
     runs: u64,
+    /// How long runs took that are not predicted from.
+    searching: Duration,
     slowest: Duration,
     switches: (u64, u64),
 }
@@ -77,6 +79,12 @@ const SEEDS: u64 = 5;
 const QUIET: u32 = 2;
 /// So many runs are recorded in any case: some failures need no schedule but chance.
 const LEAST_RUNS: u64 = 25;
+/// After so many recorded runs no more are predicted from.
+const MOST_PREDICTED: u64 = 50;
+/// While schedules wait and nothing has failed, such a share of the time goes to runs that search.
+const SHARE_OF_SEARCH: u32 = 4;
+/// More runs are recorded in the end for as long as all took before, but for so long where that was short.
+const SHORTEST_SEARCH: Duration = Duration::from_secs(3);
 /// Schedules that are tried in a round.
 const TRIED_IN_ROUND: usize = 48;
 /// Runs that are not recorded and show what passing runs write, and after how long no more are made.
@@ -95,6 +103,10 @@ const MOST_COMPARED: usize = 6;
 const MOST_OBSERVED: usize = 8;
 /// Failures that are shortened and replayed.
 const MOST_SHORTENED: usize = 8;
+/// Shorter schedules of a recorded run that are tried.
+const MOST_SHORTER: usize = 60;
+/// Turns of a recorded run that the story of a failure has.
+const MOST_TURNS_TOLD: usize = 8;
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
 /// A schedule counts as one that fails where so many runs in a row do.
@@ -124,12 +136,14 @@ impl<'s> Campaign<'s> {
             report: Report::default(),
             next_seed: settings.seed,
             runs: 0,
+            searching: Duration::ZERO,
             slowest: Duration::ZERO,
             switches: (0, 0),
         };
         campaign.unrecorded(NATIVE, SHORT_NATIVE)?;
         campaign.rounds()?;
         while !campaign.is_over() && campaign.attempts(TRIED_IN_ROUND)? > 0 {}
+        campaign.search()?;
         campaign.report.left = campaign.plan.waiting();
         campaign.finish()
     }
@@ -162,7 +176,7 @@ impl<'s> Campaign<'s> {
             if quiet >= QUIET && recorded >= LEAST_RUNS {
                 return Ok(());
             }
-            let left = self.settings.runs.saturating_sub(recorded).min(SEEDS);
+            let left = self.settings.runs.min(MOST_PREDICTED).saturating_sub(recorded).min(SEEDS);
             if self.is_over() || left == 0 {
                 self.report.ended_early |= self.is_over();
                 return Ok(());
@@ -175,6 +189,25 @@ impl<'s> Campaign<'s> {
             quiet = if new > 0 { 0 } else { quiet + 1 };
             self.attempts(TRIED_IN_ROUND)?;
         }
+    }
+
+    /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
+    fn search(&mut self) -> Result<(), TestError> {
+        let most = self.searching + self.start.elapsed().max(SHORTEST_SEARCH);
+        while self.found.is_empty() && !self.is_over() && self.searching < most && self.search_on()? {}
+        Ok(())
+    }
+
+    /// Records a few runs that are not predicted from; nothing where as many were recorded as may be.
+    fn search_on(&mut self) -> Result<bool, TestError> {
+        let start = Instant::now();
+        let recorded = self.next_seed - self.settings.seed;
+        let left = self.settings.runs.saturating_sub(recorded).min(SEEDS);
+        if left > 0 {
+            self.record(left)?;
+        }
+        self.searching += start.elapsed();
+        Ok(left > 0)
     }
 
     /// Records so many runs; gives the first that passed, with its seed.
@@ -222,9 +255,12 @@ impl<'s> Campaign<'s> {
             return Err(TestError::Endless(self.runner.limit()));
         }
         // What a run with usual turns writes is usual. A run with short ones is tried as a schedule is.
-        let effect = match is_usual(seed) {
-            true => judge(&ran.seen, &Baseline::default(), self.settings),
-            false => self.judge_widely(&ran.seen)?,
+        let effect = if is_usual(seed) {
+            judge(&ran.seen, &Baseline::default(), self.settings)
+        } else if is_search(seed) {
+            judge(&ran.seen, &self.baseline, self.settings).but_for_output()
+        } else {
+            self.judge_widely(&ran.seen)?
         };
         match effect {
             Effect::Same => {
@@ -354,6 +390,9 @@ impl<'s> Campaign<'s> {
     fn attempts(&mut self, most: usize) -> Result<usize, TestError> {
         let mut tried = 0;
         while tried < most && !self.is_over() {
+            if self.found.is_empty() && self.searching < self.start.elapsed() / SHARE_OF_SEARCH {
+                self.search_on()?;
+            }
             let batch = self.plan.next(self.settings.jobs.min(most - tried));
             if batch.is_empty() {
                 break;
@@ -550,9 +589,14 @@ impl<'s> Campaign<'s> {
                 find.schedule = folder.clone();
                 find.story = deadlock;
                 let plan = recorder::Plan::of_recording(folder)?;
-                find.turns = (plan.turns.len(), plan.turns.len());
+                let mut short = plan.clone();
                 if number < MOST_SHORTENED {
                     find.replays = self.count_replays(&find.failure, &plan)?;
+                    short.turns = self.turns_that_matter(&plan, &find.failure)?;
+                }
+                find.turns = (plan.turns.len(), short.turns.len());
+                if find.story.is_empty() {
+                    find.story = recorder::turns_in_words(folder, &self.positions, &short.turns, MOST_TURNS_TOLD)?;
                 }
             }
         }
@@ -561,6 +605,17 @@ impl<'s> Campaign<'s> {
         others.dedup();
         find.others = others;
         Ok(Some(find))
+    }
+
+    /// Turns of a recorded run that failed, without those that it fails without.
+    fn turns_that_matter(&mut self, plan: &recorder::Plan, failure: &Failure) -> Result<Vec<recorder::Turn>, TestError> {
+        if failure.is_hang() {
+            return Ok(plan.turns.clone());
+        }
+        fewest(plan.turns.clone(), MOST_SHORTER, |turns| {
+            let next = recorder::Plan { turns: turns.to_vec(), ..plan.clone() };
+            Ok(self.replays(&next, CERTAIN as u32, failure)? as usize == CERTAIN)
+        })
     }
 
     /// Puts first a schedule that fails by the order of its three accesses alone, where there is one: then these are the cause. Others may

@@ -17,6 +17,16 @@ pub enum Effect {
     Failed(Failure),
 }
 
+impl Effect {
+    /// The same, but what the program writes does not count.
+    pub fn but_for_output(self) -> Effect {
+        match self {
+            Effect::Failed(Failure { cause: Cause::Differs(_), .. }) => Effect::Same,
+            effect => effect,
+        }
+    }
+}
+
 /// How a run failed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Cause {

@@ -137,6 +137,33 @@ impl Shortened {
     }
 }
 
+/// A part of these that still fails, from which no single one can be taken, as far as so many tries show: halves are left out first, then
+/// quarters, and so on (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002, without its complements' order).
+///
+/// # Errors
+/// Those of `still_fails`.
+pub fn fewest<T: Clone>(
+    mut all: Vec<T>,
+    most_tries: usize,
+    mut still_fails: impl FnMut(&[T]) -> Result<bool, TestError>,
+) -> Result<Vec<T>, TestError> {
+    let mut size = all.len().div_ceil(2);
+    let mut tries = 0;
+    while size > 0 && tries < most_tries {
+        let (before, mut from) = (all.len(), 0);
+        while from < all.len() && tries < most_tries {
+            let without: Vec<T> = all.iter().take(from).chain(all.iter().skip(from + size)).cloned().collect();
+            tries += 1;
+            if still_fails(&without)? { all = without } else { from += size }
+        }
+        size = match size {
+            1 if all.len() < before => 1,
+            size => size / 2,
+        };
+    }
+    Ok(all)
+}
+
 /// Turns of one thread in a row as one.
 fn joined(turns: Vec<Turn>) -> Vec<Turn> {
     let mut all: Vec<Turn> = Vec::new();
@@ -152,6 +179,14 @@ fn joined(turns: Vec<Turn>) -> Vec<Turn> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_a_failure_needs_is_left() {
+        let needs = |part: &[u32]| Ok(part.contains(&3) && part.contains(&17));
+        assert_eq!(fewest((0..20).collect(), 100, needs).expect("no error"), [3, 17]);
+        assert_eq!(fewest((0..20).collect(), 0, needs).expect("no error").len(), 20);
+        assert_eq!(fewest(Vec::<u32>::new(), 100, |_| Ok(true)).expect("no error"), [0; 0]);
+    }
     use serde_json::json;
 
     fn of(paths: &[&str]) -> Shortened {

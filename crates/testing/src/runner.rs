@@ -2,7 +2,7 @@
 
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
-use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, deadlocked};
+use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, Scheduler, Scheduling, deadlocked};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -53,7 +53,11 @@ impl<'s> Runner<'s> {
 
     /// Records a run in a folder, with the scheduler's seed.
     pub fn record(&self, seed: u64, place: &Path) -> Result<Ran, TestError> {
-        self.run(Mode::Serial(seed), None, place, None)
+        let mode = match way(seed) {
+            Way::Turns(_) => Mode::Serial(seed),
+            Way::By(scheduler) => Mode::Scheduled(Scheduling { seed, scheduler, ..Scheduling::default() }),
+        };
+        self.run(mode, None, place, None)
     }
 
     /// Runs the program along a plan.
@@ -94,7 +98,7 @@ impl<'s> Runner<'s> {
             Some(plan) => Mode::Replay(plan.write_schedule(&folder)?),
             None => mode,
         };
-        let apart = self.apart(place, mode.seed().map(longest_turn))?;
+        let apart = self.apart(place, longest_turn(&mode))?;
         let run = Run {
             program: &self.settings.program,
             mode,
@@ -119,18 +123,53 @@ impl<'s> Runner<'s> {
     }
 }
 
-/// Longest turns of recorded runs, by seed: in counted records. The scheduler's usual ones come first.
-const TURNS: [u64; 5] = [50, 3, 200, 8, 1];
+/// Who schedules a recorded run.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Random turns of at most so many counted records.
+    Turns(u64),
+    /// A scheduler that searches.
+    By(Scheduler),
+}
+
+/// The ways of recorded runs, by seed. Runs of long turns mostly pass and are predicted from. Schedulers that search find failures that
+/// take more than one interruption (`docs/recorder.md` compares them).
+const WAYS: [Way; 8] = [
+    Way::Turns(50),
+    Way::By(Scheduler::Urw),
+    Way::Turns(3),
+    Way::By(Scheduler::Pos),
+    Way::Turns(200),
+    Way::By(Scheduler::Random),
+    Way::Turns(8),
+    Way::By(Scheduler::Pct),
+];
 /// Turns from this length on leave short threads alone, as the machine mostly does.
 const USUAL: u64 = 50;
 
-fn longest_turn(seed: u64) -> u64 {
-    TURNS[(seed % TURNS.len() as u64) as usize]
+fn way(seed: u64) -> Way {
+    WAYS[(seed % WAYS.len() as u64) as usize]
+}
+
+fn longest_turn(mode: &Mode) -> Option<u64> {
+    match mode {
+        Mode::Serial(seed) => match way(*seed) {
+            Way::Turns(records) => Some(records),
+            Way::By(_) => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether a recorded run with this seed has turns such that what it writes is usual.
 pub fn is_usual(seed: u64) -> bool {
-    longest_turn(seed) >= USUAL
+    matches!(way(seed), Way::Turns(records) if records >= USUAL)
+}
+
+/// Whether a recorded run with this seed goes by a scheduler that searches. Its output says nothing: orders of lines that no other run
+/// has are what it looks for.
+pub fn is_search(seed: u64) -> bool {
+    matches!(way(seed), Way::By(_))
 }
 
 /// Most bytes of the logs of a run.

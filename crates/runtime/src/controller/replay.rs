@@ -34,6 +34,8 @@ struct Plan {
     /// Where threads are joined.
     joins: Cell<&'static [Line]>,
     position: Cell<usize>,
+    /// The records of the longest thread in it.
+    longest: Cell<u64>,
     /// Where handlers of signals began in the recording, in order; those of signals from outside with the signal.
     handlers: Cell<&'static [Line]>,
 }
@@ -41,8 +43,13 @@ struct Plan {
 // SAFETY: as above.
 unsafe impl Sync for Plan {}
 
-static PLAN: Plan =
-    Plan { lines: Cell::new(&[]), joins: Cell::new(&[]), position: Cell::new(0), handlers: Cell::new(&[]) };
+static PLAN: Plan = Plan {
+    lines: Cell::new(&[]),
+    joins: Cell::new(&[]),
+    position: Cell::new(0),
+    longest: Cell::new(0),
+    handlers: Cell::new(&[]),
+};
 static FOLLOWING: AtomicBool = AtomicBool::new(false);
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
@@ -52,6 +59,7 @@ pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str>
     let is_turn =
         |line: &&'static [u8]| target::role(line).is_none() && join(line).is_none() && handler(line).is_none();
     PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
+    PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
     PLAN.handlers.set(parse_all(lines(text).filter_map(handler))?);
     for (role, access) in lines(text).filter_map(target::role) {
@@ -89,6 +97,11 @@ fn handlers_from(path: &[u8], count: u64) -> impl Iterator<Item = &'static Line>
     let handlers = PLAN.handlers.get();
     let from = handlers.partition_point(|handler| (handler.path, handler.at) < (path, count));
     handlers[from..].iter().take_while(move |handler| handler.path == path)
+}
+
+/// How many records the longest thread of the schedule makes in it.
+pub fn longest() -> u64 {
+    PLAN.longest.get()
 }
 
 fn read(name: &[u8]) -> Option<&'static [u8]> {

@@ -99,12 +99,14 @@ const MOST_TICKS: u64 = 400;
 const LONG: u64 = 2000;
 /// and of one that it may wait for.
 const SHORT: u64 = 50;
-/// Counted records of others after which the thread of first goes on all the same, at first
+/// Counted records of others after which a thread that is held goes on all the same, at first
 const AWAIT: u64 = 200_000;
-/// and from then on.
+/// and from then on: others that did not do without it for so long spin in a loop.
 const AWAIT_AGAIN: u64 = 2000;
-/// Counted records after which steering ends.
-const MOST: u64 = 20_000_000;
+/// Counted records after which steering ends: so many,
+const MOST: u64 = 500_000;
+/// and so many for each record of the longest thread of the schedule. The triple stands in the schedule, so it is not much further.
+const MOST_FOR_EACH: u64 = 20;
 
 /// What becomes of an access.
 pub enum Next {
@@ -356,8 +358,9 @@ pub fn choose() -> Option<Choice> {
         return None;
     }
     count_last_turn();
-    if STEERING.given.get() > MOST {
-        give_up(format_args!("{MOST} events after the departure it had not happened"));
+    let most = MOST.saturating_add(replay::longest().saturating_mul(MOST_FOR_EACH));
+    if STEERING.given.get() > most {
+        give_up(format_args!("{most} events after the departure it had not happened"));
         return None;
     }
     match phase() {
@@ -408,7 +411,7 @@ fn to_first() -> Option<Choice> {
     let is_late = STEERING.awaited.get() > AWAIT;
     let late = if is_late { held_at_last() } else { None };
     if late.is_some() {
-        STEERING.awaited.set(0);
+        STEERING.awaited.set(AWAIT - AWAIT_AGAIN);
     }
     let last = if is_late { 0 } else { STEERING.numbers[1].get() };
     late.or_else(|| onwards(first, last)).or_else(held_at_last)
