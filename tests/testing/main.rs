@@ -79,6 +79,20 @@ fn a_queue_that_is_asked_and_then_popped() {
 }
 
 #[test]
+fn two_fields_that_change_together() {
+    finds(&source("two-stage.c"), "error: 1 and 0");
+}
+
+#[test]
+fn a_lock_that_takes_three_interruptions() {
+    let report = report(&built(&source("peterson.c")), "--stop-after 1");
+    assert!(failures(&report).contains("error: both are inside"), "{report:#}");
+    let find = &report["tests"][0]["finds"][0];
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{report:#}");
+    assert!(find["story"].as_array().is_some_and(|story| !story.is_empty()), "{report:#}");
+}
+
+#[test]
 fn a_pool_each_access_of_which_is_locked() {
     let pool = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/pool.c");
     let report = finds(&pool, "FAIL: lost requests");
@@ -106,7 +120,7 @@ fn a_deadlock_names_who_waits_for_whom() {
 
 #[test]
 fn right_twins_give_nothing() {
-    for name in ["job-queue-right.cpp", "counter-right.c"] {
+    for name in ["job-queue-right.cpp", "counter-right.c", "two-stage-right.c", "peterson-right.c"] {
         let run = test(&built(&source(name)), "");
         assert_eq!(
             (run.status, run.out.lines().next()),

@@ -170,9 +170,8 @@ impl<'s> Campaign<'s> {
     }
 
     fn rounds(&mut self) -> Result<(), TestError> {
-        let mut quiet = 0;
+        let (mut quiet, mut recorded) = (0, 0);
         loop {
-            let recorded = self.next_seed - self.settings.seed;
             if quiet >= QUIET && recorded >= LEAST_RUNS {
                 return Ok(());
             }
@@ -182,6 +181,7 @@ impl<'s> Campaign<'s> {
                 return Ok(());
             }
             let passing = self.record(left)?;
+            recorded += left;
             let new = match passing {
                 Some((seed, ran)) => self.predict(seed, &ran)?,
                 None => 0,
@@ -203,8 +203,10 @@ impl<'s> Campaign<'s> {
         let start = Instant::now();
         let recorded = self.next_seed - self.settings.seed;
         let left = self.settings.runs.saturating_sub(recorded).min(SEEDS);
-        if left > 0 {
-            self.record(left)?;
+        if left > 0
+            && let Some((seed, _)) = self.record(left)?
+        {
+            let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
         }
         self.searching += start.elapsed();
         Ok(left > 0)
@@ -608,7 +610,11 @@ impl<'s> Campaign<'s> {
     }
 
     /// Turns of a recorded run that failed, without those that it fails without.
-    fn turns_that_matter(&mut self, plan: &recorder::Plan, failure: &Failure) -> Result<Vec<recorder::Turn>, TestError> {
+    fn turns_that_matter(
+        &mut self,
+        plan: &recorder::Plan,
+        failure: &Failure,
+    ) -> Result<Vec<recorder::Turn>, TestError> {
         if failure.is_hang() {
             return Ok(plan.turns.clone());
         }

@@ -99,12 +99,16 @@ const MOST_TICKS: u64 = 400;
 const LONG: u64 = 2000;
 /// and of one that it may wait for.
 const SHORT: u64 = 50;
-/// Counted records of others after which a thread that is held goes on all the same, at first
-const AWAIT: u64 = 200_000;
+/// Counted records of others after which a thread that is held goes on all the same, at first: so many,
+const AWAIT: u64 = 20_000;
+/// and so many for each record of the longest thread of the schedule, but
+const AWAIT_FOR_EACH: u64 = 20;
+/// never more than this,
+const AWAIT_AT_MOST: u64 = 200_000;
 /// and from then on: others that did not do without it for so long spin in a loop.
 const AWAIT_AGAIN: u64 = 2000;
 /// Counted records after which steering ends: so many,
-const MOST: u64 = 500_000;
+const MOST: u64 = 100_000;
 /// and so many for each record of the longest thread of the schedule. The triple stands in the schedule, so it is not much further.
 const MOST_FOR_EACH: u64 = 20;
 
@@ -398,6 +402,11 @@ fn next_of(wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
     Some(next)
 }
 
+/// Counted records of others for which a held thread waits.
+fn patience() -> u64 {
+    AWAIT.saturating_add(replay::longest().saturating_mul(AWAIT_FOR_EACH)).min(AWAIT_AT_MOST)
+}
+
 fn to_first() -> Option<Choice> {
     let first = threads::by_number(STEERING.numbers[0].get());
     if first.is_some_and(|thread| thread.turn.state.get() == State::Done) {
@@ -408,10 +417,10 @@ fn to_first() -> Option<Choice> {
         return give(thread, records);
     }
     // The thread of remote comes last: held before its access, it may hold a lock that first needs. But first may wait for it, too.
-    let is_late = STEERING.awaited.get() > AWAIT;
+    let is_late = STEERING.awaited.get() > patience();
     let late = if is_late { held_at_last() } else { None };
     if late.is_some() {
-        STEERING.awaited.set(AWAIT - AWAIT_AGAIN);
+        STEERING.awaited.set(patience() - AWAIT_AGAIN);
     }
     let last = if is_late { 0 } else { STEERING.numbers[1].get() };
     late.or_else(|| onwards(first, last)).or_else(held_at_last)
@@ -441,7 +450,7 @@ fn to_remote() -> Option<Choice> {
         give_up(format_args!("thread {} ended before it came to second", shown(first).as_str()));
         return None;
     }
-    if STEERING.awaited.get() < AWAIT {
+    if STEERING.awaited.get() < patience() {
         let preferred = replay::preferred(&targets()[1], |thread| can_run(thread) && is_other(thread));
         let remote = threads::by_number(STEERING.numbers[1].get()).filter(|thread| is_other(thread));
         let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
@@ -451,7 +460,7 @@ fn to_remote() -> Option<Choice> {
             return give(other, records);
         }
     } else {
-        STEERING.awaited.set(AWAIT - AWAIT_AGAIN);
+        STEERING.awaited.set(patience() - AWAIT_AGAIN);
     }
     if can_run(first) {
         return give(first, 1);
