@@ -4,6 +4,7 @@
 //! ([`crate::smtlib`]) and lowered to a solver, which decides the order atom in whatever way it likes.
 
 use foretrace_trace::{EventId, Func, Leaf, Node, Sort, TermId, Terms, Value};
+use rustc_hash::FxHashSet;
 
 /// What a constraint speaks of, besides constants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -122,19 +123,19 @@ impl<L: Leaf> Builder<L> {
         neutral: TermId,
         absorbing: TermId,
     ) -> TermId {
-        let mut args: Vec<TermId> = Vec::new();
+        let mut args = Distinct::default();
         for term in terms {
             if term == absorbing {
                 return absorbing;
             }
-            if term != neutral && !args.contains(&term) {
-                args.push(term);
+            if term != neutral {
+                args.insert(term);
             }
         }
-        match args[..] {
+        match args.terms[..] {
             [] => neutral,
             [only] => only,
-            _ => self.raw(func, &args),
+            _ => self.raw(func, &args.terms),
         }
     }
 
@@ -192,5 +193,28 @@ impl<L: Leaf> Builder<L> {
 
     fn raw(&mut self, func: Func, args: &[TermId]) -> TermId {
         self.terms.app(func, args).expect("terms of a valid trace are well-sorted")
+    }
+}
+
+/// Terms in the order in which they came, each once.
+#[derive(Default)]
+struct Distinct {
+    terms: Vec<TermId>,
+    /// The same terms, where there are too many to compare with each.
+    known: FxHashSet<TermId>,
+}
+
+/// So many terms are compared one by one.
+const FEW: usize = 16;
+
+impl Distinct {
+    fn insert(&mut self, term: TermId) {
+        if self.terms.len() == FEW {
+            self.known.extend(&self.terms);
+        }
+        let is_known = if self.terms.len() < FEW { self.terms.contains(&term) } else { !self.known.insert(term) };
+        if !is_known {
+            self.terms.push(term);
+        }
     }
 }
