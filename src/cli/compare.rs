@@ -5,9 +5,10 @@ use super::asking::{
 };
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of};
+use super::oversee::{End, Hearer, oversee};
 use super::progress::Bar;
 use super::property::{self, Property};
-use super::{Outcome, atomic};
+use super::{Outcome, atomic, say};
 use anyhow::bail;
 use foretrace::compare::{Asked, Comparison, Contest, Disagreement, Listener, MODELS, compare};
 use foretrace::options::{CandidateSet, Options, Per};
@@ -19,6 +20,7 @@ use foretrace_trace::{Feasibility, Independence, Model, Observed, Question, Trac
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
 
 /// Show the verdicts of each model on a trace's candidates, and why `ctp` refutes what another model allows
 ///
@@ -166,14 +168,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let atomic::Asked { trace, observed, file, .. } = asked;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let contest = contest(args, &trace)?;
-    let mut reporter =
-        Reporter { report: Report::start(args.format, subject, &contest, &observed)?, bar: Bar::on_terminal() };
+    let report = Report::start(args.format, subject, &contest, &observed)?;
+    let reporter = Reporter { report, bar: Bar::on_terminal(), so_far: None };
     let (transactions, options, contest, reasons) = (&transactions[..], &options, &contest, args.reasons);
     let asked = Asked { trace: &trace, observed: &observed, transactions, options, contest, reasons };
-    let comparison = compare(asked, &stop, &mut reporter)?;
-    drop(reporter.bar);
-    reporter.report.finish(&comparison)?;
-    Ok(if comparison.is_complete() { Outcome::Fine } else { Outcome::Undecided })
+    let work = |messages| compare(asked, &stop, &mut Speaker(messages));
+    oversee((args.limits.time_limit, &stop), work, reporter)
 }
 
 /// The models that are asked.
@@ -226,25 +226,68 @@ impl<'t> Report<'t> {
     }
 }
 
+/// What is heard of the work.
+enum Message {
+    Disagreement(Box<Disagreement>),
+    Progress(Progress),
+    SoFar(Box<Comparison>),
+}
+
+/// Tells of the work.
+struct Speaker(SyncSender<Message>);
+
+impl Listener for Speaker {
+    fn disagreement(&mut self, one: &Disagreement) -> anyhow::Result<()> {
+        Ok(self.0.send(Message::Disagreement(Box::new(one.clone())))?)
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        let _ = self.0.send(Message::Progress(*progress)); // if nobody listens the run has ended
+    }
+
+    fn so_far(&mut self, comparison: &Comparison) {
+        let _ = self.0.send(Message::SoFar(Box::new(comparison.clone())));
+    }
+}
+
 /// Takes the disagreements.
 struct Reporter<'t> {
     report: Report<'t>,
     bar: Option<Bar>,
+    so_far: Option<Box<Comparison>>,
 }
 
-impl Listener for Reporter<'_> {
-    fn disagreement(&mut self, one: &Disagreement) -> anyhow::Result<()> {
-        match &mut self.report {
-            Report::Text(report) => report.add(one),
-            Report::Json(report) => report.add(one)?,
+impl Hearer<Message, anyhow::Result<Comparison>> for Reporter<'_> {
+    fn hear(&mut self, message: Message) -> anyhow::Result<()> {
+        match message {
+            Message::Disagreement(one) => match &mut self.report {
+                Report::Text(report) => report.add(&one),
+                Report::Json(report) => report.add(&one)?,
+            },
+            Message::Progress(progress) => {
+                if let Some(bar) = &self.bar {
+                    bar.show(&progress);
+                }
+            }
+            Message::SoFar(comparison) => self.so_far = Some(comparison),
         }
         Ok(())
     }
 
-    fn progress(&mut self, progress: &Progress) {
-        if let Some(bar) = &self.bar {
-            bar.show(progress);
-        }
+    fn finish(self, end: anyhow::Result<End<anyhow::Result<Comparison>>>) -> anyhow::Result<Outcome> {
+        drop(self.bar);
+        let comparison = match (end?, self.so_far) {
+            (End::Done(comparison), _) => comparison?,
+            (End::Overdue, None) => return Ok(ended_early("comparing the first candidates")),
+            (End::Overdue, Some(mut comparison)) => {
+                say("note: the limit was reached in the middle of a block, which the table leaves out");
+                comparison.sum();
+                comparison.interrupted = true;
+                *comparison
+            }
+        };
+        self.report.finish(&comparison)?;
+        Ok(if comparison.is_complete() { Outcome::Fine } else { Outcome::Undecided })
     }
 }
 

@@ -5,14 +5,16 @@ use super::asking::{QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_
 use super::atomic::Asked;
 use super::choices::{FORMATS, Format, one_of};
 use super::files::source_lines;
+use super::oversee::{End, Hearer, oversee};
 use anyhow::Context;
-use foretrace::explain::explain;
+use foretrace::explain::{Explanation, explain_and_tell};
 use foretrace::options::Options;
 use foretrace::report::{ExplanationReport, Subject};
-use foretrace::verdict::Verdict;
-use foretrace_trace::{EventId, Triple};
+use foretrace::verdict::{Decision, Limit, Verdict};
+use foretrace_trace::{EventId, Observed, Triple};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::mpsc::SyncSender;
 
 /// Say why a candidate of a trace can or cannot happen
 ///
@@ -71,19 +73,50 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         format!("{triple} is no candidate of {} (--atomic {})", args.trace.display(), options.atomic)
     })?;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
-    let explanation = explain(&trace, &observed, &transactions, &options, triple, &stop)?;
-    let report = ExplanationReport::new(subject, &observed, &explanation).with_source(source_lines(&file));
-    let mut out = BufWriter::new(anstream::stdout().lock());
-    match args.format {
-        Format::Text => report.write_text(&mut out)?,
-        Format::Json => report.write_json(&mut out)?,
+    let work = |messages: SyncSender<Box<Decision>>| {
+        let mut tell = |decision: &Decision| drop(messages.send(Box::new(decision.clone())));
+        explain_and_tell((&trace, &observed), &transactions, &options, triple, &stop, &mut tell)
+    };
+    let reporter = Reporter { subject, observed: &observed, format: args.format, decision: None };
+    oversee((args.limits.time_limit, &stop), work, reporter)
+}
+
+/// Takes the verdict, and reports.
+struct Reporter<'t> {
+    subject: Subject<'t>,
+    observed: &'t Observed,
+    format: Format,
+    decision: Option<Box<Decision>>,
+}
+
+impl Hearer<Box<Decision>, anyhow::Result<Explanation>> for Reporter<'_> {
+    fn hear(&mut self, decision: Box<Decision>) -> anyhow::Result<()> {
+        self.decision = Some(decision);
+        Ok(())
     }
-    out.flush()?;
-    Ok(match explanation.decision.verdict {
-        Verdict::Feasible(_) => Outcome::Found,
-        Verdict::Infeasible => Outcome::Fine,
-        Verdict::Unknown(_) => Outcome::Undecided,
-    })
+
+    fn finish(self, end: anyhow::Result<End<anyhow::Result<Explanation>>>) -> anyhow::Result<Outcome> {
+        let explanation = match (end?, self.decision) {
+            (End::Done(explanation), _) => explanation?,
+            (End::Overdue, None) => return Ok(ended_early("deciding the candidate")),
+            (End::Overdue, Some(decision)) => {
+                Explanation { decision: *decision, arguments: Vec::new(), missing: Some(Limit::Budget) }
+            }
+        };
+        let source = source_lines(self.subject.file);
+        let report = ExplanationReport::new(self.subject, self.observed, &explanation).with_source(source);
+        let mut out = BufWriter::new(anstream::stdout().lock());
+        match self.format {
+            Format::Text => report.write_text(&mut out)?,
+            Format::Json => report.write_json(&mut out)?,
+        }
+        out.flush()?;
+        Ok(match explanation.decision.verdict {
+            Verdict::Feasible(_) => Outcome::Found,
+            Verdict::Infeasible => Outcome::Fine,
+            Verdict::Unknown(_) => Outcome::Undecided,
+        })
+    }
 }
 
 fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {

@@ -18,6 +18,7 @@ mod files;
 mod info;
 mod linearizable;
 mod man;
+mod oversee;
 mod predict;
 mod predict_repair;
 mod progress;
@@ -56,14 +57,14 @@ enum Outcome {
     Status(u8),
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> ExitCode {
-        ExitCode::from(match outcome {
+impl Outcome {
+    fn code(self) -> u8 {
+        match self {
             Outcome::Fine => 0,
             Outcome::Found => 1,
             Outcome::Undecided => 3,
             Outcome::Status(status) => status,
-        })
+        }
     }
 }
 
@@ -183,11 +184,20 @@ pub fn main() -> ExitCode {
         Command::Man(args) => man::run(&args),
     };
     match result {
-        Ok(outcome) => outcome.into(),
-        Err(error) if is_closed_pipe(&error) => unheard.into(),
+        Err(error) if is_closed_pipe(&error) => unheard.code().into(),
+        result => exit_code(result).into(),
+    }
+}
+
+/// The exit code of a command; says what went wrong.
+fn exit_code(result: anyhow::Result<Outcome>) -> u8 {
+    match result {
+        Ok(outcome) => outcome.code(),
+        // Who asks for this of an error of closed output has not heard that all is well.
+        Err(error) if is_closed_pipe(&error) => Outcome::Undecided.code(),
         Err(error) => {
             complain(&error);
-            ExitCode::from(FAILURE)
+            FAILURE
         }
     }
 }

@@ -7,6 +7,7 @@ use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::enforced::Enforced;
 use super::files::source_lines;
+use super::oversee::{End, Hearer, oversee};
 use super::predict_repair::{Runs, Seeker};
 use super::progress::Bar;
 use super::property::{self, PROPERTIES, Property};
@@ -16,7 +17,7 @@ use anyhow::{Context, bail};
 use foretrace::blocks::NamedBlocks;
 use foretrace::candidates::Class;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
-use foretrace::predict::{Progress, Refuted, Sink, Totals, predict};
+use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::{Program, SourcePlaces};
 use foretrace::report::{
     BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport, WitnessDir, write_predicted,
@@ -25,7 +26,7 @@ use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
 use foretrace_serializability::Choices;
-use foretrace_trace::{Atomic, Blocks, Feasibility, Independence, Observed, Question};
+use foretrace_trace::{Atomic, Blocks, Feasibility, Independence, Observed, Question, Triple};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::ffi::OsString;
@@ -33,6 +34,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
@@ -42,7 +44,7 @@ use std::time::Duration;
 /// What only the path of this run forbids is off the path: another path may show it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 nothing can happen on this trace's path, 1 something can, 2 error, 3 nothing found but not everything
+Exit codes: 0 nothing that counts can happen on this path, 1 something can, 2 error, 3 nothing found but not everything
 decided.
 
 Examples:
@@ -183,31 +185,49 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
+    let takes_refuted = args.format == Format::Text || args.repair;
+    let work =
+        |messages| predict(&trace, &observed, &transactions, &options, &stop, &mut Speaker { messages, takes_refuted });
     let blocks = options.atomic.blocks(&trace);
-    let mut listener = Listener::new(args, subject)?;
     let program = program(args)?;
     let runs = program.as_ref().map(|program| Runs {
         enforced: Enforced { program, recording: &args.trace, run_limit: RUN_LIMIT },
         times: args.repair_runs,
         observed: &observed,
     });
-    let totals = predict(&trace, &observed, &transactions, &options, &stop, &mut listener);
-    let looked = match args.property {
-        Property::Both if totals.is_ok() => beyond(args, subject, &observed, &blocks, &stop)?,
-        _ => None,
+    let look = |targets: Option<RepairTargets>| {
+        let blocks = match args.property {
+            Property::Both => beyond(args, subject, &observed, &blocks, &stop)?,
+            _ => None,
+        };
+        let repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
+        Ok(Looked { blocks, repairs })
     };
-    let repairs = if totals.is_ok() { listener.repairs(args, &stop, runs.as_ref())? } else { None };
-    let found = listener.found || looked.as_ref().is_some_and(|(report, _)| !report.is_empty());
-    let totals = match totals.and_then(|totals| listener.finish(&totals, looked, repairs).map(|()| totals)) {
-        Err(error) if found && is_closed_pipe(&error) => return Ok(Outcome::Found),
-        totals => totals?,
-    };
-    let undecided = totals.interrupted || totals.unreached + unknown(&totals) > 0;
-    Ok(match (found, undecided) {
+    oversee((args.limits.time_limit, &stop), work, Listener::new(args, subject, Box::new(look))?)
+}
+
+/// The repairs of what was found, and for how much there could be some.
+fn repairs(
+    args: &Args,
+    subject: Subject<'_>,
+    targets: &RepairTargets,
+    stop: &AtomicBool,
+    runs: Option<&Runs<'_>>,
+) -> anyhow::Result<(Vec<PredictedRepair>, usize)> {
+    let targets = targets.all(subject);
+    let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
+    let repairs = Seeker::new(subject, &targets, stop, left, runs).repairs(args.most_repairs)?;
+    Ok((repairs, targets.len()))
+}
+
+/// What the exit code says.
+fn outcome(found: bool, totals: &Totals) -> Outcome {
+    let undecided = totals.interrupted || totals.unreached + unknown(totals) > 0;
+    match (found, undecided) {
         (true, _) => Outcome::Found,
         (false, true) => Outcome::Undecided,
         (false, false) => Outcome::Fine,
-    })
+    }
 }
 
 /// What whole blocks show that no triple does, where the question is one that can be asked of blocks.
@@ -324,6 +344,44 @@ enum Report<'t> {
     Json(JsonReport<'t, BufWriter<std::io::StdoutLock<'static>>>),
 }
 
+/// What is heard of the work.
+enum Message {
+    Decision(Box<Decision>),
+    /// So many candidates of the class of this one.
+    Refuted(Triple, Decider, u64),
+    Progress(Progress),
+    Finished(Box<Totals>),
+}
+
+/// Tells of the work.
+struct Speaker {
+    messages: SyncSender<Message>,
+    takes_refuted: bool,
+}
+
+impl Sink for Speaker {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        Ok(self.messages.send(Message::Decision(Box::new(decision.clone())))?)
+    }
+
+    fn takes_refuted(&self) -> bool {
+        self.takes_refuted
+    }
+
+    fn refuted(&mut self, refuted: &Refuted<'_>) {
+        let count = refuted.remotes.len() as u64;
+        let _ = self.messages.send(Message::Refuted(refuted.triple(), refuted.by, count)); // if nobody listens the run has ended
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        let _ = self.messages.send(Message::Progress(*progress));
+    }
+
+    fn finished(&mut self, totals: &Totals) {
+        let _ = self.messages.send(Message::Finished(Box::new(totals.clone())));
+    }
+}
+
 /// Takes the decisions: saves the witnesses, reports.
 struct Listener<'t> {
     subject: Subject<'t>,
@@ -335,10 +393,28 @@ struct Listener<'t> {
     targets: Option<RepairTargets>,
     bar: Option<Bar>,
     found: bool,
+    progress: Progress,
+    counted: Counted,
+    /// Once the run is over.
+    totals: Option<Box<Totals>>,
+    /// What is to be looked at then.
+    look: Option<Look<'t>>,
 }
 
+/// What is looked at once all candidates are decided.
+#[derive(Default)]
+struct Looked<'t> {
+    /// What whole blocks show, where that was asked for.
+    blocks: Option<(BlockReport<'t>, Beyond)>,
+    /// The repairs, and for how much there could be some, where they are sought.
+    repairs: Option<(Vec<PredictedRepair>, usize)>,
+}
+
+/// Looks at it.
+type Look<'t> = Box<dyn FnOnce(Option<RepairTargets>) -> anyhow::Result<Looked<'t>> + 't>;
+
 impl<'t> Listener<'t> {
-    fn new(args: &Args, subject: Subject<'t>) -> anyhow::Result<Listener<'t>> {
+    fn new(args: &Args, subject: Subject<'t>, look: Look<'t>) -> anyhow::Result<Listener<'t>> {
         let report = match args.format {
             Format::Text => {
                 let report = TextReport::new(subject).with_off_path(args.off_path);
@@ -351,30 +427,22 @@ impl<'t> Listener<'t> {
         if let (Some(folder), Some(places)) = (&mut witnesses, places) {
             folder.name_places(Box::new(places));
         }
-        let targets = args.repair.then(RepairTargets::default);
-        let bar = Bar::on_terminal();
-        Ok(Listener { subject, report, witnesses, off_path: IndexMap::default(), targets, bar, found: false })
+        Ok(Listener {
+            subject,
+            report,
+            witnesses,
+            off_path: IndexMap::default(),
+            targets: args.repair.then(RepairTargets::default),
+            bar: Bar::on_terminal(),
+            found: false,
+            progress: Progress::default(),
+            counted: Counted::default(),
+            totals: None,
+            look: Some(look),
+        })
     }
 
-    /// The repairs of what was found, and for how much there could be some; where they are sought.
-    fn repairs(
-        &mut self,
-        args: &Args,
-        stop: &AtomicBool,
-        runs: Option<&Runs<'_>>,
-    ) -> anyhow::Result<Option<(Vec<PredictedRepair>, usize)>> {
-        let Some(targets) = self.targets.take().map(|targets| targets.all(self.subject)) else { return Ok(None) };
-        let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
-        let repairs = Seeker::new(self.subject, &targets, stop, left, runs).repairs(args.most_repairs)?;
-        Ok(Some((repairs, targets.len())))
-    }
-
-    fn finish(
-        mut self,
-        totals: &Totals,
-        blocks: Option<(BlockReport<'t>, Beyond)>,
-        repairs: Option<(Vec<PredictedRepair>, usize)>,
-    ) -> anyhow::Result<()> {
+    fn write(mut self, totals: &Totals, Looked { blocks, repairs }: Looked<'t>) -> anyhow::Result<()> {
         drop(self.bar);
         if let Some(folder) = &mut self.witnesses {
             self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision).map(|_| ()))?;
@@ -396,9 +464,7 @@ impl<'t> Listener<'t> {
         }
         Ok(())
     }
-}
 
-impl Listener<'_> {
     /// Writes a decision's schedule to a file; of a class that is off the path only the best one, in the end.
     fn save(&mut self, decision: &Decision) -> anyhow::Result<()> {
         let Some(folder) = &mut self.witnesses else { return Ok(()) };
@@ -413,11 +479,15 @@ impl Listener<'_> {
         }
         Ok(())
     }
-}
 
-impl Sink for Listener<'_> {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.found |= matches!(decision.verdict, Verdict::Feasible(_));
+    fn take(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        if let Verdict::Feasible(witness) = &decision.verdict
+            && !self.found
+        {
+            let observed = self.subject.is_observed(decision.triple, witness);
+            self.found = self.subject.is_found(decision.triple, observed);
+        }
+        self.counted.count(decision);
         self.save(decision)?;
         if let Some(targets) = &mut self.targets {
             targets.add(self.subject, decision);
@@ -429,22 +499,58 @@ impl Sink for Listener<'_> {
         Ok(())
     }
 
-    fn takes_refuted(&self) -> bool {
-        matches!(self.report, Report::Text(_))
-    }
-
-    fn refuted(&mut self, refuted: &Refuted<'_>) {
-        if let Report::Text(report) = &mut self.report {
-            report.add_refuted(refuted);
-        }
-        if let Some(targets) = &mut self.targets {
-            targets.add_refuted(self.subject, refuted);
-        }
-    }
-
-    fn progress(&mut self, progress: &Progress) {
+    fn show(&mut self, progress: Progress) {
+        self.progress = progress;
         if let Some(bar) = &self.bar {
-            bar.show(progress);
+            bar.show(&progress);
+        }
+    }
+
+    /// What the run came to: where it has not ended in time, what was heard of it.
+    fn totals(&mut self, end: End<anyhow::Result<Totals>>) -> anyhow::Result<Totals> {
+        if let End::Done(totals) = end {
+            return totals;
+        }
+        if let Some(totals) = self.totals.take() {
+            return Ok(*totals);
+        }
+        let counted = std::mem::take(&mut self.counted);
+        Ok(counted.totals_of_unended(&self.progress, self.subject.transactions.len()))
+    }
+}
+
+impl Hearer<Message, anyhow::Result<Totals>> for Listener<'_> {
+    fn hear(&mut self, message: Message) -> anyhow::Result<()> {
+        match message {
+            Message::Decision(decision) => self.take(&decision)?,
+            Message::Refuted(triple, by, count) => {
+                self.counted.count_refuted(by, count);
+                if let Report::Text(report) = &mut self.report {
+                    report.add_refuted(triple, count);
+                }
+                if let Some(targets) = &mut self.targets {
+                    targets.add_refuted(self.subject, triple, count);
+                }
+            }
+            Message::Progress(progress) => self.show(progress),
+            Message::Finished(totals) => self.totals = Some(totals),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end: anyhow::Result<End<anyhow::Result<Totals>>>) -> anyhow::Result<Outcome> {
+        let mut found = self.found;
+        let is_overdue = matches!(end, Ok(End::Overdue));
+        let written = end.and_then(|end| self.totals(end)).and_then(|totals| {
+            let look = self.look.take().filter(|_| !is_overdue);
+            let looked = look.map(|look| look(self.targets.take())).transpose()?.unwrap_or_default();
+            found |= looked.blocks.as_ref().is_some_and(|(report, _)| !report.is_empty());
+            self.write(&totals, looked).map(|()| totals)
+        });
+        match written {
+            Err(error) if found && is_closed_pipe(&error) => Ok(Outcome::Found),
+            Ok(_) if is_overdue && !found => Ok(Outcome::Undecided),
+            written => Ok(outcome(found, &written?)),
         }
     }
 }

@@ -4,12 +4,14 @@ use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::AtomicArgs;
 use super::choices::{FORMATS, Format, one_of};
+use super::oversee::{AtOnce, oversee};
 use foretrace::report::RepairReport;
-use foretrace_repair::{Limits, Operations, repairs};
+use foretrace_repair::{Limits, Operations, Repairs, repairs};
 use foretrace_trace::{Atomic, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
 
 /// Say which code must be atomic so that the failing runs cannot happen
 ///
@@ -71,19 +73,23 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     let [failing, passing] = &sets;
-    let limits = Limits { repairs: args.max_repairs.max(1), go_on: &|| go_on() && !stop.load(Ordering::Relaxed) };
-    let found = repairs(&failing.1, &passing.1, chosen, limits);
-    let atomic: Atomic = chosen.unwrap_or_else(|| Operations::default_choice(&failing.1[0]));
-    let report = RepairReport { failing: (&failing.0, &failing.1), passing: &passing.0, atomic, repairs: &found };
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    match args.format {
-        Format::Json => report.write_json(&mut out)?,
-        Format::Text => report.write_text(args.most, &mut out)?,
-    }
-    out.flush()?;
-    Ok(match (found.ranked.is_empty(), found.complete) {
-        (false, _) => Outcome::Found,
-        (true, true) => Outcome::Fine,
-        (true, false) => Outcome::Undecided,
-    })
+    let may_go_on = || go_on() && !stop.load(Ordering::Relaxed);
+    let most = args.max_repairs.max(1);
+    let work = |_: SyncSender<()>| repairs(&failing.1, &passing.1, chosen, Limits { repairs: most, go_on: &may_go_on });
+    let report = |found: Repairs| {
+        let atomic: Atomic = chosen.unwrap_or_else(|| Operations::default_choice(&failing.1[0]));
+        let report = RepairReport { failing: (&failing.0, &failing.1), passing: &passing.0, atomic, repairs: &found };
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        match args.format {
+            Format::Json => report.write_json(&mut out)?,
+            Format::Text => report.write_text(args.most, &mut out)?,
+        }
+        out.flush()?;
+        Ok(match (found.ranked.is_empty(), found.complete) {
+            (false, _) => Outcome::Found,
+            (true, true) => Outcome::Fine,
+            (true, false) => Outcome::Undecided,
+        })
+    };
+    oversee((args.limit.time_limit, &stop), work, AtOnce("looking for repairs", report))
 }

@@ -299,3 +299,52 @@ fn each_class_off_the_path_has_the_schedule_of_what_is_shown() {
     let written: BTreeSet<String> = names.filter(|name| name.starts_with("off-path-")).collect();
     assert!(shown.len() > 5 && shown.is_subset(&written), "{shown:?} in {written:?}");
 }
+
+/// A thread that looks at `x` twice, in two functions under a lock; `middle` stands between. Another thread writes it once.
+fn two_looks(middle: &str, second: &str) -> String {
+    let head = r#"{"foretrace": 1, "data": "symbolic", "vars": {"x": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
+{"t": 1, "op": "begin", "kind": "thread", "label": "main"}
+{"t": 1, "op": "acquire", "lock": "m", "loc": "a.c:11"}
+{"t": 1, "op": "read", "var": "x", "dst": "a", "value": 0, "loc": "a.c:12"}
+{"t": 1, "op": "release", "lock": "m", "loc": "a.c:13"}"#;
+    let tail = r#"{"t": 1, "op": "release", "lock": "m", "loc": "a.c:23"}
+{"t": 1, "op": "end"}
+{"t": 2, "op": "acquire", "lock": "m", "loc": "a.c:31"}
+{"t": 2, "op": "write", "var": "x", "expr": "7", "value": 7, "loc": "a.c:32"}
+{"t": 2, "op": "release", "lock": "m", "loc": "a.c:33"}"#;
+    let lock = r#"{"t": 1, "op": "acquire", "lock": "m", "loc": "a.c:21"}"#;
+    [head, middle, lock, second, tail]
+        .iter()
+        .filter(|part| !part.is_empty())
+        .fold(String::new(), |all, part| all + part + "\n")
+}
+
+const LOOK: &str = r#"{"t": 1, "op": "read", "var": "x", "dst": "b", "value": 0, "loc": "a.c:22"}"#;
+
+#[test]
+fn what_only_a_whole_thread_holds_does_not_count_as_found() {
+    let run = Folder::with("right.jsonl", &two_looks("", LOOK)).foretrace("predict right.jsonl");
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+    for part in ["1 class more in no block but whole threads", "1 can happen (1 of them in whole threads alone"] {
+        assert!(run.stdout.contains(part), "{}", run.stdout);
+    }
+    for asked in ["--atomic threads", "--all"] {
+        let run = Folder::with("right.jsonl", &two_looks("", LOOK)).foretrace(&format!("predict right.jsonl {asked}"));
+        assert!(run.stdout.contains("1. unrepeatable read on x"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_check_and_an_act_on_it_in_two_sections_of_a_thread_count() {
+    let branch = r#"{"t": 1, "op": "assume", "expr": "(= a 0)", "loc": "a.c:14"}"#;
+    let writes =
+        |expr: &str| format!(r#"{{"t": 1, "op": "write", "var": "x", "expr": "{expr}", "value": 1, "loc": "a.c:22"}}"#);
+    let looks_and_writes = format!("{LOOK}\n{}", writes("(+ b 1)"));
+    for (middle, second) in [(branch, writes("1")), ("", writes("(+ a 1)")), (branch, looks_and_writes)] {
+        let run = Folder::with("wrong.jsonl", &two_looks(middle, &second)).foretrace("predict wrong.jsonl");
+        assert_eq!(run.code, Some(1), "{}", run.stdout);
+        assert!(!run.stdout.contains("in no block but whole threads"), "{}", run.stdout);
+    }
+    let run = Folder::with("apart.jsonl", &two_looks("", &writes("1"))).foretrace("predict apart.jsonl");
+    assert_eq!(run.code, Some(0), "nothing that was read decides what is written: {}", run.stdout);
+}

@@ -112,6 +112,8 @@ pub struct Disagreement {
     pub said: Vec<Said>,
     /// Why the reference refutes it, where it does and was asked why.
     pub reason: Option<Result<Vec<Argument>, Limit>>,
+    /// The kind of [`crate::verdict::OffPath`] of one that the reference refutes and that is not impossible, where it was asked why.
+    pub off_path: Option<&'static str>,
 }
 
 /// The models side by side.
@@ -125,14 +127,36 @@ pub struct Comparison {
     pub times: Vec<Duration>,
     /// How long the two filters took that look at no data, with the clocks and locksets that they need.
     pub filters: [Duration; 2],
+    /// Candidates that it did not come to before it was stopped: they are not in the rows.
+    pub unreached: u64,
     /// Whether the user stopped it.
     pub interrupted: bool,
 }
 
 impl Comparison {
+    /// Of so many models, before anything is compared.
+    fn new(models: usize) -> Comparison {
+        Comparison {
+            rows: Vec::new(),
+            total: Counts::new(models),
+            times: vec![Duration::ZERO; models],
+            filters: [Duration::ZERO; 2],
+            unreached: 0,
+            interrupted: false,
+        }
+    }
+
+    /// Sums the rows.
+    pub fn sum(&mut self) {
+        self.total = Counts::new(self.times.len());
+        for (_, counts) in &self.rows {
+            self.total.add_all(counts);
+        }
+    }
+
     /// Whether every model decided every candidate.
     pub fn is_complete(&self) -> bool {
-        !self.interrupted && self.total.by_model.iter().all(|(_, unknown)| *unknown == 0)
+        !self.interrupted && self.unreached == 0 && self.total.by_model.iter().all(|(_, unknown)| *unknown == 0)
     }
 }
 
@@ -170,6 +194,9 @@ pub trait Listener {
 
     /// Hears how far the run is.
     fn progress(&mut self, _progress: &Progress) {}
+
+    /// Hears what was compared so far, block by block; nothing is summed yet.
+    fn so_far(&mut self, _comparison: &Comparison) {}
 }
 
 /// A trace, and what is asked of it.
@@ -197,6 +224,7 @@ pub fn compare(asked: Asked<'_>, stop: &AtomicBool, listener: &mut dyn Listener)
     let start = Instant::now();
     let Asked { trace, observed, options, .. } = asked;
     let deadline = options.budget.map(|budget| start + budget);
+    listener.so_far(&Comparison::new(asked.contest.models.len()));
     let structure = Structure::new(trace);
     let clocks = MustHappenBefore::new(trace, &structure);
     let ordered = Instant::now();
@@ -211,9 +239,7 @@ pub fn compare(asked: Asked<'_>, stop: &AtomicBool, listener: &mut dyn Listener)
     let count = candidates.count(options.candidates);
     let mut comparison =
         Round::new(asked, facts, &clocks, limits, count, filters, listener).all(&candidates, screen, &bundles)?;
-    for (_, counts) in &comparison.rows {
-        comparison.total.add_all(counts);
-    }
+    comparison.sum();
     comparison.interrupted = stop.load(Ordering::Relaxed);
     Ok(comparison)
 }

@@ -185,11 +185,27 @@ pub fn explain(
     triple: Triple,
     stop: &AtomicBool,
 ) -> anyhow::Result<Explanation> {
+    explain_and_tell((trace, observed), transactions, options, triple, stop, &mut |_| {})
+}
+
+/// The same; `tell` hears the verdict before the argument is looked for.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_and_tell(
+    (trace, observed): (&Trace, &Observed),
+    transactions: &[Transaction],
+    options: &Options,
+    triple: Triple,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(&Decision),
+) -> anyhow::Result<Explanation> {
     let deadline = options.budget.map(|budget| Instant::now() + budget);
     let mut one = One(None);
     decide(trace, observed, transactions, options, Asked::These(&[triple]), stop, &mut one)?;
     let undecided = || Decision::unknown(trace, triple, Limit::Budget);
     let decision = one.0.unwrap_or_else(undecided);
+    tell(&decision);
     let mut explanation = Explanation { decision, arguments: Vec::new(), missing: None };
     if matches!(explanation.decision.verdict, Verdict::Infeasible) {
         let structure = Structure::new(trace);

@@ -8,14 +8,14 @@ mod bundled;
 mod observed;
 mod totals;
 
-pub use totals::{OffPathCounts, Progress, Refuted, Sink, Tally, Totals};
+pub use totals::{Counted, OffPathCounts, Progress, Refuted, Sink, Tally, Totals};
 
 use crate::candidates::{Candidates, Class};
 use crate::filters::{Filters, Judgement};
 use crate::lanes::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
-use crate::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
+use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use foretrace_checker::{CheckError, Checker, Witness};
 use foretrace_encodings::{Facts, Reads, Rules, constant_reads_while, paper};
 use foretrace_index::{MustHappenBefore, Structure};
@@ -25,9 +25,8 @@ use foretrace_trace::{
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
@@ -169,14 +168,15 @@ pub fn decide(
     let mut run = Run::new(&case, filters, count, sink);
     std::thread::scope(|scope| {
         let mut lanes = Lanes::new(scope, &case, apart.as_ref());
-        run.all(&candidates, asked, &mut lanes)
-    })?;
-    let mut totals = std::mem::take(&mut run.totals);
-    totals.filters = run.filters.report();
-    totals.transactions = transactions.len();
-    totals.elapsed = start.elapsed();
-    totals.interrupted = stop.load(Ordering::Relaxed);
-    Ok(totals)
+        run.all(&candidates, asked, &mut lanes)?;
+        let mut totals = std::mem::take(&mut run.totals);
+        totals.filters = run.filters.report();
+        totals.transactions = transactions.len();
+        totals.elapsed = start.elapsed();
+        totals.interrupted = stop.load(Ordering::Relaxed);
+        run.sink.finished(&totals);
+        Ok(totals)
+    })
 }
 
 /// Whether there is more to say of infeasible candidates.
@@ -236,12 +236,16 @@ struct Run<'r, 'a> {
     filters: Filters<'r>,
     sink: &'r mut dyn Sink,
     totals: Totals,
-    tallies: BTreeMap<Decider, Tally>,
+    counted: Counted,
     progress: Progress,
     classes: FxHashMap<Class, bool>,
     /// Under guarded independence, by start of transaction and remote access: a candidate with it, and whether one is
     /// feasible.
     around: FxIndexMap<(EventId, EventId), (Triple, bool)>,
+    /// Since when the run's limit is known to be reached.
+    over_since: Option<Instant>,
+    /// Whether a solver thread was given up.
+    given_up: bool,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -252,10 +256,12 @@ impl<'r, 'a> Run<'r, 'a> {
             filters,
             sink,
             totals,
-            tallies: BTreeMap::new(),
+            counted: Counted::default(),
             progress: Progress { candidates: count, ..Progress::default() },
             classes: FxHashMap::default(),
             around: FxIndexMap::default(),
+            over_since: None,
+            given_up: false,
         }
     }
 
@@ -280,7 +286,7 @@ impl<'r, 'a> Run<'r, 'a> {
             Asked::These(triples) => self.stream(&mut triples.iter().copied(), lanes, None)?,
         }
         self.totals.classes += self.classes.len();
-        self.totals.decided_by = std::mem::take(&mut self.tallies).into_iter().collect();
+        std::mem::take(&mut self.counted).into_totals(&mut self.totals);
         Ok(())
     }
 
@@ -346,13 +352,19 @@ impl<'r, 'a> Run<'r, 'a> {
         if let Some(candidates) = watched {
             triples.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
         }
-        for slot in slots {
+        for (triple, slot) in triples.into_iter().zip(slots) {
             match slot {
                 Slot::Decided(mut decision) => {
                     if is_free(self.case.options) {
                         decision.off_path = None;
                     }
-                    self.count(&decision);
+                    self.counted.count(&decision);
+                    self.sink.decision(&decision)?;
+                }
+                Slot::Open if self.given_up && !self.is_found(triple) => {
+                    let limit = self.case.limits().reached().unwrap_or(Limit::Budget);
+                    let decision = Decision::unknown(self.case.facts.trace, triple, limit);
+                    self.counted.count(&decision);
                     self.sink.decision(&decision)?;
                 }
                 Slot::Refuted(refuted) => self.hand_on(&refuted)?,
@@ -386,7 +398,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 lanes::without_witness(self.case, triple, Verdict::Infeasible, by, rests_on)
             }
         };
-        self.tallies.entry(decision.decided_by).or_default().time += start.elapsed();
+        self.counted.tally(decision.decided_by).time += start.elapsed();
         self.note(&decision);
         Slot::Decided(Box::new(decision))
     }
@@ -408,12 +420,19 @@ impl<'r, 'a> Run<'r, 'a> {
         slots: &mut [Slot<'_>],
         lanes: &mut Lanes<'_, '_, '_>,
     ) -> anyhow::Result<()> {
+        if self.given_up {
+            return Ok(());
+        }
         let mut waiting = batches.len();
         for (nth, batch) in batches.into_iter().enumerate() {
             lanes.send(nth, batch)?;
         }
         while waiting > 0 {
-            let (place, time) = match lanes.reports.recv()? {
+            let Some(report) = self.report(lanes)? else {
+                self.given_up = true;
+                return Ok(());
+            };
+            let (place, time) = match report {
                 Report::Failed(error) => return Err(error),
                 Report::Done => {
                     waiting -= 1;
@@ -434,10 +453,32 @@ impl<'r, 'a> Run<'r, 'a> {
                 }
             };
             debug_assert!(place < slots.len());
-            self.tallies.entry(Decider::Smt).or_default().time += time;
+            self.counted.tally(Decider::Smt).time += time;
             self.sink.progress(&self.progress);
         }
         Ok(())
+    }
+
+    /// What a solver thread has to say next; nothing where the run's limit is reached and none says so in time.
+    fn report(&mut self, lanes: &Lanes<'_, '_, '_>) -> anyhow::Result<Option<Report>> {
+        loop {
+            match lanes.reports.recv_timeout(LOOK) {
+                Ok(report) => return Ok(Some(report)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if self.over_since.is_none() && self.case.limits().reached().is_some() {
+                self.over_since = Some(Instant::now());
+            }
+            if self.over_since.is_some_and(|since| since.elapsed() >= MOST_OVERDUE) {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether a candidate of the class is known to be feasible, and this is all that is asked.
+    fn is_found(&self, triple: Triple) -> bool {
+        self.case.options.per == Per::Location && self.classes.get(&self.case.class(triple)) == Some(&true)
     }
 
     /// The candidates that are not easy, classes with few of them first; each class has its share of the time.
@@ -520,30 +561,22 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    fn count(&mut self, decision: &Decision) {
-        let tally = self.tallies.entry(decision.decided_by).or_default();
-        match decision.verdict {
-            Verdict::Feasible(_) => tally.feasible += 1,
-            Verdict::Infeasible => tally.infeasible += 1,
-            Verdict::Unknown(_) => tally.unknown += 1,
-        }
-        match &decision.off_path {
-            Some(OffPath::AfterRemote(_)) => self.totals.off_path.after_remote += 1,
-            Some(OffPath::BeforeRemote(_)) => self.totals.off_path.before_remote += 1,
-            Some(OffPath::Unasked(_)) => self.totals.off_path.unasked += 1,
-            None => {}
-        }
-    }
-
     /// So many more candidates are through the filters.
     fn tick(&mut self, count: u64) {
         let before = self.progress.done;
         self.progress.done += count;
+        self.progress.classes = self.totals.classes + self.classes.len();
         if before / 64 != self.progress.done / 64 {
             self.sink.progress(&self.progress);
         }
     }
 }
+
+/// How often the clock is looked at while solver threads work.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long solver threads have to end their work when the run's limit is reached.
+const MOST_OVERDUE: Duration = Duration::from_millis(400);
 
 /// How much of the time that is left hard candidates may take.
 const MOST_FOR_HARD: f64 = 0.75;

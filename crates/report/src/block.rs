@@ -2,7 +2,7 @@
 
 use super::Subject;
 use foretrace_analysis::blocks::BlockName;
-use foretrace_trace::{Atomic, Block, BlockKind, Trace, Triple};
+use foretrace_trace::{Block, BlockKind, Trace, Triple};
 use serde::Serialize;
 
 /// A block as JSON has it.
@@ -74,7 +74,7 @@ fn is_of_registry(place: &str) -> bool {
 /// Why text reports only count a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folded {
-    /// It is of a whole thread, and nobody asked for threads.
+    /// It is of a whole thread, and does not count ([`Subject::counts`]).
     Thread,
     /// All its accesses are a library's own workings.
     Workings,
@@ -92,11 +92,10 @@ pub fn is_folded(subject: Subject<'_>, triple: Triple) -> Option<Folded> {
         let is_there = |loc: &str| loc.contains(".rs:") && (is_working(loc) || is_of_registry(loc));
         inside || subject.trace.loc(event).is_some_and(is_there)
     };
-    let is_thread = subject.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread);
     if accesses.into_iter().all(of_library) {
         return Some(Folded::Workings);
     }
-    (is_thread && subject.options.atomic == Atomic::Auto).then_some(Folded::Thread)
+    (!subject.counts(triple)).then_some(Folded::Thread)
 }
 
 #[cfg(test)]

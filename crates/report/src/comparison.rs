@@ -37,14 +37,17 @@ pub struct ComparisonText<'t> {
     groups: BTreeMap<Vec<Said>, Group>,
 }
 
+/// Source locations, the reason, and the kind of off path.
+type Alike = (Class, Option<String>, Option<&'static str>);
+
 /// Candidates of which the models say the same.
 #[derive(Default)]
 struct Group {
     members: u64,
     /// Those that the lines stand for.
     shown: u64,
-    /// Candidates of the same source locations and with the same reason: one of them, and how many there are.
-    lines: IndexMap<(Class, Option<String>), (Triple, u64)>,
+    /// Candidates of the same source locations, with the same reason and kind of off path: one of them, and how many there are.
+    lines: IndexMap<Alike, (Triple, u64)>,
 }
 
 impl<'t> ComparisonText<'t> {
@@ -61,7 +64,7 @@ impl<'t> ComparisonText<'t> {
         if refuted && one.reason.is_none() {
             return;
         }
-        let key = (Class::of(self.voice.subject.trace, one.triple), self.voice.reason(one));
+        let key = (Class::of(self.voice.subject.trace, one.triple), self.voice.reason(one), one.off_path);
         let room = group.lines.len() < MOST_LINES;
         let line = match group.lines.entry(key) {
             Entry::Occupied(line) => line.into_mut(),
@@ -94,6 +97,9 @@ impl<'t> ComparisonText<'t> {
         writeln!(out)?;
         self.write_table(comparison, out)?;
         self.write_disagreements(out)?;
+        if comparison.unreached > 0 {
+            writeln!(out, "{} candidates more were not reached", comparison.unreached)?;
+        }
         if comparison.interrupted {
             writeln!(out, "interrupted")?;
         }
@@ -165,9 +171,10 @@ impl<'t> ComparisonText<'t> {
                 of(Said::Feasible),
                 of(Said::Infeasible)
             )?;
-            for ((_, reason), (triple, alike)) in &group.lines {
+            for ((_, reason, off_path), (triple, alike)) in &group.lines {
                 self.voice.write_disagreement(*triple, *alike, out)?;
-                reason.iter().try_for_each(|reason| writeln!(out, "      {reason}"))?;
+                let kind = off_path.map_or(String::new(), |kind| format!("; off the path: {kind}"));
+                reason.iter().try_for_each(|reason| writeln!(out, "      {reason}{kind}"))?;
             }
             if group.shown < group.members {
                 let more = group.members - group.shown;

@@ -18,6 +18,7 @@ mod serializability;
 mod table;
 mod text;
 mod totals;
+mod whole_thread;
 mod why;
 mod witness;
 

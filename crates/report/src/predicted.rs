@@ -40,8 +40,8 @@ impl RepairTargets {
     }
 
     /// Adds candidates that were refuted together.
-    pub fn add_refuted(&mut self, subject: Subject<'_>, refuted: &Refuted<'_>) {
-        self.classes.add_refuted(subject.class(refuted.triple()), refuted.remotes.len() as u64);
+    pub fn add_refuted(&mut self, subject: Subject<'_>, triple: Triple, count: u64) {
+        self.classes.add_refuted(subject.class(triple), count);
     }
 
     /// What can happen, in the order of the report; then what is off the path. Whole threads and the workings of libraries only

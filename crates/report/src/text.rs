@@ -8,7 +8,7 @@ use super::table::{self, Mark, Row};
 use super::{BlockReport, Subject, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
-use foretrace_analysis::predict::{OffPathCounts, Refuted, Totals};
+use foretrace_analysis::predict::{OffPathCounts, Totals};
 use foretrace_analysis::serializability::Beyond;
 use foretrace_analysis::verdict::{Decision, Verdict};
 use foretrace_checker::Unseen;
@@ -20,7 +20,7 @@ use std::io::{self, Write};
 /// Classes that stay undecided are listed up to this many.
 const MOST_UNDECIDED: usize = 20;
 
-/// Classes of whole threads are shown up to this many, where nothing else can happen or explains the failure.
+/// Classes of whole threads that do not count are shown up to this many, where nothing else explains the failure.
 const MOST_OF_THREADS: usize = 3;
 
 /// Groups are shown with a witness up to this many, and listed in the index up to that many, unless all are asked for.
@@ -76,9 +76,9 @@ impl<'t> TextReport<'t> {
         self.classes.add(self.subject, decision);
     }
 
-    /// Adds candidates that were refuted together.
-    pub fn add_refuted(&mut self, refuted: &Refuted<'_>) {
-        self.classes.add_refuted(self.subject.class(refuted.triple()), refuted.remotes.len() as u64);
+    /// Adds so many candidates of the class of this one that were refuted together.
+    pub fn add_refuted(&mut self, triple: Triple, count: u64) {
+        self.classes.add_refuted(self.subject.class(triple), count);
     }
 
     /// Writes the report. `out` may drop the styling.
@@ -95,7 +95,7 @@ impl<'t> TextReport<'t> {
             self.write_group(number + 1, group, out)?;
         }
         for (count, what) in [
-            (of_threads, "in no block but whole threads"),
+            (of_threads, "in no block but whole threads: they do not count as found"),
             (of_libraries, "in libraries alone, such as of counts of references and words of locks"),
         ] {
             if count > 0 {
@@ -109,7 +109,9 @@ impl<'t> TextReport<'t> {
         self.write_undecided(out)?;
         off_path::write(self.subject, &self.names, &self.classes, self.whole_off_path, out)?;
         writeln!(out)?;
-        self.write_classes(feasible.len(), totals, out)?;
+        let uncounted =
+            feasible.iter().filter(|(_, found)| !self.subject.is_found(found.triple, found.observed)).count();
+        self.write_classes((feasible.len(), uncounted), totals, out)?;
         totals::write(totals, self.subject.options.times, out)
     }
 
@@ -180,8 +182,8 @@ impl<'t> TextReport<'t> {
         }
     }
 
-    /// What is shown, and how much is only counted, of whole threads and of libraries: of whole threads' classes the first few are
-    /// shown where there are no others, or where they alone explain the failure.
+    /// What is shown, and how much is only counted, of whole threads and of libraries: those of whole threads that do not
+    /// count are shown only where they alone explain the failure.
     fn fold<'c>(
         &self,
         feasible: &[(&'c ClassVerdicts, &'c Found)],
@@ -193,8 +195,7 @@ impl<'t> TextReport<'t> {
         let (mut shown, of_threads, of_libraries) = (of(None), of(Some(Folded::Thread)), of(Some(Folded::Workings)));
         let happened = |found: &Found| found.observed && self.subject.options.failed;
         let is_explained = shown.iter().any(|(_, found)| happened(found));
-        let is_alone = shown.is_empty();
-        let unfolds = |found: &Found| is_alone || happened(found) && !is_explained;
+        let unfolds = |found: &Found| happened(found) && !is_explained;
         let first: Vec<_> =
             of_threads.iter().copied().filter(|(_, found)| unfolds(found)).take(MOST_OF_THREADS).collect();
         let failures = first.iter().filter(|(_, found)| happened(found)).count();
@@ -325,7 +326,12 @@ impl<'t> TextReport<'t> {
         }
     }
 
-    fn write_classes(&self, feasible: usize, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+    fn write_classes(
+        &self,
+        (feasible, uncounted): (usize, usize),
+        totals: &Totals,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let undecided = self.classes.undecided().count();
         let impossible = self.classes.impossible();
         let OffPathCounts { after_remote, before_remote, unasked } = self.classes.count_off_path();
@@ -337,8 +343,12 @@ impl<'t> TextReport<'t> {
             kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({}{pins})", kinds.join(", ")) };
         let classes = plural(totals.classes as u64, "class");
+        let uncounted = match uncounted {
+            0 => String::new(),
+            of_threads => format!(" ({of_threads} of them in whole threads alone, which do not count as found)"),
+        };
         let line = format!(
-            "{classes} of source locations: {feasible} can happen, {off_path} off the path{kinds}, {impossible} cannot happen, \
+            "{classes} of source locations: {feasible} can happen{uncounted}, {off_path} off the path{kinds}, {impossible} cannot happen, \
              {undecided} undecided"
         );
         writeln!(out, "{HEAD}{}{HEAD:#}", wrapped(&line, "   "))

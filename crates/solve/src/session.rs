@@ -56,8 +56,12 @@ impl Limits<'_> {
         Until { deadline: self.deadline.map_or(own, |deadline| own.min(deadline)), work: self.work, stop: self.stop }
     }
 
-    /// Asks Z3 under these assumptions, for as long as a query may take.
+    /// Asks Z3 under these assumptions, for as long as a query may take; not where a limit of the run is reached, since only to
+    /// prepare a question takes Z3 its time.
     pub(super) fn check(&self, solver: &Solver, assumptions: &[Bool]) -> SatResult {
+        if self.reached().is_some() {
+            return SatResult::Unknown;
+        }
         difference_logic::check(solver, assumptions, self.of_query())
     }
 

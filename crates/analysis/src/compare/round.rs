@@ -6,6 +6,7 @@ use super::{Asked, Comparison, Counts, Disagreement, Listener, Said};
 use crate::candidates::{Candidates, Pair};
 use crate::explain::Explainer;
 use crate::filters::{Bundles, Filters, Part, SCREENS, Screen, regions_by_thread};
+use crate::lanes::{Apart, ApartOptions, Lane, Questions};
 use crate::options::{Options, Per, Strategy};
 use crate::predict::{self, Case, Progress, Sink, decide};
 use crate::verdict::Decision;
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 /// sees all models, and preparing a model does not take longer than asking it.
 const FIRST_BLOCK: usize = 1 << 14;
 const LARGEST_BLOCK: usize = 1 << 18;
+
+/// How long candidates are counted after the limit was reached.
+const MOST_COUNTING: Duration = Duration::from_millis(400);
 
 pub(super) struct Round<'r, 'a> {
     asked: Asked<'a>,
@@ -38,6 +42,8 @@ pub(super) struct Round<'r, 'a> {
     size: usize,
     progress: Progress,
     comparison: Comparison,
+    /// Since when the limit is known to be reached.
+    over_since: Option<Instant>,
 }
 
 impl<'r, 'a> Round<'r, 'a> {
@@ -52,18 +58,25 @@ impl<'r, 'a> Round<'r, 'a> {
         listener: &'r mut dyn Listener,
     ) -> Round<'r, 'a> {
         let models = asked.contest.models.len();
-        let comparison = Comparison {
-            rows: Vec::new(),
-            total: Counts::new(models),
-            times: vec![Duration::ZERO; models],
-            filters,
-            interrupted: false,
-        };
+        let comparison = Comparison { filters, ..Comparison::new(models) };
         let regions = Arc::new(regions_by_thread(facts.trace, facts.structure));
         let known = (0..models).map(|_| Known::new(facts.trace, Arc::clone(&regions))).collect();
         let (reasons, size) = (asked.reasons, FIRST_BLOCK);
         let progress = Progress { candidates, ..Progress::default() };
-        Round { asked, facts, clocks, limits, listener, reasons, known, block: Vec::new(), size, progress, comparison }
+        Round {
+            asked,
+            facts,
+            clocks,
+            limits,
+            listener,
+            reasons,
+            known,
+            block: Vec::new(),
+            size,
+            progress,
+            comparison,
+            over_since: None,
+        }
     }
 
     /// All candidates.
@@ -74,9 +87,12 @@ impl<'r, 'a> Round<'r, 'a> {
         bundles: &Bundles,
     ) -> anyhow::Result<Comparison> {
         let mut parts = Vec::new();
-        for (nth, transaction) in self.asked.transactions.iter().enumerate() {
+        'all: for (nth, transaction) in self.asked.transactions.iter().enumerate() {
             let row = self.comparison.rows.len();
             for pair in candidates.pairs(transaction, self.asked.options.candidates) {
+                if self.is_long_over() {
+                    break 'all;
+                }
                 parts.clear();
                 let times = screen.judge(pair, bundles.of(pair), &mut parts);
                 self.comparison.filters.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
@@ -90,7 +106,17 @@ impl<'r, 'a> Round<'r, 'a> {
             }
         }
         self.settle()?;
+        let counted: u64 = self.comparison.rows.iter().map(|(_, counts)| counts.all).sum();
+        self.comparison.unreached = self.progress.candidates.saturating_sub(counted);
         Ok(self.comparison)
+    }
+
+    /// Whether the limit was reached so long ago that candidates are not even counted any more.
+    fn is_long_over(&mut self) -> bool {
+        if self.over_since.is_none() && self.limits.reached().is_some() {
+            self.over_since = Some(Instant::now());
+        }
+        self.over_since.is_some_and(|since| since.elapsed() >= MOST_COUNTING)
     }
 
     /// Counts a pair's candidates; those that are left come into the block.
@@ -128,6 +154,7 @@ impl<'r, 'a> Round<'r, 'a> {
             said.push(of_model);
         }
         self.progress.done += block.len() as u64;
+        self.listener.so_far(&self.comparison);
         let mut disagreements = self.disagreements(&triples, &said);
         self.find_reasons(&mut disagreements)?;
         disagreements.iter().try_for_each(|one| self.listener.disagreement(one))
@@ -199,7 +226,7 @@ impl<'r, 'a> Round<'r, 'a> {
             let of_reference = *said.get(reference)?;
             let differs = |other: &Said| *other != Said::Unknown && *other != of_reference;
             let any = of_reference != Said::Unknown && said.iter().any(differs);
-            any.then_some(Disagreement { triple: *triple, said, reason: None })
+            any.then_some(Disagreement { triple: *triple, said, reason: None, off_path: None })
         };
         triples.iter().enumerate().filter_map(disagreement).collect()
     }
@@ -212,15 +239,27 @@ impl<'r, 'a> Round<'r, 'a> {
         let refuted = disagreements.iter_mut().filter(|one| one.said[reference] == Said::Infeasible);
         let mut asked: Vec<&mut Disagreement> = refuted.take(self.reasons).collect();
         self.reasons -= asked.len();
+        if asked.is_empty() {
+            return Ok(());
+        }
         let share = asked.len().div_ceil(options.jobs.max(1)).max(1);
+        let transactions = self.asked.transactions;
+        let in_every_prefix = Facts { clocks: self.clocks, ..facts };
+        let constants = Case::constants(in_every_prefix, options, self.limits);
+        let apart_options = ApartOptions::new(options);
+        let both = (options, &apart_options);
+        let apart = &Apart::new(in_every_prefix, transactions, both, constants.clone(), deadline, stop)?;
+        let case = &Case::new(in_every_prefix, transactions, options, constants, deadline, stop)?;
         std::thread::scope(|scope| {
             let workers: Vec<_> = asked
                 .chunks_mut(share)
                 .map(|share| {
                     scope.spawn(move || {
                         let explainer = Explainer::new(facts, options, deadline, stop);
+                        let (mut lane, mut questions) = (Lane::of_remarks(case), Questions::new(apart));
                         share.iter_mut().try_for_each(|one| {
                             one.reason = Some(explainer.refutation(one.triple)?);
+                            one.off_path = questions.kind(&mut lane, one.triple)?;
                             anyhow::Ok(())
                         })
                     })

@@ -13,7 +13,7 @@ use crate::predict::Case;
 use crate::verdict::{OffPath, Verdict};
 use foretrace_checker::{CheckError, Interruption};
 use foretrace_encodings::Facts;
-use foretrace_solve::Answer;
+use foretrace_solve::{Answer, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Pattern, Question, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -153,6 +153,15 @@ impl<'a, 'b> Questions<'a, 'b> {
         }
         self.known.clear();
         Ok(())
+    }
+
+    /// The kind of an infeasible candidate; nothing where it is impossible.
+    pub(crate) fn kind(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Option<&'static str>> {
+        let answer = match self.apart.free.limits().reached() {
+            Some(_) => Some(OffPath::Unasked(None)),
+            None => interruptible(self.apart.free.stop, || self.ask(lane, triple, true))?,
+        };
+        Ok(answer.map(|off_path| off_path.name()))
     }
 
     /// What an infeasible candidate is; nothing where it is impossible.

@@ -49,7 +49,7 @@ impl Run<'_, '_> {
         let times = self.filters.judge_bundles(pair, wanted.iter().copied(), parts);
         for (decider, time) in SCREENS.into_iter().zip(times) {
             if parts.iter().any(|part| part.refuted_by == Some(decider)) {
-                self.tallies.entry(decider).or_default().time += time;
+                self.counted.tally(decider).time += time;
             }
         }
         self.pieces(parts, pieces);
@@ -107,7 +107,7 @@ impl Run<'_, '_> {
 
     /// Counts what was refuted together, and hands it on.
     pub(super) fn hand_on(&mut self, refuted: &Refuted<'_>) -> anyhow::Result<()> {
-        self.tallies.entry(refuted.by).or_default().infeasible += refuted.remotes.len() as u64;
+        self.counted.count_refuted(refuted.by, refuted.remotes.len() as u64);
         if self.sink.takes_refuted() {
             self.sink.refuted(refuted);
             return Ok(());

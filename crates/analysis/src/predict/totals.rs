@@ -1,8 +1,9 @@
 //! The totals of a run, and the sinks that get them.
 
 use crate::filters::FilterReport;
-use crate::verdict::{Decider, Decision, Verdict};
+use crate::verdict::{Decider, Decision, OffPath, Verdict};
 use foretrace_trace::{EventId, Trace, Triple};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What one stage decided.
@@ -63,6 +64,58 @@ pub struct Progress {
     pub candidates: u64,
     /// Feasible ones so far.
     pub feasible: u64,
+    /// Classes that were come to so far.
+    pub classes: usize,
+}
+
+/// Decisions by who made them, and which infeasible ones are off the path.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    by: BTreeMap<Decider, Tally>,
+    off_path: OffPathCounts,
+}
+
+impl Counted {
+    /// Counts a decision.
+    pub fn count(&mut self, decision: &Decision) {
+        let tally = self.tally(decision.decided_by);
+        match decision.verdict {
+            Verdict::Feasible(_) => tally.feasible += 1,
+            Verdict::Infeasible => tally.infeasible += 1,
+            Verdict::Unknown(_) => tally.unknown += 1,
+        }
+        match &decision.off_path {
+            Some(OffPath::AfterRemote(_)) => self.off_path.after_remote += 1,
+            Some(OffPath::BeforeRemote(_)) => self.off_path.before_remote += 1,
+            Some(OffPath::Unasked(_)) => self.off_path.unasked += 1,
+            None => {}
+        }
+    }
+
+    /// Counts candidates that were refuted together.
+    pub fn count_refuted(&mut self, by: Decider, count: u64) {
+        self.tally(by).infeasible += count;
+    }
+
+    pub(super) fn tally(&mut self, decider: Decider) -> &mut Tally {
+        self.by.entry(decider).or_default()
+    }
+
+    /// Puts the counts into totals.
+    pub fn into_totals(self, totals: &mut Totals) {
+        totals.decided_by = self.by.into_iter().collect();
+        totals.off_path = self.off_path;
+    }
+
+    /// What a run came to that did not end by itself: where it was, and the decisions that are counted here.
+    pub fn totals_of_unended(self, progress: &Progress, transactions: usize) -> Totals {
+        let decided = self.by.values().map(|tally| tally.feasible + tally.infeasible + tally.unknown).sum();
+        let Progress { candidates, classes, .. } = *progress;
+        let unreached = candidates.saturating_sub(decided);
+        let mut totals = Totals { transactions, candidates, classes, unreached, ..Totals::default() };
+        self.into_totals(&mut totals);
+        totals
+    }
 }
 
 /// Who takes the decisions, which come in the order of the candidates.
@@ -80,6 +133,9 @@ pub trait Sink {
 
     /// Hears how far the run is.
     fn progress(&mut self, _progress: &Progress) {}
+
+    /// Hears what the run came to, before its threads have ended: one of them may still be at work where the time is over.
+    fn finished(&mut self, _totals: &Totals) {}
 }
 
 /// Candidates of one class that differ in nothing but their remote access, all refuted by the same filter.

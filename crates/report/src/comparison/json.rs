@@ -84,6 +84,9 @@ impl<'t, W: Write> ComparisonJson<'t, W> {
             self.out.write_all(b",\n\"seconds\":")?;
             serde_json::to_writer(&mut self.out, &TimesJson { ordered, without_data, models: of_models.collect() })?;
         }
+        if comparison.unreached > 0 {
+            write!(self.out, ",\n\"unreached\":{}", comparison.unreached)?;
+        }
         writeln!(self.out, ",\n\"interrupted\":{}}}", comparison.interrupted)?;
         self.out.flush()
     }
@@ -105,6 +108,7 @@ impl Voice<'_> {
             reason,
             undecided,
             rests_on_pin,
+            off_path: one.off_path,
         }
     }
 }
@@ -171,4 +175,6 @@ struct DisagreementJson {
     undecided: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_on_pin: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_path: Option<&'static str>,
 }

@@ -1,0 +1,125 @@
+//! Which violations of whole threads count as found.
+//!
+//! A thread as a whole is seldom meant to be atomic: that another thread comes between two blocks of its code is what threads are
+//! for. So a violation that no tighter block holds counts only if the thread's own code makes both accesses, or if what the first
+//! one read decides what the thread writes to the variable at the second: a check, and an act on it.
+
+use super::Subject;
+use foretrace_trace::{Atomic, BlockKind, Data, EventId, Op, TermId, Trace, Triple};
+use rustc_hash::FxHashSet;
+
+/// Events that are looked at; a violation over more of them counts.
+const MOST_EVENTS: u32 = 1 << 17;
+
+impl Subject<'_> {
+    /// Whether a violation counts as found: all do that a block tighter than the thread holds, or where the user chose the blocks.
+    pub fn counts(&self, triple: Triple) -> bool {
+        self.options.atomic != Atomic::Auto || !self.is_of_whole_thread(triple) || self.thread_is_meant(triple)
+    }
+
+    /// Whether a feasible candidate makes the exit code say that something was found: it counts, or it happened in a run that failed.
+    pub fn is_found(&self, triple: Triple, observed: bool) -> bool {
+        observed && self.options.failed || self.counts(triple)
+    }
+
+    /// Whether no block but the whole thread holds a candidate.
+    fn is_of_whole_thread(&self, triple: Triple) -> bool {
+        self.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread)
+    }
+
+    fn thread_is_meant(&self, triple: Triple) -> bool {
+        let Triple { first, second, .. } = triple;
+        let is_own = self.is_own_code(first) && self.is_own_code(second) && !self.are_sections_apart(first, second);
+        is_own || self.decides(first, second)
+    }
+
+    /// Whether an event is in no block tighter than the thread.
+    fn is_own_code(&self, event: EventId) -> bool {
+        self.is_of_whole_thread(Triple { first: event, remote: event, second: event })
+    }
+
+    /// Whether a critical section of the thread ends between two of its events that holds the first, or begins there that holds the second.
+    fn are_sections_apart(&self, first: EventId, second: EventId) -> bool {
+        let trace = self.trace;
+        if second.0 - first.0 > MOST_EVENTS {
+            return false;
+        }
+        let thread = trace.event(first).thread;
+        let mut taken = FxHashSet::default();
+        for event in (first.0 + 1..second.0).map(|event| trace.event(EventId(event))) {
+            match &event.op {
+                _ if event.thread != thread => {}
+                Op::Acquire { lock } | Op::AcquireShared { lock } => drop(taken.insert(*lock)),
+                Op::Release { lock } | Op::ReleaseShared { lock } if !taken.remove(lock) => return true,
+                _ => {}
+            }
+        }
+        !taken.is_empty()
+    }
+
+    /// Whether what an access read decides what its thread writes to the variable at a later access, or after that in the same
+    /// block. In a trace without expressions it may.
+    fn decides(&self, first: EventId, second: EventId) -> bool {
+        let trace = self.trace;
+        if !trace.event(first).op.reads() {
+            return false;
+        }
+        if second.0 - first.0 > MOST_EVENTS {
+            return true;
+        }
+        let (thread, var) = (trace.event(first).thread, trace.event(first).op.var());
+        let mut flow = Flow::new(trace, first);
+        let end = (trace.events.len() as u32).min(second.0 + MOST_EVENTS);
+        let is_own = self.is_own_code(second);
+        for event in (first.0 + 1..end).map(EventId).filter(|event| trace.event(*event).thread == thread) {
+            if event > second && is_own && !self.is_own_code(event) {
+                continue;
+            }
+            if event > second && !is_own && !self.share_block(second, event) {
+                return false;
+            }
+            let op = &trace.event(event).op;
+            if event >= second && op.writes() && op.var() == var {
+                return flow.decides(op);
+            }
+            flow.pass(event, op);
+        }
+        false
+    }
+
+    /// Whether a block tighter than the thread holds two of its events.
+    fn share_block(&self, first: EventId, second: EventId) -> bool {
+        !self.is_of_whole_thread(Triple { first, remote: first, second })
+    }
+}
+
+/// What a value that was read goes into.
+struct Flow<'t> {
+    trace: &'t Trace,
+    /// The definitions that depend on it.
+    reached: FxHashSet<EventId>,
+    /// Whether the thread went its way because of it.
+    branched: bool,
+}
+
+impl<'t> Flow<'t> {
+    fn new(trace: &'t Trace, read: EventId) -> Flow<'t> {
+        Flow { trace, reached: FxHashSet::from_iter([read]), branched: trace.data != Data::Symbolic }
+    }
+
+    fn has(&self, term: TermId) -> bool {
+        self.trace.terms.leaves(term).into_iter().any(|local| self.reached.contains(&local.definition))
+    }
+
+    fn pass(&mut self, event: EventId, op: &Op) {
+        match op {
+            Op::Let { expr, .. } if self.has(*expr) => drop(self.reached.insert(event)),
+            Op::Assume { expr, .. } => self.branched |= self.has(*expr),
+            _ => {}
+        }
+    }
+
+    fn decides(&self, write: &Op) -> bool {
+        self.branched || write.written().is_some_and(|term| self.has(term))
+    }
+}
