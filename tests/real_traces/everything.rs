@@ -105,10 +105,10 @@ fn the_number_of_jobs_changes_no_verdict() {
 }
 
 /// The report of a run of the command, without its times.
-fn report(trace: &str) -> String {
+fn report(trace: &str, options: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foretrace"));
     let path = corpus().join(trace);
-    let output = command.arg("predict").arg(path).args(["--format", "json", "--jobs", "2"]).output();
+    let output = command.arg("predict").arg(path).args(["--format", "json"]).args(options).output();
     let text = String::from_utf8(output.expect("the command runs").stdout).expect("UTF-8");
     let mut parts = text.split("\"seconds\":");
     let mut timeless = parts.next().expect("a report").to_string();
@@ -118,10 +118,25 @@ fn report(trace: &str) -> String {
     timeless
 }
 
+/// Questions of this trace come near the bounds on the solver's work, which once were times.
+#[test]
+fn ten_runs_write_the_same_bytes() {
+    for jobs in ["1", "2"] {
+        for atomic in ["auto", "threads"] {
+            let options = ["--jobs", jobs, "--atomic", atomic];
+            let first = report("mixed-seed3.cs.jsonl", &options);
+            assert_eq!(first.contains("\"decided_by\":\"smt\""), atomic == "threads", "whether the solver is asked");
+            for run in 2..=10 {
+                assert!(report("mixed-seed3.cs.jsonl", &options) == first, "run {run} with {options:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn two_runs_write_the_same_bytes() {
     for trace in ["hard-par.thread.jsonl", "rustbank-seed1.list.jsonl", "pbzip2-p2-seed1.fn.jsonl"] {
-        let (one, two) = (report(trace), report(trace));
+        let (one, two) = (report(trace, &["--jobs", "2"]), report(trace, &["--jobs", "2"]));
         assert!(one.contains("\"decided_by\":\"smt\""), "{trace} asks the solver");
         assert!(one == two, "{trace}:\n{one}\n{two}");
     }
