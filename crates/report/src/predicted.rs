@@ -7,7 +7,6 @@ use super::names::{Names, wrapped};
 use super::repair::count;
 use super::text::HEAD;
 use foretrace_analysis::blocks::BlockName;
-use foretrace_analysis::predict::Refuted;
 use foretrace_analysis::verdict::Decision;
 use foretrace_repair::{Lines, Section, Taken};
 use foretrace_trace::{EventId, SyncId, Trace, Triple, VarId};
