@@ -128,8 +128,12 @@ fn circles_of_locks_are_found() {
         let mut builder = TraceBuilder::new(Data::None);
         for (thread, [one, two]) in [(1, ["a", "b"]), (2, ["b", "a"])] {
             let locks: Vec<&str> = below.then_some("gate").into_iter().chain([one, two]).collect();
-            locks.iter().for_each(|lock| drop(builder.acquire(thread, lock)));
-            locks.iter().rev().for_each(|lock| drop(builder.release(thread, lock)));
+            for lock in &locks {
+                builder.acquire(thread, lock);
+            }
+            for lock in locks.iter().rev() {
+                builder.release(thread, lock);
+            }
         }
         builder.finish().expect("the trace is valid").0
     };
