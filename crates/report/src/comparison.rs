@@ -6,7 +6,7 @@ pub use json::ComparisonJson;
 
 use super::names::{Names, wrapped};
 use super::sentence::Speaker;
-use super::text::HEAD;
+use super::style::HEAD;
 use super::{Subject, candidate_set_name};
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::compare::{Comparison, Contest, Counts, Disagreement, Said};

@@ -3,8 +3,8 @@
 use super::json::VERSION;
 use super::names::{Names, SourceLine, thread_name};
 use super::sentence::{Speaker, capital};
+use super::style::{HEAD, write_rows};
 use super::table;
-use super::text::{HEAD, write_rows};
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Decider, OffPath, RestsOn, Verdict};

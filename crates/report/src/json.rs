@@ -88,6 +88,8 @@ struct Feasible<'a> {
     unseen: Option<UnseenJson<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     observed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    not_counted: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     use_after_free: &'a [EventId],
     var: &'a str,
@@ -164,10 +166,12 @@ impl<'t, W: Write> JsonReport<'t, W> {
         let trace = self.subject.trace;
         let locs = [first, remote, second].map(|event| trace.loc(event));
         let inside = [first, remote, second].map(|event| self.subject.inside(event).map(str::to_string));
+        let observed = self.subject.is_observed(decision.triple, witness);
         Some(Feasible {
             guarded: decision.guarded,
             unseen: witness.run().unseen.map(|unseen| self.unseen(unseen)),
-            observed: self.subject.is_observed(decision.triple, witness),
+            observed,
+            not_counted: !self.subject.is_found(decision.triple, observed),
             use_after_free: &witness.run().uses_after_free,
             var: trace.event(first).op.var().map_or("", |var| &trace.vars[var.index()].key),
             locs: Some(locs).filter(|locs| locs.iter().any(Option::is_some)),

@@ -15,6 +15,7 @@ mod repair;
 mod saved;
 mod sentence;
 mod serializability;
+mod style;
 mod table;
 mod text;
 mod totals;

@@ -5,7 +5,7 @@ use super::block;
 use super::class::Classes;
 use super::names::{Names, wrapped};
 use super::repair::count;
-use super::text::HEAD;
+use super::style::HEAD;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::Decision;
 use foretrace_repair::{Lines, Section, Taken};

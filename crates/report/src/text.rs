@@ -4,7 +4,8 @@
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
 use super::names::{Names, SourceLine, WIDEST_LINE, cut, wrapped};
-use super::table::{self, Mark, Row};
+use super::style::{HEAD, plural, write_rows};
+use super::table;
 use super::{BlockReport, Subject, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
@@ -33,8 +34,6 @@ const MOST_ALIKE: usize = 6;
 /// A source line is shown behind its place where this many characters of it fit, else below.
 const LEAST_OF_SOURCE: usize = 24;
 
-pub(super) const HEAD: Style = Style::new().bold();
-const TRIPLE: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Collects decisions by class and shows them at the end, since the worst comes first.
@@ -355,14 +354,6 @@ impl<'t> TextReport<'t> {
     }
 }
 
-/// Writes a table's lines behind an indent, the triple marked.
-pub(super) fn write_rows(indent: &str, rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    rows.iter().try_for_each(|Row { mark, text }| match mark {
-        Mark::Triple(_) => writeln!(out, "{indent}{TRIPLE}{text}{TRIPLE:#}"),
-        Mark::None => writeln!(out, "{indent}{text}"),
-    })
-}
-
 /// What to keep in mind about a witness.
 fn remarks(names: &Names<'_>, trace: &Trace, found: &Found, independence: Independence) -> Vec<String> {
     let asked = found.guarded.filter(|_| independence == Independence::Guarded);
@@ -395,14 +386,4 @@ pub(super) fn unseen_order(names: &Names<'_>, trace: &Trace, unseen: Unseen) -> 
 
 fn count(number: usize, noun: &str) -> String {
     plural(number as u64, noun)
-}
-
-/// A number with its noun.
-pub(super) fn plural(number: u64, noun: &str) -> String {
-    let ending = match (number, noun.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        _ => "s",
-    };
-    format!("{number} {noun}{ending}")
 }
