@@ -175,7 +175,7 @@ impl<'s> Campaign<'s> {
             if quiet >= QUIET && recorded >= LEAST_RUNS {
                 return Ok(());
             }
-            let left = self.settings.runs.min(MOST_PREDICTED).saturating_sub(recorded).min(SEEDS);
+            let left = MOST_PREDICTED.saturating_sub(recorded).min(self.runs_left()).min(SEEDS);
             if self.is_over() || left == 0 {
                 self.report.ended_early |= self.is_over();
                 return Ok(());
@@ -191,6 +191,11 @@ impl<'s> Campaign<'s> {
         }
     }
 
+    /// How many more runs may be recorded.
+    fn runs_left(&self) -> u64 {
+        self.settings.runs.saturating_sub(self.next_seed - self.settings.seed)
+    }
+
     /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
     fn search(&mut self) -> Result<(), TestError> {
         let most = self.searching + self.start.elapsed().max(SHORTEST_SEARCH);
@@ -201,8 +206,7 @@ impl<'s> Campaign<'s> {
     /// Records a few runs that are not predicted from; nothing where as many were recorded as may be.
     fn search_on(&mut self) -> Result<bool, TestError> {
         let start = Instant::now();
-        let recorded = self.next_seed - self.settings.seed;
-        let left = self.settings.runs.saturating_sub(recorded).min(SEEDS);
+        let left = self.runs_left().min(SEEDS);
         if left > 0
             && let Some((seed, _)) = self.record(left)?
         {
