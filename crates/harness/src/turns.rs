@@ -3,7 +3,7 @@
 use super::positions::Positions;
 use super::schedule::Turn;
 use foretrace_walker::WalkError;
-use foretrace_walker::log::{Log, open_logs, thread_paths};
+use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::Path;
@@ -19,19 +19,19 @@ pub fn turns_in_words(
     most: usize,
 ) -> Result<Vec<String>, WalkError> {
     let logs = open_logs(recording)?;
-    let paths = thread_paths(&logs);
-    let logs: FxHashMap<&str, &Log> = paths.iter().map(String::as_str).zip(&logs).collect();
-    let mut lines = Vec::new();
-    for (turn, counts) in turns.iter().zip(counts(turns)).rev() {
-        let Some(log) = logs.get(&*turn.path) else { continue };
-        if let Some([from, to]) = ends(log, positions, &counts) {
-            let way = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
-            lines.push(format!("thread {} goes on {way}", turn.path));
-        }
-        if lines.len() == most {
-            break;
-        }
+    let counts = counts(turns);
+    let mut accesses = vec![None; turns.len()];
+    for (path, log) in thread_paths(&logs).iter().zip(&logs) {
+        let own = turns.iter().zip(&counts).enumerate().filter(|(_, (turn, _))| turn.path == *path);
+        ends(log, own.map(|(at, (_, counts))| (at, counts.clone())), &mut accesses);
     }
+    let told = turns.iter().zip(accesses).rev().filter_map(|(turn, accesses)| {
+        let [from, to] = accesses?.map(|record| positions.line_of(&record));
+        let (from, to) = (from?, to?);
+        let way = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
+        Some(format!("thread {} goes on {way}", turn.path))
+    });
+    let mut lines: Vec<String> = told.take(most).collect();
     lines.reverse();
     Ok(lines)
 }
@@ -50,13 +50,15 @@ fn counts(turns: &[Turn]) -> Vec<Range<u64>> {
     counts
 }
 
-/// The lines of the first and the last access of these.
-fn ends(log: &Log, positions: &Positions, counts: &Range<u64>) -> Option<[String; 2]> {
-    let accesses = log.records().filter(|record| record.kind.size() > 0 && counts.contains(&record.at));
-    let mut lines = accesses.filter_map(|record| positions.line_of(&record));
-    let first = lines.next()?;
-    let last = lines.last().unwrap_or_else(|| first.clone());
-    Some([first, last])
+/// Notes the first and the last access of each turn of a thread, in one pass over its log.
+fn ends(log: &Log, turns: impl Iterator<Item = (usize, Range<u64>)>, accesses: &mut [Option<[Record; 2]>]) {
+    let mut turns = turns.peekable();
+    for record in log.records().filter(|record| record.kind.size() > 0) {
+        while turns.next_if(|(_, counts)| counts.end <= record.at).is_some() {}
+        let Some((at, _)) = turns.peek() else { return };
+        let first = accesses[*at].map_or(record, |[first, _]| first);
+        accesses[*at] = Some([first, record]);
+    }
 }
 
 #[cfg(test)]
