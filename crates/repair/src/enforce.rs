@@ -146,6 +146,15 @@ impl Runner<'_> {
     }
 }
 
+/// The thread that each signal of the run wakes.
+pub(crate) fn woken(trace: &Trace) -> FxHashMap<EventId, ThreadId> {
+    let wakes = trace.events.iter().filter_map(|event| match event.op {
+        Op::Wake { by: Some(by), .. } => Some((by, event.thread)),
+        _ => None,
+    });
+    wakes.collect()
+}
+
 /// Runs the events until none can come; `choose` says which comes after the last one, else the order does, else the recorded one.
 fn run(
     trace: &Trace,
@@ -160,14 +169,7 @@ fn run(
         ranks[event.index()] = rank;
     }
     let mut runner = Runner { semantics, state, ranks };
-    let woken: FxHashMap<EventId, ThreadId> = trace
-        .events
-        .iter()
-        .filter_map(|event| match event.op {
-            Op::Wake { by: Some(by), .. } => Some((by, event.thread)),
-            _ => None,
-        })
-        .collect();
+    let woken = woken(trace);
     let mut order: Vec<EventId> = Vec::with_capacity(trace.events.len());
     while let Some(event) = choose(&runner, order.last().copied()).or_else(|| runner.ordered()) {
         let released = runner.released(trace, event, &woken);

@@ -4,12 +4,12 @@
 //! has others come into a section, the section may start later or they may, as long as all accesses that depend on each
 //! other keep their order: then every value stays what it was. If there is no such order, the lock forbids the run.
 
-use crate::enforce::Whole;
+use crate::enforce::{Whole, woken};
 use foretrace_trace::{
     Event, EventId, Model, Observed, Op, Semantics, SyncId, SyncKind, SyncObject, ThreadId, Trace, Triple, VarId,
     observe, validate,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Code that is to hold a lock.
 #[derive(Clone, Copy, Debug)]
@@ -321,14 +321,7 @@ fn order(trace: &Trace, lock: SyncId) -> Vec<EventId> {
     let nothing = Observed::default(); // values are the same as long as dependent accesses keep their order
     let Ok(semantics) = Semantics::new(trace, &nothing, Model::Cam) else { return Vec::new() };
     let sources = sources(trace, lock);
-    let woken: FxHashMap<EventId, ThreadId> = trace
-        .events
-        .iter()
-        .filter_map(|event| match event.op {
-            Op::Wake { by: Some(by), .. } => Some((by, event.thread)),
-            _ => None,
-        })
-        .collect();
+    let woken = woken(trace);
     let mut state = semantics.initial();
     let mut done = vec![false; trace.events.len()];
     let mut order = Vec::with_capacity(trace.events.len());
