@@ -86,6 +86,9 @@ pub(crate) struct Cone {
     pub(crate) attempts: FxHashMap<SyncId, Vec<Region>>,
     pub(crate) wakes: FxHashMap<SyncId, Vec<EventId>>,
     pub(crate) downs: FxHashMap<SyncId, Vec<EventId>>,
+    /// Steps of which it is said that they lie in a stretch of their thread, and the threads that hold stretches.
+    pub(crate) divided: FxHashSet<EventId>,
+    pub(crate) holders: Vec<ThreadId>,
     /// Writes and accesses that duties speak of.
     pub(crate) told: FxHashSet<EventId>,
     pub(crate) told_reads: FxHashSet<EventId>,

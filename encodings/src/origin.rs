@@ -95,6 +95,8 @@ pub enum Origin {
     },
     /// A violation path leads to an access of another thread only from somewhere.
     OnPath(EventId),
+    /// A step lies in a stretch of its thread, between two context switches.
+    Stretch(EventId),
 }
 
 impl Origin {
@@ -113,7 +115,7 @@ impl Origin {
             Origin::LastAttempt { .. } => Rule::Once,
             Origin::Signalled(_) | Origin::OwnSignal { .. } => Rule::ConditionVariables,
             Origin::Counted(_) | Origin::OwnToken { .. } => Rule::Semaphores,
-            Origin::OnPath(_) => Rule::Violation,
+            Origin::OnPath(_) | Origin::Stretch(_) => Rule::Violation,
         }
     }
 }

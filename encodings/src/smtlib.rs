@@ -23,6 +23,7 @@ pub fn name(atom: &Atom) -> String {
         Atom::Token(event) => format!("token{event}"),
         Atom::Open(step) => format!("open{step}"),
         Atom::Reached { question, at } => format!("path{question}_{at}"),
+        Atom::Holder { stretch, thread } => format!("hold{stretch}_{}", thread.0),
         Atom::Pins => "pins".to_string(),
     }
 }
@@ -83,6 +84,7 @@ fn meaning(atom: &Atom) -> &'static [&'static str] {
         Atom::Token(_) => &["token<i>: which signal or post the wake or down i uses up; no two use the same"],
         Atom::Open(_) => &["open<i>: the prefix ends inside of the step of several parts that begins with event i"],
         Atom::Reached { .. } => &["path<n>_<i>: a path of conflicts and program order leads from the block to event i"],
+        Atom::Holder { .. } => &["hold<n>_<t>: what comes between the marks n and n + 1 is of the t-th thread, from 0"],
         Atom::Pins => &["pins: values that went where they are not tracked are as observed"],
     }
 }
@@ -97,7 +99,7 @@ fn events_of(atom: &Atom) -> impl Iterator<Item = EventId> + use<> {
         | Atom::Open(event)
         | Atom::Value { at: event, .. }
         | Atom::Reached { at: event, .. } => (Some(event), None),
-        Atom::Pins => (None, None),
+        Atom::Holder { .. } | Atom::Pins => (None, None),
     };
     one.into_iter().chain(other)
 }

@@ -3,7 +3,7 @@
 //! Terms are plain data. They can be evaluated under an assignment ([`Terms::evaluate`]), printed as SMT-LIB 2
 //! ([`crate::smtlib`]) and lowered to a solver, which decides the order atom in whatever way it likes.
 
-use foretrace_trace::{EventId, Func, Leaf, Node, Sort, TermId, Terms, Value};
+use foretrace_trace::{EventId, Func, Leaf, Node, Sort, TermId, Terms, ThreadId, Value};
 use rustc_hash::FxHashSet;
 
 /// What a constraint speaks of, besides constants.
@@ -38,6 +38,13 @@ pub enum Atom {
         question: u32,
         /// The access, of another thread than the block.
         at: EventId,
+    },
+    /// A stretch of the schedule, between two marks, belongs to this thread.
+    Holder {
+        /// Its number, from 0 on.
+        stretch: u32,
+        /// The thread.
+        thread: ThreadId,
     },
     /// Values that left what is tracked are as observed.
     Pins,

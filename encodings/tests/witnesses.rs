@@ -75,7 +75,7 @@ impl<'a> Execution<'a> {
                 let last = self.facts.structure.step(self.facts.trace, *step).1;
                 (self.includes(*step) && (!self.includes(last) || cut_off(self.facts, last))).into()
             }
-            Atom::Reached { .. } | Atom::Pins => true.into(),
+            Atom::Reached { .. } | Atom::Holder { .. } | Atom::Pins => true.into(),
         }
     }
 }

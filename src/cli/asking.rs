@@ -28,6 +28,9 @@ pub struct QuestionArgs {
     independence: Independence,
 
     #[command(flatten)]
+    bound: SwitchBound,
+
+    #[command(flatten)]
     atomic: AtomicArgs,
 }
 
@@ -49,12 +52,22 @@ impl QuestionArgs {
         let mut options = Options::new(trace.data);
         let model = self.model.unwrap_or(options.question.model);
         options.question = Question { model, feasibility: self.feasibility, independence: self.independence };
+        options.context_switches = self.bound.context_switches;
         options.atomic = asked.atomic;
         options.failed = asked.failed;
         options.inside = Arc::new(asked.inside.clone());
         must_fit(options.question, trace)?;
         Ok(options)
     }
+}
+
+/// A bound on context switches.
+#[derive(clap::Args)]
+pub struct SwitchBound {
+    /// Look only for violations with at most K context switches between their first and last access. All count, also where a thread
+    /// cannot go on; a violation takes at least two. What is not found with K is not called impossible
+    #[arg(long, value_name = "K")]
+    pub context_switches: Option<u32>,
 }
 
 /// How long the solver may take.

@@ -1,7 +1,8 @@
 //! `foretrace compare`: the models side by side.
 
 use super::asking::{
-    CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, TimeLimits, ended_early, may_read_on, must_fit, stop_on_ctrl_c,
+    CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, SwitchBound, TimeLimits, ended_early, may_read_on, must_fit,
+    stop_on_ctrl_c,
 };
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of};
@@ -29,7 +30,7 @@ use std::sync::mpsc::SyncSender;
 /// allows. Then come the candidates on which a model and ctp disagree, with the reason why ctp refutes them: `explain` says more.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 every model decided every candidate, 2 error, 3 not everything decided.
+Exit codes: 0 every model decided every candidate, 2 error, 3 not everything decided, or only for so few context switches.
 
 Examples:
   foretrace compare trace.jsonl
@@ -78,6 +79,9 @@ pub struct Args {
     times: bool,
 
     #[command(flatten)]
+    bound: SwitchBound,
+
+    #[command(flatten)]
     limits: TimeLimits,
 
     /// How to report
@@ -118,7 +122,8 @@ fn blocks(args: &Args, asked: &atomic::Asked, stop: &AtomicBool) -> anyhow::Resu
         Some(named) => named.iter().copied().flatten().collect(),
         None => MODELS.into_iter().filter(|model| model.needs() <= trace.data).collect(),
     };
-    let mut comparison = BlockComparison::new(file, trace, asked.atomic, &blocks);
+    let comparison = BlockComparison::new(file, trace, asked.atomic, &blocks);
+    let mut comparison = comparison.within(args.bound.context_switches);
     let bounds = property::bounds(Some(args.limits.query_timeout), args.limits.time_limit, stop);
     for model in models {
         must_fit(Question { model, independence: args.independence, feasibility: args.feasibility }, trace)?;
@@ -127,7 +132,7 @@ fn blocks(args: &Args, asked: &atomic::Asked, stop: &AtomicBool) -> anyhow::Resu
             observed,
             blocks: &blocks,
             wanted: &|_| true,
-            choices: Choices::new(model),
+            choices: Choices { context_switches: args.bound.context_switches, ..Choices::new(model) },
             method: Method::Both,
             observed_only: false,
         };
@@ -297,6 +302,7 @@ fn options(args: &Args, trace: &Trace) -> anyhow::Result<Options> {
     options.question.independence = args.independence;
     must_fit(options.question, trace)?;
     options.candidates = args.candidates;
+    options.context_switches = args.bound.context_switches;
     options.per = Per::Event;
     options.jobs = args.jobs.map_or(options.jobs, usize::from);
     options.times = args.times;

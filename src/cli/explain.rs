@@ -29,6 +29,7 @@ decided.
 Examples:
   foretrace explain trace.jsonl 15 40 16
   foretrace explain trace.jsonl 15 40 16 --model mcm --atomic threads
+  foretrace explain trace.jsonl 15 40 16 --context-switches 2
   foretrace explain trace.jsonl 15 40 16 --format json")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -100,7 +101,8 @@ impl Hearer<Box<Decision>, anyhow::Result<Explanation>> for Reporter<'_> {
             (End::Done(explanation), _) => explanation?,
             (End::Overdue, None) => return Ok(ended_early("deciding the candidate")),
             (End::Overdue, Some(decision)) => {
-                Explanation { decision: *decision, arguments: Vec::new(), missing: Some(Limit::Budget) }
+                let missing = Some(Limit::Budget);
+                Explanation { decision: *decision, arguments: Vec::new(), missing, fewest_switches: None }
             }
         };
         let source = source_lines(self.subject.file);

@@ -45,7 +45,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 nothing that counts can happen on this path, 1 something can, 2 error, 3 nothing found but not everything
-decided.
+decided, or only for so few context switches.
 
 Examples:
   foretrace predict trace.jsonl
@@ -53,6 +53,7 @@ Examples:
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
   foretrace predict trace.jsonl --property triples
+  foretrace predict trace.jsonl --context-switches 2
   foretrace predict bank.foretrace --repair -- ./bank
   foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
@@ -248,12 +249,12 @@ fn beyond<'t>(
         observed,
         blocks,
         wanted: &|_| true,
-        choices: Choices::new(model),
+        choices: Choices { context_switches: options.context_switches, ..Choices::new(model) },
         method: Method::Both,
         observed_only: false,
     };
     let benign = property::fitting(trace, &args.benign);
-    let report = BlockReport::new(file, trace, options.atomic, blocks, model);
+    let report = BlockReport::new(file, trace, options.atomic, blocks, model).within(options.context_switches);
     let mut report = report.with_benign(move |var| property::is_among(&benign, var));
     let with_threads = options.all || options.atomic != Atomic::Auto;
     let bounds = property::bounds(None, args.limits.time_limit, stop);
@@ -269,12 +270,13 @@ fn beyond<'t>(
 
 /// Blocks and no triples.
 fn blocks_alone(args: &Args, asked: &Asked, stop: &AtomicBool) -> anyhow::Result<Outcome> {
-    let Question { model, feasibility, independence } = args.question.options(asked)?.question;
+    let options = args.question.options(asked)?;
+    let Question { model, feasibility, independence } = options.question;
     if feasibility != Feasibility::Prefix || independence != Independence::Conflict {
         bail!("--property serializability asks about prefixes and conflicts, found --feasibility or --independence");
     }
     let how = How {
-        choices: Choices::new(model),
+        choices: Choices { context_switches: options.context_switches, ..Choices::new(model) },
         method: Method::Both,
         observed_only: false,
         vars: None,
@@ -315,6 +317,11 @@ fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
         paper::supports(&asked.trace, options.question)?;
         if !matches!(args.order, Order::Auto | Order::Idl) {
             bail!("--order is for --strategy demand, found --strategy paper, which has difference logic");
+        }
+        if options.context_switches.is_some() {
+            bail!(
+                "--context-switches is for --strategy demand, found --strategy paper, whose formula has no such bound"
+            );
         }
         if args.dump_smt2.is_some() {
             bail!("--dump-smt2 writes the queries of --strategy demand, found --strategy paper");

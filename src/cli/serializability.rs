@@ -1,7 +1,7 @@
 //! `foretrace serializability`: whole blocks, over all their variables.
 
 use super::Outcome;
-use super::asking::{MODELS, ended_early, may_read_on, stop_on_ctrl_c};
+use super::asking::{MODELS, SwitchBound, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
@@ -25,7 +25,8 @@ use std::time::Duration;
 /// checked, or left undecided at the limit. A violation is reported for the innermost block that has it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 no block can be violated, 1 one can, 2 error, 3 none was found but not every block was decided.
+Exit codes: 0 no block can be violated, 1 one can, 2 error, 3 none was found but not every block was decided, or not beyond
+--context-switches.
 
 Examples:
   foretrace serializability trace.jsonl
@@ -47,9 +48,8 @@ pub struct Args {
     #[arg(long, value_name = "PATTERN")]
     vars: Option<String>,
 
-    /// Explore only schedules with at most this many context switches within a block's segment
-    #[arg(long, value_name = "K")]
-    context_switches: Option<u32>,
+    #[command(flatten)]
+    bound: SwitchBound,
 
     /// Only say which blocks the recorded order itself violates
     #[arg(long, conflicts_with_all = ["model", "context_switches"])]
@@ -148,6 +148,7 @@ pub fn judge_all(
     let (fitting, benign) = (property::fitting(trace, &patterns), property::fitting(trace, how.benign));
     let wanted = |var: VarId| patterns.is_empty() || property::is_among(&fitting, var);
     let report = BlockReport::new(file, trace, *atomic, &blocks, how.choices.model);
+    let report = report.within(how.choices.context_switches);
     let mut report = report.with_benign(|var| property::is_among(&benign, var));
     let asked_blocks = AskedBlocks {
         trace,
@@ -179,7 +180,7 @@ pub fn judge_all(
         report.write_witnesses(&folder)?;
     }
     write(how.format, &report, &totals)?;
-    Ok(match (totals.violated, totals.limit) {
+    Ok(match (totals.violated, totals.limit + totals.not_within) {
         (1.., _) => Outcome::Found,
         (0, 1..) => Outcome::Undecided,
         (0, 0) => Outcome::Fine,
@@ -192,15 +193,12 @@ fn choices(args: &Args, trace: &Trace) -> anyhow::Result<Choices> {
     if trace.data < model.needs() {
         bail!("--model {model} needs a trace with more data, found data: {}", trace.data.name());
     }
-    if args.decide == Method::Solve && args.context_switches.is_some() {
-        bail!("--context-switches bounds the exploration, found --decide solve");
-    }
     Ok(Choices {
         segment: !args.no_segment,
         static_check: !args.no_static_check,
         reduction: !args.no_reduction,
         hunt: !args.no_hunt,
-        context_switches: args.context_switches,
+        context_switches: args.bound.context_switches,
         ..Choices::new(model)
     })
 }

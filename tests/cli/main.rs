@@ -9,4 +9,5 @@ mod reasons;
 mod repair;
 mod serializability;
 mod support;
+mod switches;
 mod tutorial;

@@ -34,6 +34,8 @@ pub enum Said {
     Feasible,
     /// It cannot.
     Infeasible,
+    /// It cannot with as few context switches as were asked for.
+    NotWithin,
     /// Not decided.
     Unknown,
 }
@@ -43,6 +45,7 @@ impl Said {
         match verdict {
             Verdict::Feasible(_) => Said::Feasible,
             Verdict::Infeasible => Said::Infeasible,
+            Verdict::Unknown(Limit::ContextSwitches(_)) => Said::NotWithin,
             Verdict::Unknown(_) => Said::Unknown,
         }
     }
@@ -52,6 +55,7 @@ impl Said {
         match self {
             Said::Feasible => "feasible",
             Said::Infeasible => "infeasible",
+            Said::NotWithin => "not-within",
             Said::Unknown => "unknown",
         }
     }
@@ -88,7 +92,7 @@ impl Counts {
         match said {
             Said::Feasible => *feasible += count,
             Said::Infeasible => {}
-            Said::Unknown => *unknown += count,
+            Said::NotWithin | Said::Unknown => *unknown += count,
         }
     }
 

@@ -12,6 +12,7 @@ pub use statement::Statement;
 
 use crate::options::Options;
 use crate::predict::{Asked, Sink, decide};
+use crate::schedule::context_switches;
 use crate::verdict::{Decision, Limit, Verdict};
 use foretrace_encodings::{Encoder, Facts, Origin, Query, Rule, Rules};
 use foretrace_index::{MustHappenBefore, Structure};
@@ -31,6 +32,8 @@ pub struct Explanation {
     pub arguments: Vec<Argument>,
     /// The limit that kept an argument of an infeasible candidate from being found.
     pub missing: Option<Limit>,
+    /// Of a candidate that is not feasible with as few context switches as were asked for, but with more: the fewest that it takes.
+    pub fewest_switches: Option<u32>,
 }
 
 /// Why no schedule shows a candidate.
@@ -201,12 +204,28 @@ pub fn explain_and_tell(
     tell: &mut dyn FnMut(&Decision),
 ) -> anyhow::Result<Explanation> {
     let deadline = options.budget.map(|budget| Instant::now() + budget);
-    let mut one = One(None);
-    decide(trace, observed, transactions, options, Asked::These(&[triple]), stop, &mut one)?;
-    let undecided = || Decision::unknown(trace, triple, Limit::Budget);
-    let decision = one.0.unwrap_or_else(undecided);
+    let asked = |switches: Option<u32>| -> anyhow::Result<Decision> {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let options = Options { context_switches: switches, budget: left, ..options.clone() };
+        let mut one = One(None);
+        decide(trace, observed, transactions, &options, Asked::These(&[triple]), stop, &mut one)?;
+        Ok(one.0.unwrap_or_else(|| Decision::unknown(trace, triple, Limit::Budget)))
+    };
+    let mut decision = asked(options.context_switches)?;
+    let mut fewest_switches = None;
+    if let Verdict::Unknown(Limit::ContextSwitches(most)) = decision.verdict {
+        let unbounded = asked(None)?;
+        match &unbounded.verdict {
+            Verdict::Feasible(witness) => {
+                fewest_switches = fewest(triple, most, witness_switches(trace, triple, witness.schedule()), &asked)?;
+            }
+            // Whatever the number of context switches.
+            Verdict::Infeasible => decision = unbounded,
+            Verdict::Unknown(_) => {}
+        }
+    }
     tell(&decision);
-    let mut explanation = Explanation { decision, arguments: Vec::new(), missing: None };
+    let mut explanation = Explanation { decision, arguments: Vec::new(), missing: None, fewest_switches };
     if matches!(explanation.decision.verdict, Verdict::Infeasible) {
         let structure = Structure::new(trace);
         let clocks = granted(trace, &structure);
@@ -217,6 +236,35 @@ pub fn explain_and_tell(
         }
     }
     Ok(explanation)
+}
+
+/// How many context switches a schedule has between the candidate's first and second access.
+fn witness_switches(trace: &Trace, triple: Triple, schedule: &[EventId]) -> u32 {
+    let from = schedule.iter().position(|event| *event == triple.first).unwrap_or(0);
+    let to = schedule.iter().position(|event| *event == triple.second).unwrap_or(from);
+    context_switches(trace, &schedule[from..=to])
+}
+
+/// The fewest context switches with which a candidate is feasible, where that can be told: more than `too_few`, and no more than
+/// `enough`.
+fn fewest(
+    triple: Triple,
+    mut too_few: u32,
+    mut enough: u32,
+    asked: &dyn Fn(Option<u32>) -> anyhow::Result<Decision>,
+) -> anyhow::Result<Option<u32>> {
+    while too_few + 1 < enough {
+        let middle = too_few + (enough - too_few) / 2;
+        match asked(Some(middle))?.verdict {
+            Verdict::Feasible(_) => enough = middle,
+            Verdict::Unknown(Limit::ContextSwitches(_)) => too_few = middle,
+            Verdict::Unknown(_) => return Ok(None),
+            Verdict::Infeasible => {
+                anyhow::bail!("internal contradiction: {triple} is feasible with {enough} switches only")
+            }
+        }
+    }
+    Ok(Some(enough))
 }
 
 /// The decision of the only candidate.

@@ -6,13 +6,13 @@ mod off_path;
 
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
 
-use crate::linearize::linearize;
+use crate::linearize::{linearize, without_marks};
 use crate::options::{Options, Strategy};
 use crate::predict::Case;
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_checker::Witness;
-use foretrace_encodings::{Encoder, Facts, Rules, smtlib};
+use foretrace_encodings::{Encoder, smtlib};
 use foretrace_solve::{Answer, Limits, Session, decide_by_paper, interruptible};
 use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -188,7 +188,7 @@ impl<'a, 'b> Lane<'a, 'b> {
             return Kept::Unknown;
         }
         match self.in_session(1, |session| session.decide_orders(orders, limits)) {
-            Answer::Feasible(assignment) => Kept::Broken(assignment.order),
+            Answer::Feasible(assignment) => Kept::Broken(without_marks(self.case.facts, assignment.order)),
             Answer::Infeasible { .. } => Kept::All,
             Answer::Unknown(_) => Kept::Unknown,
         }
@@ -209,7 +209,7 @@ impl<'a, 'b> Lane<'a, 'b> {
             let (report, settled) = match batch.task {
                 Task::Decide { stop_at_feasible, effort } => {
                     let decision = self.decide_with(effort, *triple, spent)?;
-                    let is_unknown = matches!(decision.verdict, Verdict::Unknown(_));
+                    let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
                     if effort == Effort::Easy && is_unknown && self.case.limits().reached().is_none() {
                         continue;
                     }
@@ -246,6 +246,8 @@ impl<'a, 'b> Lane<'a, 'b> {
                     let witness = self.witness(triple, Some(pattern), &assignment.order)?;
                     return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
                 }
+                // With more context switches it may be.
+                Answer::Infeasible { .. } if self.case.options.context_switches.is_some() => return Ok((None, None)),
                 Answer::Infeasible { .. } => {}
                 Answer::Unknown(_) => {
                     self.hopeless.insert(var);
@@ -273,7 +275,8 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
-        let mut verdict = Verdict::Infeasible;
+        let bound = self.case.options.context_switches.map(Limit::ContextSwitches);
+        let mut verdict = bound.clone().map_or(Verdict::Infeasible, Verdict::Unknown);
         let mut rests_on = None;
         let patterns = self.patterns(triple);
         for pattern in patterns {
@@ -282,6 +285,7 @@ impl<'a, 'b> Lane<'a, 'b> {
                     let witness = self.witness(triple, pattern, &assignment.order)?;
                     return Ok(feasible(triple, witness, Decider::Smt));
                 }
+                Answer::Infeasible { .. } if bound.is_some() => {}
                 Answer::Infeasible { rests_on_pin: true } => rests_on = Some(RestsOn::Pin),
                 Answer::Infeasible { rests_on_pin: false } => {}
                 Answer::Unknown(limit) => verdict = Verdict::Unknown(limit),
@@ -344,8 +348,9 @@ impl<'a, 'b> Lane<'a, 'b> {
     fn session(&mut self) -> &mut Session<'b> {
         let (case, known) = (self.case, &self.known);
         self.session.get_or_insert_with(|| {
-            let Options { question, order, seed, .. } = *case.options;
-            let mut session = Session::new(case.facts, Rules::of(question), &case.constants, order, seed);
+            let Options { order, seed, .. } = *case.options;
+            let (facts, rules) = case.encoded();
+            let mut session = Session::new(facts, rules, &case.constants, order, seed);
             known.iter().for_each(|order| session.know_order(*order));
             session
         })
@@ -357,7 +362,8 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn schedule(&self, triple: Triple, order: &[EventId]) -> Vec<EventId> {
-        linearize(self.case.facts, order, triple.second, self.case.options.question.feasibility)
+        let order = without_marks(self.case.facts, order.to_vec());
+        linearize(self.case.facts, &order, triple.second, self.case.options.question.feasibility)
     }
 
     /// A solver's schedule, checked. One that does not pass is a bug, and ends the run.
@@ -404,8 +410,8 @@ pub(crate) fn without_witness(
 /// Writes one query, by itself, as SMT-LIB 2; returns where.
 fn dump(case: &Case<'_>, triple: Triple, pattern: Option<Pattern>, dir: &Path) -> anyhow::Result<std::path::PathBuf> {
     let constants: &FxHashMap<EventId, Value> = &case.constants;
-    let facts: Facts<'_> = case.facts;
-    let mut encoder = Encoder::new(facts, Rules::of(case.options.question), constants);
+    let (facts, rules) = case.encoded();
+    let mut encoder = Encoder::new(facts, rules, constants);
     let query = encoder.query(triple, pattern);
     let suffix = pattern.map_or(String::new(), |pattern| format!("-{pattern}"));
     let path = dir.join(format!("{}-{}-{}{suffix}.smt2", triple.first, triple.remote, triple.second));

@@ -3,6 +3,12 @@
 use foretrace_encodings::Facts;
 use foretrace_trace::{EventId, Feasibility};
 
+/// The order of the trace's own steps, without the marks that bound context switches.
+pub fn without_marks(facts: Facts<'_>, mut order: Vec<EventId>) -> Vec<EventId> {
+    order.retain(|step| step.index() < facts.trace.events.len());
+    order
+}
+
 /// The schedule in which whole steps happen in this order, and every other event right before the next one of its thread.
 pub fn in_order(facts: Facts<'_>, order: &[EventId]) -> Vec<EventId> {
     let mut schedule = Vec::new();

@@ -45,6 +45,8 @@ pub struct Options {
     pub atomic: Atomic,
     /// Which triples are candidates.
     pub candidates: CandidateSet,
+    /// Most context switches of a schedule between the violation's first and last access, where they are bounded.
+    pub context_switches: Option<u32>,
     /// When a class is done.
     pub per: Per,
     /// How candidates are decided.
@@ -90,6 +92,7 @@ impl Options {
             },
             atomic: Atomic::Auto,
             candidates: CandidateSet::Adjacent,
+            context_switches: None,
             per: Per::Location,
             strategy: Strategy::Demand,
             without: BTreeSet::new(),

@@ -17,7 +17,7 @@ use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use foretrace_checker::{CheckError, Checker, Witness};
-use foretrace_encodings::{Facts, Reads, Rules, constant_reads_while, paper};
+use foretrace_encodings::{Facts, Marked, Reads, Rules, constant_reads_while, paper};
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_solve::Limits;
 use foretrace_trace::{
@@ -40,6 +40,8 @@ pub(crate) struct Case<'a> {
     pub(crate) constants: FxHashMap<EventId, Value>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) stop: &'a AtomicBool,
+    /// The trace with marks, where context switches are bounded.
+    marked: Option<Marked>,
 }
 
 impl<'a> Case<'a> {
@@ -53,8 +55,16 @@ impl<'a> Case<'a> {
         deadline: Option<Instant>,
         stop: &'a AtomicBool,
     ) -> Result<Case<'a>, CheckError> {
-        let checker = Checker::new(facts.trace, facts.observed, transactions, options.question)?;
-        Ok(Case { facts, checker, options, constants, deadline, stop })
+        let switches = options.context_switches;
+        let checker = Checker::new(facts.trace, facts.observed, transactions, options.question)?.within(switches);
+        let marked = switches.map(|switches| Marked::new(facts, switches));
+        Ok(Case { facts, checker, options, constants, deadline, stop, marked })
+    }
+
+    /// What solvers are told: the facts, with marks where context switches are bounded, and the rules.
+    pub(crate) fn encoded(&self) -> (Facts<'_>, Rules) {
+        let facts = self.marked.as_ref().map_or(self.facts, Marked::facts);
+        (facts, Rules::of(self.options.question).within(self.options.context_switches))
     }
 
     /// The reads that return one value in every prefix, where the model looks at values.

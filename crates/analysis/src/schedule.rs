@@ -5,16 +5,12 @@
 //! which one writes. Events that the rest does not depend on are dropped, then each thread runs as long as it can. What comes
 //! out is only a proposal: the caller has it checked and keeps the original if it fails.
 
+pub use foretrace_checker::context_switches;
 use foretrace_checker::{CheckError, Checker, Interruption, Witness};
 use foretrace_encodings::Facts;
 use foretrace_trace::{EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-
-/// How often a schedule goes from one thread to another.
-pub fn context_switches(trace: &Trace, schedule: &[EventId]) -> usize {
-    schedule.windows(2).filter(|pair| trace.event(pair[0]).thread != trace.event(pair[1]).thread).count()
-}
 
 /// The witness with fewer events and context switches, as far as the checker accepts that.
 pub fn simplify(facts: Facts<'_>, transactions: &[Transaction], question: Question, witness: Witness) -> Witness {

@@ -6,8 +6,8 @@
 //!
 //! What the recorded order itself violates is known before: that takes one pass ([`foretrace_serializability::observed`]).
 
-use crate::linearize::in_order;
-use foretrace_encodings::{Facts, Paths, Reads, Rules, constant_reads_while};
+use crate::linearize::{in_order, without_marks};
+use foretrace_encodings::{Facts, Marked, Paths, Reads, Rules, constant_reads_while};
 use foretrace_index::MustHappenBefore;
 use foretrace_serializability::{Choices, Decision, Explored, Judge, Judgement, PathKind, Question, observed};
 use foretrace_solve::{Answer, Limits, Order, Session};
@@ -56,6 +56,8 @@ pub struct BlockJudge<'a> {
     observed: &'a Observed,
     judge: Judge<'a>,
     clocks: MustHappenBefore,
+    /// Made when the solver is first asked, where context switches are bounded.
+    marked: OnceCell<Marked>,
     /// Found when the solver is first asked.
     constants: OnceCell<FxHashMap<EventId, Value>>,
     rules: Rules,
@@ -68,10 +70,11 @@ impl<'a> BlockJudge<'a> {
     pub fn new(trace: &'a Trace, observed: &'a Observed, judge: Judge<'a>, method: Method) -> BlockJudge<'a> {
         let choices = judge.choices().clone();
         let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
-        let rules = Rules::of(Asked { model: choices.model, feasibility, independence });
+        let switches = choices.context_switches;
+        let rules = Rules::of(Asked { model: choices.model, feasibility, independence }).within(switches);
         let clocks = MustHappenBefore::new(trace, judge.structure());
-        let constants = OnceCell::new();
-        BlockJudge { trace, observed, judge, clocks, constants, rules, choices, method }
+        let (constants, marked) = (OnceCell::new(), OnceCell::new());
+        BlockJudge { trace, observed, judge, clocks, marked, constants, rules, choices, method }
     }
 
     /// What judges without a solver.
@@ -81,9 +84,17 @@ impl<'a> BlockJudge<'a> {
 
     /// A solver for blocks, which keeps what it learns from one to the next.
     pub fn solver(&self) -> BlockSolver<'_> {
-        let BlockJudge { trace, observed, clocks, .. } = self;
+        let BlockJudge { trace, observed, clocks, marked, .. } = self;
         let facts = Facts { trace, structure: self.judge.structure(), observed, clocks };
-        BlockSolver { facts, rules: &self.rules, constants: &self.constants, session: None, begun_with: 0 }
+        BlockSolver {
+            facts,
+            marked,
+            rules: &self.rules,
+            constants: &self.constants,
+            order: Order::Auto,
+            session: None,
+            begun_with: 0,
+        }
     }
 
     /// Decides a block.
@@ -96,10 +107,8 @@ impl<'a> BlockJudge<'a> {
             self.judge.judge_as(block, &choices, &may_go_on)
         };
         let most = bounds.work.map(|(steps, _)| steps);
-        let is_bounded = self.choices.context_switches.is_some();
         let mut judgement = match self.method {
             Method::Explore => return explore(most, true),
-            Method::Both if is_bounded => return explore(most, true),
             Method::Solve => explore(Some(0), false),
             Method::Both => explore(Some(most.map_or(STEPS_BEFORE_SOLVER, |most| most.min(STEPS_BEFORE_SOLVER))), true),
         };
@@ -138,25 +147,35 @@ impl<'a> Bounds<'a> {
 /// A solver for blocks of one trace.
 pub struct BlockSolver<'a> {
     facts: Facts<'a>,
+    marked: &'a OnceCell<Marked>,
     rules: &'a Rules,
     constants: &'a OnceCell<FxHashMap<EventId, Value>>,
+    order: Order,
     session: Option<Session<'a>>,
     begun_with: usize,
 }
 
 impl BlockSolver<'_> {
+    /// The same with this back-end for orders.
+    pub fn by(self, order: Order) -> Self {
+        BlockSolver { order, ..self }
+    }
+
     /// What the solver says of a block; `None` where it says nothing within its limits, or the question would be too large.
     fn decide(&mut self, judge: &Judge<'_>, block: usize, limits: Limits<'_>) -> Option<Decision> {
-        for question in judge.questions(block)? {
+        let questions = judge.questions(block)?;
+        let asked = !questions.is_empty();
+        for question in questions {
             match self.ask(question, limits) {
                 Answer::Feasible(assignment) => {
-                    return Some(judge.in_schedule(block, in_order(self.facts, &assignment.order)));
+                    let order = without_marks(self.facts, assignment.order);
+                    return Some(judge.in_schedule(block, in_order(self.facts, &order)));
                 }
                 Answer::Infeasible { .. } => {}
                 Answer::Unknown(_) => return None,
             }
         }
-        Some(Decision::Holds)
+        Some(self.rules.switches.filter(|_| asked).map_or(Decision::Holds, Decision::NotWithin))
     }
 
     fn ask(&mut self, question: Question, limits: Limits<'_>) -> Answer {
@@ -166,7 +185,11 @@ impl BlockSolver<'_> {
             true => constant_reads_while(facts, &mut || limits.reached().is_none()),
             false => FxHashMap::default(),
         });
-        let session = self.session.get_or_insert_with(|| Session::new(facts, rules.clone(), constants, Order::Auto, 0));
+        let order = self.order;
+        let session = self.session.get_or_insert_with(|| {
+            let mark = |switches| self.marked.get_or_init(|| Marked::new(facts, switches)).facts();
+            Session::new(rules.switches.map_or(facts, mark), rules.clone(), constants, order, 0)
+        });
         let answer = session.decide_paths(&Paths { starts, through, ends }, last, limits);
         let (size, usable) = (session.encoder().cone_size(), session.is_usable());
         if self.begun_with == 0 {
@@ -251,7 +274,7 @@ pub struct Beyond {
     pub blocks: u64,
     /// Blocks that were judged.
     pub judged: u64,
-    /// Of those, blocks that were not decided.
+    /// Of those, blocks that were not decided, or only for as few context switches as were asked for.
     pub undecided: u64,
 }
 
@@ -284,7 +307,10 @@ pub fn beyond_triples(
             return *tried < MOST_OF_PLACE && counts.get().0 < MOST_BLOCKS && !bounds.are_reached();
         };
         let (judged, undecided) = counts.get();
-        counts.set((judged + 1, undecided + u64::from(matches!(judgement.decision, Decision::Limit))));
+        counts.set((
+            judged + 1,
+            undecided + u64::from(matches!(judgement.decision, Decision::Limit | Decision::NotWithin(_))),
+        ));
         *tried += if is_beyond(judgement) { MOST_OF_PLACE } else { 1 };
         true
     };

@@ -137,6 +137,20 @@ pub enum CheckError {
     /// A prefix that ends with the interruption holds the end of the pair.
     #[error("the schedule holds event {0}, expected one in which it is still to come")]
     TooFar(EventId),
+    /// More context switches than were asked for.
+    #[error(
+        "the schedule has {found} context switches between event {first} and event {last}, expected at most {most}"
+    )]
+    ContextSwitches {
+        /// The violation's first access.
+        first: EventId,
+        /// Its last one.
+        last: EventId,
+        /// How many there are between them.
+        found: u32,
+        /// How many there may be.
+        most: u32,
+    },
     /// Not all events are there.
     #[error("the schedule has {found} of {expected} events")]
     Incomplete {
@@ -156,6 +170,7 @@ pub struct Checker<'t> {
     transactions: &'t [Transaction],
     unseen: UnseenOrders,
     question: Question,
+    most_switches: Option<u32>,
 }
 
 impl<'t> Checker<'t> {
@@ -170,7 +185,12 @@ impl<'t> Checker<'t> {
             return Err(CheckError::NoValues(question.model));
         }
         let semantics = Semantics::new(trace, observed, question.model)?;
-        Ok(Checker { semantics, transactions, unseen: UnseenOrders::of(trace), question })
+        Ok(Checker { semantics, transactions, unseen: UnseenOrders::of(trace), question, most_switches: None })
+    }
+
+    /// The same that refuses violations with more context switches than this between their first and their last access.
+    pub fn within(self, most_switches: Option<u32>) -> Checker<'t> {
+        Checker { most_switches, ..self }
     }
 
     /// Whether the schedule shows that the candidate is feasible.
@@ -226,6 +246,12 @@ impl<'t> Checker<'t> {
         if !(first < remote && remote < second) {
             return Err(CheckError::Order(triple));
         }
+        if let Some(most) = self.most_switches {
+            let found = context_switches(self.semantics.trace(), &schedule[first..=second]);
+            if found > most {
+                return Err(CheckError::ContextSwitches { first: triple.first, last: triple.second, found, most });
+            }
+        }
         let (found, expected) = (schedule.len(), self.semantics.trace().events.len());
         match self.question.feasibility {
             Feasibility::Prefix if second + 1 < found => {
@@ -235,6 +261,11 @@ impl<'t> Checker<'t> {
             _ => Ok(()),
         }
     }
+}
+
+/// How often a schedule goes from one thread to another; also where the first one could not go on.
+pub fn context_switches(trace: &Trace, schedule: &[EventId]) -> u32 {
+    schedule.windows(2).filter(|pair| trace.event(pair[0]).thread != trace.event(pair[1]).thread).count() as u32
 }
 
 /// Whether the schedule shows that the candidate is feasible; [`Checker`] where there are many.

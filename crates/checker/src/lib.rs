@@ -32,7 +32,7 @@ mod dependence;
 pub mod oracle;
 mod unseen;
 
-pub use checker::{CheckError, Checker, Interruption, Run, Step, Witness, check, run_schedule};
+pub use checker::{CheckError, Checker, Interruption, Run, Step, Witness, check, context_switches, run_schedule};
 pub use unseen::Unseen;
 
 #[cfg(test)]

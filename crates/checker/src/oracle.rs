@@ -12,7 +12,7 @@ use foretrace_trace::{
 };
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// All prefixes of a trace in one model, those with equal states as one.
 pub struct Oracle<'t> {
@@ -157,6 +157,38 @@ impl<'t> Oracle<'t> {
             };
             self.search(violation, goal).map(|schedule| (pattern, schedule))
         })
+    }
+
+    /// The fewest context switches between first and second of all schedules that show a candidate, if any does.
+    pub fn fewest_switches(&self, triple: Triple, feasibility: Feasibility, independence: Independence) -> Option<u32> {
+        let goal = if feasibility == Feasibility::Complete { Goal::End } else { Goal::Second };
+        let fewest = |pattern| self.fewest(Violation { triple, pattern, independence }, goal);
+        triple.patterns(self.trace).filter_map(fewest).min()
+    }
+
+    /// The same of one pattern: a search that looks at states reached with fewer switches first.
+    fn fewest(&self, violation: Violation, goal: Goal) -> Option<u32> {
+        let mut seen = FxHashSet::default();
+        let mut open = VecDeque::from([(0, 0, Progress::Start, None)]);
+        while let Some((switches, node, progress, last)) = open.pop_front() {
+            if !seen.insert((node, progress, last)) {
+                continue;
+            }
+            if progress == Progress::Violated {
+                return Some(switches);
+            }
+            for edge in &self.nodes[node].edges {
+                if goal == Goal::End && !self.nodes[edge.target].completes {
+                    continue;
+                }
+                let Some(next) = violation.after(progress, edge) else { continue };
+                let thread = self.trace.event(edge.event).thread;
+                let counts = progress != Progress::Start && last != Some(thread);
+                let reached = (switches + u32::from(counts), edge.target, next, Some(thread));
+                if counts { open.push_back(reached) } else { open.push_front(reached) }
+            }
+        }
+        None
     }
 
     /// The shortest part of a violation that needs no more of the recorded path: a prefix that holds first and then remote, which

@@ -13,6 +13,11 @@ use std::ops::ControlFlow;
 pub trait Fingerprint: System {
     /// A number that differs where states differ in what can follow; 128 bits, so that no two will be taken for one.
     fn fingerprint(&self) -> u128;
+
+    /// Whether context switches count from here on.
+    fn counts(&self) -> bool {
+        true
+    }
 }
 
 /// Takes each end: the state, and the threads and choices that led there.
@@ -27,7 +32,7 @@ struct Open<S> {
     by: Option<u32>,
 }
 
-/// Explores every interleaving from `start` with at most `switches` changes from one thread to another. `at_end` sees each end
+/// Explores every interleaving from `start` with at most `switches` changes from one thread to another where they count. `at_end` sees each end
 /// with the threads and choices that led there.
 pub fn bounded<S: Fingerprint>(
     start: &S,
@@ -60,8 +65,11 @@ pub fn bounded<S: Fingerprint>(
         able.sort_by_key(|(thread, _)| Some(*thread) == state.last);
         let before = open.len();
         for (thread, choices) in able {
-            let switch = u32::from(state.last.is_some_and(|last| last != thread));
-            let Some(left) = state.left.checked_sub(switch) else { continue };
+            let switch = u32::from(state.system.counts() && state.last.is_some_and(|last| last != thread));
+            let Some(left) = state.left.checked_sub(switch) else {
+                tally.cut += 1;
+                continue;
+            };
             for choice in 0..choices {
                 let mut system = state.system.clone();
                 system.step(thread, choice);

@@ -15,8 +15,10 @@ use std::ops::ControlFlow;
 /// What an exploration has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Interleavings that came to their end.
+    /// Interleavings that came to their end, or as far as they may go.
     pub executions: u64,
+    /// Steps that were not taken, since they are a context switch too many.
+    pub cut: u64,
     /// Those given up half-way, since an equivalent one had been explored.
     pub redundant: u64,
     /// Steps taken, those that are taken again after going back among them.

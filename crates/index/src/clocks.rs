@@ -49,6 +49,19 @@ impl MustHappenBefore {
         MustHappenBefore::from_edges(trace, structure, &incoming)
     }
 
+    /// The same orders of a trace with one more thread, whose events come after all others there and have no order with them.
+    pub fn beside(&self, events: usize) -> MustHappenBefore {
+        let mut beside = self.clone();
+        let thread = beside.lengths.len() as u32;
+        beside.rows = beside.rows.into_iter().map(|row| row.iter().copied().chain([0]).collect()).collect();
+        beside.row_of.extend(std::iter::repeat_n(0, events));
+        beside.changes.push(Vec::new());
+        beside.lengths.push(events as u32);
+        beside.thread_of.extend(std::iter::repeat_n(thread, events));
+        beside.position.extend(0..events as u32);
+        beside
+    }
+
     /// Whether `a` comes before `b` in every prefix that holds `b`.
     pub fn before(&self, a: EventId, b: EventId) -> bool {
         let (thread, position) = (self.thread_of[a.index()], self.position[a.index()]);

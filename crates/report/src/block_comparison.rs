@@ -16,11 +16,12 @@ const MOST_DIFFERENCES: usize = 40;
 
 /// What a model says of a block by itself, leaving out violations of the blocks inside of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 enum Said {
     Violated,
     Holds,
     Proved,
+    NotWithin,
     Limit,
 }
 
@@ -31,6 +32,7 @@ pub struct BlockComparison<'t> {
     atomic: Atomic,
     blocks: &'t Blocks,
     said: Vec<(Model, Vec<Said>)>,
+    context_switches: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -39,6 +41,8 @@ struct OfModel {
     violated: usize,
     holds: usize,
     proved: usize,
+    #[serde(skip_serializing_if = "is_none")]
+    not_within: usize,
     limit: usize,
 }
 
@@ -59,6 +63,8 @@ pub struct BlockComparisonJson<'t> {
     foretrace: u32,
     trace: &'t str,
     property: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_switches: Option<u32>,
     atomic: Atomic,
     events: usize,
     models: Vec<OfModel>,
@@ -68,7 +74,12 @@ pub struct BlockComparisonJson<'t> {
 impl<'t> BlockComparison<'t> {
     /// A comparison without any model yet.
     pub fn new(file: &'t str, trace: &'t Trace, atomic: Atomic, blocks: &'t Blocks) -> BlockComparison<'t> {
-        BlockComparison { file, trace, atomic, blocks, said: Vec::new() }
+        BlockComparison { file, trace, atomic, blocks, said: Vec::new(), context_switches: None }
+    }
+
+    /// The same, where only violations with few context switches are looked for.
+    pub fn within(self, context_switches: Option<u32>) -> BlockComparison<'t> {
+        BlockComparison { context_switches, ..self }
     }
 
     /// What follows is said by this model.
@@ -82,6 +93,7 @@ impl<'t> BlockComparison<'t> {
             Decision::Violated(_) => Said::Violated,
             Decision::Holds => Said::Holds,
             Decision::Proved => Said::Proved,
+            Decision::NotWithin(_) => Said::NotWithin,
             Decision::Limit | Decision::Refused(_) => Said::Limit,
         };
         if let Some((_, all)) = self.said.last_mut() {
@@ -91,7 +103,7 @@ impl<'t> BlockComparison<'t> {
 
     /// Whether every model has decided every block.
     pub fn is_complete(&self) -> bool {
-        self.said.iter().all(|(_, all)| !all.contains(&Said::Limit))
+        self.said.iter().all(|(_, all)| !all.iter().any(|said| matches!(said, Said::Limit | Said::NotWithin)))
     }
 
     fn counts(&self) -> Vec<OfModel> {
@@ -101,6 +113,7 @@ impl<'t> BlockComparison<'t> {
             violated: count(all, Said::Violated),
             holds: count(all, Said::Holds),
             proved: count(all, Said::Proved),
+            not_within: count(all, Said::NotWithin),
             limit: count(all, Said::Limit),
         };
         self.said.iter().map(of).collect()
@@ -124,6 +137,7 @@ impl<'t> BlockComparison<'t> {
             foretrace: VERSION,
             trace: self.file,
             property: "serializability",
+            context_switches: self.context_switches,
             atomic: self.atomic,
             events: self.trace.events.len(),
             models: self.counts(),
@@ -140,17 +154,22 @@ impl<'t> BlockComparison<'t> {
         let blocks = self.blocks.all().len();
         writeln!(
             out,
-            "{}: {} events, {blocks} blocks by --atomic {}",
+            "{}: {} events, {blocks} blocks by --atomic {}{}",
             self.file,
             self.trace.events.len(),
-            self.atomic
+            self.atomic,
+            super::within_words(self.context_switches)
         )?;
         if let Some(folder) = names.folder() {
             writeln!(out, "paths are below {folder}")?;
         }
         writeln!(out, "\n{:<8}{:>10}{:>10}{:>10}{:>11}", "model", "violated", "holds", "proved", "undecided")?;
-        for OfModel { model, violated, holds, proved, limit } in self.counts() {
+        let counts = self.counts();
+        for OfModel { model, violated, holds, proved, limit, .. } in &counts {
             writeln!(out, "{:<8}{violated:>10}{holds:>10}{proved:>10}{limit:>11}", model.to_string())?;
+        }
+        for OfModel { model, not_within, .. } in counts.iter().filter(|of| of.not_within > 0) {
+            writeln!(out, "{model}: {not_within} more not violated within so few context switches")?;
         }
         self.write_differences(&names, out)
     }
@@ -181,8 +200,9 @@ impl<'t> BlockComparison<'t> {
             let violated = of(&|said| said == Said::Violated);
             let safe = of(&|said| matches!(said, Said::Holds | Said::Proved));
             let open = of(&|said| said == Said::Limit);
+            let beyond = of(&|said| said == Said::NotWithin);
             let mut line = format!("   {}: violated in {violated}", in_words(self.trace, *name));
-            let parts = [("not in", safe), ("undecided in", open)];
+            let parts = [("not in", safe), ("not within so few context switches in", beyond), ("undecided in", open)];
             for (words, models) in parts.iter().filter(|(_, models)| !models.is_empty()) {
                 line.push_str(&format!("; {words} {models}"));
             }
@@ -195,4 +215,9 @@ impl<'t> BlockComparison<'t> {
             more => writeln!(out, "   and {more} more places (--format json lists every block)"),
         }
     }
+}
+
+/// Whether a count that few reports have is left out.
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }

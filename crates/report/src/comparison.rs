@@ -7,7 +7,7 @@ pub use json::ComparisonJson;
 use super::names::{Names, wrapped};
 use super::sentence::Speaker;
 use super::style::HEAD;
-use super::{Subject, candidate_set_name};
+use super::{Subject, candidate_set_name, within_words};
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::compare::{Comparison, Contest, Counts, Disagreement, Said};
 use foretrace_analysis::explain::Argument;
@@ -89,10 +89,11 @@ impl<'t> ComparisonText<'t> {
         writeln!(out, "{}", self.voice.subject.transactions_line())?;
         writeln!(
             out,
-            "{} feasibility, {} independence; candidates {}",
+            "{} feasibility, {} independence; candidates {}{}",
             question.feasibility,
             question.independence,
-            candidate_set_name(options.candidates)
+            candidate_set_name(options.candidates),
+            within_words(options.context_switches)
         )?;
         writeln!(out)?;
         self.write_table(comparison, out)?;
@@ -158,6 +159,12 @@ impl<'t> ComparisonText<'t> {
             };
             let unknown = of(Said::Unknown);
             let unknown = if unknown.is_empty() { unknown } else { format!(", undecided under {unknown}") };
+            let beyond = of(Said::NotWithin);
+            let beyond =
+                if beyond.is_empty() { beyond } else { format!(", not within so few context switches under {beyond}") };
+            let infeasible = of(Said::Infeasible);
+            let infeasible =
+                if infeasible.is_empty() { infeasible } else { format!(", infeasible under {infeasible}") };
             let said_by = |model: Model| contest.models.iter().position(|other| *other == model).map(|at| said[at]);
             let refuted = said[contest.reference_column()] == Said::Infeasible;
             let off_path = match said_by(Model::Cam) == Some(Said::Feasible) && refuted {
@@ -166,10 +173,9 @@ impl<'t> ComparisonText<'t> {
             };
             writeln!(
                 out,
-                "\n{HEAD}{} feasible under {}, infeasible under {}{unknown}{off_path}{HEAD:#}",
+                "\n{HEAD}{} feasible under {}{infeasible}{beyond}{unknown}{off_path}{HEAD:#}",
                 group.members,
-                of(Said::Feasible),
-                of(Said::Infeasible)
+                of(Said::Feasible)
             )?;
             for ((_, reason, off_path), (triple, alike)) in &group.lines {
                 self.voice.write_disagreement(*triple, *alike, out)?;

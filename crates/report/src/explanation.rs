@@ -7,7 +7,7 @@ use super::style::{HEAD, write_rows};
 use super::table;
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
-use foretrace_analysis::verdict::{Decider, OffPath, RestsOn, Verdict};
+use foretrace_analysis::verdict::{Decider, Limit, OffPath, RestsOn, Verdict};
 use foretrace_checker::Witness;
 use foretrace_index::Structure;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Triple, Value};
@@ -57,6 +57,7 @@ impl<'t> ExplanationReport<'t> {
             (Verdict::Infeasible, None) => "cannot happen",
             (Verdict::Infeasible, Some(OffPath::Unasked(None))) => "cannot happen on the path of this run",
             (Verdict::Infeasible, Some(_)) => "is off the path of this run",
+            (Verdict::Unknown(Limit::ContextSwitches(_)), _) => "cannot happen with so few context switches",
             (Verdict::Unknown(_), _) => "is undecided",
         };
         writeln!(
@@ -73,7 +74,18 @@ impl<'t> ExplanationReport<'t> {
                 }
                 self.write_arguments(out)
             }
+            Verdict::Unknown(Limit::ContextSwitches(most)) => self.write_bound(*most, out),
             Verdict::Unknown(limit) => writeln!(out, "\nNot decided: {limit}."),
+        }
+    }
+
+    /// That a candidate takes more context switches than were asked for.
+    fn write_bound(&self, most: u32, out: &mut dyn Write) -> io::Result<()> {
+        let Triple { first, second, .. } = self.explanation.decision.triple;
+        writeln!(out, "\nNo schedule shows it with at most {most} context switches between {first} and {second}.")?;
+        match self.explanation.fewest_switches {
+            Some(fewest) => writeln!(out, "It can happen with {fewest}, and not with fewer."),
+            None => writeln!(out, "Whether it can happen with more was not decided."),
         }
     }
 
@@ -191,6 +203,8 @@ impl<'t> ExplanationReport<'t> {
             model: question.model,
             feasibility: question.feasibility,
             independence: question.independence,
+            context_switches: self.subject.options.context_switches,
+            fewest_switches: self.explanation.fewest_switches,
             atomic: self.subject.options.atomic,
             triple: decision.triple,
             pattern: decision.pattern,
@@ -248,6 +262,10 @@ struct ExplanationJson<'a> {
     model: Model,
     feasibility: Feasibility,
     independence: Independence,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_switches: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fewest_switches: Option<u32>,
     atomic: Atomic,
     #[serde(flatten)]
     triple: Triple,

@@ -40,6 +40,8 @@ struct Head<'t> {
     model: Model,
     feasibility: Feasibility,
     independence: Independence,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_switches: Option<u32>,
     transactions: Transactions,
     candidate_set: &'static str,
     per: &'static str,
@@ -121,6 +123,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
             model: options.question.model,
             feasibility: options.question.feasibility,
             independence: options.question.independence,
+            context_switches: options.context_switches,
             transactions: Transactions { atomic: options.atomic, count: transactions.len() },
             candidate_set: candidate_set_name(options.candidates),
             per: per_name(options.per),

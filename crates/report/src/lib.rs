@@ -63,6 +63,15 @@ pub struct Subject<'t> {
     pub options: &'t Options,
 }
 
+/// The words of a bound on context switches, to follow what was asked.
+pub fn within_words(context_switches: Option<u32>) -> String {
+    match context_switches {
+        None => String::new(),
+        Some(1) => "; at most 1 context switch".to_string(),
+        Some(most) => format!("; at most {most} context switches"),
+    }
+}
+
 /// The name that the command line and reports have for a set of candidates.
 pub fn candidate_set_name(set: CandidateSet) -> &'static str {
     match set {

@@ -27,6 +27,7 @@ pub struct BlockReport<'t> {
     atomic: Atomic,
     blocks: &'t Blocks,
     model: Model,
+    context_switches: Option<u32>,
     judged: Vec<Judged>,
     names: Names<'t>,
     is_benign: Box<dyn Fn(VarId) -> bool + 't>,
@@ -65,6 +66,9 @@ pub struct BlockTotals {
     pub violated: u64,
     /// Of those, violated by the recorded order itself.
     pub observed: u64,
+    /// Not violated with as few context switches as were asked for, and not known to hold with more.
+    #[serde(skip_serializing_if = "is_none")]
+    pub not_within: u64,
     /// Not decided.
     pub limit: u64,
     /// Mean number of events of a segment.
@@ -110,6 +114,8 @@ struct ViolationJson<'t> {
     shape: &'static str,
     weight: &'static str,
     variables: Vec<&'t str>,
+    /// Between the path's first and last access.
+    context_switches: u32,
     path: Vec<PathStepJson<'t>>,
     schedule: &'t [EventId],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,6 +141,8 @@ pub struct BlocksJson<'t> {
     foretrace: u32,
     trace: &'t str,
     model: Model,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_switches: Option<u32>,
     atomic: Atomic,
     events: usize,
     blocks: Vec<BlockJson<'t>>,
@@ -190,7 +198,12 @@ impl<'t> BlockReport<'t> {
     /// A report of nothing yet.
     pub fn new(file: &'t str, trace: &'t Trace, atomic: Atomic, blocks: &'t Blocks, model: Model) -> BlockReport<'t> {
         let (names, is_benign) = (Names::new(trace), Box::new(|_| false));
-        BlockReport { file, trace, atomic, blocks, model, judged: Vec::new(), names, is_benign }
+        BlockReport { file, trace, atomic, blocks, model, context_switches: None, judged: Vec::new(), names, is_benign }
+    }
+
+    /// The same, where only violations with few context switches were looked for.
+    pub fn within(self, context_switches: Option<u32>) -> BlockReport<'t> {
+        BlockReport { context_switches, ..self }
     }
 
     /// The same, where conflicts on some variables are harmless.
@@ -221,6 +234,7 @@ impl<'t> BlockReport<'t> {
                 }
                 Decision::Proved => totals.proved += 1,
                 Decision::Holds => totals.holds += 1,
+                Decision::NotWithin(_) => totals.not_within += 1,
                 _ => totals.limit += 1,
             }
             totals.segment_events += judgement.segment.range.events();
@@ -400,6 +414,7 @@ impl<'t> BlockReport<'t> {
             foretrace: VERSION,
             trace: self.file,
             model: self.model,
+            context_switches: self.context_switches,
             atomic: self.atomic,
             events: self.trace.events.len(),
             blocks: self.judged.iter().map(|judged| self.block_json(judged)).collect(),
@@ -417,6 +432,7 @@ impl<'t> BlockReport<'t> {
             shape: shape(violation.path.kind()),
             weight,
             variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
+            context_switches: violation.path.context_switches(self.trace, &violation.schedule),
             path: self.path_json(violation),
             schedule: &violation.schedule,
             rests_on: rests_on(&violation.run),
@@ -428,16 +444,21 @@ impl<'t> BlockReport<'t> {
     /// # Errors
     /// Where it cannot be written.
     pub fn write_text(&self, totals: &BlockTotals, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}: {} events, model {}", self.file, self.trace.events.len(), self.model)?;
+        let within = super::within_words(self.context_switches);
+        writeln!(out, "{}: {} events, model {}{within}", self.file, self.trace.events.len(), self.model)?;
         if let Some(folder) = self.names.folder() {
             writeln!(out, "paths are below {folder}")?;
         }
         self.write_groups("", out)?;
-        let BlockTotals { blocks, proved, holds, violated, observed, limit, .. } = totals;
+        let BlockTotals { blocks, proved, holds, violated, observed, not_within, limit, .. } = totals;
+        let beyond = match not_within {
+            0 => String::new(),
+            count => format!("{count} not violated within so few context switches, "),
+        };
         writeln!(out)?;
         let line = format!(
             "{blocks} blocks by --atomic {}: {violated} violated ({observed} by the recorded order itself), {proved} proved \
-             statically, {holds} hold in every schedule, {limit} undecided at the limit",
+             statically, {holds} hold in every schedule, {beyond}{limit} undecided at the limit",
             self.atomic
         );
         writeln!(out, "{}", wrapped(&line, "   "))?;
@@ -528,11 +549,17 @@ impl<'t> BlockReport<'t> {
     }
 }
 
+/// Whether a count that few reports have is left out.
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 fn verdict(judged: &Judged) -> &'static str {
     match judged.judgement.decision {
         _ if is_violated(judged) => "violated",
         Decision::Proved => "proved",
         Decision::Holds => "holds",
+        Decision::NotWithin(_) => "not-within",
         _ => "limit",
     }
 }

@@ -130,12 +130,13 @@ impl<'t> TextReport<'t> {
         writeln!(out, "{}", self.subject.transactions_line())?;
         writeln!(
             out,
-            "model {}, {} feasibility, {} independence; candidates {}, per {}",
+            "model {}, {} feasibility, {} independence; candidates {}, per {}{}",
             question.model,
             question.feasibility,
             question.independence,
             super::candidate_set_name(options.candidates),
-            super::per_name(options.per)
+            super::per_name(options.per),
+            super::within_words(options.context_switches)
         )
     }
 

@@ -35,7 +35,8 @@ pub struct Choices {
     pub reduction: bool,
     /// Try likely schedules before anything is explored.
     pub hunt: bool,
-    /// Most context switches of an interleaving within what is explored.
+    /// Most context switches between the first and the last access of a path, where they are bounded. All count, also those to
+    /// another thread when one cannot go on.
     pub context_switches: Option<u32>,
     /// Time limit of one block.
     pub block_limit: Option<Duration>,
@@ -66,6 +67,8 @@ pub enum Decision {
     Proved,
     /// No interleaving violates it: all were explored.
     Holds,
+    /// None with at most so many context switches does; one with more may.
+    NotWithin(u32),
     /// This interleaving does.
     Violated(Box<Violation>),
     /// The limit was reached.
@@ -243,12 +246,19 @@ impl<'t> Judge<'t> {
             false => None,
         };
         let range = range.unwrap_or_else(|| Range::whole(&self.structure));
+        let is_bounded = choices.context_switches.is_some();
         let mut likely = None;
-        if choices.hunt && choices.context_switches.is_none() {
-            likely = self.likely(block, &judgement.segment, &range, go_on);
+        if choices.hunt {
+            let found = self.likely(block, &judgement.segment, &range, go_on);
+            likely = found.map(|found| match is_bounded {
+                true => self.in_schedule(block, found.schedule),
+                false => self.checked(block, found),
+            });
         }
+        // What is likely may take more context switches than there may be.
+        let likely = likely.filter(|decision| !is_bounded || matches!(decision, Decision::Violated(_)));
         judgement.decision = match likely {
-            Some(found) => self.checked(block, found),
+            Some(decision) => decision,
             None if !go_on() => Decision::Limit,
             None => {
                 let mut start = self.starts().of(&range);
@@ -298,6 +308,7 @@ impl<'t> Judge<'t> {
         judgement: &mut Judgement,
         go_on: &dyn Fn() -> bool,
     ) -> Decision {
+        let is_bounded = choices.context_switches.is_some();
         // What comes first as recorded may not be able to without what was left out; then less comes first.
         loop {
             let before = self.starts().before(&range);
@@ -305,16 +316,18 @@ impl<'t> Judge<'t> {
             match Stepper::new(&context, &before, false) {
                 Err(event) => self.starts().without(&mut range, event),
                 Ok(start) => {
+                    let start = if is_bounded { start.with_choice_of_start() } else { start };
                     judgement.start = Some(range);
                     let (found, tally, ended) = self.run(&start, choices, go_on);
                     judgement.explored =
                         Explored { interleavings: tally.executions, redundant: tally.redundant, steps: tally.steps };
                     return match (found, ended) {
-                        (Some(steps), _) => match again(&context, &before, &steps) {
+                        (Some(steps), _) => match again(&context, &before, &steps, is_bounded) {
                             Some(found) => self.checked(block, found),
                             None => Decision::Refused("does not happen again".to_string()),
                         },
                         (None, Ended::Limit) => Decision::Limit,
+                        (None, _) if tally.cut > 0 => Decision::NotWithin(choices.context_switches.unwrap_or(0)),
                         (None, _) => Decision::Holds,
                     };
                 }
@@ -361,9 +374,14 @@ impl<'t> Judge<'t> {
         let shows = |schedule: &[EventId]| -> Result<Violation, String> {
             let run = run_schedule(self.trace, self.observed, self.choices.model, schedule)
                 .map_err(|error| error.to_string())?;
-            let path = ViolationPath::shortest(self.trace, &self.accesses, whole, begin, schedule, found.end);
+            let most = self.choices.context_switches;
+            let path = ViolationPath::shortest(self.trace, &self.accesses, whole, begin, schedule, found.end, most);
             let path = path.filter(|path| path.is_shown_by(self.trace, whole, schedule));
             let path = path.ok_or("the schedule holds no violation path")?;
+            let switches = path.context_switches(self.trace, schedule);
+            if most.is_some_and(|most| switches > most) {
+                return Err(format!("the violation path has {switches} context switches"));
+            }
             Ok(Violation { path, schedule: schedule.to_vec(), run })
         };
         if let Err(reason) = shows(&found.schedule) {
@@ -394,16 +412,35 @@ impl<'t> Judge<'t> {
 
     /// The violation of a block that a schedule shows.
     pub fn in_schedule(&self, block: usize, schedule: Vec<EventId>) -> Decision {
+        if self.choices.context_switches.is_some() {
+            return self.within(block, schedule);
+        }
         let vars = schedule.iter().filter_map(|event| self.trace.event(*event).op.var()).map(|var| var.0);
         let watched = Watched::new(self.blocks()[block], self.part(block), vars);
         let mut monitor = Monitor::new(&watched, self.trace.threads.len());
         for (at, event) in schedule.iter().enumerate() {
-            monitor.see(self.trace, &self.accesses, &watched, *event);
+            monitor.see(self.trace, &self.accesses, &watched, *event, true);
             if let Some(end) = monitor.found() {
                 return self.checked(block, Found { schedule: schedule[..=at].to_vec(), end });
             }
         }
         Decision::Refused("the schedule holds no violation path".to_string())
+    }
+
+    /// The first violation of a block that a schedule shows with few context switches.
+    fn within(&self, block: usize, schedule: Vec<EventId>) -> Decision {
+        let (whole, part) = (&self.blocks()[block], self.part(block));
+        let most = self.choices.context_switches;
+        for (at, end) in schedule.iter().enumerate() {
+            if !self.accesses.count(*end) || !whole.holds(self.trace.event(*end).thread, *end, *end) {
+                continue;
+            }
+            let (begin, up_to) = (part.get(end).copied(), &schedule[..=at]);
+            if ViolationPath::shortest(self.trace, &self.accesses, whole, begin, up_to, *end, most).is_some() {
+                return self.checked(block, Found { schedule: up_to.to_vec(), end: *end });
+            }
+        }
+        Decision::Refused("the schedule holds no violation path with so few context switches".to_string())
     }
 
     /// The violation of a block that the recorded order shows, with its path back to the block at `end`.
@@ -448,8 +485,10 @@ struct Found {
 
 impl Found {
     fn in_state(state: &Stepper<'_>) -> Option<Found> {
-        let end = state.end()?;
-        let mut schedule = state.schedule().to_vec();
+        Found::up_to(state.schedule().to_vec(), state.end()?)
+    }
+
+    fn up_to(mut schedule: Vec<EventId>, end: EventId) -> Option<Found> {
         let to = schedule.iter().position(|event| *event == end)?;
         schedule.truncate(to + 1);
         Some(Found { schedule, end })
@@ -457,12 +496,17 @@ impl Found {
 }
 
 /// What the steps of an exploration lead to.
-fn again(context: &Context<'_>, before: &[EventId], steps: &[(usize, usize)]) -> Option<Found> {
+fn again(context: &Context<'_>, before: &[EventId], steps: &[(usize, usize)], is_bounded: bool) -> Option<Found> {
     let mut state = Stepper::new(context, before, true).ok()?;
+    if is_bounded {
+        state = state.with_choice_of_start();
+    }
     for (thread, choice) in steps {
         state.step(*thread, *choice);
     }
-    Found::in_state(&state)
+    let end = state.end()?;
+    let schedule = if is_bounded { state.schedule_of_visible() } else { state.schedule().to_vec() };
+    Found::up_to(schedule, end)
 }
 
 /// Per block, the blocks right inside of it.

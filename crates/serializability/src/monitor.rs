@@ -62,8 +62,8 @@ impl Monitor {
         self.found
     }
 
-    /// Adds an event to the interleaving.
-    pub fn see(&mut self, trace: &Trace, accesses: &Accesses, watched: &Watched, id: EventId) {
+    /// Adds an event to the interleaving. A path may start there only if `may_start`.
+    pub fn see(&mut self, trace: &Trace, accesses: &Accesses, watched: &Watched, id: EventId, may_start: bool) {
         if !accesses.count(id) {
             return;
         }
@@ -92,6 +92,9 @@ impl Monitor {
         let is_own = |from: u32| watched.part.get(&id).is_none_or(|begin| from < begin.0);
         if self.found.is_none() && from != NONE && is_own(from) {
             self.found = Some(id);
+        }
+        if !may_start {
+            return;
         }
         if reads {
             var.own_read = var.own_read.min(id.0);

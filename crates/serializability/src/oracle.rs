@@ -1,6 +1,6 @@
 //! Decides blocks of small traces by walking all prefixes, by the definition of section II.D alone: what everything else is compared with.
 
-use foretrace_trace::{Block, Blocks, EventId, Model, Observed, Semantics, State, Trace, Unsupported};
+use foretrace_trace::{Block, Blocks, EventId, Model, Observed, Semantics, State, ThreadId, Trace, Unsupported};
 use rustc_hash::FxHashSet;
 
 /// What exhaustive search finds of a block.
@@ -10,6 +10,8 @@ pub struct Truth {
     pub violated: bool,
     /// Events of other threads on such paths, a bit each.
     pub on_paths: u64,
+    /// The fewest context switches between the first and the last access of such a path, where they are counted.
+    pub fewest_switches: Option<u32>,
 }
 
 /// A prefix: its state, and for each event the accesses that lead to it.
@@ -18,6 +20,10 @@ struct Prefix {
     state: State,
     reached: Vec<u64>,
     done: u64,
+    /// Where switches are counted: the thread of the last event, how many there were, and how many before each access.
+    last: Option<ThreadId>,
+    switches: u32,
+    before: Vec<u32>,
 }
 
 struct Oracle<'t> {
@@ -25,6 +31,7 @@ struct Oracle<'t> {
     semantics: Semantics<'t>,
     blocks: &'t Blocks,
     truths: Vec<Truth>,
+    counts_switches: bool,
 }
 
 fn is_access(trace: &Trace, event: EventId) -> bool {
@@ -34,7 +41,9 @@ fn is_access(trace: &Trace, event: EventId) -> bool {
 impl Oracle<'_> {
     fn search(&mut self) {
         let nothing = vec![0; self.trace.events.len()];
-        let start = Prefix { state: self.semantics.initial(), reached: nothing, done: 0 };
+        let before = vec![0; self.trace.events.len()];
+        let start =
+            Prefix { state: self.semantics.initial(), reached: nothing, done: 0, last: None, switches: 0, before };
         let mut seen = FxHashSet::default();
         let mut open = vec![start];
         while let Some(prefix) = open.pop() {
@@ -60,6 +69,11 @@ impl Oracle<'_> {
     }
 
     fn add(&mut self, prefix: &mut Prefix, event: EventId) {
+        if self.counts_switches {
+            let thread = self.trace.event(event).thread;
+            prefix.switches += u32::from(prefix.last.replace(thread).is_some_and(|last| last != thread));
+            prefix.before[event.index()] = prefix.switches;
+        }
         if !is_access(self.trace, event) {
             return;
         }
@@ -98,13 +112,15 @@ impl Oracle<'_> {
         let up_to = |event: EventId| prefix.reached[event.index()] | 1 << event.0;
         for back in events(reached).filter(outside).filter(|back| conflict(*back, end)) {
             for via in events(up_to(back)).filter(outside) {
-                let own = events(up_to(via)).filter(outside).any(|out| {
+                for out in events(up_to(via)).filter(outside) {
                     let leaves = |start: &EventId| holds(self.trace, &whole, *start) && conflict(*start, out);
-                    events(prefix.reached[out.index()]).filter(leaves).any(|start| !inside(start, end))
-                });
-                if own {
-                    self.truths[block].violated = true;
-                    self.truths[block].on_paths |= 1 << via.0;
+                    for start in events(prefix.reached[out.index()]).filter(leaves).filter(|one| !inside(*one, end)) {
+                        let switches = prefix.before[end.index()] - prefix.before[start.index()];
+                        let truth = &mut self.truths[block];
+                        truth.violated = true;
+                        truth.on_paths |= 1 << via.0;
+                        truth.fewest_switches = Some(truth.fewest_switches.map_or(switches, |few| few.min(switches)));
+                    }
                 }
             }
         }
@@ -120,9 +136,31 @@ fn holds(trace: &Trace, block: &Block, event: EventId) -> bool {
 /// # Errors
 /// Where the trace knows too little for the model.
 pub fn truths(trace: &Trace, observed: &Observed, blocks: &Blocks, model: Model) -> Result<Vec<Truth>, Unsupported> {
+    truths_of((trace, observed), blocks, model, false)
+}
+
+/// The same with the fewest context switches that a path needs, which takes a search of more prefixes.
+///
+/// # Errors
+/// As [`truths`].
+pub fn truths_with_switches(
+    trace: &Trace,
+    observed: &Observed,
+    blocks: &Blocks,
+    model: Model,
+) -> Result<Vec<Truth>, Unsupported> {
+    truths_of((trace, observed), blocks, model, true)
+}
+
+fn truths_of(
+    (trace, observed): (&Trace, &Observed),
+    blocks: &Blocks,
+    model: Model,
+    counts_switches: bool,
+) -> Result<Vec<Truth>, Unsupported> {
     let semantics = Semantics::new(trace, observed, model)?;
     let truths = vec![Truth::default(); blocks.all().len()];
-    let mut oracle = Oracle { trace, semantics, blocks, truths };
+    let mut oracle = Oracle { trace, semantics, blocks, truths, counts_switches };
     oracle.search();
     Ok(oracle.truths)
 }

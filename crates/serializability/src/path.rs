@@ -1,6 +1,7 @@
 //! Violation paths (section II.D): from a block's access by conflicts and program order through other threads back to a later one.
 
 use crate::accesses::Accesses;
+use foretrace_checker::context_switches;
 use foretrace_trace::{Block, EventId, Trace, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -23,6 +24,12 @@ pub struct ViolationPath {
     pub links: Vec<Link>,
 }
 
+/// Where the longest end of a schedule with at most so many context switches begins.
+fn start_of_few(trace: &Trace, schedule: &[EventId], most: u32) -> usize {
+    let switches = |at: &usize| trace.event(schedule[*at - 1]).thread != trace.event(schedule[*at]).thread;
+    (1..schedule.len()).rev().filter(switches).nth(most as usize).unwrap_or(0)
+}
+
 /// What kind of path it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum PathKind {
@@ -36,7 +43,8 @@ pub enum PathKind {
 
 impl ViolationPath {
     /// The shortest path of the block in a schedule that comes back at `end`; `begin` is where the block inside begins that
-    /// holds `end`: the path must start before that, else it is that block's.
+    /// holds `end`: the path must start before that, else it is that block's. With a bound, only paths with at most so many context
+    /// switches between their first and their last access.
     pub fn shortest(
         trace: &Trace,
         accesses: &Accesses,
@@ -44,7 +52,10 @@ impl ViolationPath {
         begin: Option<EventId>,
         schedule: &[EventId],
         end: EventId,
+        most_switches: Option<u32>,
     ) -> Option<ViolationPath> {
+        let to = schedule.iter().position(|event| *event == end)?;
+        let schedule = &schedule[most_switches.map_or(0, |most| start_of_few(trace, &schedule[..=to], most))..];
         let to = schedule.iter().position(|event| *event == end)?;
         let starts = |event: EventId| is_own(trace, block, event) && begin.is_none_or(|begin| event < begin);
         let from = schedule.iter().position(|event| accesses.count(*event) && starts(*event))?;
@@ -81,6 +92,15 @@ impl ViolationPath {
     pub fn through(trace: &Trace, events: Vec<EventId>) -> Option<ViolationPath> {
         let links = events.windows(2).map(|pair| link(trace, pair[0], pair[1])).collect::<Option<_>>()?;
         Some(ViolationPath { events, links })
+    }
+
+    /// How many context switches a schedule has between the path's first and last access.
+    pub fn context_switches(&self, trace: &Trace, schedule: &[EventId]) -> u32 {
+        let place = |event: Option<&EventId>| event.and_then(|event| schedule.iter().position(|other| other == event));
+        match (place(self.events.first()), place(self.events.last())) {
+            (Some(from), Some(to)) if from <= to => context_switches(trace, &schedule[from..=to]),
+            _ => u32::MAX,
+        }
     }
 
     /// What kind of path it is.

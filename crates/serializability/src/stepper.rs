@@ -102,6 +102,17 @@ fn is_shared_within(users: &Users, object: u32, range: &Range) -> bool {
     threads > 1 && changes
 }
 
+/// From where on paths may start, and context switches count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum From {
+    /// From anywhere.
+    Anywhere,
+    /// From an access that a step is still to choose.
+    Open,
+    /// From this access on.
+    Access(EventId),
+}
+
 /// A state of the exploration.
 #[derive(Clone)]
 pub struct Stepper<'c> {
@@ -110,6 +121,8 @@ pub struct Stepper<'c> {
     monitor: Monitor,
     /// A step of several events did not get to its end: nothing can follow.
     is_stuck: bool,
+    /// From which of the block's accesses on paths may start.
+    from: From,
     /// What led here, where that is wanted.
     schedule: Option<Vec<EventId>>,
 }
@@ -120,7 +133,8 @@ impl<'c> Stepper<'c> {
     pub fn new(context: &'c Context<'c>, before: &[EventId], records: bool) -> Result<Stepper<'c>, EventId> {
         let monitor = Monitor::new(&context.watched, context.trace.threads.len());
         let schedule = records.then(Vec::new);
-        let mut stepper = Stepper { context, state: context.semantics.initial(), monitor, is_stuck: false, schedule };
+        let (state, from) = (context.semantics.initial(), From::Anywhere);
+        let mut stepper = Stepper { context, state, monitor, is_stuck: false, from, schedule };
         for event in before {
             let waiting = context.semantics.releasable(&stepper.state, *event);
             // As in the run: the one whose wake names this signal, else the one that waits longest.
@@ -131,11 +145,47 @@ impl<'c> Stepper<'c> {
         Ok(stepper)
     }
 
+    /// The same state where a step chooses the access of the block from which on paths may start and context switches count.
+    pub fn with_choice_of_start(mut self) -> Stepper<'c> {
+        self.from = From::Open;
+        self
+    }
+
+    /// Whether a path may start at the thread's next step, where that is to be chosen.
+    fn may_choose(&self, thread: usize, event: EventId) -> bool {
+        let Context { trace, structure, accesses, watched: Watched { block, .. }, .. } = self.context;
+        let (first, last) = structure.step(trace, event);
+        let is_own = |event: u32| block.first.0 <= event && event <= block.last.0 && accesses.count(EventId(event));
+        let own = &structure.threads[thread];
+        let step = &own[structure.position(first)..=structure.position(last)];
+        self.from == From::Open && thread == block.thread.index() && step.iter().any(|event| is_own(event.0))
+    }
+
     fn is_woken_by(&self, thread: ThreadId, signal: EventId) -> bool {
         let next = self.context.semantics.next(&self.state, thread);
         next.is_some_and(
             |wake| matches!(self.context.trace.event(wake).op, Op::Wake { by: Some(by), .. } if by == signal),
         )
+    }
+
+    /// What led here, in an order in which events that no other thread can tell come right before their thread's next one: they
+    /// make no context switch by themselves.
+    pub fn schedule_of_visible(&self) -> Vec<EventId> {
+        let Context { structure, range, trace, .. } = self.context;
+        let mut waiting: FxHashMap<usize, Vec<EventId>> = FxHashMap::default();
+        let mut schedule = Vec::new();
+        for event in self.schedule() {
+            let (thread, position) = (trace.event(*event).thread.index(), structure.position(*event) as u32);
+            let is_hidden = range.holds(thread, position)
+                && trace.event(*event).part.is_none()
+                && self.context.action(thread, position).is_none();
+            let of_thread = waiting.entry(thread).or_default();
+            of_thread.push(*event);
+            if !is_hidden {
+                schedule.append(of_thread);
+            }
+        }
+        schedule
     }
 
     /// What led here.
@@ -157,7 +207,12 @@ impl<'c> Stepper<'c> {
 
     fn event(&mut self, event: EventId, released: Option<ThreadId>) -> Result<(), Blocked> {
         self.context.semantics.step(&mut self.state, event, released)?;
-        self.monitor.see(self.context.trace, self.context.accesses, &self.context.watched, event);
+        let may_start = match self.from {
+            From::Anywhere => true,
+            From::Open => false,
+            From::Access(from) => from <= event,
+        };
+        self.monitor.see(self.context.trace, self.context.accesses, &self.context.watched, event, may_start);
         if let Some(schedule) = &mut self.schedule {
             schedule.push(event);
         }
@@ -206,6 +261,9 @@ impl System for Stepper<'_> {
         }
         let mut action = action.clone();
         action.choices = self.context.semantics.releasable(&self.state, event).len().max(1);
+        if self.may_choose(thread, event) {
+            action.choices = 2;
+        }
         if self.context.trace.event(event).part.is_some() {
             let mut trial = self.clone();
             action.ends_all = trial.event(event, None).is_err() || !trial.rest_of_step(thread, event);
@@ -216,6 +274,9 @@ impl System for Stepper<'_> {
     fn step(&mut self, thread: usize, choice: usize) {
         let Some(event) = self.next_event(thread) else { return };
         let waiting = self.context.semantics.releasable(&self.state, event);
+        if choice == 1 && self.may_choose(thread, event) {
+            self.from = From::Access(event);
+        }
         if self.event(event, waiting.get(choice).copied()).is_err() {
             return;
         }
@@ -242,8 +303,13 @@ impl Fingerprint for Stepper<'_> {
             self.state.hash(&mut hasher);
             self.monitor.hash(&mut hasher);
             self.is_stuck.hash(&mut hasher);
+            self.from.hash(&mut hasher);
             u128::from(hasher.finish())
         };
         half(0x9E37_79B9_7F4A_7C15) << 64 | half(0xD1B5_4A32_D192_ED03)
+    }
+
+    fn counts(&self) -> bool {
+        self.from != From::Open
     }
 }

@@ -42,6 +42,14 @@ impl Observed {
         Some(self.accesses[event.index()].source).filter(|write| *write != NOTHING).map(EventId)
     }
 
+    /// The same of a trace with so many more events at its end, none of them an access.
+    pub fn followed_by(&self, events: usize) -> Observed {
+        let mut longer = self.clone();
+        let nothing = Access { read: NOTHING, written: NOTHING, source: NOTHING };
+        longer.accesses.extend(std::iter::repeat_n(nothing, events));
+        longer
+    }
+
     fn id(&mut self, value: Option<&Value>) -> u32 {
         match value {
             None => NOTHING,

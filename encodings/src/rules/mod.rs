@@ -9,6 +9,7 @@ mod path;
 mod program_order;
 mod reads_from;
 mod semaphores;
+mod switches;
 mod violation;
 
 pub(crate) use implied::KnownValues;
@@ -78,6 +79,9 @@ pub struct Rules {
     pub reads: Reads,
     /// Whether every event takes part, not only a prefix.
     pub complete: bool,
+    /// Most context switches between a violation's first and last access, where they are bounded; the facts then have the marks
+    /// for it ([`crate::Marked`]).
+    pub switches: Option<u32>,
     /// Families that are left out: for tests that show that each is needed.
     pub without: Vec<Rule>,
 }
@@ -91,6 +95,11 @@ impl Rules {
             Model::Mcm => Reads::Recorded,
             Model::Avp => Reads::SameWrite,
         };
-        Rules { reads, complete: question.feasibility == Feasibility::Complete, without: Vec::new() }
+        Rules { reads, complete: question.feasibility == Feasibility::Complete, switches: None, without: Vec::new() }
+    }
+
+    /// The same with at most so many context switches, where they are bounded.
+    pub fn within(self, switches: Option<u32>) -> Rules {
+        Rules { switches, ..self }
     }
 }

@@ -67,7 +67,8 @@ impl Encoder<'_> {
                 if self.conflict(*start, *at) {
                     let included = self.included(*start);
                     let order = self.before(*start, *at);
-                    reasons.push(self.build.and([included, order]));
+                    let counts = self.after_first_mark(*start);
+                    reasons.push(self.build.and([included, order, counts]));
                 }
             }
             reasons.extend(self.conflicts_before(question, &places, *at));

@@ -38,6 +38,7 @@ impl Encoder<'_> {
         self.settle(go_on)?;
         let mut goals = vec![self.included(triple.second)];
         goals.extend(self.interruption(triple));
+        goals.extend(self.span(triple.first, triple.second));
         if let Some(pattern) = guarded {
             goals.extend(self.dependence(triple, pattern));
         }
@@ -82,7 +83,8 @@ impl Encoder<'_> {
             let interruption = self.interruption(Triple { first, remote: *remote, second });
             ways.push(self.build.and(interruption));
         }
-        let goals = vec![self.included(second), self.build.or(ways)];
+        let mut goals = vec![self.included(second), self.build.or(ways)];
+        goals.extend(self.span(first, second));
         let triple = Triple { first, remote: *remotes.first()?, second };
         self.whole((triple, None), goals, Some(second), go_on)
     }
@@ -141,11 +143,11 @@ impl Encoder<'_> {
     /// How the execution ends. Saying so may bring in steps that must be spoken of, too: then it is said again.
     fn ends(&mut self, last: Option<EventId>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Vec<TermId>> {
         loop {
+            self.divide(go_on)?;
             let known = (self.cone.opens.len(), self.ordered().count());
             let mut goals = Vec::new();
             if self.rules.complete {
-                let end = self.facts.trace.events.len().checked_sub(1).map(EventId::from_index);
-                if let Some(end) = end.filter(|end| self.is_cut_off(*end)) {
+                if let Some(end) = self.last_event().filter(|end| self.is_cut_off(*end)) {
                     self.comes_last(end, &mut goals);
                 }
             } else {

@@ -168,7 +168,8 @@ impl<'r, 'a> Round<'r, 'a> {
             let mut options = self.options(model);
             options.without.extend(SCREENS); // they have left these
             let by_order = options.question.independence == Independence::Conflict;
-            said = if by_order && options.strategy == Strategy::Demand {
+            let is_bounded = options.context_switches.is_some();
+            said = if by_order && !is_bounded && options.strategy == Strategy::Demand {
                 self.together(&options, nth, triples)
             } else {
                 self.one_by_one(&options, triples)

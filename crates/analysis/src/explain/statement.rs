@@ -158,7 +158,7 @@ pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) 
             Origin::Counted(event) => Statement::Counted(event),
             Origin::OwnToken { one, other } => Statement::OwnToken { one, other },
             // What a path needs belongs to the question, as the order of a triple's accesses does.
-            Origin::OnPath(_) => continue,
+            Origin::OnPath(_) | Origin::Stretch(_) => continue,
         };
         let list = if statement.is_plain_order() { &mut orders } else { &mut others };
         list.push((statement, vec![*origin]));

@@ -143,6 +143,7 @@ impl<'a> Filters<'a> {
         let locksets = Locksets::new(trace, structure);
         let witness = EarlyWitness::within(trace, structure, observed, &locksets, question, go_on).ok();
         let checker = Checker::new(trace, observed, transactions, question).ok();
+        let checker = checker.map(|checker| checker.within(options.context_switches));
         Filters {
             facts,
             question,

@@ -33,6 +33,7 @@ impl ApartOptions {
         let asked = |question: Question| Options {
             question,
             strategy: Strategy::Demand,
+            context_switches: None,
             dump_smt2: None,
             without: if options.strategy == Strategy::Paper { BTreeSet::new() } else { options.without.clone() },
             ..options.clone()

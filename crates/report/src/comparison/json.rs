@@ -35,6 +35,7 @@ impl<'t, W: Write> ComparisonJson<'t, W> {
             feasibility: options.question.feasibility,
             independence: options.question.independence,
             atomic: options.atomic,
+            context_switches: options.context_switches,
             candidate_set: candidate_set_name(options.candidates),
             reference: contest.reference,
         };
@@ -123,6 +124,8 @@ struct Head<'a> {
     feasibility: Feasibility,
     independence: Independence,
     atomic: Atomic,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_switches: Option<u32>,
     candidate_set: &'static str,
     reference: Model,
 }

@@ -1,0 +1,50 @@
+//! Marks that divide schedules into stretches: a trace with one more thread, whose events do nothing and can happen at any time.
+//!
+//! A bound on context switches is said in order atoms alone: each stretch between two marks belongs to one thread, and marks are
+//! steps like others, so every solver that decides order decides this, too.
+
+use crate::encoder::Facts;
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{BlockKind, Event, EventId, Observed, Op, Thread, ThreadId, Trace};
+
+/// A trace with marks after its events, and the facts about it.
+#[derive(Debug)]
+pub struct Marked {
+    trace: Trace,
+    structure: Structure,
+    observed: Observed,
+    clocks: MustHappenBefore,
+}
+
+/// How many marks a bound on context switches needs: one before each stretch, and one after the last.
+pub(crate) fn count(switches: u32) -> usize {
+    switches as usize + 2
+}
+
+impl Marked {
+    /// The trace of these facts with the marks for at most so many context switches. Its own events keep their indices.
+    pub fn new(facts: Facts<'_>, switches: u32) -> Marked {
+        let mut trace = facts.trace.clone();
+        let thread = ThreadId::from_index(trace.threads.len());
+        let number = trace.threads.iter().map(|thread| thread.number).max().map_or(1, |number| number + 1);
+        trace.threads.push(Thread { number, name: None, path: None });
+        let mark =
+            Event { thread, op: Op::Begin { label: None, kind: BlockKind::Mark }, loc: None, at: None, part: None };
+        trace.events.extend(std::iter::repeat_n(mark, count(switches)));
+        let structure = Structure::new(&trace);
+        let observed = facts.observed.followed_by(count(switches));
+        let clocks = facts.clocks.beside(count(switches));
+        Marked { trace, structure, observed, clocks }
+    }
+
+    /// What is fixed about the trace with its marks.
+    pub fn facts(&self) -> Facts<'_> {
+        let Marked { trace, structure, observed, clocks } = self;
+        Facts { trace, structure, observed, clocks }
+    }
+}
+
+/// The mark of this number, from 0 on, in a trace with the marks for at most so many context switches.
+pub(crate) fn mark(trace: &Trace, switches: u32, nth: u32) -> EventId {
+    EventId::from_index(trace.events.len() - count(switches) + nth as usize)
+}
