@@ -278,7 +278,8 @@ impl<'t> Judge<'t> {
     fn context<'a>(&'a self, block: usize, range: Range) -> Context<'a> {
         let numbers = (&self.objects, &self.users);
         let watched = (self.blocks()[block], self.part(block));
-        Context::new(self.trace, &self.semantics, &self.structure, &self.accesses, numbers, watched, range)
+        let counts = self.choices.context_switches.is_some();
+        Context::new(self.trace, &self.semantics, &self.structure, &self.accesses, numbers, watched, (range, counts))
     }
 
     /// A schedule that shows a violation, of those that are likely to: from the least that must come first, and from the
@@ -485,10 +486,8 @@ struct Found {
 
 impl Found {
     fn in_state(state: &Stepper<'_>) -> Option<Found> {
-        Found::up_to(state.schedule().to_vec(), state.end()?)
-    }
-
-    fn up_to(mut schedule: Vec<EventId>, end: EventId) -> Option<Found> {
+        let end = state.end()?;
+        let mut schedule = state.schedule().to_vec();
         let to = schedule.iter().position(|event| *event == end)?;
         schedule.truncate(to + 1);
         Some(Found { schedule, end })
@@ -504,9 +503,7 @@ fn again(context: &Context<'_>, before: &[EventId], steps: &[(usize, usize)], is
     for (thread, choice) in steps {
         state.step(*thread, *choice);
     }
-    let end = state.end()?;
-    let schedule = if is_bounded { state.schedule_of_visible() } else { state.schedule().to_vec() };
-    Found::up_to(schedule, end)
+    Found::in_state(&state)
 }
 
 /// Per block, the blocks right inside of it.

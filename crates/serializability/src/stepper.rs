@@ -31,7 +31,8 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The exploration of a range for a block.
+    /// The exploration of a range for a block. Where context switches count, the first event of a thread in the range is a step of its own:
+    /// no other thread can tell it, but it may take a switch.
     pub fn new(
         trace: &'a Trace,
         semantics: &'a Semantics<'a>,
@@ -39,7 +40,7 @@ impl<'a> Context<'a> {
         accesses: &'a Accesses,
         (objects, users): (&Objects, &Users),
         (block, part): (Block, FxHashMap<EventId, EventId>),
-        range: Range,
+        (range, counts_switches): (Range, bool),
     ) -> Context<'a> {
         let mut shared: Vec<Option<bool>> = vec![None; objects.count()];
         let mut is_shared =
@@ -71,7 +72,8 @@ impl<'a> Context<'a> {
                 let is_visible = !action.uses.is_empty() || action.starts.is_some() || action.joins.is_some();
                 // Of a step of several events the first stands for all; it may fail half-way, so that it is always seen.
                 let has_parts = trace.event(events[position]).part.is_some();
-                actions.push((is_visible || has_parts).then_some(action));
+                let is_first = counts_switches && position == from;
+                actions.push((is_visible || has_parts || is_first).then_some(action));
                 actions.extend(std::iter::repeat_n(None, step.len() - 1));
                 position += step.len();
             }
@@ -166,26 +168,6 @@ impl<'c> Stepper<'c> {
         next.is_some_and(
             |wake| matches!(self.context.trace.event(wake).op, Op::Wake { by: Some(by), .. } if by == signal),
         )
-    }
-
-    /// What led here, in an order in which events that no other thread can tell come right before their thread's next one: they
-    /// make no context switch by themselves.
-    pub fn schedule_of_visible(&self) -> Vec<EventId> {
-        let Context { structure, range, trace, .. } = self.context;
-        let mut waiting: FxHashMap<usize, Vec<EventId>> = FxHashMap::default();
-        let mut schedule = Vec::new();
-        for event in self.schedule() {
-            let (thread, position) = (trace.event(*event).thread.index(), structure.position(*event) as u32);
-            let is_hidden = range.holds(thread, position)
-                && trace.event(*event).part.is_none()
-                && self.context.action(thread, position).is_none();
-            let of_thread = waiting.entry(thread).or_default();
-            of_thread.push(*event);
-            if !is_hidden {
-                schedule.append(of_thread);
-            }
-        }
-        schedule
     }
 
     /// What led here.
