@@ -1,11 +1,11 @@
 //! `foretrace explain`: why a candidate can or cannot happen.
 
-use super::Outcome;
 use super::asking::{QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::Asked;
 use super::choices::{FORMATS, Format, one_of};
 use super::files::source_lines;
 use super::oversee::{End, Hearer, oversee};
+use super::{Outcome, explain_block};
 use anyhow::Context;
 use foretrace::explain::{Explanation, explain_and_tell};
 use foretrace::options::Options;
@@ -16,7 +16,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 
-/// Say why a candidate of a trace can or cannot happen
+/// Say why a candidate of a trace can or cannot happen, or why a whole block can or cannot be violated
 ///
 /// If it cannot happen, a checked argument says which orders, locks, signals, values and branches rule it out: no schedule
 /// fulfils these rules, and none of the rules can be left out. If it can happen, there is a schedule, and the reason why the order
@@ -30,19 +30,29 @@ Examples:
   foretrace explain trace.jsonl 15 40 16
   foretrace explain trace.jsonl 15 40 16 --model mcm --atomic threads
   foretrace explain trace.jsonl 15 40 16 --context-switches 2
+  foretrace explain trace.jsonl --block deposit
+  foretrace explain trace.jsonl --block 10-14 --model mcm
   foretrace explain trace.jsonl 15 40 16 --format json")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
     trace: PathBuf,
 
     /// The transaction's earlier access: an event's index, as in the report of `predict`
-    first: u32,
+    #[arg(required_unless_present = "block")]
+    first: Option<u32>,
 
     /// The other thread's access
-    remote: u32,
+    #[arg(required_unless_present = "block")]
+    remote: Option<u32>,
 
     /// The transaction's later access
-    second: u32,
+    #[arg(required_unless_present = "block")]
+    second: Option<u32>,
+
+    /// Explain a whole block: its events as reports show them (`10-14`), the first of them or any inside, its label, or where it
+    /// begins (`bank.c:31`)
+    #[arg(long, value_name = "BLOCK", conflicts_with_all = ["first", "remote", "second"])]
+    block: Option<String>,
 
     #[command(flatten)]
     question: QuestionArgs,
@@ -67,9 +77,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         return Ok(ended_early("reading the trace"));
     };
     let options = options(args, &asked)?;
+    if let Some(block) = &args.block {
+        return explain_block::run(block, &asked, &options, args.format, &stop);
+    }
     let Asked { trace, observed, file, .. } = asked;
     let transactions = options.atomic.transactions(&trace);
-    let triple = Triple { first: EventId(args.first), remote: EventId(args.remote), second: EventId(args.second) };
+    let (Some(first), Some(remote), Some(second)) = (args.first, args.remote, args.second) else {
+        anyhow::bail!("found no candidate, expected three events or --block");
+    };
+    let triple = Triple { first: EventId(first), remote: EventId(remote), second: EventId(second) };
     triple.candidate(&trace, &transactions).with_context(|| {
         format!("{triple} is no candidate of {} (--atomic {})", args.trace.display(), options.atomic)
     })?;

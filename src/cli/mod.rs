@@ -13,6 +13,7 @@ mod convert;
 mod cutpoints;
 mod enforced;
 mod explain;
+mod explain_block;
 mod explore;
 mod files;
 mod info;

@@ -4,9 +4,11 @@
 //! is a constraint with a name. Rules are tried family by family, plain orders first: an argument that can do without
 //! values has none. For what can happen, the witness is the explanation.
 
+mod block;
 mod sequence;
 mod statement;
 
+pub use block::{BlockArgument, BlockExplanation, explain_block};
 pub use sequence::{Conclusion, Reason};
 pub use statement::Statement;
 
@@ -14,7 +16,7 @@ use crate::options::Options;
 use crate::predict::{Asked, Sink, decide};
 use crate::schedule::context_switches;
 use crate::verdict::{Decision, Limit, Verdict};
-use foretrace_encodings::{Encoder, Facts, Origin, Query, Rule, Rules};
+use foretrace_encodings::{Encoder, Facts, Origin, Paths, Query, Rule, Rules};
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_solve::{Limits, Refutation, interruptible, refute};
 use foretrace_trace::{EventId, Independence, Observed, Pattern, Trace, Transaction, Triple, Value};
@@ -125,10 +127,15 @@ impl<'a> Explainer<'a> {
 
     /// Looks for an argument against a candidate; with a pattern, under guarded independence for that pattern.
     pub fn argue(&self, triple: Triple, pattern: Option<Pattern>) -> Argued {
+        self.argue_against(Supposed::Triple(triple, pattern))
+    }
+
+    /// Looks for an argument against what is supposed.
+    fn argue_against(&self, supposed: Supposed<'_>) -> Argued {
         interruptible(self.stop, || {
             let mut undecided = None;
             for without in STAGES {
-                match self.argue_without(triple, pattern, without) {
+                match self.argue_without(supposed, without) {
                     Argued::Possible => {}
                     Argued::Undecided(limit) => undecided = Some(limit),
                     refuted => return refuted,
@@ -138,42 +145,70 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    fn argue_without(&self, triple: Triple, pattern: Option<Pattern>, without: &'static [Rule]) -> Argued {
+    fn argue_without(&self, supposed: Supposed<'_>, without: &'static [Rule]) -> Argued {
         let limits = Limits { timeout: self.options.timeout, deadline: self.deadline, work: None, stop: self.stop };
         if let Some(limit) = limits.reached() {
             return Argued::Undecided(limit);
         }
         let rules = Rules { without: without.to_vec(), ..Rules::of(self.options.question) };
         let mut encoder = Encoder::new(self.facts, rules, &self.constants);
-        let query = match encode(&mut encoder, triple, pattern, limits) {
+        let query = match supposed.encode(&mut encoder, limits) {
             Ok(query) => query,
             Err(limit) => return Argued::Undecided(limit),
         };
-        let cost = |core: &BTreeSet<Origin>| statement::statements(self.facts, triple, core).len();
+        let asked = supposed.accesses();
+        let cost = |core: &BTreeSet<Origin>| statement::statements(self.facts, &asked, core).len();
         match refute(&encoder, &query, &cost, self.options.seed, limits) {
             Refutation::Possible => Argued::Possible,
             Refutation::Unknown(limit) => Argued::Undecided(limit),
             Refutation::Core { origins, minimal } => {
-                let reasons = sequence::order(&encoder, &query, origins, self.options.seed, limits);
-                Argued::Refuted(Argument { pattern, without, reasons, minimal })
+                let reasons = sequence::order(&encoder, (&query, &asked), origins, self.options.seed, limits);
+                Argued::Refuted(Argument { pattern: supposed.pattern(), without, reasons, minimal })
             }
         }
     }
 }
 
-fn encode(
-    encoder: &mut Encoder<'_>,
-    triple: Triple,
-    pattern: Option<Pattern>,
-    limits: Limits<'_>,
-) -> Result<Query, Limit> {
-    let began = Instant::now();
-    let mut reached = None;
-    let query = encoder.query_while(triple, pattern, &mut |terms| {
-        reached = limits.of_encoding(began, terms);
-        reached.is_none()
-    });
-    query.ok_or_else(|| reached.unwrap_or(Limit::Size))
+/// What an argument leads to a contradiction.
+#[derive(Clone, Copy)]
+enum Supposed<'q> {
+    /// That some schedule shows a candidate; with a pattern, with values that make the order matter.
+    Triple(Triple, Option<Pattern>),
+    /// That some schedule holds one of these violation paths; and its end where that is part of a step of several events.
+    Paths(&'q Paths, Option<EventId>),
+}
+
+impl Supposed<'_> {
+    fn encode(self, encoder: &mut Encoder<'_>, limits: Limits<'_>) -> Result<Query, Limit> {
+        let began = Instant::now();
+        let mut reached = None;
+        let mut go_on = |terms| {
+            reached = limits.of_encoding(began, terms);
+            reached.is_none()
+        };
+        let query = match self {
+            Supposed::Triple(triple, pattern) => encoder.query_while(triple, pattern, &mut go_on),
+            Supposed::Paths(paths, last) => encoder.query_paths_while(paths, last, &mut go_on),
+        };
+        query.ok_or_else(|| reached.unwrap_or(Limit::Size))
+    }
+
+    /// The accesses that it is about.
+    fn accesses(self) -> BTreeSet<EventId> {
+        match self {
+            Supposed::Triple(Triple { first, remote, second }, _) => BTreeSet::from([first, remote, second]),
+            Supposed::Paths(Paths { starts, through, ends }, _) => {
+                starts.iter().chain(through).chain(ends).copied().collect()
+            }
+        }
+    }
+
+    fn pattern(self) -> Option<Pattern> {
+        match self {
+            Supposed::Triple(_, pattern) => pattern,
+            Supposed::Paths(..) => None,
+        }
+    }
 }
 
 /// Decides a candidate as `predict` does, and says why.

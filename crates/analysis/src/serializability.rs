@@ -230,7 +230,20 @@ pub type Judged<'f> = dyn FnMut(&Judge<'_>, Judgement, bool) -> anyhow::Result<(
 /// Where the trace knows too little for the model, a schedule that was found does not pass the checker, or what `judged` says.
 pub fn decide_blocks(asked: &AskedBlocks<'_>, bounds: &Bounds<'_>, judged: &mut Judged<'_>) -> anyhow::Result<()> {
     let all: Vec<usize> = (0..asked.blocks.all().len()).collect();
-    decide_these(asked, &mut |_, _| true, &all, bounds, judged)
+    decide_some(asked, &all, bounds, judged)
+}
+
+/// Decides these blocks, by their positions, in order.
+///
+/// # Errors
+/// As [`decide_blocks`].
+pub fn decide_some(
+    asked: &AskedBlocks<'_>,
+    blocks: &[usize],
+    bounds: &Bounds<'_>,
+    judged: &mut Judged<'_>,
+) -> anyhow::Result<()> {
+    decide_these(asked, &mut |_, _| true, blocks, bounds, judged)
 }
 
 fn decide_these(

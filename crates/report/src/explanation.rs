@@ -118,14 +118,8 @@ impl<'t> ExplanationReport<'t> {
 
     fn write_argument(&self, argument: &Argument, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n{}", self.supposition(argument))?;
-        let speaker = self.speaker(true);
-        for (number, reason) in argument.reasons.iter().enumerate() {
-            writeln!(out, "{:>3}. {}.", number + 1, capital(&speaker.sentence(&reason.statement)))?;
-            if !reason.so.is_empty() {
-                writeln!(out, "     So {}.", speaker.conclusions(&reason.so).join(", and "))?;
-            }
-        }
-        writeln!(out, "\n{}", checked(argument))?;
+        reasons(&self.speaker(true), argument, out)?;
+        writeln!(out, "\n{}", checked(argument, "the candidate"))?;
         if argument.rests_on_pin() {
             writeln!(out, "It rests on a pin: in the program that value could be another.")?;
         }
@@ -221,8 +215,19 @@ impl<'t> ExplanationReport<'t> {
     }
 }
 
-/// What was checked of an argument.
-fn checked(argument: &Argument) -> String {
+/// The points of an argument.
+pub fn reasons(speaker: &Speaker<'_>, argument: &Argument, out: &mut dyn Write) -> io::Result<()> {
+    for (number, reason) in argument.reasons.iter().enumerate() {
+        writeln!(out, "{:>3}. {}.", number + 1, capital(&speaker.sentence(&reason.statement)))?;
+        if !reason.so.is_empty() {
+            writeln!(out, "     So {}.", speaker.conclusions(&reason.so).join(", and "))?;
+        }
+    }
+    Ok(())
+}
+
+/// What was checked of an argument against something.
+pub fn checked(argument: &Argument, what: &str) -> String {
     let (points, rules) = (argument.reasons.len(), argument.origins().len());
     let these = match points {
         0 => return "Nothing else is needed: what is supposed contradicts itself.".to_string(),
@@ -234,7 +239,7 @@ fn checked(argument: &Argument) -> String {
         (true, _) => "without any one of them there is one",
         (false, _) => "whether each is needed was not found out in time",
     };
-    format!("Checked: {these} no schedule with the candidate; {needed}.")
+    format!("Checked: {these} no schedule with {what}; {needed}.")
 }
 
 fn dependence(witness: &Witness, earlier: (EventId, bool), later: (EventId, bool), guarded: bool) -> String {
@@ -292,8 +297,9 @@ struct WitnessJson<'a> {
     dependences: [String; 2],
 }
 
+/// An argument as JSON has it.
 #[derive(Serialize)]
-struct ArgumentJson {
+pub struct ArgumentJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern: Option<Pattern>,
     rests_on_pin: bool,
@@ -310,7 +316,8 @@ struct ReasonJson {
     so: Vec<String>,
 }
 
-fn argument_json(speaker: &Speaker<'_>, argument: &Argument) -> ArgumentJson {
+/// An argument as JSON has it.
+pub fn argument_json(speaker: &Speaker<'_>, argument: &Argument) -> ArgumentJson {
     let reason = |reason: &Reason| ReasonJson {
         rule: reason.statement.name(),
         events: reason.statement.events(),

@@ -4,6 +4,7 @@
 
 mod block;
 mod block_comparison;
+mod block_explanation;
 mod class;
 mod comparison;
 mod explanation;
@@ -25,6 +26,7 @@ mod witness;
 
 pub use block::BlockJson;
 pub use block_comparison::BlockComparison;
+pub use block_explanation::BlockExplanationReport;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use json::JsonReport;

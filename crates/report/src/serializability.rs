@@ -81,8 +81,9 @@ pub struct BlockTotals {
     pub microseconds: u64,
 }
 
+/// A block with its verdict, as JSON has it.
 #[derive(Serialize)]
-struct BlockJson<'t> {
+pub struct BlockJson<'t> {
     block: usize,
     kind: BlockKind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -363,6 +364,32 @@ impl<'t> BlockReport<'t> {
             }
         };
         violation.path.events.iter().zip(links.chain([None])).map(step).collect()
+    }
+
+    /// The trace's file.
+    pub(crate) fn file(&self) -> &'t str {
+        self.file
+    }
+
+    /// A block in words.
+    pub(crate) fn words(&self, block: usize) -> String {
+        in_words(self.trace, self.name(&self.blocks.all()[block]))
+    }
+
+    /// Where a block is in the trace.
+    pub(crate) fn place(&self, block: usize) -> String {
+        let block = &self.blocks.all()[block];
+        format!("events {} to {} of {}", block.first, block.last, self.names.thread(block.thread))
+    }
+
+    /// Where it holds one block: that, for programs.
+    pub(crate) fn only(&self) -> Option<BlockJson<'_>> {
+        self.judged.first().map(|judged| self.block_json(judged))
+    }
+
+    /// The violations, for people.
+    pub(crate) fn write_violations(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_groups("", out)
     }
 
     /// Whether no violation was added.

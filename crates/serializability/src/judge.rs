@@ -7,7 +7,7 @@ use crate::objects::{Objects, Users};
 use crate::order::Order;
 use crate::path::ViolationPath;
 use crate::question::{Question, Questioner};
-use crate::segment::{Range, Segment, Segments};
+use crate::segment::{Apart, Range, Segment, Segments};
 use crate::shorten::shortened;
 use crate::start::Starts;
 use crate::stepper::{Context, Stepper};
@@ -399,6 +399,21 @@ impl<'t> Judge<'t> {
     pub fn questions(&self, block: usize) -> Option<Vec<Question>> {
         let questioner = Questioner { trace: self.trace, structure: &self.structure, accesses: &self.accesses };
         questioner.of(&self.blocks()[block], &self.segment(block), &self.part(block))
+    }
+
+    /// The same of all paths that conflicts and program order alone would allow: what else excludes them is not used.
+    pub fn questions_of_all(&self, block: usize) -> Option<Vec<Question>> {
+        let questioner = Questioner { trace: self.trace, structure: &self.structure, accesses: &self.accesses };
+        let own = self.segments().accesses_of(&self.blocks()[block]);
+        let range = Range::whole(&self.structure);
+        let all = Segment { range, is_proved: own.len() < 2, leaving: own.clone(), entering: own };
+        questioner.of(&self.blocks()[block], &all, &self.part(block))
+    }
+
+    /// What keeps violation paths from each access of a block that the static check proves.
+    pub fn apart(&self, block: usize) -> Vec<(EventId, Apart)> {
+        let part = self.part(block);
+        self.segments().apart(&self.blocks()[block], &|event| part.get(&event).map(|begin| begin.index()))
     }
 
     /// The structure of the trace.

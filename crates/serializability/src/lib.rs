@@ -30,6 +30,6 @@ pub use observed::{Observation, observed};
 pub use order::Order;
 pub use path::{Link, PathKind, ViolationPath};
 pub use question::Question;
-pub use segment::{Range, Segment};
+pub use segment::{Apart, Range, Segment};
 pub use stepper::{Context, Stepper};
 pub use weight::Weight;

@@ -46,6 +46,23 @@ pub struct Segment {
     pub entering: Vec<EventId>,
 }
 
+/// What keeps violation paths from an access of a block that is proved.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Apart {
+    /// No access of another thread conflicts with it.
+    Untouched,
+    /// Accesses that do are made under locks that the block holds throughout; these locks are held.
+    Locks(Vec<SyncId>),
+    /// Accesses that do come before the block or after it in every prefix of the model.
+    Ordered,
+    /// A path can leave the block here, but not come back here or later.
+    LeavesOnly,
+    /// A path can come back here, but not leave here or earlier.
+    EntersOnly,
+    /// A path can leave and come back here, but is then a path of a block inside, or has no two accesses of the block.
+    Alone,
+}
+
 /// Finds segments of blocks of one trace.
 pub struct Segments<'a> {
     /// The trace.
@@ -71,10 +88,45 @@ impl Segments<'_> {
     /// ends in the same one is that block's. Where `shrinks` is off the frontiers are those of the block's first and last
     /// access, and the whole trace where `segmented` is off.
     pub fn of(&self, block: &Block, parts: &dyn Fn(EventId) -> Option<usize>, segmented: bool) -> Segment {
+        self.with_ends(block, parts, segmented).0
+    }
+
+    /// What keeps violation paths from each access of a block that is proved.
+    pub fn apart(&self, block: &Block, parts: &dyn Fn(EventId) -> Option<usize>) -> Vec<(EventId, Apart)> {
+        let own = self.accesses_of(block);
+        let (segment, Some((first, last))) = self.with_ends(block, parts, true) else { return Vec::new() };
+        let (locks, whole) = (self.held_throughout(first, last), Range::whole(self.structure));
+        let (compatible, any) = (self.accesses.compatible(&locks), self.accesses.compatible(&[]));
+        let apart = |event: EventId| {
+            let can = |range: &Range, compatible: &[bool], leaves: bool, segmented: bool| {
+                self.conflicts(block, event, range, compatible, leaves, segmented)
+            };
+            if !can(&whole, &any, true, false) {
+                return Apart::Untouched;
+            }
+            let ends = |compatible: &[bool]| [true, false].map(|leaves| can(&segment.range, compatible, leaves, true));
+            match (ends(&compatible), ends(&any)) {
+                ([false, false], [false, false]) => Apart::Ordered,
+                ([false, false], _) => Apart::Locks(locks.iter().map(|(lock, _)| *lock).collect()),
+                ([true, false], _) => Apart::LeavesOnly,
+                ([false, true], _) => Apart::EntersOnly,
+                ([true, true], _) => Apart::Alone,
+            }
+        };
+        own.into_iter().map(|event| (event, apart(event))).collect()
+    }
+
+    /// The segment, and between which accesses of the block it lies in the end.
+    fn with_ends(
+        &self,
+        block: &Block,
+        parts: &dyn Fn(EventId) -> Option<usize>,
+        segmented: bool,
+    ) -> (Segment, Option<(EventId, EventId)>) {
         let own = self.accesses_of(block);
         let nothing = |range| Segment { range, is_proved: true, leaving: Vec::new(), entering: Vec::new() };
         let (Some(mut first), Some(mut last)) = (own.first().copied(), own.last().copied()) else {
-            return nothing(Range { upper: Vec::new(), lower: Vec::new() });
+            return (nothing(Range { upper: Vec::new(), lower: Vec::new() }), None);
         };
         let mut range = self.between(block, first, last, segmented);
         loop {
@@ -86,14 +138,14 @@ impl Segments<'_> {
             let leaving: Vec<EventId> = own.iter().filter(inside).copied().filter(|event| can(event, true)).collect();
             let entering: Vec<EventId> = own.iter().filter(inside).copied().filter(|event| can(event, false)).collect();
             let (Some(from), Some(to)) = (leaving.first().copied(), entering.last().copied()) else {
-                return nothing(range);
+                return (nothing(range), Some((first, last)));
             };
             let whole = parts(from).is_some() && parts(from) == parts(to);
             if from >= to || whole {
-                return nothing(range);
+                return (nothing(range), Some((first, last)));
             }
             if !segmented || (from, to) == (first, last) {
-                return Segment { range, is_proved: false, leaving, entering };
+                return (Segment { range, is_proved: false, leaving, entering }, Some((first, last)));
             }
             (first, last) = (from, to);
             range = self.between(block, first, last, segmented);

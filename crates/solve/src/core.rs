@@ -75,7 +75,8 @@ pub struct Claims<'e, 'a> {
 impl<'e, 'a> Claims<'e, 'a> {
     /// All instances that an encoder has constraints of.
     pub fn all_origins(encoder: &Encoder<'_>) -> BTreeSet<Origin> {
-        encoder.constraints().iter().map(|constraint| constraint.origin).collect()
+        let constraints = encoder.constraints().iter().filter(|constraint| !is_asked(constraint.origin));
+        constraints.map(|constraint| constraint.origin).collect()
     }
 
     /// A solver of these instances.
@@ -86,6 +87,9 @@ impl<'e, 'a> Claims<'e, 'a> {
         let arena = &encoder.build().terms;
         for goal in &query.goals {
             solver.assert(lowering.boolean(arena, *goal));
+        }
+        for constraint in encoder.constraints().iter().filter(|constraint| is_asked(constraint.origin)) {
+            solver.assert(lowering.boolean(arena, constraint.term));
         }
         let mut terms: BTreeMap<Origin, Vec<TermId>> = BTreeMap::new();
         for constraint in encoder.constraints().iter().filter(|constraint| origins.contains(&constraint.origin)) {
@@ -186,6 +190,11 @@ impl<'e, 'a> Claims<'e, 'a> {
         }
         Some(forced)
     }
+}
+
+/// Whether an instance says what is asked, as the goals of a query do: nothing can be without it.
+fn is_asked(origin: Origin) -> bool {
+    origin.rule() == Rule::Violation
 }
 
 /// Which orders are kept where several do: a chain of short ones, or one that skips what is between.

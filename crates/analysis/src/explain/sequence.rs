@@ -54,15 +54,15 @@ impl Conclusion {
 /// More questions to the solver than this are not worth the order of an argument.
 const MOST_QUESTIONS: usize = 100_000;
 
-/// Statements of a core in the order of the argument.
+/// Statements of a core in the order of the argument; `asked` are the accesses that the question is about.
 pub fn order(
     encoder: &Encoder<'_>,
-    query: &Query,
+    (query, asked): (&Query, &BTreeSet<EventId>),
     origins: BTreeSet<Origin>,
     seed: u32,
     limits: Limits<'_>,
 ) -> Vec<Reason> {
-    let said = statements(encoder.facts(), query.triple, &origins);
+    let said = statements(encoder.facts(), asked, &origins);
     let claims = Claims::new(encoder, query, origins, seed);
     let (orders, rest): (Vec<_>, Vec<_>) = said.into_iter().partition(|(statement, _)| statement.is_plain_order());
     let atoms = claims.atoms(rest.iter().flat_map(|(_, origins)| origins)).len();

@@ -2,7 +2,7 @@
 
 use foretrace_encodings::{Facts, Origin};
 use foretrace_index::Structure;
-use foretrace_trace::{EventId, ThreadId, Triple};
+use foretrace_trace::{EventId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a sentence states.
@@ -130,8 +130,13 @@ impl Statement {
     }
 }
 
-/// The statements that say what these instances do, plain orders first; each with its instances.
-pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
+/// The statements that say what these instances do, plain orders first; each with its instances. `asked` are the accesses that the
+/// question is about.
+pub fn statements(
+    facts: Facts<'_>,
+    asked: &BTreeSet<EventId>,
+    origins: &BTreeSet<Origin>,
+) -> Vec<(Statement, Vec<Origin>)> {
     let trace = facts.trace;
     let mut orders: Vec<(Statement, Vec<Origin>)> = chains(facts, origins);
     let mut reads: BTreeMap<EventId, Vec<Origin>> = BTreeMap::new();
@@ -165,7 +170,7 @@ pub fn statements(facts: Facts<'_>, triple: Triple, origins: &BTreeSet<Origin>) 
     }
     others.extend(reads.into_iter().map(|(at, parts)| (Statement::Reads { at, parts: parts.clone() }, parts)));
     others.sort_by_key(|(statement, _)| (rank(statement), statement.events()));
-    fold(&mut orders, &others, facts.structure, triple);
+    fold(&mut orders, &others, facts.structure, asked);
     orders.sort_by_key(|(statement, _)| statement.events());
     orders.into_iter().chain(others).collect()
 }
@@ -175,9 +180,9 @@ fn fold(
     orders: &mut [(Statement, Vec<Origin>)],
     others: &[(Statement, Vec<Origin>)],
     structure: &Structure,
-    triple: Triple,
+    asked: &BTreeSet<EventId>,
 ) {
-    let mut spoken = BTreeSet::from([triple.first, triple.remote, triple.second]);
+    let mut spoken = asked.clone();
     for (statement, _) in others.iter().chain(orders.iter().filter(|(other, _)| !matches!(other, Statement::Chain(_))))
     {
         spoken.extend(statement.events());
