@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::atomic::Asked;
 use super::choices::Format;
-use super::{property, say};
+use super::say;
 use anyhow::bail;
 use foretrace::explain::explain_block;
 use foretrace::options::Options;
@@ -34,7 +34,7 @@ pub fn run(text: &str, asked: &Asked, options: &Options, format: Format, stop: &
         && !others.is_empty()
     {
         let Block { first, last, .. } = blocks.all()[block];
-        say(format_args!("note: {} more blocks have this name; this is {first}-{last}", others.len()));
+        say(format_args!("note: blocks of this name besides the one at {first}-{last}: {}", others.len()));
     }
     let asked_blocks = AskedBlocks {
         trace,

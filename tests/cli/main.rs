@@ -1,5 +1,6 @@
 //! The command as people and programs see it: exit codes, messages, reports, files.
 
+mod block_explanation;
 mod commands;
 mod cutpoints;
 mod linearizable;

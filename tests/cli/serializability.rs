@@ -4,7 +4,7 @@ use crate::support::{Folder, LOCKED, LOST_UPDATE, repository};
 use serde_json::Value;
 
 /// Two fields that a block changes in two critical sections, and a thread that looks at both.
-const TWO_STAGES: &str = r#"{"foretrace": 1, "data": "symbolic", "vars": {"a": {"sort": "Int", "init": 0}, "b": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
+pub const TWO_STAGES: &str = r#"{"foretrace": 1, "data": "symbolic", "vars": {"a": {"sort": "Int", "init": 0}, "b": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
 {"t": 1, "op": "begin", "label": "update", "loc": "two.c:1"}
 {"t": 1, "op": "acquire", "lock": "m"}
 {"t": 1, "op": "write", "var": "a", "expr": "1", "loc": "two.c:2"}

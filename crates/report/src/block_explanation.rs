@@ -112,7 +112,8 @@ impl<'t> BlockExplanationReport<'t> {
             _ if self.explanation.judgement.by_solver => "; decided by the solver",
             _ => "",
         };
-        let name = self.names.short(&self.block.words(self.explanation.judgement.block));
+        let words = self.block.words(self.explanation.judgement.block);
+        let name = self.names.short(&words);
         let within = within_words(self.context_switches);
         writeln!(out, "{HEAD}{name} {what}{HEAD:#}: model {}{within}{by}", self.model)?;
         writeln!(out, "   {}", self.block.place(self.explanation.judgement.block))?;
@@ -123,7 +124,10 @@ impl<'t> BlockExplanationReport<'t> {
                 self.write_arguments(out)
             }
             Decision::NotWithin(most) => {
-                writeln!(out, "\nNo schedule violates it with at most {most} context switches on the path.")?;
+                writeln!(
+                    out,
+                    "\nNo schedule violates it with a path from whose first to whose last access there are at most {most}."
+                )?;
                 match self.explanation.fewest_switches {
                     Some(fewest) => writeln!(out, "It can be violated with {fewest}, and not with fewer."),
                     None => writeln!(out, "Whether it can be violated with more was not decided."),

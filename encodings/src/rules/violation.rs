@@ -204,11 +204,12 @@ impl Encoder<'_> {
         }
     }
 
-    /// Every other step of the prefix comes before this one.
+    /// Every other step of the prefix comes before this one; marks are no steps of it.
     fn comes_last(&mut self, event: EventId, goals: &mut Vec<TermId>) {
         let thread = self.facts.trace.event(event).thread;
-        let others: Vec<EventId> =
-            self.ordered().filter(|other| self.facts.trace.event(*other).thread != thread).collect();
+        let own = self.last_event();
+        let is_other = |other: &EventId| Some(*other) <= own && self.facts.trace.event(*other).thread != thread;
+        let others: Vec<EventId> = self.ordered().filter(is_other).collect();
         for other in others {
             let included = self.included(other);
             let ways = [self.build.not(included), self.before(other, event)];

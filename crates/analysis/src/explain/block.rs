@@ -11,6 +11,7 @@ use foretrace_encodings::{Facts, Paths};
 use foretrace_index::Structure;
 use foretrace_serializability::{Apart, Choices, Decision, Judge, Judgement, Question};
 use foretrace_trace::EventId;
+use std::time::Duration;
 
 /// A block's verdict with its reason.
 #[derive(Clone, Debug)]
@@ -79,7 +80,8 @@ fn decided(asked: &AskedBlocks<'_>, block: usize, bounds: &Bounds<'_>) -> anyhow
         let is_proved = matches!(judgement.decision, Decision::Proved);
         found = Some(BlockExplanation {
             apart: if is_proved { judge.apart(block) } else { Vec::new() },
-            judgement,
+            // How long it took would make two reports of the same input differ.
+            judgement: Judgement { time: Duration::ZERO, ..judgement },
             observed,
             arguments: Vec::new(),
             missing: None,
