@@ -99,7 +99,7 @@ fn bad_triples_say_why() {
         ("locked.jsonl 2 8 3", "the accesses fit no pattern"),
         ("unmarked.jsonl 0 2 1 --atomic marked", "(--atomic marked)"),
         ("unmarked.jsonl 0 2 1 --model ctp", "--model ctp needs a trace with expressions"),
-        ("locked.jsonl 2 x 3", "invalid value 'x' for '<REMOTE>'"),
+        ("locked.jsonl 2 x 3", "invalid value 'x' for '[REMOTE]'"),
         ("locked.jsonl 2 9 3 --model cam --independence guarded", "--independence guarded asks for values"),
     ] {
         let run = folder.foretrace(&format!("explain {arguments}"));
