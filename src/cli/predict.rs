@@ -551,7 +551,7 @@ impl Hearer<Message, anyhow::Result<Totals>> for Listener<'_> {
         let written = end.and_then(|end| self.totals(end)).and_then(|totals| {
             let look = self.look.take().filter(|_| !is_overdue);
             let looked = look.map(|look| look(self.targets.take())).transpose()?.unwrap_or_default();
-            found |= looked.blocks.as_ref().is_some_and(|(report, _)| !report.is_empty());
+            found |= looked.blocks.as_ref().is_some_and(|(report, _)| report.has_found());
             self.write(&totals, looked).map(|()| totals)
         });
         match written {

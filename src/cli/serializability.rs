@@ -180,10 +180,10 @@ pub fn judge_all(
         report.write_witnesses(&folder)?;
     }
     write(how.format, &report, &totals)?;
-    Ok(match (totals.violated, totals.limit + totals.not_within) {
-        (1.., _) => Outcome::Found,
-        (0, 1..) => Outcome::Undecided,
-        (0, 0) => Outcome::Fine,
+    Ok(match (report.has_found(), totals.limit + totals.not_within) {
+        (true, _) => Outcome::Found,
+        (false, 1..) => Outcome::Undecided,
+        (false, 0) => Outcome::Fine,
     })
 }
 

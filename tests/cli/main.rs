@@ -1,6 +1,7 @@
 //! The command as people and programs see it: exit codes, messages, reports, files.
 
 mod block_explanation;
+mod block_groups;
 mod commands;
 mod cutpoints;
 mod linearizable;

@@ -197,7 +197,7 @@ impl Supposed<'_> {
     fn accesses(self) -> BTreeSet<EventId> {
         match self {
             Supposed::Triple(Triple { first, remote, second }, _) => BTreeSet::from([first, remote, second]),
-            Supposed::Paths(Paths { starts, through, ends }, _) => {
+            Supposed::Paths(Paths { starts, through, ends, .. }, _) => {
                 starts.iter().chain(through).chain(ends).copied().collect()
             }
         }

@@ -16,6 +16,7 @@ use foretrace_trace::{
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -130,6 +131,24 @@ impl<'a> BlockJudge<'a> {
     }
 }
 
+impl BlockJudge<'_> {
+    /// A violation that only attempts may see which the block gives up: says so where that is proved, or has another one in its place.
+    fn with_effect(&self, mut judgement: Judgement, solver: &mut BlockSolver<'_>, bounds: &Bounds<'_>) -> Judgement {
+        let Decision::Violated(violation) = &judgement.decision else { return judgement };
+        let Some(questions) = self.judge.questions_with_effect(judgement.block, violation) else { return judgement };
+        let limits = Limits { work: bounds.work.map(|(_, work)| work), ..bounds.of_block(Instant::now()) };
+        if limits.reached().is_some() {
+            return judgement;
+        }
+        match solver.decide_asked(&self.judge, judgement.block, questions, limits) {
+            Some(Decision::Holds) => judgement.is_dropped = true,
+            Some(Decision::Violated(other)) => judgement.decision = Decision::Violated(other),
+            _ => {}
+        }
+        judgement
+    }
+}
+
 impl<'a> Bounds<'a> {
     /// Whether the run must end.
     fn are_reached(&self) -> bool {
@@ -164,12 +183,28 @@ impl BlockSolver<'_> {
     /// What the solver says of a block; `None` where it says nothing within its limits, or the question would be too large.
     fn decide(&mut self, judge: &Judge<'_>, block: usize, limits: Limits<'_>) -> Option<Decision> {
         let questions = judge.questions(block)?;
+        self.decide_asked(judge, block, questions, limits)
+    }
+
+    /// What it says of some of a block's paths.
+    fn decide_asked(
+        &mut self,
+        judge: &Judge<'_>,
+        block: usize,
+        questions: Vec<Question>,
+        limits: Limits<'_>,
+    ) -> Option<Decision> {
         let asked = !questions.is_empty();
         for question in questions {
+            let ends = question.ends.clone();
+            let confirmed = question.then.is_some();
             match self.ask(question, limits) {
                 Answer::Feasible(assignment) => {
-                    let order = without_marks(self.facts, assignment.order);
-                    return Some(judge.in_schedule(block, in_order(self.facts, &order)));
+                    let order = in_order(self.facts, &without_marks(self.facts, assignment.order));
+                    return Some(match confirmed {
+                        true => judge.in_schedule_at(block, &order, &ends),
+                        false => judge.in_schedule(block, order),
+                    });
                 }
                 Answer::Infeasible { .. } => {}
                 Answer::Unknown(_) => return None,
@@ -179,7 +214,7 @@ impl BlockSolver<'_> {
     }
 
     fn ask(&mut self, question: Question, limits: Limits<'_>) -> Answer {
-        let Question { starts, through, ends, last } = question;
+        let Question { starts, through, ends, last, then } = question;
         let (facts, rules) = (self.facts, self.rules);
         let constants = self.constants.get_or_init(|| match rules.reads == Reads::Latest {
             true => constant_reads_while(facts, &mut || limits.reached().is_none()),
@@ -190,7 +225,7 @@ impl BlockSolver<'_> {
             let mark = |switches| self.marked.get_or_init(|| Marked::new(facts, switches)).facts();
             Session::new(rules.switches.map_or(facts, mark), rules.clone(), constants, order, 0)
         });
-        let answer = session.decide_paths(&Paths { starts, through, ends }, last, limits);
+        let answer = session.decide_paths(&Paths { starts, through, ends, then }, last, limits);
         let (size, usable) = (session.encoder().cone_size(), session.is_usable());
         if self.begun_with == 0 {
             self.begun_with = size;
@@ -274,6 +309,7 @@ fn decide_these(
         if let Decision::Refused(reason) = &judgement.decision {
             anyhow::bail!("internal error: the schedule found for block {block} fails the check: {reason}");
         }
+        let judgement = all.with_effect(judgement, &mut solver, bounds);
         is_wanted(block, Some(&judgement));
         judged(&all.judge, judgement, end.is_some())?;
     }
@@ -324,17 +360,75 @@ pub fn beyond_triples(
             judged + 1,
             undecided + u64::from(matches!(judgement.decision, Decision::Limit | Decision::NotWithin(_))),
         ));
-        *tried += if is_beyond(judgement) { MOST_OF_PLACE } else { 1 };
+        *tried += if is_beyond(judgement) && !judgement.is_dropped { MOST_OF_PLACE } else { 1 };
         true
     };
     let bounds = Bounds { work: Some(WORK), ..*bounds };
+    let mut hidden = Hidden::default();
     decide_these(asked, &mut is_wanted, &blocks, &bounds, &mut |judge, judgement, observed| {
         // How long it took would make two reports of the same input differ.
         let judgement = Judgement { time: Duration::ZERO, ..judgement };
+        hidden.add(asked, &judgement, &BTreeSet::new());
         if is_beyond(&judgement) { judged(judge, judgement, observed) } else { Ok(()) }
     })?;
+    hidden.seek(asked, &bounds, judged)?;
     (found.judged, found.undecided) = counts.get();
     Ok(found)
+}
+
+/// Blocks whose shortest cycle is a triple: others may hide behind it.
+#[derive(Default)]
+struct Hidden {
+    /// By the variables of the triples found so far, the blocks.
+    blocks: BTreeMap<BTreeSet<VarId>, Vec<usize>>,
+    /// How often each place is there.
+    places: FxHashMap<(BTreeSet<VarId>, Option<NameId>, Option<NameId>), u32>,
+}
+
+impl Hidden {
+    /// Takes in a block whose cycle is a triple, which was found without these variables.
+    fn add(&mut self, asked: &AskedBlocks<'_>, judgement: &Judgement, without: &BTreeSet<VarId>) {
+        const MOST_OF_PLACE: u32 = 2;
+        let Decision::Violated(violation) = &judgement.decision else { return };
+        if violation.path.kind() != PathKind::Triple {
+            return;
+        }
+        let without: BTreeSet<VarId> = without.iter().copied().chain(violation.path.vars()).collect();
+        let block = &asked.blocks.all()[judgement.block];
+        let place = (without.clone(), block.label, asked.trace.event(block.first).loc);
+        let count = self.places.entry(place).or_default();
+        *count += 1;
+        if *count <= MOST_OF_PLACE {
+            self.blocks.entry(without).or_default().push(judgement.block);
+        }
+    }
+
+    /// Judges the blocks again without the variables of their triples, as often as others come up, at a bounded cost.
+    fn seek(mut self, asked: &AskedBlocks<'_>, bounds: &Bounds<'_>, judged: &mut Judged<'_>) -> anyhow::Result<()> {
+        const MOST_ROUNDS: usize = 3;
+        /// Events that are looked at to prepare the judging.
+        const MOST_EVENTS: usize = 4_000_000;
+        let mut left = MOST_EVENTS;
+        for _ in 0..MOST_ROUNDS {
+            let mut next = Hidden::default();
+            for (without, blocks) in std::mem::take(&mut self.blocks) {
+                let Some(rest) = left.checked_sub(asked.trace.events.len()) else { return Ok(()) };
+                left = rest;
+                if bounds.are_reached() {
+                    return Ok(());
+                }
+                let wanted = |var: VarId| (asked.wanted)(var) && !without.contains(&var);
+                let apart = AskedBlocks { wanted: &wanted, choices: asked.choices.clone(), ..*asked };
+                decide_some(&apart, &blocks, bounds, &mut |judge, judgement, observed| {
+                    let judgement = Judgement { time: Duration::ZERO, ..judgement };
+                    next.add(asked, &judgement, &without);
+                    if is_beyond(&judgement) { judged(judge, judgement, observed) } else { Ok(()) }
+                })?;
+            }
+            self = next;
+        }
+        Ok(())
+    }
 }
 
 /// Whether a block is violated in a way that no triple shows.

@@ -114,6 +114,12 @@ pub struct BlockJson<'t> {
 struct ViolationJson<'t> {
     shape: &'static str,
     weight: &'static str,
+    /// Why it does not count for the exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_counted: Option<&'static str>,
+    /// The other threads' blocks that the path goes through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    against: Vec<PlaceJson<'t>>,
     variables: Vec<&'t str>,
     /// Between the path's first and last access.
     context_switches: u32,
@@ -121,6 +127,16 @@ struct ViolationJson<'t> {
     schedule: &'t [EventId],
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_on: Option<RestsOn>,
+}
+
+/// A block of another thread.
+#[derive(Serialize)]
+struct PlaceJson<'t> {
+    kind: BlockKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'t str>,
 }
 
 #[derive(Serialize)]
@@ -192,6 +208,12 @@ struct BlockPlaceJson<'t> {
     last: EventId,
 }
 
+/// By what groups stand together: the block, those that its path goes through, the cycle's shape, and whether it counts.
+type Pair = (BlockName, Vec<BlockName>, PathKind, bool);
+
+/// Violations of one block's name by one path.
+type Alike<'a> = Vec<(usize, &'a Violation)>;
+
 /// By what violations are grouped: the block, and where its path goes.
 type Group = (BlockName, Vec<(Option<NameId>, bool)>);
 
@@ -212,9 +234,15 @@ impl<'t> BlockReport<'t> {
         BlockReport { is_benign: Box::new(is_benign), ..self }
     }
 
-    /// Adds what was found of a block; blocks come in order.
+    /// Adds what was found of a block.
     pub fn add(&mut self, judgement: Judgement, observed: bool) {
-        self.judged.push(Judged { judgement, observed, inside: Vec::new() });
+        let at = self.judged.partition_point(|judged| judged.judgement.block <= judgement.block);
+        self.judged.insert(at, Judged { judgement, observed, inside: Vec::new() });
+    }
+
+    /// Whether it holds a violation that counts: one that disturbs more than attempts which the block gives up.
+    pub fn has_found(&self) -> bool {
+        self.judged.iter().any(|judged| is_own(judged) && !judged.judgement.is_dropped)
     }
 
     /// Passes violations on to the blocks around, and counts.
@@ -259,8 +287,11 @@ impl<'t> BlockReport<'t> {
         &self.judged[at.min(self.judged.len() - 1)]
     }
 
-    fn weight(&self, violation: &Violation) -> Weight {
-        violation.weight(self.trace, &self.is_benign)
+    fn weight(&self, block: usize, violation: &Violation) -> Weight {
+        match self.judged_of(block).judgement.is_dropped {
+            true => Weight::None,
+            false => violation.weight(self.trace, &self.is_benign),
+        }
     }
 
     /// Violations by group, the gravest group first: over several variables, then what no triple shows; of those, where the values make
@@ -277,19 +308,50 @@ impl<'t> BlockReport<'t> {
         let mut groups: Vec<_> = groups.into_values().collect();
         for group in &mut groups {
             group.sort_by_key(|(block, violation)| {
-                (self.weight(violation), violation.path.events.len(), violation.schedule.len(), *block)
+                (self.weight(*block, violation), violation.path.events.len(), violation.schedule.len(), *block)
             });
         }
         groups.sort_by_key(|group| {
             let (block, violation) = &group[0];
             let one = &self.blocks.all()[*block];
             let is_thread = one.kind == BlockKind::Thread;
-            let weight = self.weight(violation);
+            let weight = self.weight(*block, violation);
             let is_harmless = weight == Weight::None;
             let length = violation.path.events.len();
             (is_harmless, is_thread, violation.path.kind(), weight, one.kind, one.height, length, *block)
         });
         groups
+    }
+
+    /// The other threads' blocks that a path goes through: the innermost ones, by name.
+    fn against(&self, violation: &Violation) -> Vec<BlockName> {
+        let own = violation.path.events.first().map(|event| self.trace.event(*event).thread);
+        let mut names = Vec::new();
+        for event in &violation.path.events {
+            let thread = self.trace.event(*event).thread;
+            let around = self.blocks.innermost(thread, *event, *event).filter(|_| Some(thread) != own);
+            let name = around.map(|block| self.name(&self.blocks.all()[block]));
+            names.extend(name.filter(|name| !names.contains(name)));
+        }
+        names
+    }
+
+    fn place_json(&self, name: BlockName) -> PlaceJson<'t> {
+        let text = |id| self.trace.names.text(id);
+        PlaceJson { kind: name.kind, label: name.label.map(text), loc: name.loc.map(text) }
+    }
+
+    /// Groups of the same pair of blocks and the same shape together, each with the gravest and smallest cycle first.
+    fn pairs(&self) -> Vec<Vec<Alike<'_>>> {
+        let mut pairs: IndexMap<Pair, Vec<Alike<'_>>, FxBuildHasher> = IndexMap::default();
+        for group in self.groups() {
+            let Some((block, violation)) = group.first().copied() else { continue };
+            let name = self.name(&self.blocks.all()[block]);
+            let is_dropped = self.judged_of(block).judgement.is_dropped;
+            let pair = (name, self.against(violation), violation.path.kind(), is_dropped);
+            pairs.entry(pair).or_default().push(group);
+        }
+        pairs.into_values().collect()
     }
 
     /// Writes the file of each violation that is shown; says which.
@@ -412,7 +474,7 @@ impl<'t> BlockReport<'t> {
         let BlockName { kind, label, loc } = self.name(block);
         let Judged { judgement, observed, .. } = judged;
         let violation = match &judgement.decision {
-            Decision::Violated(violation) => Some(self.violation_json(violation)),
+            Decision::Violated(violation) => Some(self.violation_json(position, violation)),
             _ => None,
         };
         BlockJson {
@@ -449,8 +511,8 @@ impl<'t> BlockReport<'t> {
         }
     }
 
-    fn violation_json<'a>(&'a self, violation: &'a Violation) -> ViolationJson<'a> {
-        let weight = match self.weight(violation) {
+    fn violation_json<'a>(&'a self, block: usize, violation: &'a Violation) -> ViolationJson<'a> {
+        let weight = match self.weight(block, violation) {
             Weight::Full => "full",
             Weight::Partial => "partial",
             Weight::None => "harmless",
@@ -458,6 +520,8 @@ impl<'t> BlockReport<'t> {
         ViolationJson {
             shape: shape(violation.path.kind()),
             weight,
+            not_counted: self.judged_of(block).judgement.is_dropped.then_some("failed-attempt"),
+            against: self.against(violation).into_iter().map(|name| self.place_json(name)).collect(),
             variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
             context_switches: violation.path.context_switches(self.trace, &violation.schedule),
             path: self.path_json(violation),
@@ -518,15 +582,54 @@ impl<'t> BlockReport<'t> {
     }
 
     fn write_groups(&self, prefix: &str, out: &mut dyn Write) -> io::Result<()> {
-        for (number, group) in self.groups().iter().enumerate() {
+        let (dropped, counted): (Vec<_>, Vec<_>) = self.pairs().into_iter().partition(|pair| {
+            let first = pair.first().and_then(|group| group.first());
+            first.is_some_and(|(block, _)| self.judged_of(*block).judgement.is_dropped)
+        });
+        for (number, pair) in counted.iter().enumerate() {
+            let [smallest, others @ ..] = &pair[..] else { continue };
             writeln!(out)?;
-            self.write_group(&format!("{prefix}{}", number + 1), group, out)?;
+            self.write_group(&format!("{prefix}{}", number + 1), smallest, out)?;
+            self.write_others(others, out)?;
+        }
+        if !dropped.is_empty() {
+            let text = "Harmless, and not counted: cycles through attempts that the block gives up. No schedule lets an attempt that they \
+                        disturb take effect";
+            writeln!(out, "\n{}", wrapped(text, "   "))?;
+            for group in dropped.iter().flatten() {
+                self.write_in_a_line(group, out)?;
+            }
         }
         Ok(())
     }
 
+    /// More cycles of a pair of blocks, each in a line.
+    fn write_others(&self, others: &[Alike<'_>], out: &mut dyn Write) -> io::Result<()> {
+        const MOST: usize = 8;
+        if others.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "   more cycles of these blocks")?;
+        others.iter().take(MOST).try_for_each(|group| self.write_in_a_line(group, out))?;
+        match others.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => writeln!(out, "     and {more} more (serializability --format json lists every block)"),
+        }
+    }
+
+    fn write_in_a_line(&self, group: &Alike<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Some((block, violation)) = group.first() else { return Ok(()) };
+        let names: Vec<_> = violation.path.vars().iter().map(|var| self.names.var(*var)).collect();
+        let events: Vec<String> = violation.path.events.iter().map(|event| self.names.place(*event)).collect();
+        let words = in_words(self.trace, self.name(&self.blocks.all()[*block]));
+        let more = if group.len() > 1 { format!(", {} blocks", group.len()) } else { String::new() };
+        let line = format!("{}: {} by {}{more}", self.names.short(&words), names.join(", "), events.join(", "));
+        writeln!(out, "     {}", wrapped(&line, "       "))
+    }
+
     fn write_group(&self, number: &str, group: &[(usize, &Violation)], out: &mut dyn Write) -> io::Result<()> {
         let (position, violation) = group[0];
+        let against: Vec<String> = self.against(violation).iter().map(|name| in_words(self.trace, *name)).collect();
         let block = &self.blocks.all()[position];
         let names: Vec<_> = violation.path.vars().iter().map(|var| self.names.var(*var)).collect();
         let what = match violation.path.kind() {
@@ -545,7 +648,11 @@ impl<'t> BlockReport<'t> {
             self.names.thread(block.thread)
         );
         writeln!(out, "   {}", wrapped(&line, "   "))?;
-        match self.weight(violation) {
+        if !against.is_empty() {
+            let line = format!("through {}", against.join(", "));
+            writeln!(out, "   {}", wrapped(&self.names.short(&line), "   "))?;
+        }
+        match self.weight(position, violation) {
             Weight::Full => {}
             Weight::Partial => writeln!(out, "   without its harmless conflicts there is no cycle")?,
             Weight::None => writeln!(out, "   harmless: no conflict on the cycle makes a difference")?,
@@ -591,9 +698,14 @@ fn verdict(judged: &Judged) -> &'static str {
     }
 }
 
+/// Whether a block is violated itself.
+fn is_own(judged: &Judged) -> bool {
+    matches!(judged.judgement.decision, Decision::Violated(_))
+}
+
 /// Whether a block is violated, or one inside of it.
 fn is_violated(judged: &Judged) -> bool {
-    matches!(judged.judgement.decision, Decision::Violated(_)) || !judged.inside.is_empty()
+    is_own(judged) || !judged.inside.is_empty()
 }
 
 /// First and last access, and the first one of another thread.

@@ -1,6 +1,7 @@
 //! Decides blocks: statically, by schedules that are tried first, by exploring the segment.
 
 use crate::accesses::Accesses;
+use crate::attempt::Attempts;
 use crate::hunt::hunt;
 use crate::monitor::{Monitor, Watched};
 use crate::objects::{Objects, Users};
@@ -114,6 +115,8 @@ pub struct Judgement {
     pub explored: Explored,
     /// Whether a solver has decided what exploration left open.
     pub by_solver: bool,
+    /// Of a violated block: only attempts that it gives up are disturbed, which is proved.
+    pub is_dropped: bool,
     /// How long it took.
     pub time: Duration,
 }
@@ -227,6 +230,7 @@ impl<'t> Judge<'t> {
             start: None,
             explored: Explored::default(),
             by_solver: false,
+            is_dropped: false,
             time: Duration::ZERO,
             segment,
         };
@@ -401,6 +405,31 @@ impl<'t> Judge<'t> {
         questioner.of(&self.blocks()[block], &self.segment(block), &self.part(block))
     }
 
+    /// The same of paths with an effect alone, where a violation is one that attempts may drop; `None` where it is not, or
+    /// too much would be asked.
+    pub fn questions_with_effect(&self, block: usize, violation: &Violation) -> Option<Vec<Question>> {
+        let (first, last) = (*violation.path.events.first()?, *violation.path.events.last()?);
+        let attempts = Attempts::of(self.trace, &self.structure, &self.blocks()[block]);
+        if !attempts.concern(first, last) {
+            return None;
+        }
+        let questions = self.questions(block)?;
+        Some(questions.iter().flat_map(|question| question.with_effect(&attempts)).collect())
+    }
+
+    /// The violation of a block that a schedule shows with a path back to one of these accesses.
+    pub fn in_schedule_at(&self, block: usize, schedule: &[EventId], ends: &[EventId]) -> Decision {
+        let (whole, part) = (&self.blocks()[block], self.part(block));
+        for (at, end) in schedule.iter().enumerate().filter(|(_, event)| ends.contains(event)) {
+            let (begin, up_to) = (part.get(end).copied(), &schedule[..=at]);
+            let most = self.choices.context_switches;
+            if ViolationPath::shortest(self.trace, &self.accesses, whole, begin, up_to, *end, most).is_some() {
+                return self.checked(block, Found { schedule: up_to.to_vec(), end: *end });
+            }
+        }
+        Decision::Refused("the schedule holds no violation path to what was asked for".to_string())
+    }
+
     /// The same of all paths that conflicts and program order alone would allow: what else excludes them is not used.
     pub fn questions_of_all(&self, block: usize) -> Option<Vec<Question>> {
         let questioner = Questioner { trace: self.trace, structure: &self.structure, accesses: &self.accesses };
@@ -475,6 +504,7 @@ impl<'t> Judge<'t> {
             start: None,
             explored: Explored::default(),
             by_solver: false,
+            is_dropped: false,
             time: Duration::ZERO,
         }
     }

@@ -8,6 +8,7 @@
 //! trace segmentation", MEMOCODE 2011. Sections named in this crate are those of that paper.
 
 mod accesses;
+mod attempt;
 mod hunt;
 mod judge;
 mod monitor;
@@ -25,6 +26,7 @@ mod stepper;
 mod weight;
 
 pub use accesses::Accesses;
+pub use attempt::Attempts;
 pub use judge::{Choices, Decision, Explored, Judge, Judgement, Violation};
 pub use observed::{Observation, observed};
 pub use order::Order;

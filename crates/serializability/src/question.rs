@@ -4,6 +4,7 @@
 //! order alone. How large the question would be is bounded: its constraints grow with the pairs of accesses that conflict.
 
 use crate::accesses::Accesses;
+use crate::attempt::Attempts;
 use crate::segment::Segment;
 use foretrace_index::Structure;
 use foretrace_trace::{Block, EventId, Trace, VarId};
@@ -27,6 +28,8 @@ pub struct Question {
     pub ends: Vec<EventId>,
     /// The end, where that is part of a step of several events: the interleaving may end inside of that step.
     pub last: Option<EventId>,
+    /// An event of the block that the interleaving holds, too: the compare-exchange that confirms what was read at the end.
+    pub then: Option<EventId>,
 }
 
 /// Makes questions about blocks of one trace.
@@ -68,7 +71,7 @@ impl Questioner<'_> {
             }
             let through = self.between(&all, &starts, &ends);
             if !through.is_empty() {
-                let question = Question { starts, through, ends, last };
+                let question = Question { starts, through, ends, last, then: None };
                 questions.push(Some(question).filter(|question| question.is_small(self.trace))?);
             }
         }
@@ -201,6 +204,30 @@ impl Kinds {
 }
 
 impl Question {
+    /// The same question about paths with an effect alone: without what failed attempts read, and to what an attempt reads only
+    /// where that is confirmed.
+    pub(crate) fn with_effect(&self, attempts: &Attempts) -> Vec<Question> {
+        let lasting = |all: &[EventId]| -> Vec<EventId> {
+            all.iter().copied().filter(|access| !attempts.is_dropped(*access)).collect()
+        };
+        let mut ends: BTreeMap<Option<EventId>, Vec<EventId>> = BTreeMap::new();
+        for end in lasting(&self.ends) {
+            ends.entry(attempts.confirmed_by(end)).or_default().push(end);
+        }
+        let starts = lasting(&self.starts);
+        let of = |(then, ends): (Option<EventId>, Vec<EventId>)| Question {
+            starts: starts.clone(),
+            through: self.through.clone(),
+            ends,
+            last: self.last.filter(|_| then.is_none()),
+            then,
+        };
+        let questions = ends.into_iter().map(of);
+        questions
+            .filter(|question| question.starts.first() < question.ends.last() && !question.starts.is_empty())
+            .collect()
+    }
+
     /// Whether a solver can be asked in reasonable time.
     fn is_small(&self, trace: &Trace) -> bool {
         let mut of_var: FxHashMap<VarId, u64> = FxHashMap::default();

@@ -25,6 +25,8 @@ pub struct Paths {
     pub through: Vec<EventId>,
     /// The block's accesses at which it may come back.
     pub ends: Vec<EventId>,
+    /// An event of the block that the prefix holds, too, where that is asked for.
+    pub then: Option<EventId>,
 }
 
 /// The accesses of one thread to one variable.
@@ -41,6 +43,11 @@ impl Encoder<'_> {
     ) -> Option<Query> {
         let (first, second) = (*paths.starts.first()?, *paths.ends.last()?);
         paths.ends.iter().chain(&paths.through).for_each(|event| self.reach(*event));
+        if let Some(then) = paths.then {
+            self.reach(then);
+            let step = self.step(then);
+            self.order(step);
+        }
         // A schedule is made of ordered steps; orders that are known would not bring in the one that comes last.
         for end in &paths.ends {
             let step = self.step(*end);
@@ -87,7 +94,10 @@ impl Encoder<'_> {
             let included = self.included(*end);
             ways.push(self.build.and([included, back]));
         }
-        let goals = vec![self.build.or(ways)];
+        let mut goals = vec![self.build.or(ways)];
+        if let Some(then) = paths.then {
+            goals.push(self.included(then));
+        }
         self.whole((Triple { first, remote: first, second }, None), goals, last, go_on)
     }
 

@@ -128,8 +128,8 @@ fn argue(
     let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
     let explainer = Explainer::new(facts, options, bounds.deadline, bounds.stop);
     for question in questions {
-        let Question { starts, through, ends, last } = question.clone();
-        match explainer.argue_against(Supposed::Paths(&Paths { starts, through, ends }, last)) {
+        let Question { starts, through, ends, last, then } = question.clone();
+        match explainer.argue_against(Supposed::Paths(&Paths { starts, through, ends, then }, last)) {
             Argued::Refuted(argument) => found.arguments.push(BlockArgument { paths: question, argument }),
             Argued::Undecided(limit) => found.missing = Some(limit),
             Argued::Possible => anyhow::bail!(
