@@ -33,6 +33,7 @@ fn a_static_proof_names_the_lock() {
     let report = must_fit("block-explanation.schema.json", &json.stdout);
     assert_eq!(report["proof"][0]["locks"], serde_json::json!(["m"]));
     assert_eq!(report["arguments"][0]["minimal"], true);
+    assert_eq!(report["off_path"], false);
 }
 
 #[test]
@@ -40,7 +41,13 @@ fn an_argument_names_the_flag_and_the_branch() {
     let folder = Folder::with("flag.jsonl", PUBLISHED);
     let run = folder.foretrace("explain flag.jsonl --block update");
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
-    for part in ["one of the events 1, 2", "Branch 6 (assume, flag.c:8)", "So 5 finds what 4 wrote."] {
+    for part in [
+        "cannot be violated on the path of this run",
+        "another path of the program may violate it",
+        "one of the events 1, 2",
+        "Branch 6 (assume, flag.c:8)",
+        "So 5 finds what 4 wrote.",
+    ] {
         assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
     }
     must_fit(

@@ -44,6 +44,9 @@ struct Whole<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     fewest_switches: Option<u32>,
     block: super::serializability::BlockJson<'a>,
+    /// Of a block that cannot be violated: whether synchronisation alone allows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_path: Option<bool>,
     /// Why no argument was found in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -103,7 +106,8 @@ impl<'t> BlockExplanationReport<'t> {
         let decision = &self.explanation.judgement.decision;
         let what = match decision {
             Decision::Violated(_) => "can be violated",
-            Decision::Proved | Decision::Holds => "cannot be violated",
+            Decision::Proved | Decision::Holds if self.explanation.off_path == Some(false) => "cannot be violated",
+            Decision::Proved | Decision::Holds => "cannot be violated on the path of this run",
             Decision::NotWithin(_) => "cannot be violated with so few context switches",
             Decision::Limit | Decision::Refused(_) => "is undecided",
         };
@@ -120,6 +124,16 @@ impl<'t> BlockExplanationReport<'t> {
         match decision {
             Decision::Violated(_) => self.block.write_violations(out),
             Decision::Proved | Decision::Holds => {
+                match self.explanation.off_path {
+                    Some(false) => {}
+                    Some(true) => writeln!(
+                        out,
+                        "\nSynchronisation alone does not forbid it: another path of the program may violate it."
+                    )?,
+                    None => {
+                        writeln!(out, "\nWhether another path of the program may violate it was not told in time.")?
+                    }
+                }
                 self.write_proof(out)?;
                 self.write_arguments(out)
             }
@@ -245,6 +259,7 @@ impl<'t> BlockExplanationReport<'t> {
             context_switches: self.context_switches,
             fewest_switches: self.explanation.fewest_switches,
             block,
+            off_path: self.explanation.off_path,
             reason: self.explanation.missing.as_ref().map(ToString::to_string),
             proof: self.apart().into_iter().map(apart).collect(),
             arguments: self.explanation.arguments.iter().map(paths).collect(),

@@ -10,7 +10,7 @@ use crate::verdict::Limit;
 use foretrace_encodings::{Facts, Paths};
 use foretrace_index::Structure;
 use foretrace_serializability::{Apart, Choices, Decision, Judge, Judgement, Question};
-use foretrace_trace::EventId;
+use foretrace_trace::{EventId, Model};
 use std::time::Duration;
 
 /// A block's verdict with its reason.
@@ -27,6 +27,9 @@ pub struct BlockExplanation {
     pub arguments: Vec<BlockArgument>,
     /// The limit that kept an argument from being found.
     pub missing: Option<Limit>,
+    /// Of a block that no schedule of the model violates: whether one does where reads return anything and branches need not hold, so
+    /// that another path of the program may. Nothing where that was not told.
+    pub off_path: Option<bool>,
     /// Of a block that is not violated with as few context switches as were asked for, but with more: the fewest that it takes.
     pub fewest_switches: Option<u32>,
 }
@@ -69,8 +72,23 @@ pub fn explain_block(
     }
     if matches!(found.judgement.decision, Decision::Proved | Decision::Holds) {
         argue(asked, block, options, bounds, &mut found)?;
+        found.off_path = is_off_path(asked, block, bounds)?;
     }
     Ok(found)
+}
+
+/// Whether more than synchronisation keeps the block from being violated.
+fn is_off_path(asked: &AskedBlocks<'_>, block: usize, bounds: &Bounds<'_>) -> anyhow::Result<Option<bool>> {
+    if asked.choices.model == Model::Cam {
+        return Ok(Some(false));
+    }
+    let choices = Choices::new(Model::Cam);
+    let free = decided(&AskedBlocks { choices, observed_only: false, ..*asked }, block, bounds)?;
+    Ok(match free.judgement.decision {
+        Decision::Violated(_) => Some(true),
+        Decision::Proved | Decision::Holds => Some(false),
+        _ => None,
+    })
 }
 
 /// The verdict.
@@ -85,6 +103,7 @@ fn decided(asked: &AskedBlocks<'_>, block: usize, bounds: &Bounds<'_>) -> anyhow
             observed,
             arguments: Vec::new(),
             missing: None,
+            off_path: None,
             fewest_switches: None,
         });
         Ok(())
