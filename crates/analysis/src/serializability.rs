@@ -327,6 +327,9 @@ pub struct Beyond {
     pub undecided: u64,
 }
 
+/// What blocks of one place in the program have in common: kind, label, and where they begin.
+type Place = (BlockKind, Option<NameId>, Option<NameId>);
+
 /// Looks for violations that no triple shows, at a cost that is bounded and the same on every machine: of each place in the program a few
 /// blocks, each with little work; a place is done at its first such violation. Whole threads are left out where `with_threads` is off.
 /// `judged` gets the violations alone.
@@ -347,7 +350,6 @@ pub fn beyond_triples(
         (0..all.len()).filter(|block| with_threads || all[*block].kind != BlockKind::Thread).collect();
     let mut found = Beyond { blocks: blocks.len() as u64, ..Beyond::default() };
     let counts = Cell::new((0u64, 0u64));
-    type Place = (BlockKind, Option<NameId>, Option<NameId>);
     let mut places: FxHashMap<Place, u32> = FxHashMap::default();
     let mut is_wanted = |block: usize, judgement: Option<&Judgement>| {
         let one = &all[block];
@@ -382,7 +384,7 @@ struct Hidden {
     /// By the variables of the triples found so far, the blocks.
     blocks: BTreeMap<BTreeSet<VarId>, Vec<usize>>,
     /// How often each place is there.
-    places: FxHashMap<(BTreeSet<VarId>, Option<NameId>, Option<NameId>), u32>,
+    places: FxHashMap<(BTreeSet<VarId>, Place), u32>,
 }
 
 impl Hidden {
@@ -395,7 +397,7 @@ impl Hidden {
         }
         let without: BTreeSet<VarId> = without.iter().copied().chain(violation.path.vars()).collect();
         let block = &asked.blocks.all()[judgement.block];
-        let place = (without.clone(), block.label, asked.trace.event(block.first).loc);
+        let place = (without.clone(), (block.kind, block.label, asked.trace.event(block.first).loc));
         let count = self.places.entry(place).or_default();
         *count += 1;
         if *count <= MOST_OF_PLACE {
