@@ -24,6 +24,9 @@ blocks! {
     block_key: "key.c";
     block_frame: "frame.c";
     block_log: "log.cpp";
+    block_audit: "audit.cpp";
+    block_config: "config.c";
+    block_ring: "ring.c";
 }
 
 /// Builds the program and records it until a run passes; the workshop, with the recording `run`.
