@@ -553,6 +553,14 @@ impl<'t> BlockReport<'t> {
             self.atomic
         );
         writeln!(out, "{}", wrapped(&line, "   "))?;
+        if *holds > 0 && self.model != Model::Cam {
+            let line = "those that hold do so on the path of this run; explain --block says whether another path may violate one";
+            writeln!(out, "{}", wrapped(line, "   "))?;
+        }
+        let dropped = self.judged.iter().filter(|judged| judged.judgement.is_dropped).count();
+        if dropped > 0 {
+            writeln!(out, "of the violated ones {dropped} only in attempts that they give up, which does not count")?;
+        }
         let whole = totals.segment_per_mille as f64 / 10.0;
         let line = format!(
             "segments: {} events on average, {whole} % of the trace; {} interleavings explored",
