@@ -120,6 +120,17 @@ impl AtomicArgs {
         self.atomic.pattern.is_some()
     }
 
+    /// What is meant to be atomic, for a trace that is not read whole.
+    ///
+    /// # Errors
+    /// Where functions of some names alone are wanted: a walk of a recording finds those.
+    pub fn plain(&self) -> anyhow::Result<Atomic> {
+        if self.has_pattern() || self.include.is_some() {
+            bail!("--stream: found a pattern for functions, expected none: a recording is walked for that");
+        }
+        Ok(self.atomic.atomic)
+    }
+
     /// Whether nothing was chosen.
     pub fn is_auto(&self) -> bool {
         self.atomic.atomic == Atomic::Auto

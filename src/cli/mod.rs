@@ -31,6 +31,7 @@ mod replayed;
 mod run;
 mod schedules;
 mod serializability;
+mod serializability_stream;
 mod test;
 mod test_litmus;
 mod tested;

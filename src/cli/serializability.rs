@@ -6,6 +6,7 @@ use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::progress::Bar;
 use super::property::{self, METHODS};
+use super::serializability_stream;
 use anyhow::bail;
 use foretrace::options::strongest_model;
 use foretrace::predict::Progress;
@@ -32,6 +33,7 @@ Examples:
   foretrace serializability trace.jsonl
   foretrace serializability bank.foretrace --vars 'queue*' --witness-dir witnesses
   foretrace serializability trace.jsonl --model avp --context-switches 5 --format json
+  zcat huge.std.gz | foretrace serializability - --observed-only --stream
   foretrace replay witnesses/block-10-38-14.json -- ./bank")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -54,6 +56,11 @@ pub struct Args {
     /// Only say which blocks the recorded order itself violates
     #[arg(long, conflicts_with_all = ["model", "context_switches"])]
     observed_only: bool,
+
+    /// With --observed-only: do not read the whole trace first, but say which blocks are violated as their events come, from a file or a
+    /// pipe (`-`). Memory grows with variables and threads, not with events. Lines are checked, but not the values of reads
+    #[arg(long, requires = "observed_only", conflicts_with_all = ["witness_dir", "benign"])]
+    stream: bool,
 
     /// Explore the whole trace for each block, not its segment
     #[arg(long)]
@@ -113,6 +120,16 @@ pub struct How<'a> {
 /// Judges every block.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
+    if args.stream {
+        let asked = serializability_stream::Asked {
+            path: &args.trace,
+            atomic: args.atomic.plain()?,
+            vars: args.vars.as_deref(),
+            format: args.format,
+            time_limit: args.time_limit,
+        };
+        return serializability_stream::watch(&asked, &stop);
+    }
     let may_read = || may_read_on(args.time_limit, &stop);
     let Some(asked) = args.atomic.read_within(&args.trace, &may_read)? else {
         return Ok(ended_early("reading the trace"));

@@ -266,3 +266,73 @@ fn odd_blocks_get_a_verdict_or_one_clear_message() {
     assert_eq!(long(true), "\"proved\"");
     assert_eq!(long(false), "\"violated\"");
 }
+
+/// A lost update as RAPID writes it, up to the `end` of the block.
+const STREAMED: &str = "T1|begin(deposit)|5\nT1|r(acct)|6\nT2|w(acct)|9\nT1|w(acct)|7\nT1|end(deposit)|8\n";
+
+#[test]
+fn violated_blocks_are_found_in_a_pipe() {
+    let folder = Folder::with("lost.std", STREAMED);
+    let run = folder.foretrace_reading("serializability - --observed-only --stream", STREAMED);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let expected = "mark block `deposit` of thread 1 (event 0, 5) is violated: a path comes back to it at acct (event 3, 7)\n\
+                    1 blocks violated by the recorded order, 5 events\n";
+    assert_eq!(run.stdout, expected);
+    let run = folder.foretrace("serializability lost.std --observed-only --stream --format json");
+    let lines: Vec<Value> = run.stdout.lines().map(|line| must_fit("observed-blocks.schema.json", line)).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!((&lines[0]["block"]["first"], &lines[0]["block"]["end"]), (&0.into(), &3.into()));
+    assert_eq!(lines[1]["total"], serde_json::json!({"events": 5, "violated": 1, "ended": true}));
+    let whole = folder.foretrace("serializability lost.std --observed-only --format json");
+    assert_eq!(must_fit("serializability.schema.json", &whole.stdout)["totals"]["observed"], 1);
+    // Other variables are not looked at; nothing is found where locks are held.
+    let run = folder.foretrace("serializability lost.std --observed-only --stream --vars other");
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "0 blocks violated by the recorded order, 5 events\n"));
+    folder.add("locked.jsonl", LOCKED);
+    assert_eq!(folder.foretrace("serializability locked.jsonl --observed-only --stream").code, Some(0));
+}
+
+#[test]
+fn what_is_found_in_a_pipe_is_told_before_the_pipe_ends() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let folder = Folder::with("unused", "");
+    let mut command = folder.command("serializability - --observed-only --stream");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it can be run");
+    let (mut input, output) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    input.write_all(STREAMED.as_bytes()).expect("it reads");
+    let mut lines = BufReader::new(output).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert!(first.contains("`deposit` of thread 1"), "{first}");
+    // The program goes on; Ctrl-C ends it with what was found, though the pipe is open and silent.
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill is there").success());
+    let rest: Vec<String> = lines.map(|line| line.expect("text")).collect();
+    assert_eq!(rest, ["1 blocks violated by the recorded order, 5 events so far"]);
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    drop(input);
+}
+
+#[test]
+fn wrong_events_in_a_pipe_are_refused() {
+    let folder = Folder::with("unused", "");
+    let ended = STREAMED.to_string() + "T1|end(deposit)|8\n";
+    for (options, input, message) in [
+        ("", ended.as_str(), "<stdin>:6: event 5: found an `end` where thread 1 has no transaction open"),
+        ("", "", "<stdin>: found an empty file, expected a trace"),
+        ("", "{\"foretrace\": 1}\n", "<stdin>:1: found no `data`"),
+        ("", "T1|r(x)\nT1|q(x)\n", "<stdin>:2: event 1: found `q(x)`"),
+        ("--atomic functions=a*", "", "found a pattern for functions, expected none"),
+    ] {
+        let run = folder.foretrace_reading(&format!("serializability - --observed-only --stream {options}"), input);
+        assert_eq!(run.code, Some(2), "{input}");
+        assert!(run.stderr.contains(message), "`{message}` is missing in {}", run.stderr);
+    }
+    // A mark that comes too late for `auto` is refused, too; asked for by name it is found.
+    let late = "T1|r(x)|1\n".repeat(70_000) + STREAMED;
+    let run = folder.foretrace_reading("serializability - --observed-only --stream", &late);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("event 70000: found the first mark block"), "{}", run.stderr);
+    let run = folder.foretrace_reading("serializability - --observed-only --stream --atomic marked", &late);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+}

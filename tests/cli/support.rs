@@ -66,6 +66,21 @@ impl Folder {
         foretrace_in(self.0.path(), arguments)
     }
 
+    /// The command with this on stdin.
+    pub fn foretrace_reading(&self, arguments: &str, input: &str) -> Run {
+        let (reader, mut writer) = std::io::pipe().expect("the system has pipes");
+        let input = input.to_string();
+        let writing = std::thread::spawn(move || std::io::Write::write_all(&mut writer, input.as_bytes()));
+        let run = ran(command(self.0.path(), arguments).stdin(reader));
+        let _ = writing.join(); // it fails where the command has ended before
+        run
+    }
+
+    /// The command, not begun yet.
+    pub fn command(&self, arguments: &str) -> Command {
+        command(self.0.path(), arguments)
+    }
+
     /// The command with a stdout that nobody reads.
     pub fn foretrace_without_reader(&self, arguments: &str) -> Run {
         let (reader, writer) = std::io::pipe().expect("the system has pipes");

@@ -2,13 +2,15 @@
 //!
 //! A block is violated in an interleaving that holds a *violation path*: conflicts and program order lead from one access of the
 //! block through another thread and back to a later access of the block. [`Judge`] decides for each block whether some
-//! interleaving of the trace has one; [`observed`] finds the blocks that the recorded order itself violates.
+//! interleaving of the trace has one; [`observed`] finds the blocks that the recorded order itself violates, and
+//! [`StreamMonitor`] does so while events come.
 //!
 //! Source: A. Sinha, S. Malik, C. Wang and A. Gupta, "Predictive analysis for detecting serializability violations through
 //! trace segmentation", MEMOCODE 2011. Sections named in this crate are those of that paper.
 
 mod accesses;
 mod attempt;
+mod clocks;
 mod hunt;
 mod judge;
 mod monitor;
@@ -23,6 +25,7 @@ mod segment;
 mod shorten;
 mod start;
 mod stepper;
+mod stream;
 mod weight;
 
 pub use accesses::Accesses;
@@ -34,4 +37,5 @@ pub use path::{Link, PathKind, ViolationPath};
 pub use question::Question;
 pub use segment::{Apart, Range, Segment};
 pub use stepper::{Context, Stepper};
+pub use stream::{Seen, StreamMonitor};
 pub use weight::Weight;

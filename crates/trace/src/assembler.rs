@@ -59,6 +59,8 @@ pub struct TraceAssembler {
     /// What each thread's local names stand for, after so many events; whoever asks brings it up to date.
     scopes: Vec<FxHashMap<NameId, Local>>,
     bound: usize,
+    /// How many events went by, where they are not kept, nor what they say of values.
+    passed: Option<u32>,
 }
 
 impl TraceAssembler {
@@ -72,7 +74,26 @@ impl TraceAssembler {
             implied: Vec::new(),
             scopes: Vec::new(),
             bound: 0,
+            passed: None,
         }
+    }
+
+    /// From here on keeps no events, and nothing of what they say of values.
+    pub(crate) fn keep_no_events(&mut self) {
+        self.passed = Some(0);
+    }
+
+    /// Whether events and what they say of values are kept.
+    pub(crate) fn keeps_events(&self) -> bool {
+        self.passed.is_none()
+    }
+
+    /// Counts an event that is not kept.
+    pub(crate) fn pass(&mut self) -> Result<EventId, Problem> {
+        let id = self.next_event();
+        must_have_number(id)?;
+        self.passed = Some(id.0 + 1);
+        Ok(id)
     }
 
     /// The trace as far as it is made.
@@ -280,7 +301,7 @@ impl TraceAssembler {
 
     /// The index that the next event will have.
     pub fn next_event(&self) -> EventId {
-        EventId::from_index(self.trace.events.len())
+        self.passed.map_or_else(|| EventId::from_index(self.trace.events.len()), EventId)
     }
 
     /// Adds an event. Its `dst` stands for its value from here on.
@@ -288,9 +309,7 @@ impl TraceAssembler {
     /// In a symbolic trace a `write` without `expr` writes its `value`, an `rmw` its `stored`.
     pub fn push(&mut self, mut event: Event) -> Result<EventId, Problem> {
         let id = self.next_event();
-        if id.0 == u32::MAX {
-            return Err(Problem::new(format!("more than {} events", u32::MAX), "fewer events"));
-        }
+        must_have_number(id)?;
         if self.trace.data == Data::Symbolic {
             match &mut event.op {
                 Op::Write { expr, value: written, .. } | Op::Rmw { expr, stored: written, .. } if expr.is_none() => {
@@ -368,6 +387,14 @@ impl TraceAssembler {
             }
         }
     }
+}
+
+/// Events have numbers below 2^32 - 1.
+fn must_have_number(id: EventId) -> Result<(), Problem> {
+    if id.0 == u32::MAX {
+        return Err(Problem::new(format!("more than {} events", u32::MAX), "fewer events"));
+    }
+    Ok(())
 }
 
 /// Checks every rule of the format: those of single events, then that the recorded order is an execution.

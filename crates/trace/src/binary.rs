@@ -4,7 +4,7 @@
 //! is read, and in the end the same rules as for JSON Lines.
 
 mod input;
-mod read;
+pub(crate) mod read;
 mod write;
 
 pub use read::read;

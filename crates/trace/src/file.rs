@@ -2,6 +2,7 @@
 
 use crate::error::{Damaged, Problem, ReadError};
 use crate::observe::Observed;
+use crate::stream::EventStream;
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};
 use std::cell::Cell;
@@ -103,6 +104,40 @@ pub fn read_observed_while(path: &Path, go_on: &dyn Fn() -> bool) -> Result<Opti
     }
 }
 
+/// The events of a trace as they come, from a file or from standard input where `path` is `-`.
+///
+/// # Errors
+/// Where the start of the input is no trace's.
+pub fn stream(path: &Path) -> Result<EventStream, ReadError> {
+    let name = if path == Path::new("-") { "<stdin>".to_string() } else { path.display().to_string() };
+    let input: io::Result<Box<dyn Read>> = match path == Path::new("-") {
+        true => Ok(Box::new(io::stdin().lock())),
+        false => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
+    };
+    let opened = input.map_err(|error| ReadError::io(None, error)).and_then(stream_any);
+    opened.map(|stream| stream.of_file(&name)).map_err(|error| error.in_file(&name))
+}
+
+fn stream_any(input: Box<dyn Read>) -> Result<EventStream, ReadError> {
+    let input = Peeked::new(input).map_err(|error| ReadError::io(None, error))?;
+    if !input.start().starts_with(&ZSTD_MAGIC) {
+        return stream_plain(input);
+    }
+    let decoder = zstd::stream::read::Decoder::with_buffer(input).map_err(|error| ReadError::io(None, error))?;
+    stream_plain(Peeked::new(Inside(decoder)).map_err(|error| ReadError::unreadable(None, None, error))?)
+}
+
+fn stream_plain<R: Read + 'static>(input: Peeked<R>) -> Result<EventStream, ReadError> {
+    if input.start().starts_with(&binary::MAGIC[..1]) {
+        return EventStream::of_binary(Box::new(input));
+    }
+    match input.start().iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => Err(empty()),
+        Some(b'{') => EventStream::of_jsonl(Box::new(input)),
+        _ => Ok(EventStream::of_std(Box::new(input))),
+    }
+}
+
 /// An input that fails when it is to stop.
 struct Watched<'w, R> {
     input: R,
@@ -148,13 +183,14 @@ fn read_plain<R: Read>(input: &mut Peeked<R>) -> Result<(Trace, Observed), ReadE
         return binary::read(input);
     }
     match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None => {
-            let problem = Problem::new("an empty file", "a trace");
-            Err(ReadError::invalid(None, problem.at(None)))
-        }
+        None => Err(empty()),
         Some(b'{') => jsonl::read(input),
         _ => std_format::read(input),
     }
+}
+
+fn empty() -> ReadError {
+    ReadError::invalid(None, Problem::new("an empty file", "a trace").at(None))
 }
 
 /// What is inside a compressed file: what goes wrong there without the system having a part in it is damage.

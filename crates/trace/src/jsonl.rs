@@ -1,7 +1,7 @@
 //! Traces as JSON Lines, the format of `docs/trace-format.md`: a header, then one event a line.
 
-mod event;
-mod header;
+pub(crate) mod event;
+pub(crate) mod header;
 mod object;
 mod scalar;
 mod write;

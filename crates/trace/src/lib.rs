@@ -44,6 +44,7 @@ pub mod smtlib;
 pub mod std_format;
 #[cfg(any(test, feature = "strategies"))]
 pub mod strategies;
+mod stream;
 mod sync_state;
 mod term;
 mod trace;
@@ -61,7 +62,9 @@ pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use candidates::candidates;
 pub use error::{Invalid, Place, Problem, ReadError};
-pub use file::{Format, Layout, Staged, read, read_from, read_observed, read_observed_while, stage, write, write_to};
+pub use file::{
+    Format, Layout, Staged, read, read_from, read_observed, read_observed_while, stage, stream, write, write_to,
+};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};
@@ -71,6 +74,7 @@ pub use op::{BlockKind, Op, WakeCause, Why};
 pub use printable::printable;
 pub use schedule::BadStep;
 pub use semantics::{Cell, Effect, Semantics, State, Unsupported};
+pub use stream::EventStream;
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
     Data, Event, EventId, Local, NameId, OF_LIBRARY, OTHER_PROGRAMS, SyncId, SyncKind, SyncObject, Thread, ThreadId,

@@ -29,7 +29,8 @@ pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
     loop {
         let id = import.assembler.next_event();
         let Some(line) = lines.next(Some(id))? else { break };
-        import.line(line).map_err(|problem| ReadError::invalid(Some(lines.number()), problem.at(id)))?;
+        let read = import.line(line).and_then(|event| import.assembler.push(event));
+        read.map_err(|problem| ReadError::invalid(Some(lines.number()), problem.at(id)))?;
     }
     import.assembler.finish_observed().map_err(|invalid| {
         let line = invalid.event.map(|event| u64::from(event.0) + 1);
@@ -37,19 +38,20 @@ pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
     })
 }
 
-struct Import {
-    assembler: TraceAssembler,
+pub(crate) struct Import {
+    pub(crate) assembler: TraceAssembler,
     threads: FxHashMap<String, ThreadId>,
     held: FxHashMap<(ThreadId, SyncId), u64>,
 }
 
 impl Import {
-    fn new() -> Import {
+    pub(crate) fn new() -> Import {
         let assembler = TraceAssembler::new(Data::None);
         Import { assembler, threads: FxHashMap::default(), held: FxHashMap::default() }
     }
 
-    fn line(&mut self, line: &str) -> Result<(), Problem> {
+    /// The event of a line.
+    pub(crate) fn line(&mut self, line: &str) -> Result<Event, Problem> {
         let mut fields = line.trim().splitn(3, '|').map(str::trim);
         let (thread, action) = match (fields.next(), fields.next()) {
             (Some(thread), Some(action)) if !thread.is_empty() => (thread, action),
@@ -58,7 +60,7 @@ impl Import {
         let thread = self.thread(thread)?;
         let op = self.op(thread, action)?;
         let loc = fields.next().filter(|loc| !loc.is_empty()).map(|loc| self.assembler.name(loc));
-        self.assembler.push(Event { thread, op, loc, at: None, part: None }).map(|_| ())
+        Ok(Event { thread, op, loc, at: None, part: None })
     }
 
     fn expected_line(&self) -> &'static str {

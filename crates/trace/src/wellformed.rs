@@ -18,8 +18,10 @@ use crate::trace::{Event, EventId, SyncId, ThreadId, Trace};
 pub fn check(trace: &Trace) -> Result<(), Invalid> {
     let scope = scope::Scope::new(trace);
     let mut parts = parts::Parts::default();
-    let mut threads = threads::Threads::new(trace);
-    let mut blocks = blocks::Blocks::new(trace);
+    let mut threads = threads::Threads::default();
+    threads.know(trace.threads.len());
+    let mut blocks = blocks::Blocks::default();
+    blocks.know(trace.threads.len());
     let mut check_event = |id: EventId, event: &Event| -> Result<(), Problem> {
         fields::check(trace, event)?;
         scope.check(trace, id, event)?;
@@ -28,6 +30,27 @@ pub fn check(trace: &Trace) -> Result<(), Invalid> {
         blocks.check(trace, id, event)
     };
     trace.iter().try_for_each(|(id, event)| check_event(id, event).map_err(|problem| problem.at(id)))
+}
+
+/// The rules that need no values, for events that come one by one and are not kept: the rules of threads, of what they open and
+/// close, and of which objects events are on.
+#[derive(Default)]
+pub(crate) struct AsTheyCome {
+    parts: parts::Parts,
+    threads: threads::Threads,
+    blocks: blocks::Blocks,
+}
+
+impl AsTheyCome {
+    /// Checks the next event; `trace` has what was declared so far.
+    pub(crate) fn check(&mut self, trace: &Trace, id: EventId, event: &Event) -> Result<(), Problem> {
+        self.threads.know(trace.threads.len());
+        self.blocks.know(trace.threads.len());
+        fields::check_kinds(trace, event)?;
+        self.parts.check(trace, event)?;
+        self.threads.check(trace, id, event)?;
+        self.blocks.check(trace, id, event)
+    }
 }
 
 fn thread(trace: &Trace, id: ThreadId) -> String {

@@ -138,7 +138,7 @@ impl<R: BufRead> Input<R> {
     }
 
     /// The checksum of all bytes before, then the end of the file.
-    pub(super) fn end(mut self) -> Result<(), Failure> {
+    pub(super) fn end(&mut self) -> Result<(), Failure> {
         let computed = self.checksum.clone().finalize();
         let mut stored = [0; 4];
         for byte in &mut stored {

@@ -17,28 +17,45 @@ use std::io::BufRead;
 
 /// Reads a trace and runs its recorded order; every rule of the format is checked.
 pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
-    let mut reader = Reader::start(Input::new(input)).map_err(|failure| failure.at(None))?;
-    let events = reader.input.number_up_to(u64::from(u32::MAX) - 1, "a number of events");
-    for _ in 0..events.map_err(|failure| failure.at(None))? {
+    let (mut reader, events) = Reader::of(input)?;
+    for _ in 0..events {
         let id = reader.assembler.next_event();
         let read = reader.event().and_then(|event| reader.assembler.push(event).map_err(Failure::from));
         read.map_err(|failure| failure.at(Some(id)))?;
     }
-    let Reader { input, assembler, .. } = reader;
-    input.end().map_err(|failure| failure.at(None))?;
+    reader.end()?;
+    let Reader { assembler, .. } = reader;
     assembler.finish_observed().map_err(|invalid| ReadError::invalid(None, invalid))
 }
 
 /// The tables that events refer to.
-struct Reader<R> {
+pub(crate) struct Reader<R> {
     input: Input<R>,
-    assembler: TraceAssembler,
+    pub(crate) assembler: TraceAssembler,
     names: Vec<NameId>,
     threads: Vec<ThreadId>,
     terms: Vec<TermId>,
 }
 
 impl<R: BufRead> Reader<R> {
+    /// A reader that has read the tables, and how many events follow.
+    pub(crate) fn of(input: R) -> Result<(Reader<R>, u64), ReadError> {
+        let mut reader = Reader::start(Input::new(input)).map_err(|failure| failure.at(None))?;
+        let events = reader.input.number_up_to(u64::from(u32::MAX) - 1, "a number of events");
+        Ok((reader, events.map_err(|failure| failure.at(None))?))
+    }
+
+    /// The next event.
+    pub(crate) fn next(&mut self) -> Result<Event, ReadError> {
+        let id = self.assembler.next_event();
+        self.event().map_err(|failure| failure.at(Some(id)))
+    }
+
+    /// That nothing follows.
+    pub(crate) fn end(&mut self) -> Result<(), ReadError> {
+        self.input.end().map_err(|failure| failure.at(None))
+    }
+
     fn start(mut input: Input<R>) -> Result<Reader<R>, Failure> {
         for expected in MAGIC {
             if input.byte()? != expected {

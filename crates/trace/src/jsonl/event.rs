@@ -7,6 +7,7 @@ use crate::error::{Problem, quoted};
 use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::term::TermId;
 use crate::trace::{Data, Event, EventId, NameId, SyncId, ThreadId, VarId};
+use crate::value::Value;
 use crate::wellformed::values_in_trace_without_data;
 
 /// Every field that some event has; on an event that does not take it, it is a mistake.
@@ -18,13 +19,13 @@ const KNOWN: &[&str] = &[
 
 /// Reads events, and says once that it passes over unknown fields.
 #[derive(Default)]
-pub(super) struct EventReader {
+pub(crate) struct EventReader {
     warned: bool,
 }
 
 impl EventReader {
     /// The event of a line, which will be the assembler's next.
-    pub(super) fn read(&mut self, assembler: &mut TraceAssembler, line: &str) -> Result<Event, Problem> {
+    pub(crate) fn read(&mut self, assembler: &mut TraceAssembler, line: &str) -> Result<Event, Problem> {
         let mut object = Object::parse(line)?;
         let number = object.take("t").ok_or_else(|| missing("t", "an event"))?;
         let thread = assembler.thread(integer("t", number, 1, u64::MAX)?)?;
@@ -150,12 +151,17 @@ impl<'a> Fields<'a, '_> {
     }
 
     fn dst(&mut self) -> Result<Option<NameId>, Problem> {
-        self.name("dst")
+        match self.assembler.keeps_events() {
+            true => self.name("dst"),
+            false => Ok(self.object.take("dst").map(|_| self.assembler.name("dst"))),
+        }
     }
 
     /// Lets guard and `expr` of the same event mention its `dst`.
     fn bind(&mut self, dst: Option<NameId>, var: VarId) {
-        if let (Some(dst), Some(sort)) = (dst, self.assembler.trace().vars[var.index()].sort) {
+        if let (Some(dst), Some(sort)) = (dst, self.assembler.trace().vars[var.index()].sort)
+            && self.assembler.keeps_events()
+        {
             self.assembler.bind(self.thread, dst, sort);
         }
     }
@@ -194,6 +200,9 @@ impl<'a> Fields<'a, '_> {
         if self.assembler.trace().data == Data::None {
             return Err(values_in_trace_without_data(field));
         }
+        if !self.assembler.keeps_events() {
+            return Ok(Some(self.assembler.literal(Value::Bool(true)))); // some term
+        }
         let text = string(field, raw)?;
         let term = self.assembler.expression(self.thread, &text).map_err(|error| {
             let found = format!("{} at column {} of `{field}`", error.problem.found, error.column);
@@ -205,6 +214,7 @@ impl<'a> Fields<'a, '_> {
     fn value(&mut self, field: &str, var: VarId) -> Result<Option<TermId>, Problem> {
         let Some(raw) = self.object.take(field) else { return Ok(None) };
         match (self.assembler.trace().data, self.assembler.trace().vars[var.index()].sort) {
+            (Data::Concrete | Data::Symbolic, Some(_)) if !self.assembler.keeps_events() => Ok(None),
             (Data::Concrete | Data::Symbolic, Some(sort)) => {
                 let value = value(field, raw, sort)?;
                 Ok(Some(self.assembler.literal(value)))
@@ -214,7 +224,7 @@ impl<'a> Fields<'a, '_> {
     }
 
     fn json(&mut self, field: &str) -> Result<Option<NameId>, Problem> {
-        let Some(raw) = self.object.take(field) else { return Ok(None) };
+        let Some(raw) = self.object.take(field).filter(|_| self.assembler.keeps_events()) else { return Ok(None) };
         Ok(Some(self.assembler.name(&compact(field, raw)?)))
     }
 

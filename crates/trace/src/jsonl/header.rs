@@ -9,7 +9,7 @@ use crate::trace::{Data, SyncKind};
 use crate::value::Sort;
 
 /// A assembler that knows what the header declares.
-pub(super) fn read(line: &str) -> Result<TraceAssembler, Problem> {
+pub(crate) fn read(line: &str) -> Result<TraceAssembler, Problem> {
     let mut header = Object::parse(line)?;
     version(header.take("foretrace"))?;
     let mut assembler = TraceAssembler::new(data(header.take("data"))?);

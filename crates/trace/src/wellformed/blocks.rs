@@ -7,6 +7,7 @@ use crate::trace::{Event, EventId, NameId, SyncId, SyncKind, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 /// What every thread has open.
+#[derive(Default)]
 pub(super) struct Blocks {
     threads: Vec<Open>,
     arrived: FxHashMap<(SyncId, u64), u64>,
@@ -36,8 +37,9 @@ struct Waiting {
 }
 
 impl Blocks {
-    pub(super) fn new(trace: &Trace) -> Blocks {
-        Blocks { threads: vec![Open::default(); trace.threads.len()], arrived: FxHashMap::default() }
+    /// There are this many threads.
+    pub(super) fn know(&mut self, threads: usize) {
+        self.threads.resize(threads, Open::default());
     }
 
     pub(super) fn check(&mut self, trace: &Trace, id: EventId, event: &Event) -> Result<(), Problem> {
@@ -48,15 +50,14 @@ impl Blocks {
     }
 
     fn arrive(&mut self, trace: &Trace, barrier: SyncId, round: u64) -> Result<(), Problem> {
+        let SyncKind::Barrier { parties: Some(parties) } = trace.syncs[barrier.index()].kind else { return Ok(()) };
         let arrived = self.arrived.entry((barrier, round)).or_default();
         *arrived += 1;
-        match trace.syncs[barrier.index()].kind {
-            SyncKind::Barrier { parties: Some(parties) } if *arrived > parties => {
-                let found = format!("arrive number {arrived} in round {round} of barrier {}", sync(trace, barrier));
-                Err(Problem::new(found, format!("at most {parties}, one of each party")))
-            }
-            _ => Ok(()),
+        if *arrived > parties {
+            let found = format!("arrive number {arrived} in round {round} of barrier {}", sync(trace, barrier));
+            return Err(Problem::new(found, format!("at most {parties}, one of each party")));
         }
+        Ok(())
     }
 }
 

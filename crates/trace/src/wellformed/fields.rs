@@ -120,7 +120,7 @@ fn literal(trace: &Trace, field: &str, term: Option<TermId>, var: VarId) -> Resu
     of_var(trace, field, term, var)
 }
 
-fn check_kinds(trace: &Trace, event: &Event) -> Result<(), Problem> {
+pub(super) fn check_kinds(trace: &Trace, event: &Event) -> Result<(), Problem> {
     let is = |id: SyncId, fits: fn(SyncKind) -> bool, expected: &str| {
         let kind = trace.syncs[id.index()].kind;
         if fits(kind) {

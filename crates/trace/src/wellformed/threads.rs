@@ -6,6 +6,7 @@ use crate::op::Op;
 use crate::trace::{Event, EventId, ThreadId, Trace};
 
 /// What is known of each thread so far.
+#[derive(Default)]
 pub(super) struct Threads {
     first_event: Vec<Option<EventId>>,
     fork: Vec<Option<EventId>>,
@@ -13,9 +14,11 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub(super) fn new(trace: &Trace) -> Threads {
-        let none = vec![None; trace.threads.len()];
-        Threads { first_event: none.clone(), fork: none.clone(), join: none }
+    /// There are this many threads.
+    pub(super) fn know(&mut self, threads: usize) {
+        for of_thread in [&mut self.first_event, &mut self.fork, &mut self.join] {
+            of_thread.resize(threads, None);
+        }
     }
 
     pub(super) fn check(&mut self, trace: &Trace, id: EventId, event: &Event) -> Result<(), Problem> {
