@@ -4,6 +4,7 @@ use super::Outcome;
 use super::asking::{MODELS, SwitchBound, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
+use super::oversee::{End, Hearer, oversee};
 use super::progress::Bar;
 use super::property::{self, METHODS};
 use super::serializability_stream;
@@ -12,11 +13,12 @@ use foretrace::options::strongest_model;
 use foretrace::predict::Progress;
 use foretrace::report::{BlockReport, BlockTotals, WitnessDir};
 use foretrace::serializability::{AskedBlocks, Method, decide_blocks};
-use foretrace_serializability::{Choices, Decision};
+use foretrace_serializability::{Choices, Decision, Judgement};
 use foretrace_trace::{Model, Trace, VarId};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// Find the atomic blocks whose conflict-serializability other schedules violate
@@ -163,45 +165,83 @@ pub fn judge_all(
     }
     let patterns: Vec<String> = how.vars.iter().map(|vars| vars.to_string()).collect();
     let (fitting, benign) = (property::fitting(trace, &patterns), property::fitting(trace, how.benign));
-    let wanted = |var: VarId| patterns.is_empty() || property::is_among(&fitting, var);
     let report = BlockReport::new(file, trace, *atomic, &blocks, how.choices.model);
     let report = report.within(how.choices.context_switches);
-    let mut report = report.with_benign(|var| property::is_among(&benign, var));
-    let asked_blocks = AskedBlocks {
-        trace,
-        observed,
-        blocks: &blocks,
-        wanted: &wanted,
-        choices: how.choices.clone(),
-        method: how.method,
-        observed_only: how.observed_only,
-    };
-    let mut bar = Bar::on_terminal();
-    let mut progress = Progress { candidates: blocks.all().len() as u64, ..Progress::default() };
-    let mut inside: Vec<Vec<usize>> = Vec::new();
+    let report = report.with_benign(|var| property::is_among(&benign, var));
     let bounds = property::bounds(how.block_limit, how.time_limit, stop);
-    decide_blocks(&asked_blocks, &bounds, &mut |judge, judgement, observed| {
-        progress.done += 1;
-        progress.feasible += u64::from(matches!(judgement.decision, Decision::Violated(_)));
-        if let Some(bar) = &mut bar {
-            bar.show(&progress);
+    let (choices, method, observed_only) = (how.choices.clone(), how.method, how.observed_only);
+    let work = |messages: SyncSender<Judged>| {
+        let wanted = |var: VarId| patterns.is_empty() || property::is_among(&fitting, var);
+        let asked = AskedBlocks { trace, observed, blocks: &blocks, wanted: &wanted, choices, method, observed_only };
+        decide_blocks(&asked, &bounds, &mut |judge, judgement, observed| {
+            let inside = judge.inside(judgement.block).to_vec();
+            drop(messages.send(Judged { judgement, observed, inside }));
+            Ok(())
+        })
+    };
+    let listener = Listener {
+        report,
+        how,
+        bar: Bar::on_terminal(),
+        progress: Progress { candidates: blocks.all().len() as u64, ..Progress::default() },
+        inside: Vec::new(),
+    };
+    oversee((how.time_limit, stop), work, listener)
+}
+
+/// What was found of a block, in order.
+struct Judged {
+    judgement: Judgement,
+    observed: bool,
+    inside: Vec<usize>,
+}
+
+/// Takes what is found of blocks, and reports.
+struct Listener<'a, 't> {
+    report: BlockReport<'t>,
+    how: &'a How<'a>,
+    bar: Option<Bar>,
+    progress: Progress,
+    /// Per block, those right inside of it.
+    inside: Vec<Vec<usize>>,
+}
+
+impl Hearer<Judged, anyhow::Result<()>> for Listener<'_, '_> {
+    fn hear(&mut self, judged: Judged) -> anyhow::Result<()> {
+        let Judged { judgement, observed, inside } = judged;
+        self.progress.done += 1;
+        self.progress.feasible += u64::from(matches!(judgement.decision, Decision::Violated(_)));
+        if let Some(bar) = &mut self.bar {
+            bar.show(&self.progress);
         }
-        inside.push(judge.inside(judgement.block).to_vec());
-        report.add(judgement, observed);
+        self.inside.push(inside);
+        self.report.add(judgement, observed);
         Ok(())
-    })?;
-    drop(bar);
-    let totals = report.finish(&|block| inside[block].clone());
-    if let Some(folder) = how.witness_dir {
-        let folder = WitnessDir::create(folder)?;
-        report.write_witnesses(&folder)?;
     }
-    write(how.format, &report, &totals)?;
-    Ok(match (report.has_found(), totals.limit + totals.not_within) {
-        (true, _) => Outcome::Found,
-        (false, 1..) => Outcome::Undecided,
-        (false, 0) => Outcome::Fine,
-    })
+
+    fn finish(mut self, end: anyhow::Result<End<anyhow::Result<()>>>) -> anyhow::Result<Outcome> {
+        drop(self.bar.take());
+        match end? {
+            End::Done(result) => result?,
+            End::Overdue => {
+                for block in self.inside.len()..self.progress.candidates as usize {
+                    self.inside.push(Vec::new());
+                    self.report.add(Judgement::not_reached(block), false);
+                }
+            }
+        }
+        let totals = self.report.finish(&|block| self.inside[block].clone());
+        if let Some(folder) = self.how.witness_dir {
+            let folder = WitnessDir::create(folder)?;
+            self.report.write_witnesses(&folder)?;
+        }
+        write(self.how.format, &self.report, &totals)?;
+        Ok(match (self.report.has_found(), totals.limit + totals.not_within) {
+            (true, _) => Outcome::Found,
+            (false, 1..) => Outcome::Undecided,
+            (false, 0) => Outcome::Fine,
+        })
+    }
 }
 
 /// How blocks are judged by options.

@@ -121,6 +121,21 @@ pub struct Judgement {
     pub time: Duration,
 }
 
+impl Judgement {
+    /// Of a block that was not reached within the limit: nothing is known, not even its segment.
+    pub fn not_reached(block: usize) -> Judgement {
+        let range = Range { upper: Vec::new(), lower: Vec::new() };
+        let segment = Segment { range, is_proved: false, leaving: Vec::new(), entering: Vec::new() };
+        Judgement::unexplored(block, Decision::Limit, segment)
+    }
+
+    /// Of a block for which nothing was explored.
+    fn unexplored(block: usize, decision: Decision, segment: Segment) -> Judgement {
+        let (explored, time) = (Explored::default(), Duration::ZERO);
+        Judgement { block, decision, segment, start: None, explored, by_solver: false, is_dropped: false, time }
+    }
+}
+
 /// Judges blocks of one trace.
 pub struct Judge<'t> {
     trace: &'t Trace,
@@ -496,17 +511,7 @@ impl<'t> Judge<'t> {
 
     /// The judgement of a block whose decision is known, with its segment.
     pub fn known(&self, block: usize, decision: Decision) -> Judgement {
-        let segment = self.segment(block);
-        Judgement {
-            block,
-            decision,
-            segment,
-            start: None,
-            explored: Explored::default(),
-            by_solver: false,
-            is_dropped: false,
-            time: Duration::ZERO,
-        }
+        Judgement::unexplored(block, decision, self.segment(block))
     }
 
     /// Explores a range for a block and shows each end: the events that led there, the steps, whether a path was found.
