@@ -6,7 +6,7 @@ mod off_path;
 
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
 
-use crate::linearize::{linearize, without_marks};
+use crate::linearize::{complete_in_order, linearize, without_marks};
 use crate::options::{Options, Strategy};
 use crate::predict::Case;
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
@@ -14,7 +14,7 @@ use anyhow::Context;
 use foretrace_checker::Witness;
 use foretrace_encodings::{Encoder, smtlib};
 use foretrace_solve::{Answer, Limits, Session, decide_by_paper, interruptible};
-use foretrace_trace::{EventId, Independence, Pattern, Triple, Value, VarId};
+use foretrace_trace::{EventId, Feasibility, Independence, Pattern, Triple, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
@@ -363,7 +363,11 @@ impl<'a, 'b> Lane<'a, 'b> {
 
     fn schedule(&self, triple: Triple, order: &[EventId]) -> Vec<EventId> {
         let order = without_marks(self.case.facts, order.to_vec());
-        linearize(self.case.facts, &order, triple.second, self.case.options.question.feasibility)
+        let options = self.case.options;
+        match options.question.feasibility {
+            Feasibility::Complete if options.context_switches.is_some() => complete_in_order(self.case.facts, &order),
+            feasibility => linearize(self.case.facts, &order, triple.second, feasibility),
+        }
     }
 
     /// A solver's schedule, checked. One that does not pass is a bug, and ends the run.

@@ -24,6 +24,39 @@ pub fn in_order(facts: Facts<'_>, order: &[EventId]) -> Vec<EventId> {
     schedule
 }
 
+/// The same of a complete execution, with few context switches: what no order atom speaks of happens right after its thread's last
+/// step in the order, or first of all. A step that the run was cut off in comes last.
+pub fn complete_in_order(facts: Facts<'_>, order: &[EventId]) -> Vec<EventId> {
+    let cut_off = |event: &EventId| facts.trace.event(*event).part.is_some_and(|(k, n)| k < n);
+    let is_open = |step: &EventId| cut_off(&facts.structure.step(facts.trace, *step).1);
+    let whole: Vec<EventId> = order.iter().copied().filter(|step| !is_open(step)).collect();
+    let of_thread = |event: EventId| facts.trace.event(event).thread.index();
+    let mut schedule = Vec::new();
+    let mut done = vec![0usize; facts.structure.threads.len()];
+    let mut last = vec![None; done.len()];
+    whole.iter().enumerate().for_each(|(at, step)| last[of_thread(*step)] = Some(at));
+    // Only the last step of a thread can be open.
+    let ends: Vec<usize> =
+        facts.structure.threads.iter().map(|events| events.partition_point(|event| !is_open(event))).collect();
+    for (thread, events) in facts.structure.threads.iter().enumerate().filter(|(thread, _)| last[*thread].is_none()) {
+        schedule.extend(&events[..ends[thread]]);
+        done[thread] = ends[thread];
+    }
+    for (at, step) in whole.iter().enumerate() {
+        let thread = of_thread(*step);
+        let end = facts.structure.position(facts.structure.step(facts.trace, *step).1) + 1;
+        let end = if last[thread] == Some(at) { ends[thread] } else { end };
+        if end > done[thread] {
+            schedule.extend(&facts.structure.threads[thread][done[thread]..end]);
+            done[thread] = end;
+        }
+    }
+    for (events, end) in facts.structure.threads.iter().zip(ends) {
+        schedule.extend(&events[end..]);
+    }
+    schedule
+}
+
 /// The schedule in which the steps of `order` happen in that order, and every other event right before the next
 /// one of its thread. A prefix ends at `last`, a complete execution goes on to the last event of the trace.
 pub fn linearize(facts: Facts<'_>, order: &[EventId], last: EventId, feasibility: Feasibility) -> Vec<EventId> {
