@@ -161,3 +161,22 @@ fn the_end_of_a_process_is_where_its_own_accesses_end() {
         }
     }
 }
+
+#[test]
+fn witnesses_name_the_places_of_accesses_that_were_left_out() {
+    let workshop = Workshop::build(&source("handover.c"), &["-DROUNDS=5"]);
+    workshop.record("run", &["--parallel"]);
+    assert!(workshop.path("run/unlogged.zst").is_file(), "nothing was left out");
+    let options = "--candidates all --atomic threads --witness-dir run/witnesses";
+    ran(&mut workshop.shell(&format!("foretrace predict run {options} >report")));
+    let mut triples = 0;
+    for entry in std::fs::read_dir(workshop.path("run/witnesses")).expect("witnesses") {
+        let path = entry.expect("listed").path();
+        let witness: Value = serde_json::from_slice(&std::fs::read(&path).expect("read")).expect("JSON");
+        if witness["kind"] != "block" {
+            triples += 1;
+            assert!(witness["places"].is_object(), "{}", path.display());
+        }
+    }
+    assert!(triples > 100, "{triples}");
+}

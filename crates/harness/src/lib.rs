@@ -37,5 +37,6 @@ pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};
 pub use turns::turns_in_words;
+pub use unlogged::keep_unlogged;
 pub use verify::{Difference, Event, Expected, What, deadlocked, ops};
 pub use walked::WalkedBy;

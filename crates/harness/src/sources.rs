@@ -2,6 +2,7 @@
 //! witness can be tried on the next build, when the program that was recorded is gone.
 
 use super::folder::FolderError;
+use super::unlogged::UnloggedPlaces;
 use foretrace_report::write_whole;
 use foretrace_runtime::record::Site;
 use foretrace_walker::log::open_logs;
@@ -40,7 +41,7 @@ impl Sources {
     /// Keeps what the logs of a folder have been at. A file that was changed after the program was linked is left out.
     pub fn keep(recording: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let program = Program::open(recording)?;
-        let mut places: Vec<u64> = Vec::new();
+        let mut places: Vec<u64> = UnloggedPlaces::read(recording)?.all().collect();
         for log in open_logs(recording)? {
             places.extend(log.records().filter(|record| record.kind.size() > 0).map(|record| record.place));
             places.sort_unstable();

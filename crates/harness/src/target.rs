@@ -1,6 +1,7 @@
 //! What a replay steers towards where the program leaves the schedule: the accesses of a triple, by thread and place in the code.
 
 use super::sources::{SourcePlace, Sources};
+use super::unlogged::UnloggedPlaces;
 use super::verify::is_other_half;
 use foretrace_report::{NamesPlaces, SavedPlace, SavedStep};
 use foretrace_runtime::record::Kind;
@@ -56,6 +57,7 @@ pub fn as_lines(triple: &[Target; 3]) -> String {
 /// The logs of a recording, asked for the places of its accesses.
 pub struct Places {
     logs: Vec<(String, Log)>,
+    unlogged: UnloggedPlaces,
     /// Per thread that was asked for.
     known: FxHashMap<String, Known>,
 }
@@ -77,7 +79,9 @@ impl Places {
     /// Opens the logs of a recording's folder.
     pub fn open(recording: &Path) -> Result<Places, WalkError> {
         let logs = open_logs(recording)?;
-        Ok(Places { logs: thread_paths(&logs).into_iter().zip(logs).collect(), known: FxHashMap::default() })
+        let unlogged =
+            UnloggedPlaces::read(recording).map_err(|error| WalkError::Io { path: recording.to_path_buf(), error })?;
+        Ok(Places { logs: thread_paths(&logs).into_iter().zip(logs).collect(), unlogged, known: FxHashMap::default() })
     }
 
     /// The place of the access at a position of a thread's log, and how often the thread was there before.
@@ -87,7 +91,11 @@ impl Places {
             self.known.insert(path.to_string(), Known::of(log));
         }
         let known = &self.known[path];
-        let access = &known.accesses[known.accesses.binary_search_by_key(&at, |access| access.at).ok()?];
+        let Ok(number) = known.accesses.binary_search_by_key(&at, |access| access.at) else {
+            let (place, least) = self.unlogged.of_access(path, at)?;
+            return Some((place, Times { least, exact: false }));
+        };
+        let access = &known.accesses[number];
         Some((access.place, Times { least: access.times, exact: known.exact }))
     }
 }

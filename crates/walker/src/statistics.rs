@@ -1,5 +1,6 @@
 //! What a walk met, in numbers.
 
+use foretrace_trace::ThreadId;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -50,10 +51,23 @@ pub struct Statistics {
     pub transactions: u64,
     /// By place of the program's own code, where inside of a library its accesses happen.
     pub inside: BTreeMap<String, String>,
+    /// Events whose access has no record in the log.
+    pub unlogged: Vec<Unlogged>,
     /// How often the log and the program disagreed.
     pub mismatch_count: u64,
     /// Where they did, the first of them.
     pub mismatches: Vec<Mismatch>,
+}
+
+/// An access of shared memory that the log left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unlogged {
+    /// The thread, as the trace counts.
+    pub thread: ThreadId,
+    /// Counted records of the thread before it.
+    pub at: u64,
+    /// The place that its record would have.
+    pub place: u64,
 }
 
 /// A place where the log and the program disagree.

@@ -4,6 +4,7 @@ use super::Walk;
 use super::thread::{Pause, Step};
 use crate::log::Record;
 use crate::program::Function;
+use crate::statistics::Unlogged;
 use crate::value::Word;
 use foretrace_runtime::record::Kind;
 
@@ -50,6 +51,7 @@ impl Walk<'_, '_> {
         }
         let at = self.thread.done;
         self.thread.now = at;
+        self.thread.unlogged = Some(at);
         self.thread.done = at + 1;
         Ok(at)
     }
@@ -112,6 +114,21 @@ impl Walk<'_, '_> {
         }
         let access = self.store_left_out(address, value, size)?;
         Ok(access.record(Kind::store(size), function.site_of(index).0))
+    }
+
+    /// Notes the access that the last event is, if it has no record: a replay needs its place.
+    pub(super) fn note_unlogged(&mut self) {
+        let Some(at) = self.thread.unlogged else { return };
+        let is_it = self.world.draft.events.last().is_some_and(|event| event.at == Some(at));
+        let noted = &mut self.world.statistics.unlogged;
+        let thread = self.thread.id;
+        if !is_it || noted.last().is_some_and(|last| (last.thread, last.at) == (thread, at)) {
+            return;
+        }
+        let frame = self.thread.frames.last().and_then(|frame| Some((frame.function?, frame.next)));
+        let Some((number, next)) = frame else { return };
+        let place = self.program.functions[number].site_of(next).0;
+        noted.push(Unlogged { thread, at, place });
     }
 
     /// What a record says of memory, if it is of an access that took effect.

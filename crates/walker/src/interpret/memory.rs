@@ -208,6 +208,7 @@ impl Walk<'_, '_> {
         self.world.statistics.shared_accesses += 1;
         self.world.note_use(cell, is_meeting);
         self.note_inside();
+        self.note_unlogged();
     }
 
     /// Whether the library's code that threads meet in does this, for itself.

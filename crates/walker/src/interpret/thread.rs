@@ -27,6 +27,8 @@ pub(crate) struct Thread<'a> {
     pub now: u64,
     /// The place of that record.
     pub place: u64,
+    /// The `at` of the last access without a record.
+    pub unlogged: Option<u64>,
     /// How many counted things it has done.
     pub done: u64,
     pub frames: Vec<Frame>,
@@ -70,6 +72,7 @@ impl<'a> Thread<'a> {
             records: log.records(),
             now: 0,
             place: 0,
+            unlogged: None,
             begun_before: false,
             done: log.counted_before(),
             frames: Vec::new(),
