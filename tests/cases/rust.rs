@@ -21,6 +21,7 @@ cases! {
     dashmap;
     own;
     parking_lot;
+    prints;
     spin;
 }
 

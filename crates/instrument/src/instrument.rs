@@ -159,7 +159,8 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     let left = left.into_iter().map(|(function, why)| (function.name(), why)).collect(); // as long as it is there
     let held = hold(&module, &plain.needed());
     module.run("default<O1>", &machine)?;
-    join(&module, plain, &held)?;
+    let kept = |called: &str, by: &str| stays(by, options.source) && rust::is_inner_lock(called);
+    join(&module, plain, &held, kept)?;
     module.run("globaldce", &machine)?;
     module.verify()?;
     Ok(Instrumented { object: module.emit(&machine)?, unit, left, assembly })

@@ -34,8 +34,14 @@ pub fn hold(module: &Module, needed: &HashSet<String>) -> Held {
     Held(held)
 }
 
-/// Takes the plain half in.
-pub fn join<'a>(module: &Module<'a>, plain: Plain<'a>, held: &Held) -> Result<(), LlvmError> {
+/// Takes the plain half in. `kept` says whether a call that is never recorded, of the first function by the second, enters the
+/// plain one in any mode.
+pub fn join<'a>(
+    module: &Module<'a>,
+    plain: Plain<'a>,
+    held: &Held,
+    kept: impl Fn(&str, &str) -> bool,
+) -> Result<(), LlvmError> {
     let entered: Vec<Entered> = plain.entered.into_iter().filter(|entered| is_entered(module, entered, held)).collect();
     let twins: HashSet<&str> = entered.iter().map(|entered| entered.plain.as_str()).collect();
     for function in plain.module.functions().into_iter().filter(|function| !function.is_declaration()) {
@@ -49,6 +55,7 @@ pub fn join<'a>(module: &Module<'a>, plain: Plain<'a>, held: &Held) -> Result<()
             symbol.set_linkage(*linkage);
         }
     }
+    enter_plain(module, &entered, kept); // while functions have their names
     let mode = module.declare_variable(MODE, module.context().int(8));
     for entered in &entered {
         let (Some(function), Some(twin)) = (module.function(&entered.name), module.function(&entered.plain)) else {
@@ -60,6 +67,20 @@ pub fn join<'a>(module: &Module<'a>, plain: Plain<'a>, held: &Held) -> Result<()
     Ok(())
 }
 
+/// Calls that are never recorded go to plain functions.
+fn enter_plain(module: &Module, entered: &[Entered], kept: impl Fn(&str, &str) -> bool) {
+    for entered in entered {
+        let (Some(function), Some(twin)) = (module.function(&entered.name), module.function(&entered.plain)) else {
+            continue;
+        };
+        for user in function.users() {
+            if calls(user, function) && kept(&entered.name, &user.function().name()) {
+                user.set_callee(twin);
+            }
+        }
+    }
+}
+
 /// Whether a function is still there and can still be entered without our knowing.
 fn is_entered(module: &Module, entered: &Entered, held: &Held) -> bool {
     let Some(function) = module.function(&entered.name) else { return false };
@@ -69,12 +90,14 @@ fn is_entered(module: &Module, entered: &Entered, held: &Held) -> bool {
 
 /// Whether a function is used other than by calls.
 fn has_address(function: Value) -> bool {
-    function.users().into_iter().any(|user| {
-        user.kind() != ValueKind::Instruction
-            || !matches!(user.opcode(), Opcode::Call | Opcode::Invoke)
-            || user.callee() != function
-            || user.arguments().contains(&function)
-    })
+    function.users().into_iter().any(|user| !calls(user, function) || user.arguments().contains(&function))
+}
+
+/// Whether a user of a function is a call of it.
+fn calls(user: Value, function: Value) -> bool {
+    user.kind() == ValueKind::Instruction
+        && matches!(user.opcode(), Opcode::Call | Opcode::Invoke)
+        && user.callee() == function
 }
 
 /// A plain function that several units have is merged like the instrumented one, but by itself: of the other the linker may

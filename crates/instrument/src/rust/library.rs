@@ -2,7 +2,8 @@
 //!
 //! What threads meet in must be seen, or accesses would look unordered that are not. The mutexes and condition variables here
 //! are those that the library uses itself (in its barriers): all that is done to them is done here, and is seen as
-//! atomic operations. Those of programs are the runtime's.
+//! atomic operations. Those of programs are the runtime's. The library has more mutexes, as that of `stdout`, which code locks that has
+//! no hooks: of those nothing is seen, or a thread that has to wait for one would leave records, and one that has not would leave none.
 
 use super::{plain, rust_name};
 
@@ -25,4 +26,9 @@ const MEETING_POINTS: [&str; 11] = [
 pub(crate) fn is_meeting_point(symbol: &str) -> bool {
     let Some(name) = rust_name(symbol).map(|name| plain(&name)) else { return false };
     MEETING_POINTS.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a function belongs to the library's mutexes.
+pub(crate) fn is_inner_lock(symbol: &str) -> bool {
+    rust_name(symbol).is_some_and(|name| plain(&name).starts_with("std::sys::sync::mutex::futex::"))
 }
