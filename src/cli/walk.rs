@@ -68,7 +68,8 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
         Data::Concrete => concrete(&walked.statistics),
         _ => told(&walked.statistics),
     };
-    let told = format!("{told}{}{}", raced(walked.statistics.races), unexplained(&walked.statistics));
+    let races = raced(walked.statistics.races);
+    let told = format!("{told}{}{races}{}", foreign(&walked.statistics), unexplained(&walked.statistics));
     let told = format!("{events} events of {threads} threads{part}{end}, {told}");
     Ok(Made { told, found, inside: walked.statistics.inside })
 }
@@ -103,6 +104,16 @@ fn external(statistics: &Statistics) -> String {
     match statistics.external_writes {
         0 => String::new(),
         writes => format!(", {writes} writes by code that was not recorded"),
+    }
+}
+
+/// What is said of code that foretrace did not build.
+fn foreign(statistics: &Statistics) -> String {
+    let names: Vec<&str> = statistics.foreign.iter().take(3).map(String::as_str).collect();
+    match statistics.foreign.len() {
+        0 => String::new(),
+        1..=3 => format!(", {} may order threads unseen (not built by foretrace)", names.join(", ")),
+        all => format!(", {} and {} more may order threads unseen (not built by foretrace)", names.join(", "), all - 3),
     }
 }
 

@@ -64,6 +64,65 @@ fn what_a_row_calls_unseen_is_in_the_trace() {
     }
 }
 
+/// A lock that foretrace did not build, or a function that only takes time.
+const LOCK: &str = "static int word; void lock(void) { while (__atomic_exchange_n(&word, 1, 2)) ; } \
+                    void unlock(void) { __atomic_store_n(&word, 0, 3); }";
+const NO_LOCK: &str =
+    "static int word; void lock(void) { for (int k = 0; k < 9; k++) word += k; } void unlock(void) { word = 1; }";
+const USER: &str = "#include <foretrace.h>
+#include <pthread.h>
+void lock(void);
+void unlock(void);
+static int count;
+static void *add(void *unused) {
+    lock(); FORETRACE_ATOMIC_BEGIN(\"add\"); count++; FORETRACE_ATOMIC_END(\"add\"); unlock();
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, add, 0);
+    add(0);
+    pthread_join(thread, 0);
+    return count != 2;
+}
+";
+
+/// What a recording tells, and on what the lost update rests, where `library` is built so and linked.
+fn foreign(library: &str, how: &str, mode: &str) -> (String, Value) {
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("other.c"), library).expect("written");
+    std::fs::write(workshop.path("user.c"), USER).expect("written");
+    workshop.make(&format!("{how} && foretrace cc -g -pthread -o program user.c $OTHER -Wl,-rpath,'$ORIGIN'"));
+    let recorded = super::ran(&mut workshop.shell(&format!("foretrace record -o run {mode} -- ./program")));
+    let report = super::ran(&mut workshop.shell("foretrace predict run --format json"));
+    let report: Value = serde_json::from_str(&report.out).expect("JSON");
+    let lost = report["candidates"].as_array().expect("a list").iter().find(|one| one["verdict"] == "feasible");
+    (recorded.err, lost.expect("a lost update")["rests_on"].clone())
+}
+
+const SHARED: &str = "cc -w -O1 -shared -fPIC -o libother.so other.c && OTHER=./libother.so";
+const OBJECT: &str = "cc -w -O1 -c other.c && OTHER=other.o";
+
+#[test]
+fn locks_of_code_that_foretrace_did_not_build_are_told() {
+    for (how, name) in [(SHARED, "libother.so"), (OBJECT, "code in program")] {
+        for mode in ["--seed 0", "--seed 1", "--parallel"] {
+            let (told, rests_on) = foreign(LOCK, how, mode);
+            assert!(told.contains(&format!("{name} may order threads")), "{how} {mode}: {told}");
+            assert_eq!(rests_on, "unseen", "{how} {mode}");
+        }
+    }
+}
+
+#[test]
+fn code_without_atomic_instructions_orders_nothing() {
+    for how in [SHARED, OBJECT] {
+        let (told, rests_on) = foreign(NO_LOCK, how, "--seed 0");
+        assert!(!told.contains("may order threads"), "{how}: {told}");
+        assert_eq!(rests_on, Value::Null, "{how}");
+    }
+}
+
 fn what(event: &Value) -> Option<&str> {
     event["what"].as_str()
 }

@@ -1,7 +1,7 @@
 //! What a walk met, in numbers.
 
 use foretrace_trace::ThreadId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What a walk met, in numbers.
@@ -51,6 +51,8 @@ pub struct Statistics {
     pub transactions: u64,
     /// By place of the program's own code, where inside of a library its accesses happen.
     pub inside: BTreeMap<String, String>,
+    /// Code that foretrace did not build, that ran, and that may order threads.
+    pub foreign: BTreeSet<String>,
     /// Events whose access has no record in the log.
     pub unlogged: Vec<Unlogged>,
     /// How often the log and the program disagreed.

@@ -94,7 +94,7 @@ impl<'a> World<'a> {
             objects: Objects::default(),
             sent: Vec::new(),
             names,
-            draft: Draft { assembler: TraceAssembler::new(data), events: Vec::new() },
+            draft: Draft::new(TraceAssembler::new(data)),
             spans: Vec::new(),
             inside: Inside::default(),
             statistics,

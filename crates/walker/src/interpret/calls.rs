@@ -84,6 +84,7 @@ impl<'a> Walk<'_, 'a> {
             frame.setjmps.push(index);
         }
         frame.state = State::Outside;
+        self.enter_foreign(function, callee);
         Ok(())
     }
 
@@ -138,6 +139,7 @@ impl<'a> Walk<'_, 'a> {
             library: None,
             variadic,
             setjmps: Vec::new(),
+            foreign: None,
             nest: self.thread.nest.depth(),
             loops: Vec::new(),
             has_blocks: !self.program.is_library(function),

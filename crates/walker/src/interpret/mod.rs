@@ -9,6 +9,7 @@ mod atomic;
 mod calls;
 mod contexts;
 mod control;
+mod foreign;
 mod inside;
 mod intrinsics;
 mod library;
@@ -26,6 +27,7 @@ mod thread;
 mod unwind;
 mod variadic;
 
+pub(crate) use foreign::Ran;
 pub(crate) use inside::Inside;
 pub(crate) use loops::Loops;
 pub(crate) use synchronise::signal_name;

@@ -23,6 +23,7 @@ impl Walk<'_, '_> {
         self.take(record);
         let function = &self.program.functions[number];
         self.unwind_to(position);
+        self.leave_foreign();
         let frame = self.frame()?;
         let returned = frame.returned.take().filter(|_| frame.next == index);
         self.operation(u64::from(returned.is_none()));

@@ -1,6 +1,7 @@
 //! The walk's state of one thread: its position in the log, its frames, its assumptions.
 
 use super::contexts::Context;
+use super::foreign::Ran;
 use super::library::LibraryCall;
 use crate::concrete::Calls;
 use crate::log::{Log, Records};
@@ -167,6 +168,8 @@ pub(crate) struct Frame {
     pub variadic: Vec<(u64, Word)>,
     /// Calls of `setjmp` that were made here.
     pub setjmps: Vec<usize>,
+    /// Code that may order threads, which the call that the frame is in has led to.
+    pub foreign: Option<Ran>,
     /// Stretches of the thread that were open when it began.
     pub nest: usize,
     /// Loops that it is in, where each turn is a stretch.

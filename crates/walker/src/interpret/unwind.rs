@@ -70,6 +70,7 @@ impl Walk<'_, '_> {
             library: None,
             variadic: Vec::new(),
             setjmps: Vec::new(),
+            foreign: None,
             nest: self.thread.nest.depth(),
             loops: Vec::new(),
             has_blocks: false,

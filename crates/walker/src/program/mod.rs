@@ -1,6 +1,7 @@
 //! The recorded program: its modules, what their side-cars say of its functions, its symbols.
 
 mod code;
+mod foreign;
 mod function;
 mod module;
 mod prepared;
@@ -8,6 +9,7 @@ mod symbols;
 mod unit;
 
 pub(crate) use code::Code;
+use foreign::Foreign;
 pub(crate) use function::Function;
 use function::{flatten, for_each_operand};
 pub(crate) use module::Module;
@@ -17,9 +19,9 @@ use unit::UnitInfo;
 use crate::concrete::Lines;
 use crate::error::WalkError;
 use foretrace_instrument::rust::rust_name;
-use foretrace_instrument::sidecar::{self, Instruction, LocationId, Operand, Parameter, Unit};
+use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::{ATOMIC_PLACE, Site};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// A recorded program, with all that its files say about it.
@@ -31,6 +33,7 @@ pub struct Program {
     by_address: FxHashMap<u64, usize>,
     by_value: FxHashMap<Site, Vec<Copied>>,
     lines: Lines,
+    foreign: Foreign,
 }
 
 /// A parameter of which the callee has a copy.
@@ -74,10 +77,11 @@ impl Program {
             by_address: FxHashMap::default(),
             by_value: FxHashMap::default(),
             lines: Lines::default(),
+            foreign: Foreign::default(),
         };
         for mapping in &mappings {
             if let Some(module) = Module::open(mapping)? {
-                program.add(module)?;
+                program.add(module, mapping.end)?;
             }
         }
         program.lines = Lines::new(program.modules.len());
@@ -86,17 +90,18 @@ impl Program {
             return Err(WalkError::NoSidecar { path });
         }
         program.resolve();
+        program.find_foreign();
         Ok(program)
     }
 
-    /// Keeps a module if it has side-cars or code with gcc's hooks; the others nobody asks about.
-    fn add(&mut self, mut module: Module) -> Result<(), WalkError> {
+    /// Keeps a module if it has side-cars or code with gcc's hooks; of the others, which lie below `end`, what may order threads.
+    fn add(&mut self, mut module: Module, end: u64) -> Result<(), WalkError> {
         let units = match module.section(sidecar::SECTION)? {
             Some(section) => {
                 sidecar::decode(&section).map_err(|error| WalkError::Sidecar { path: module.path.clone(), error })?
             }
             None if module.is_concrete()? => Vec::new(),
-            None => return Ok(()),
+            None => return self.foreign.add(&module, end),
         };
         module.read_symbols()?;
         self.modules.push(module);
@@ -116,6 +121,32 @@ impl Program {
         let entries = self.functions[first..].iter().map(|function| function.site).collect();
         self.units.push(UnitInfo::new(unit, first..self.functions.len(), entries, module));
         Ok(())
+    }
+
+    /// Finds functions that are called, are no one's whom foretrace built, and may order threads.
+    fn find_foreign(&mut self) {
+        let calls = self.functions.iter().flat_map(|function| &function.instructions);
+        let symbols = calls.filter_map(|one| match &one.op {
+            Op::Call { callee: Callee::Symbol(symbol), .. } => Some(symbol.as_str()),
+            _ => None,
+        });
+        let mut symbols: Vec<&str> = symbols.collect::<FxHashSet<&str>>().into_iter().collect();
+        symbols.sort_unstable();
+        for module in &self.modules {
+            self.foreign.add_called(&symbols, module, |address| self.by_address.contains_key(&address));
+        }
+    }
+
+    /// The code which foretrace did not build, and which may order threads, that a call leads to.
+    pub(crate) fn foreign(&self, symbol: &str, unit: usize) -> Option<&str> {
+        let name = self.foreign.of_symbol(symbol)?;
+        let described = self.address(symbol, unit).is_some_and(|address| self.by_address.contains_key(&address));
+        (!described).then_some(name)
+    }
+
+    /// The same of a call by a pointer.
+    pub(crate) fn foreign_at(&self, address: u64) -> Option<&str> {
+        self.foreign.of_address(address)
     }
 
     /// Replaces symbols in operands by their addresses.

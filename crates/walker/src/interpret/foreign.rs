@@ -1,0 +1,62 @@
+//! Calls of code that foretrace did not build and that may order threads. What the thread did before is before whatever the code does, so
+//! a mark comes right after that; what the thread does next is after it, so a mark comes right before that.
+
+use super::Walk;
+use crate::program::Function;
+use foretrace_instrument::sidecar::Callee;
+use foretrace_trace::{NameId, Op};
+
+/// What ran: the function, and the code that it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ran {
+    pub what: NameId,
+    pub object: NameId,
+}
+
+impl Ran {
+    pub fn op(self) -> Op {
+        Op::Unseen { what: self.what, object: Some(self.object) }
+    }
+}
+
+impl Walk<'_, '_> {
+    /// A call leaves the code that has side-cars.
+    pub(super) fn enter_foreign(&mut self, function: &Function, callee: &Callee) {
+        if self.is_survey() {
+            return;
+        }
+        let found = match callee {
+            Callee::Symbol(symbol) => {
+                self.program.foreign(symbol, function.unit).map(|code| (crate::program::demangle(symbol), code))
+            }
+            Callee::Pointer(pointer) => {
+                let pointer = self.word(pointer, 64);
+                let code = self.program.foreign_at(pointer.bits).filter(|_| pointer.is_known());
+                code.map(|code| ("a function pointer".to_string(), code))
+            }
+            Callee::Assembly => None,
+        };
+        let ran = found.map(|(what, code)| {
+            self.world.statistics.foreign.insert(code.to_string());
+            let [what, object] = [&*what, code].map(|name| self.world.draft.assembler.name(name));
+            Ran { what, object }
+        });
+        if let Some(frame) = self.thread.frames.last_mut() {
+            frame.foreign = ran;
+        }
+        let Some(ran) = ran else { return };
+        // Whoever has done nothing since the last such call says nothing new.
+        if !self.world.draft.is_held(self.thread.id, ran) {
+            let source = self.source(self.thread.now);
+            self.world.push_unlogged(source, ran.op());
+        }
+    }
+
+    /// Such a call has come back.
+    pub(super) fn leave_foreign(&mut self) {
+        let ran = self.thread.frames.last_mut().and_then(|frame| frame.foreign.take());
+        if let Some(ran) = ran {
+            self.world.draft.hold(self.thread.id, ran);
+        }
+    }
+}
