@@ -39,6 +39,7 @@ cases! {
     asm_lock: "asm-lock.c";
     asm_twins: "asm-twins.c";
     barrier: "barrier.c";
+    bit_fields: "bit-fields.c";
     by_value: "by-value.c";
     c11: "c11.c";
     c11_threads: "c11-threads.c";
@@ -56,6 +57,7 @@ cases! {
     entropy: "entropy.c";
     exceptions: "exceptions.cpp";
     fork_handlers: "fork-handlers.c";
+    futex_mutex: "futex-mutex.c";
     futures: "futures.cpp";
     generator: "generator.cpp";
     identity: "identity.c";

@@ -19,8 +19,11 @@ macro_rules! cases {
 
 cases! {
     dashmap;
+    locals;
     own;
+    parking;
     parking_lot;
+    poison;
     prints;
     spin;
 }
