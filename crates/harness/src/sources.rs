@@ -2,7 +2,7 @@
 //! witness can be tried on the next build, when the program that was recorded is gone.
 
 use super::folder::FolderError;
-use super::unlogged::UnloggedPlaces;
+use super::unlogged_places::UnloggedPlaces;
 use foretrace_report::write_whole;
 use foretrace_runtime::record::Site;
 use foretrace_walker::log::open_logs;

@@ -1,7 +1,7 @@
 //! What a replay steers towards where the program leaves the schedule: the accesses of a triple, by thread and place in the code.
 
 use super::sources::{SourcePlace, Sources};
-use super::unlogged::UnloggedPlaces;
+use super::unlogged_places::UnloggedPlaces;
 use super::verify::is_other_half;
 use foretrace_report::{NamesPlaces, SavedPlace, SavedStep};
 use foretrace_runtime::record::Kind;

@@ -1,8 +1,20 @@
 //! The events of the walk as they come: those of the trace but for the marks of transactions and the names that are put in later,
 //! and with cells in place of variables.
 
-use crate::interpret::Ran;
-use foretrace_trace::{Event, EventId, ThreadId, TraceAssembler};
+use foretrace_trace::{Event, EventId, NameId, Op, ThreadId, TraceAssembler};
+
+/// Code that foretrace did not build and that ran: the function, and what it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ran {
+    pub what: NameId,
+    pub object: NameId,
+}
+
+impl Ran {
+    pub fn op(self) -> Op {
+        Op::Unseen { what: self.what, object: Some(self.object) }
+    }
+}
 
 /// The events of the walk so far, and the trace's header in the making.
 pub(crate) struct Draft {

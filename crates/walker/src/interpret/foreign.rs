@@ -2,22 +2,9 @@
 //! a mark comes right after that; what the thread does next is after it, so a mark comes right before that.
 
 use super::Walk;
+use crate::draft::Ran;
 use crate::program::Function;
 use foretrace_instrument::sidecar::Callee;
-use foretrace_trace::{NameId, Op};
-
-/// What ran: the function, and the code that it belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ran {
-    pub what: NameId,
-    pub object: NameId,
-}
-
-impl Ran {
-    pub fn op(self) -> Op {
-        Op::Unseen { what: self.what, object: Some(self.object) }
-    }
-}
 
 impl Walk<'_, '_> {
     /// A call leaves the code that has side-cars.

@@ -27,7 +27,6 @@ mod thread;
 mod unwind;
 mod variadic;
 
-pub(crate) use foreign::Ran;
 pub(crate) use inside::Inside;
 pub(crate) use loops::Loops;
 pub(crate) use synchronise::signal_name;

@@ -1,9 +1,9 @@
 //! The walk's state of one thread: its position in the log, its frames, its assumptions.
 
 use super::contexts::Context;
-use super::foreign::Ran;
 use super::library::LibraryCall;
 use crate::concrete::Calls;
+use crate::draft::Ran;
 use crate::log::{Log, Records};
 use crate::memory::Bytes;
 use crate::transactions::Nest;

@@ -1,7 +1,7 @@
 //! Code that foretrace did not build and that may order threads: it has atomic instructions or system calls of its own, of which no trace
 //! shows what they do. What it calls of the C library is seen as anyone's.
 
-use super::Module;
+use super::module::Module;
 use crate::error::WalkError;
 use foretrace_instrument::rust::rust_name;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
