@@ -20,6 +20,8 @@ pub struct Tested {
 const WIDEST: usize = 100;
 /// Other schedules that lead to a failure and are listed.
 const MOST_OTHERS: usize = 3;
+/// Branches that went one way only and are listed.
+const MOST_ONE_WAY: usize = 5;
 
 const HEAD: anstyle::Style = anstyle::Style::new().bold();
 
@@ -107,7 +109,23 @@ fn write_totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     } else if report.ended_early {
         writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new")?;
     }
+    write_one_way(report, out)?;
     report.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))
+}
+
+/// What no recorded run has executed is told where nothing failed: no schedule of these runs comes there.
+fn write_one_way(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.one_way.is_empty() || !report.finds.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "in the recorded runs these branches on shared memory went one way only:")?;
+    for (place, text) in report.one_way.iter().take(MOST_ONE_WAY) {
+        writeln!(out, "  {}", cut(&format!("{place}  {}", text.as_deref().unwrap_or_default()), WIDEST - 2))?;
+    }
+    match report.one_way.len().saturating_sub(MOST_ONE_WAY) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more"),
+    }
 }
 
 /// A line of at most so many characters.
@@ -129,6 +147,7 @@ struct TestedJson<'t> {
     complete: bool,
     trace: Value,
     seconds: Value,
+    one_way_branches: Vec<Value>,
     notes: &'t [String],
 }
 
@@ -183,6 +202,7 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
             "schedule": times.schedule.as_secs_f64(), "predicting": times.predicting.as_secs_f64(),
             "running": times.running.as_secs_f64(),
         }),
+        one_way_branches: report.one_way.iter().map(|(place, text)| json!({"place": place, "text": text})).collect(),
         notes: &report.notes,
     }
 }

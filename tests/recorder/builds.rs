@@ -27,6 +27,44 @@ fn names<'h>(header: &'h Value, of: &str) -> Vec<&'h str> {
     header[of].as_object().expect("a table").keys().map(String::as_str).collect()
 }
 
+/// Names in a table of the header of a program in one file, recorded without any choice.
+fn names_of_objects(file: &str, of: &str) -> Vec<String> {
+    let header = records_file(file, &["-pthread"]);
+    names(&header, of).into_iter().map(str::to_string).collect()
+}
+
+#[test]
+fn allocated_memory_is_named_by_its_types() {
+    let line = std::fs::read_to_string(source("objects.c")).expect("read");
+    let plain = line.lines().position(|line| line.contains("@plain")).expect("a mark") + 1;
+    let vars = names_of_objects("objects.c", "vars");
+    let [.., place] = &*vars.iter().filter(|name| name.starts_with("heap@")).collect::<Vec<_>>() else {
+        panic!("{vars:?}")
+    };
+    assert!(place.ends_with(&format!("objects.c:{plain}")), "{place}");
+    let typed: Vec<&str> = vars.iter().map(String::as_str).filter(|name| *name != place.as_str()).collect();
+    let wanted = [
+        "first",
+        "list.length",
+        "list.length#2",
+        "list.next",
+        "list.shapes",
+        "shape_t.sizes[1].height",
+        "shape_t[1].sizes[1].height",
+    ];
+    assert!(typed.iter().all(|name| wanted.contains(name)) && typed.contains(&"list.length#2"), "{typed:?}");
+    assert_eq!(names_of_objects("objects.c", "sync"), ["list.lock"]);
+}
+
+#[test]
+fn what_containers_hold_is_named_by_the_types_of_the_program() {
+    let vars = names_of_objects("objects.cpp", "vars");
+    for name in ["Item[1].stock", "Item.stock#2", "Store.sales_"] {
+        assert!(vars.iter().any(|var| var == name), "{name}: {vars:?}");
+    }
+    assert_eq!(names_of_objects("objects.cpp", "sync"), ["Store.guard_"]);
+}
+
 /// What is inside of the pool is recorded and has its names, wherever the pool is.
 fn is_the_pool(header: &Value) {
     assert_eq!(names(header, "vars"), ["last_taken", "the_pool.sizes[1]", "the_pool.used"]);

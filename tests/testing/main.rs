@@ -132,6 +132,42 @@ fn right_twins_give_nothing() {
     }
 }
 
+/// Two threads count under a lock; no run comes to the limit, and each comes to the turn that is even and to the one that is odd.
+const LIMIT: &str = "#include <pthread.h>
+static int count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *odd)
+{
+    pthread_mutex_lock(&lock);
+    if (++count > 5)
+        count = 0;
+    if (count % 2)
+        *(int *)odd = 1;
+    pthread_mutex_unlock(&lock);
+    return odd;
+}
+int main(void)
+{
+    int odd[2] = {0, 0};
+    pthread_t thread;
+    pthread_create(&thread, 0, work, odd);
+    work(odd + 1);
+    pthread_join(thread, 0);
+    return odd[0] + odd[1] == 1 ? 0 : 1;
+}
+";
+
+#[test]
+fn branches_that_go_one_way_are_told_where_nothing_fails() {
+    let workshop = Workshop::build_text(LIMIT, "limit.c");
+    let report = report(&workshop, "");
+    let branches = report["tests"][0]["one_way_branches"].as_array().expect("a list");
+    let [branch] = &branches[..] else { panic!("{branches:?}") };
+    assert!(branch["place"].as_str().is_some_and(|place| place.contains("limit.c:7:")), "{branch}");
+    assert_eq!(branch["text"], "if (++count > 5)");
+    assert!(test(&workshop, "").out.contains("went one way only"));
+}
+
 #[test]
 fn what_is_kept_is_run_again_on_a_new_build() {
     let file = source("lazy-cache.c");

@@ -13,9 +13,10 @@ use foretrace_cutpoints::{CutPoint, CutPoints, Synthesizer};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
 use foretrace_trace::{Atomic, Blocks, EventId, Op, Trace, Triple, observe};
-use foretrace_walker::walk;
+use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,7 +35,12 @@ pub struct Predicted {
     pub impossible: usize,
     /// What the trace holds.
     pub size: Size,
+    /// The ways that branches on shared memory went, by place, with the text of the line.
+    pub branches: Branches,
 }
+
+/// The ways that branches went, by place, with the text of their line where it is there.
+pub type Branches = BTreeMap<String, (Ways, Option<String>)>;
 
 /// What a trace holds.
 #[derive(Clone, Copy, Default, Debug)]
@@ -101,8 +107,12 @@ fn attempts_of(
     let mut trace = walked.trace;
     trace.make_printable();
     let size = size_of(&trace);
-    let none = || Predicted { size, ..Predicted::default() };
-    let Ok(observed) = observe(&trace) else { return Ok(none()) };
+    let sources = Sources::read(recording).ok().flatten();
+    let text = |place: &str| Some(sources.as_ref()?.line(place)?.trim().to_string());
+    let branches = walked.statistics.branches.iter();
+    let branches: Branches = branches.map(|(place, ways)| (place.clone(), (*ways, text(place)))).collect();
+    let nothing = Predicted { size, branches, ..Predicted::default() };
+    let Ok(observed) = observe(&trace) else { return Ok(nothing) };
     let mut options = Options::new(trace.data);
     options.atomic = match settings.walk.atomic.resolved(&trace) {
         Atomic::Auto if !trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. })) => Atomic::Marked,
@@ -110,7 +120,7 @@ fn attempts_of(
     };
     let transactions = options.atomic.transactions(&trace);
     if transactions.is_empty() {
-        return Ok(none());
+        return Ok(nothing);
     }
     options.failed = failed;
     options.inside = Arc::new(by.inside);
@@ -138,7 +148,7 @@ fn attempts_of(
     };
     let decided = std::mem::take(&mut best.classes);
     let mut writer = Writer::new(subject, recording, seed, failed)?;
-    let mut predicted = Predicted { size, ..Predicted::default() };
+    let mut predicted = nothing;
     writer.write_points(&points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
     writer.write(decided, &mut predicted)?;
     if settings.predict != Predict::CutPoints {

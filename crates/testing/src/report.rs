@@ -28,6 +28,8 @@ pub struct Report {
     pub size: Size,
     /// Context switches of the schedules that reached their accesses, on average.
     pub switches: f64,
+    /// Branches on shared memory that went one way in every recorded run that was analysed: the place, and the text of its line.
+    pub one_way: Vec<(String, Option<String>)>,
     /// What the user should know of the program.
     pub notes: Vec<String>,
 }

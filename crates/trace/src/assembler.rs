@@ -171,6 +171,18 @@ impl TraceAssembler {
         Ok(self.add_sync(key, kind, false))
     }
 
+    /// Gives a synchronisation object another name; says whether that was free.
+    pub fn rename_sync(&mut self, sync: SyncId, key: &str) -> bool {
+        if self.syncs.contains_key(key) {
+            return false;
+        }
+        let object = &mut self.trace.syncs[sync.index()];
+        self.syncs.remove(&object.key);
+        object.key = key.into();
+        self.syncs.insert(key.into(), sync);
+        true
+    }
+
     fn add_sync(&mut self, key: &str, kind: SyncKind, implied: bool) -> SyncId {
         let id = SyncId::from_index(self.trace.syncs.len());
         self.syncs.insert(key.into(), id);

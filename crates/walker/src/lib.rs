@@ -30,6 +30,6 @@ pub use aliases::Aliases;
 pub use error::WalkError;
 pub use log::finish_logs;
 pub use options::Options;
-pub use statistics::{Mismatch, Statistics};
+pub use statistics::{Mismatch, Statistics, Ways};
 pub use transactions::Pattern;
 pub use walk::{Walked, walk};

@@ -55,6 +55,8 @@ pub struct Statistics {
     pub foreign: BTreeSet<String>,
     /// Events whose access has no record in the log.
     pub unlogged: Vec<Unlogged>,
+    /// By place of the program's own code the ways that branches went whose condition depends on shared memory.
+    pub branches: BTreeMap<String, Ways>,
     /// How often the log and the program disagreed.
     pub mismatch_count: u64,
     /// Where they did, the first of them.
@@ -70,6 +72,27 @@ pub struct Unlogged {
     pub at: u64,
     /// The place that its record would have.
     pub place: u64,
+}
+
+/// The ways that a branch went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    /// Its condition held.
+    pub held: bool,
+    /// It did not.
+    pub failed: bool,
+}
+
+impl Ways {
+    /// Those of both.
+    pub fn and(self, other: Ways) -> Ways {
+        Ways { held: self.held || other.held, failed: self.failed || other.failed }
+    }
+
+    /// Whether it went both.
+    pub fn are_both(self) -> bool {
+        self.held && self.failed
+    }
 }
 
 /// A place where the log and the program disagree.

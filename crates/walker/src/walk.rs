@@ -13,13 +13,14 @@ use crate::options::Options;
 use crate::order::{self, Turns};
 use crate::program::Program;
 use crate::shared::{self, Analysis, Sharing};
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, Ways};
 use crate::transactions::{Insertions, Title};
 use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
 use foretrace_trace::{Atomic, BlockKind, Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A trace, and what making it met.
@@ -209,6 +210,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let (uses, declared) = uses_and_variables(&mut world, &expressions, &events);
     let variables = declared?;
+    world.rename_objects();
     let titles = thread_titles(&mut world, threads);
     let spans = std::mem::take(&mut world.spans);
     let focus = world.options.focus.clone();
@@ -225,6 +227,7 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let names = &world.draft.assembler.trace().names;
+    statistics.branches = branches(&world);
     statistics.inside = std::mem::take(&mut world.inside).named(|place| names.text(place));
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
@@ -234,6 +237,21 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     let trace = emit::finish(events, finishing)?;
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })
+}
+
+/// The ways that branches went, by place; several branches of one place count as one where all went both.
+fn branches(world: &World<'_>) -> BTreeMap<String, Ways> {
+    let mut at: BTreeMap<String, Ways> = BTreeMap::new();
+    for ((function, instruction), ways) in &world.branches {
+        let function = &world.program.functions[*function];
+        let location = function.instructions[*instruction].location;
+        if let Some(position) = world.program.location(function.unit, location) {
+            let place = format!("{}:{}:{}", position.file, position.line, position.column);
+            let known = at.entry(place).or_default();
+            *known = known.and(*ways);
+        }
+    }
+    at
 }
 
 /// What each thread's whole code is called, by the thread's place in the trace.

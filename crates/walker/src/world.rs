@@ -13,12 +13,12 @@ use crate::owners::Owners;
 use crate::program::{Position, Program};
 use crate::regions::{Birth, OUTSIDE, RegionId};
 use crate::shared::{Analysis, Cells, Sharing};
-use crate::statistics::{Mismatch, Statistics};
+use crate::statistics::{Mismatch, Statistics, Ways};
 use crate::transactions::Span;
 use crate::value::Word;
 use crate::window::Initials;
 use foretrace_instrument::sidecar::LocationId;
-use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncKind, TermId, ThreadId, TraceAssembler};
+use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncId, SyncKind, TermId, ThreadId, TraceAssembler};
 use rustc_hash::FxHashMap;
 
 /// How many mismatches are kept in full.
@@ -50,6 +50,8 @@ pub(crate) struct World<'a> {
     pub spans: Vec<Span>,
     pub inside: Inside,
     pub statistics: Statistics,
+    /// By function and instruction, the ways that branches on shared memory went.
+    pub branches: FxHashMap<(usize, usize), Ways>,
     /// By thread number, its place in the trace.
     pub threads: FxHashMap<u64, ThreadId>,
     /// Whether the trace begins later than the run: its events have no positions that a replay could come to.
@@ -65,6 +67,8 @@ pub(crate) struct World<'a> {
     /// The same by where a call in code without side-car returns to; only positions of the program's own code.
     places: FxHashMap<u64, Option<NameId>>,
     object_names: FxHashMap<String, u32>,
+    /// Synchronisation objects in allocated memory, with where they are.
+    allocated: Vec<(SyncId, u64, (RegionId, u64))>,
 }
 
 /// Where and when an event of the draft comes from.
@@ -98,6 +102,7 @@ impl<'a> World<'a> {
             spans: Vec::new(),
             inside: Inside::default(),
             statistics,
+            branches: FxHashMap::default(),
             threads: FxHashMap::default(),
             begins_later: false,
             initials: Initials::default(),
@@ -106,6 +111,7 @@ impl<'a> World<'a> {
             locations: Vec::new(),
             places: FxHashMap::default(),
             object_names: FxHashMap::default(),
+            allocated: Vec::new(),
         }
     }
 
@@ -314,12 +320,23 @@ impl<'a> World<'a> {
         let name = if *count > 1 { format!("{name}#{count}") } else { name };
         let sync = self.draft.assembler.declare_sync(&name, kind)?;
         let object = self.objects.add(address, region, class, sync);
+        if region != OUTSIDE {
+            self.allocated.push((sync, address, (region, base)));
+        }
         match kind {
             SyncKind::Mutex { recursive } => self.objects.get(object).recursive = recursive,
             SyncKind::Semaphore { init } => self.objects.get(object).count = init,
             _ => {}
         }
         Ok(object)
+    }
+
+    /// Names the synchronisation objects in allocated memory again, now that more is known of what that memory holds.
+    pub fn rename_objects(&mut self) {
+        for (sync, address, (region, base)) in std::mem::take(&mut self.allocated) {
+            let name = self.names.object(self.program, address, region, base);
+            self.draft.assembler.rename_sync(sync, &name);
+        }
     }
 
     /// The log and the program disagree.

@@ -2,7 +2,8 @@
 
 use super::Walk;
 use super::thread::{Pause, State, Step};
-use crate::program::{Function, Place};
+use crate::program::{Code, Function, Place};
+use crate::statistics::Ways;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{BlockId, Operand};
 use foretrace_runtime::record::Kind;
@@ -27,8 +28,19 @@ impl<'a> Walk<'_, 'a> {
         let condition = self.checked(condition, u64::from(taken), "a branch condition");
         if let Some(holds) = self.world.pin(condition) {
             self.assume(holds, Why::Branch);
+            self.note_branch(function, index, taken);
         }
         self.jump(function, if taken { to.0 } else { to.1 })
+    }
+
+    /// A branch of the program's own code whose condition depends on shared memory goes one way.
+    fn note_branch(&mut self, function: &Function, index: usize, taken: bool) {
+        let Some(number) = self.thread.frames.last().and_then(|frame| frame.function) else { return };
+        if function.is_library || function.code(index) != Code::Own {
+            return;
+        }
+        let ways = self.world.branches.entry((number, index)).or_default();
+        *ways = ways.and(Ways { held: taken, failed: !taken });
     }
 
     pub(super) fn switch(

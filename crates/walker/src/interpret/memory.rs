@@ -207,6 +207,7 @@ impl Walk<'_, '_> {
         self.thread.nest.accesses += u64::from(!is_meeting);
         self.world.statistics.shared_accesses += 1;
         self.world.note_use(cell, is_meeting);
+        self.see_types(cell);
         self.note_inside();
         self.note_unlogged();
     }

@@ -17,6 +17,7 @@ mod loops;
 mod lost;
 mod memory;
 mod moves;
+mod naming;
 mod pair;
 mod registers;
 mod results;

@@ -86,7 +86,9 @@ impl Reading<'_> {
     /// Whether a namespace here is one of the standard library's.
     fn is_library(&self, name: &str) -> bool {
         let outermost = !self.open.iter().any(|around| matches!(around, Around::Namespace { .. }));
-        name == "std" || self.in_library() || self.is_rust && outermost && ["core", "alloc"].contains(&name)
+        ["std", "__gnu_cxx"].contains(&name)
+            || self.in_library()
+            || self.is_rust && outermost && ["core", "alloc"].contains(&name)
     }
 
     fn in_library(&self) -> bool {
@@ -189,16 +191,13 @@ impl Reading<'_> {
             | c::DW_TAG_volatile_type
             | c::DW_TAG_atomic_type
             | c::DW_TAG_restrict_type => Shape::Alias(inner),
-            c::DW_TAG_base_type
-            | c::DW_TAG_pointer_type
-            | c::DW_TAG_reference_type
-            | c::DW_TAG_rvalue_reference_type
-            | c::DW_TAG_ptr_to_member_type
-            | c::DW_TAG_enumeration_type => Shape::Scalar,
+            c::DW_TAG_pointer_type | c::DW_TAG_reference_type | c::DW_TAG_rvalue_reference_type => {
+                Shape::Pointer(inner)
+            }
+            c::DW_TAG_base_type | c::DW_TAG_ptr_to_member_type | c::DW_TAG_enumeration_type => Shape::Scalar,
             _ => return Ok(Around::Other),
         };
-        let is_pointer =
-            matches!(tag, c::DW_TAG_pointer_type | c::DW_TAG_reference_type | c::DW_TAG_rvalue_reference_type);
+        let is_pointer = matches!(shape, Shape::Pointer(_));
         let size = number(entry, c::DW_AT_byte_size).or(is_pointer.then_some(8));
         let is_library = self.in_library() && matches!(shape, Shape::Record(_));
         let ty = TypeRef { module: self.module, offset: self.here(entry) };

@@ -1,5 +1,6 @@
-//! Names of memory that is allocated: by the place in the program that did it.
+//! Names of memory that is allocated: by the type that accesses show, else by the place in the program that allocated it.
 
+use super::objects::Objects;
 use super::types::{Types, Wanted};
 use super::with_offset;
 use crate::program::Program;
@@ -29,8 +30,10 @@ pub(super) struct Origins {
     origins: Vec<Origin>,
     /// How many regions of each name have been named.
     counts: FxHashMap<String, u32>,
-    /// The name of a region and which of those of that name it is.
-    named: FxHashMap<RegionId, (String, u32)>,
+    /// Which of those of its name a region is.
+    named: FxHashMap<(RegionId, String), u32>,
+    /// Which memory, and which synchronisation object, has a name that is made of a type.
+    taken: FxHashMap<(String, bool), (RegionId, u64)>,
 }
 
 impl Origins {
@@ -42,20 +45,49 @@ impl Origins {
         self.origins[index] = origin;
     }
 
+    /// Whether an allocator gave out a region.
+    pub fn is_heap(&self, region: RegionId) -> bool {
+        matches!(self.of(region), Origin::Heap { .. } | Origin::Place(_) | Origin::Unknown)
+    }
+
+    fn of(&self, region: RegionId) -> Origin {
+        self.origins.get(region as usize).copied().unwrap_or(Origin::Unknown)
+    }
+
     /// The name of the memory at an offset of a region.
-    pub fn name(&mut self, program: &Program, types: &Types, region: RegionId, offset: u64, wanted: Wanted) -> String {
-        let origin = self.origins.get(region as usize).copied().unwrap_or(Origin::Unknown);
-        if !self.named.contains_key(&region) {
-            let base = base(program, origin);
-            let count = self.counts.entry(base.clone()).or_default();
-            *count += 1;
-            self.named.insert(region, (base, *count));
+    pub fn name(
+        &mut self,
+        (program, types, objects): (&Program, &Types, &Objects),
+        region: RegionId,
+        offset: u64,
+        wanted: Wanted,
+    ) -> String {
+        if self.is_heap(region)
+            && let Some((object, member)) = objects.name(types, region, offset, wanted)
+        {
+            let name = self.numbered(region, object, &member);
+            let here = (region, offset);
+            let is_object = wanted == Wanted::Object;
+            if *self.taken.entry((name.clone(), is_object)).or_insert(here) == here {
+                return name;
+            }
         }
-        let (base, count) = &self.named[&region];
+        let origin = self.of(region);
         let member = variable(program, origin)
             .and_then(|(symbol, variable)| types.member_of_local(symbol, variable, offset, wanted));
-        let name = member.map_or_else(|| with_offset(base, offset), |member| format!("{base}{member}"));
-        if *count > 1 { format!("{name}#{count}") } else { name }
+        let member = member.unwrap_or_else(|| with_offset("", offset));
+        self.numbered(region, base(program, origin), &member)
+    }
+
+    /// The name of a part of a region, of several regions with their number.
+    fn numbered(&mut self, region: RegionId, base: String, member: &str) -> String {
+        let (counts, name) = (&mut self.counts, format!("{base}{member}"));
+        let number = *self.named.entry((region, base)).or_insert_with_key(|(_, base)| {
+            let count = counts.entry(base.clone()).or_default();
+            *count += 1;
+            *count
+        });
+        if number > 1 { format!("{name}#{number}") } else { name }
     }
 }
 

@@ -2,18 +2,21 @@
 
 mod dwarf;
 mod heap;
+mod objects;
+mod pointed;
 mod types;
 
 pub(crate) use heap::Origin;
 
 use crate::error::WalkError;
 use crate::interpret::signal_name;
-use crate::program::Program;
+use crate::program::{Function, Program};
 use crate::regions::{OUTSIDE, RegionId};
 use crate::shared::Piece;
 use foretrace_runtime::record::{self, CHANNELS, FILE_LOCKS, NOTICES, SEMAPHORES};
 use foretrace_trace::OTHER_PROGRAMS;
 use heap::Origins;
+use objects::Objects;
 use std::collections::BTreeMap;
 use types::{Types, Wanted};
 
@@ -21,23 +24,43 @@ use types::{Types, Wanted};
 pub(crate) struct Names {
     types: Types,
     origins: Origins,
+    objects: Objects,
     /// Thread-local variables by address: size, name.
     thread_local: BTreeMap<u64, (u64, String)>,
 }
 
 impl Names {
     pub fn load(program: &Program) -> Result<Names, WalkError> {
-        Ok(Names { types: Types::load(program), origins: Origins::default(), thread_local: BTreeMap::new() })
+        Ok(Names { types: Types::load(program), ..Names::none() })
     }
 
     /// No names, for a walk that names nothing.
     pub fn none() -> Names {
-        Names { types: Types::default(), origins: Origins::default(), thread_local: BTreeMap::new() }
+        let (types, origins, objects) = Default::default();
+        Names { types, origins, objects, thread_local: BTreeMap::new() }
     }
 
     /// Where a region was allocated.
     pub fn set_origin(&mut self, region: RegionId, origin: Origin) {
         self.origins.set(region, origin);
+    }
+
+    /// Whether an access of allocated memory, by this instruction in a function that was called by that one, is the first there.
+    pub fn is_first_sight(&mut self, at: (u32, u32, u32), (region, offset): (RegionId, u64)) -> bool {
+        let (function, instruction, caller) = at;
+        region != OUTSIDE
+            && self.origins.is_heap(region)
+            && self.objects.is_new((function, instruction, caller, region, offset))
+    }
+
+    /// An instruction of a function accesses a region at an offset.
+    pub fn see_access(&mut self, function: (u32, &Function), instruction: u32, place: (RegionId, u64)) {
+        self.objects.learn_access(&self.types, function, instruction, place);
+    }
+
+    /// A parameter of a function points into a region.
+    pub fn see_parameter(&mut self, function: (u32, &Function), parameter: u32, place: (RegionId, u64)) {
+        self.objects.learn_parameter(&self.types, function, parameter, place);
     }
 
     /// A thread's own copy of a variable was seen here.
@@ -80,7 +103,8 @@ impl Names {
             return OTHER_PROGRAMS.to_string();
         }
         if region != OUTSIDE {
-            return self.origins.name(program, &self.types, region, address - base, wanted);
+            let known = (program, &self.types, &self.objects);
+            return self.origins.name(known, region, address - base, wanted);
         }
         if let Some(name) = self.types.variable(address, wanted) {
             return name;

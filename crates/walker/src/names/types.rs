@@ -24,8 +24,10 @@ pub(super) struct Member {
 /// What names need of a type.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    /// A number, a pointer.
+    /// A number.
     Scalar,
+    /// A pointer or reference to this.
+    Pointer(Option<TypeRef>),
     /// A struct, class or union.
     Record(Vec<Member>),
     /// So many elements in each dimension, 0 where that is not known.
@@ -81,7 +83,7 @@ struct Path {
 }
 
 /// How deep types may be inside each other; damaged debugging information could go on for ever.
-const DEEPEST: u32 = 64;
+pub(super) const DEEPEST: u32 = 64;
 
 impl Types {
     /// Reads what the modules have; what cannot be read has no names.
@@ -109,11 +111,20 @@ impl Types {
 
     /// `.member[3]` of a local variable.
     pub fn member_of_local(&self, function: &str, variable: &str, offset: u64, wanted: Wanted) -> Option<String> {
-        let ty = self.locals.get(&(function.to_string(), variable.to_string()))?;
-        Some(self.member(*ty, offset, wanted))
+        let ty = self.local(function, variable)?;
+        Some(self.member(ty, offset, wanted))
     }
 
-    fn member(&self, ty: TypeRef, offset: u64, wanted: Wanted) -> String {
+    /// The type of a local variable or parameter.
+    pub fn local(&self, function: &str, variable: &str) -> Option<TypeRef> {
+        if variable.is_empty() {
+            return None;
+        }
+        self.locals.get(&(function.to_string(), variable.to_string())).copied()
+    }
+
+    /// `.member[3]` of a type.
+    pub(super) fn member(&self, ty: TypeRef, offset: u64, wanted: Wanted) -> String {
         let Path { text, rest, .. } = self.path(ty, offset, wanted, DEEPEST);
         if rest == 0 || wanted == Wanted::Object && !text.is_empty() { text } else { format!("{text}+{rest}") }
     }
@@ -126,7 +137,7 @@ impl Types {
             return Path { rest: 0, ..here };
         }
         match &described.shape {
-            Shape::Scalar | Shape::Alias(None) | Shape::Array(None, _) => here,
+            Shape::Scalar | Shape::Pointer(_) | Shape::Alias(None) | Shape::Array(None, _) => here,
             Shape::Alias(Some(inner)) => self.path(*inner, offset, wanted, depth - 1),
             Shape::Record(members) => {
                 let path = self.member_path(members, offset, wanted, depth);
@@ -163,7 +174,7 @@ impl Types {
         Path { text: format!("[{index}]{path}{}", inner.text), ..inner }
     }
 
-    fn size(&self, ty: TypeRef, depth: u32) -> u64 {
+    pub(super) fn size(&self, ty: TypeRef, depth: u32) -> u64 {
         let Some(described) = self.types.get(&ty).filter(|_| depth > 0) else { return 0 };
         match (described.size, &described.shape) {
             (Some(size), _) => size,

@@ -1,0 +1,206 @@
+//! Confirms what was found: shortens each schedule, replays it and tells its story.
+
+use super::*;
+
+/// Schedules of a failure of which the one is looked for that needs no other orders but its own.
+const MOST_COMPARED: usize = 6;
+/// Failures that are shortened and replayed.
+const MOST_SHORTENED: usize = 8;
+/// Shorter schedules of a recorded run that are tried.
+const MOST_SHORTER: usize = 60;
+/// Turns of a recorded run that the story of a failure has.
+const MOST_TURNS_TOLD: usize = 8;
+/// Replays of a run that hangs.
+const REPLAYS_OF_HANG: u32 = 3;
+
+impl Campaign<'_> {
+    /// Confirms, shortens and counts what was found.
+    pub(super) fn finish(mut self) -> Result<Report, TestError> {
+        self.report.ended_early |= self.report.left > 0;
+        if self.report.recorded.passed == 0 && self.report.recorded.failed > 0 {
+            let failed = self.report.recorded.failed;
+            self.note(format!("all {failed} recorded runs failed: no passing run was there to predict from"));
+        }
+        let found = std::mem::take(&mut self.found);
+        for (number, found) in found.into_iter().enumerate() {
+            if let Some(find) = self.find(number, found)? {
+                self.report.finds.push(find);
+            }
+            let finds = self.report.finds.len();
+            (self.progress)(Progress { finds, tried: self.report.all_tried(), ..Progress::default() });
+        }
+        self.average();
+        let one_way = self.branches.into_iter().filter(|(_, (ways, _))| !ways.are_both());
+        self.report.one_way = one_way.map(|(place, (_, text))| (place, text)).collect();
+        self.report.times.all = self.start.elapsed();
+        Ok(self.report)
+    }
+
+    pub(super) fn average(&mut self) {
+        let times = &mut self.report.times;
+        let per = |all: Duration, count: u64| all.checked_div(u32::try_from(count).unwrap_or(u32::MAX));
+        times.recorded = per(times.recorded, self.report.recorded.passed).unwrap_or_default();
+        times.schedule = per(times.schedule, self.report.tried.values().sum()).unwrap_or_default();
+        if self.switches.1 > 0 {
+            self.report.switches = self.switches.0 as f64 / self.switches.1 as f64;
+        }
+    }
+
+    /// A find as it is reported; nothing where what differed turned out to vary by itself.
+    pub(super) fn find(&mut self, number: usize, mut found: Found) -> Result<Option<Find>, TestError> {
+        let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
+        found.shown.sort_by_key(|shown| (by_itself(shown), !shown.reached, shown.attempt.order, shown.attempt.kind));
+        self.prefer_the_cause(number, &mut found)?;
+        let Found { failure, mut shown, recordings, deadlock, after_runs, after } = found;
+        let is_usual = |shown: &Shown| judge(&shown.seen, &self.baseline, self.settings) == Effect::Same;
+        let all = shown.len();
+        shown.retain(|shown| !is_usual(shown));
+        self.report.harmless.failed -= (all - shown.len()) as u64;
+        if shown.is_empty() && recordings.is_empty() {
+            let line = failure.message.as_deref().unwrap_or_default();
+            self.note(format!("the output varies by itself: {line}; if that is wrong, say so by --fail-when"));
+            return Ok(None);
+        }
+        let mut find = Find::new(failure, 0, after_runs, after);
+        let mut shown = shown.into_iter();
+        match shown.next() {
+            Some(best) => {
+                find.kind = Some(best.attempt.kind);
+                find.seed = best.attempt.seed;
+                find.title = Some(story::title(&best.attempt));
+                find.story = story::lines(&best.attempt, best.triple.as_ref());
+                find.story.extend(deadlock);
+                find.schedule = best.attempt.witness.clone();
+                self.shorten(number, &best.attempt, &mut find)?;
+            }
+            None => {
+                let Some((seed, folder)) = recordings.first() else { return Ok(None) };
+                find.seed = *seed;
+                find.schedule = folder.clone();
+                find.story = deadlock;
+                let plan = recorder::Plan::of_recording(folder)?;
+                let mut short = plan.clone();
+                if number < MOST_SHORTENED {
+                    find.replays = self.count_replays(&find.failure, &plan)?;
+                    short.turns = self.turns_that_matter(&plan, &find.failure)?;
+                }
+                find.turns = (plan.turns.len(), short.turns.len());
+                if find.story.is_empty() {
+                    find.story = recorder::turns_in_words(folder, &self.positions, &short.turns, MOST_TURNS_TOLD)?;
+                }
+            }
+        }
+        let mut others: Vec<String> = shown.map(|shown| other_line(&shown.attempt)).collect();
+        others.sort();
+        others.dedup();
+        find.others = others;
+        Ok(Some(find))
+    }
+
+    /// Turns of a recorded run that failed, without those that it fails without.
+    pub(super) fn turns_that_matter(
+        &mut self,
+        plan: &recorder::Plan,
+        failure: &Failure,
+    ) -> Result<Vec<recorder::Turn>, TestError> {
+        if failure.is_hang() {
+            return Ok(plan.turns.clone());
+        }
+        fewest(plan.turns.clone(), MOST_SHORTER, |turns| {
+            let next = recorder::Plan { turns: turns.to_vec(), ..plan.clone() };
+            Ok(self.replays(&next, CERTAIN as u32, failure)? as usize == CERTAIN)
+        })
+    }
+
+    /// Puts first a schedule that fails by the order of its three accesses alone, where there is one: then these are the cause. Others may
+    /// fail by what their schedules do besides.
+    pub(super) fn prefer_the_cause(&mut self, number: usize, found: &mut Found) -> Result<(), TestError> {
+        if found.shown.len() < 2 || found.failure.is_hang() || number >= MOST_SHORTENED {
+            return Ok(());
+        }
+        let file = self.work.join(format!("cause-{number}.json"));
+        for at in 0..found.shown.len().min(MOST_COMPARED) {
+            if self.is_stopped() {
+                break;
+            }
+            let attempt = &found.shown[at].attempt;
+            if attempt.cycle.is_some() {
+                continue; // without its schedule it has no order to keep
+            }
+            Shortened::read(&attempt.witness)?.without_schedule().write(&file)?;
+            let plan = plan_of(&file, &attempt.recording)?;
+            if self.replays(&plan, CERTAIN as u32, &found.failure)? as usize == CERTAIN {
+                found.shown[..=at].rotate_right(1);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the schedule of a find shorter, and replays it.
+    pub(super) fn shorten(&mut self, number: usize, attempt: &Attempt, find: &mut Find) -> Result<(), TestError> {
+        let long = Shortened::read(&attempt.witness)?;
+        find.turns = (long.turns(), long.turns());
+        if number >= MOST_SHORTENED || self.is_stopped() {
+            return Ok(());
+        }
+        let file = self.work.join(format!("find-{number}.json"));
+        let mut short = long;
+        if !find.failure.is_hang() && attempt.recording.is_dir() {
+            let failure = find.failure.clone();
+            short = short.minimise(|next| {
+                next.write(&file)?;
+                let plan = plan_of(&file, &attempt.recording)?;
+                let failed = self.replays(&plan, CERTAIN as u32, &failure)?;
+                Ok(failed as usize == CERTAIN)
+            })?;
+        }
+        short.write(&file)?;
+        find.turns.1 = short.turns();
+        find.schedule = file.clone();
+        let plan = plan_of(&file, &attempt.recording)?;
+        find.replays = self.count_replays(&find.failure, &plan)?;
+        Ok(())
+    }
+
+    pub(super) fn count_replays(
+        &mut self,
+        failure: &Failure,
+        plan: &recorder::Plan,
+    ) -> Result<Option<(u32, u32)>, TestError> {
+        let times = if failure.is_hang() { REPLAYS_OF_HANG.min(self.settings.replays) } else { self.settings.replays };
+        if times == 0 || self.is_stopped() {
+            return Ok(None);
+        }
+        let failed = self.replays(plan, times, failure)?;
+        Ok(Some((failed, times)).filter(|_| !self.is_stopped()))
+    }
+
+    /// Of so many replays, how many fail in this way.
+    pub(super) fn replays(&mut self, plan: &recorder::Plan, times: u32, failure: &Failure) -> Result<u32, TestError> {
+        let numbers: Vec<u32> = (0..times).collect();
+        let mut failed = 0;
+        for batch in numbers.chunks(self.settings.jobs) {
+            let (runner, work) = (&self.runner, self.work);
+            let made = parallel(batch, |number| runner.replay(plan, &work.join(format!("again-{number}"))));
+            for ran in made {
+                let ran = match ran {
+                    Ok(ran) => ran,
+                    Err(error) if is_stopped(&error) || cut_of(&error).is_some() => continue,
+                    Err(error) => return Err(error),
+                };
+                self.report.times.running += ran.took;
+                let effect = judge(&ran.seen, &self.baseline, self.settings);
+                let same = |other: &Failure| other.signature() == failure.signature();
+                failed += u32::from(matches!(&effect, Effect::Failed(other) if same(other)));
+            }
+        }
+        Ok(failed)
+    }
+}
+
+/// Another schedule that leads to a known failure.
+fn other_line(attempt: &Attempt) -> String {
+    let places = attempt.accesses.each_ref().map(|access| access.place.as_str()).join(", ");
+    format!("{} ({places})", story::title(attempt))
+}

@@ -1,0 +1,190 @@
+//! Records runs, judges them, and learns what the program does by itself.
+
+use super::*;
+
+/// More runs are recorded in the end for as long as all took before, and at least for this long.
+const SHORTEST_SEARCH: Duration = Duration::from_secs(3);
+/// Runs without recording before the first difference in output counts, and after how long no more are made.
+const WIDE: u64 = 20;
+const LONG_NATIVE: Duration = Duration::from_secs(10);
+/// Triples of a recorded run that failed which are tried at most.
+const MOST_OBSERVED: usize = 8;
+
+impl Campaign<'_> {
+    /// How many more runs may be recorded.
+    pub(super) fn runs_left(&self) -> u64 {
+        self.settings.runs.saturating_sub(self.next_seed - self.settings.seed)
+    }
+
+    /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
+    pub(super) fn search(&mut self) -> Result<(), TestError> {
+        let most = self.searching + self.start.elapsed().max(SHORTEST_SEARCH);
+        while self.found.is_empty() && !self.is_over() && self.searching < most && self.search_on()? {}
+        Ok(())
+    }
+
+    /// Records a few runs that are not predicted from; nothing where as many were recorded as may be.
+    pub(super) fn search_on(&mut self) -> Result<bool, TestError> {
+        let start = Instant::now();
+        let left = self.runs_left().min(SEEDS);
+        if left > 0
+            && let Some((seed, _)) = self.record(left)?
+        {
+            let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
+        }
+        self.searching += start.elapsed();
+        Ok(left > 0)
+    }
+
+    /// Records so many runs; gives the first that passed, with its seed.
+    pub(super) fn record(&mut self, count: u64) -> Result<Option<(u64, Ran)>, TestError> {
+        let seeds: Vec<u64> = (self.next_seed..).take(count as usize).collect();
+        self.next_seed += count;
+        let mut passing = None;
+        for batch in seeds.chunks(self.settings.jobs) {
+            let (runner, work) = (&self.runner, self.work);
+            let record = |seed: &u64| runner.record(*seed, &work.join(format!("seed-{seed}")));
+            for (seed, ran) in batch.iter().zip(parallel(batch, record)) {
+                match self.take_recorded(*seed, ran)? {
+                    Some(ran) if passing.is_none() => passing = Some((*seed, ran)),
+                    Some(_) => {
+                        let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
+                    }
+                    None => {}
+                }
+            }
+            self.tell();
+            if self.is_over() {
+                break;
+            }
+        }
+        Ok(passing)
+    }
+
+    /// Takes a recorded run; gives it back where it passed.
+    pub(super) fn take_recorded(&mut self, seed: u64, ran: Result<Ran, TestError>) -> Result<Option<Ran>, TestError> {
+        let ran = match ran {
+            Ok(ran) => ran,
+            Err(error) if is_stopped(&error) => return Ok(None),
+            Err(error) => match cut_of(&error) {
+                Some(cut) if self.report.recorded.passed > 0 => {
+                    self.note(format!("a recorded run was given up: the program {cut}"));
+                    return Ok(None);
+                }
+                Some(cut) => return Err(TestError::Cut(cut)),
+                None => return Err(error),
+            },
+        };
+        self.runs += 1;
+        self.report.times.running += ran.took;
+        if ran.seen.ending == recorder::Ending::Hang && self.baseline.runs() == 0 && self.found.is_empty() {
+            return Err(TestError::Endless(self.runner.limit()));
+        }
+        // What a run with usual turns writes is usual. A run with short ones is tried as a schedule is.
+        let effect = if is_usual(seed) {
+            judge(&ran.seen, &Baseline::default(), self.settings)
+        } else if is_search(seed) {
+            judge(&ran.seen, &self.baseline, self.settings).but_for_output()
+        } else {
+            self.judge_widely(&ran.seen)?
+        };
+        match effect {
+            Effect::Same => {
+                self.report.recorded.passed += 1;
+                self.report.times.recorded += ran.took;
+                if is_usual(seed) {
+                    self.baseline.add(&ran.seen);
+                }
+                self.slowest = self.slowest.max(ran.took);
+                self.runner.learn(self.slowest);
+                Ok(Some(ran))
+            }
+            Effect::Failed(_) => {
+                self.report.recorded.failed += 1;
+                self.failed_recording(seed, ran)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// A recorded run that failed by itself: the triples that it shows are tried, so that there is a story to tell.
+    pub(super) fn failed_recording(&mut self, seed: u64, ran: Ran) -> Result<(), TestError> {
+        let Effect::Failed(failure) = judge(&ran.seen, &self.baseline, self.settings) else { return Ok(()) };
+        let (at, is_new) = self.found_at(failure);
+        let folder = ran.folder.path().to_path_buf();
+        self.found[at].recordings.push((seed, folder));
+        self.positions.learn(ran.folder.path())?;
+        self.explain_deadlock(at, &ran)?;
+        if !is_new || self.is_over() || self.found[at].failure.is_hang() {
+            return Ok(());
+        }
+        let Ok(predicted) = self.analyse(&ran, seed, true) else { return Ok(()) }; // its own schedule tells enough
+        let mut observed: Vec<Attempt> = predicted.attempts;
+        observed.retain(|attempt| attempt.kind == Kind::Observed);
+        observed.sort_by_key(|attempt| attempt.order);
+        observed.truncate(MOST_OBSERVED);
+        for batch in observed.chunks(self.settings.jobs) {
+            self.try_all(batch.to_vec())?;
+            if self.found[at].shown.iter().any(|shown| shown.reached) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes who waits for whom in a run that ended in a deadlock.
+    pub(super) fn explain_deadlock(&mut self, at: usize, ran: &Ran) -> Result<(), TestError> {
+        if ran.seen.ending == recorder::Ending::Deadlock && self.found[at].deadlock.is_empty() {
+            let name = |path: &str| format!("thread {path}");
+            let lines = recorder::deadlock_in_words(&ran.output, ran.folder.path(), &self.positions, name)?;
+            self.found[at].deadlock = lines;
+        }
+        Ok(())
+    }
+
+    /// What came of a run; before the first difference in output counts, more is learnt of what varies by itself.
+    pub(super) fn judge_widely(&mut self, seen: &Observation) -> Result<Effect, TestError> {
+        let effect = judge(seen, &self.baseline, self.settings);
+        let differs = matches!(&effect, Effect::Failed(failure) if matches!(failure.cause, Cause::Differs(_)));
+        if !differs || std::mem::replace(&mut self.is_baseline_wide, true) {
+            return Ok(effect);
+        }
+        self.unrecorded(WIDE, LONG_NATIVE)?;
+        Ok(judge(seen, &self.baseline, self.settings))
+    }
+
+    /// Runs the program so many times without recording it, to see what it writes.
+    pub(super) fn unrecorded(&mut self, count: u64, most: Duration) -> Result<(), TestError> {
+        let start = Instant::now();
+        let numbers: Vec<u64> = (0..count).collect();
+        let (mut failed, mut hung) = (0_u64, 0_u32);
+        for batch in numbers.chunks(self.settings.jobs) {
+            if start.elapsed() > most || self.is_over() {
+                break;
+            }
+            let (runner, work) = (&self.runner, self.work);
+            for ran in parallel(batch, |number| runner.run_unrecorded(&work.join(format!("native-{number}")))) {
+                let (seen, took) = match ran {
+                    Ok(ran) => ran,
+                    Err(error) if is_stopped(&error) => return Ok(()),
+                    Err(error) => return Err(cut_of(&error).map_or(error, TestError::Cut)),
+                };
+                self.runs += 1;
+                self.report.times.running += took;
+                hung += u32::from(seen.ending == recorder::Ending::Hang);
+                if hung == CERTAIN as u32 && self.baseline.runs() == 0 {
+                    return Err(TestError::Endless(self.runner.limit()));
+                }
+                match judge(&seen, &Baseline::default(), self.settings) {
+                    Effect::Same => self.baseline.add(&seen),
+                    Effect::Failed(_) => failed += 1,
+                }
+            }
+        }
+        if failed > 0 {
+            let runs = if failed == 1 { "1 run" } else { "several runs" };
+            self.note(format!("{runs} without recording failed, too"));
+        }
+        Ok(())
+    }
+}

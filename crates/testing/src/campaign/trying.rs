@@ -1,0 +1,159 @@
+//! Predicts from recorded runs and tries the schedules that come of it.
+
+use super::*;
+
+/// While schedules wait and nothing has failed, one part in this many of the time goes to runs that search.
+const SHARE_OF_SEARCH: u32 = 4;
+/// All analysis together takes as long as all runs do, and this.
+const FREE_ANALYSIS: Duration = Duration::from_secs(1);
+/// The analysis of one recorded run may take this long in any case.
+const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
+
+impl Campaign<'_> {
+    pub(super) fn predict_limit(&self) -> Duration {
+        let left = self.settings.time.map_or(Duration::MAX, |time| time.saturating_sub(self.start.elapsed()));
+        let times = &self.report.times;
+        let fair = (times.running + FREE_ANALYSIS).saturating_sub(times.predicting).max(SHORTEST_ANALYSIS);
+        left.min(self.settings.predict_limit).min(fair)
+    }
+
+    /// Makes attempts of a recorded run.
+    pub(super) fn analyse(&mut self, ran: &Ran, seed: u64, failed: bool) -> Result<Predicted, TestError> {
+        let start = Instant::now();
+        let deadline = self.settings.time.map(|time| self.start + time);
+        let path = ran.folder.path();
+        let predicted = attempts_within(path, (seed, failed), self.settings, self.predict_limit(), deadline);
+        self.report.times.predicting += start.elapsed();
+        if let Ok(predicted) = &predicted {
+            for (place, (ways, text)) in &predicted.branches {
+                let (known, _) = self.branches.entry(place.clone()).or_insert_with(|| (*ways, text.clone()));
+                *known = known.and(*ways);
+            }
+        }
+        predicted
+    }
+
+    /// Makes a recorded run's schedules wait; says how many classes are new.
+    pub(super) fn predict(&mut self, seed: u64, ran: &Ran) -> Result<usize, TestError> {
+        if self.settings.predict == Predict::CutPoints && self.is_over() {
+            return Ok(0);
+        }
+        let predicted = match self.analyse(ran, seed, false) {
+            Ok(predicted) => predicted,
+            Err(TestError::Late) => {
+                if self.report.size.events == 0 && !self.is_stopped() {
+                    self.note(
+                        "the recorded runs are so long that none was analysed in time (more: --time)".to_string(),
+                    );
+                }
+                return Ok(0);
+            }
+            Err(TestError::Walk(error)) => {
+                self.note(format!("a recorded run gives no trace: {error}"));
+                return Ok(0);
+            }
+            Err(error) => return Err(error),
+        };
+        self.report.harmless.already = self.report.harmless.already.max(predicted.already);
+        self.report.harmless.impossible = self.report.harmless.impossible.max(predicted.impossible);
+        if predicted.size.events >= self.report.size.events {
+            self.report.size = predicted.size;
+        }
+        self.positions.learn(ran.folder.path())?;
+        Ok(self.plan.add(predicted.attempts))
+    }
+
+    /// Tries the best of the schedules that wait, at most so many; says how many.
+    pub(super) fn attempts(&mut self, most: usize) -> Result<usize, TestError> {
+        let mut tried = 0;
+        while tried < most && !self.is_over() {
+            if self.found.is_empty() && self.searching < self.start.elapsed() / SHARE_OF_SEARCH {
+                self.search_on()?;
+            }
+            let batch = self.plan.next(self.settings.jobs.min(most - tried));
+            if batch.is_empty() {
+                break;
+            }
+            tried += batch.len();
+            self.try_all(batch)?;
+        }
+        Ok(tried)
+    }
+
+    /// Tries schedules at the same time.
+    pub(super) fn try_all(&mut self, batch: Vec<Attempt>) -> Result<(), TestError> {
+        let (runner, first, work) = (&self.runner, self.runs, self.work);
+        let numbered: Vec<(u64, &Attempt)> = (first..).zip(&batch).collect();
+        let made = parallel(&numbered, |(number, attempt)| {
+            let plan = plan_of(&attempt.witness, &attempt.recording)?;
+            let ran = runner.replay(&plan, &work.join(format!("run-{number}")))?;
+            Ok((plan, ran))
+        });
+        for (attempt, made) in batch.into_iter().zip(made) {
+            self.runs += 1;
+            self.take_tried(attempt, made)?;
+        }
+        for number in first..self.runs {
+            let _ = std::fs::remove_dir_all(self.work.join(format!("run-{number}"))); // the folder of all runs goes in the end anyway
+        }
+        self.tell();
+        Ok(())
+    }
+
+    pub(super) fn take_tried(
+        &mut self,
+        attempt: Attempt,
+        made: Result<(recorder::Plan, Ran), TestError>,
+    ) -> Result<(), TestError> {
+        let (plan, ran) = match made {
+            Ok(made) => made,
+            Err(error) if is_stopped(&error) => return Ok(()),
+            Err(TestError::Replay(ReplayError::NoPositions)) => {
+                self.report.harmless.not_reached += 1;
+                *self.report.tried.entry(attempt.kind.name()).or_default() += 1;
+                return Ok(());
+            }
+            Err(error) => match cut_of(&error) {
+                Some(cut) => {
+                    self.note(format!("a schedule was given up: the program {cut}"));
+                    return Ok(());
+                }
+                None => return Err(error),
+            },
+        };
+        *self.report.tried.entry(attempt.kind.name()).or_default() += 1;
+        self.report.times.schedule += ran.took;
+        self.report.times.running += ran.took;
+        self.positions.learn(ran.folder.path())?;
+        let positions = &self.positions;
+        let replayed = recorder::judge(&plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?;
+        let reached = !matches!(replayed.outcome, Outcome::NotReached(_));
+        let effect = self.judge_widely(&ran.seen)?;
+        if reached {
+            self.report.harmless.reached += 1;
+            self.switches = (self.switches.0 + plan.turns.len() as u64, self.switches.1 + 1);
+        } else {
+            self.report.harmless.not_reached += 1;
+        }
+        let gain = match effect {
+            Effect::Same => {
+                self.report.harmless.same += u64::from(reached);
+                if reached { Gain::Reached } else { Gain::Nothing }
+            }
+            Effect::Failed(failure) => {
+                self.report.harmless.failed += 1;
+                let (at, is_new) = self.found_at(failure);
+                self.explain_deadlock(at, &ran)?;
+                self.found[at].shown.push(Shown {
+                    attempt: attempt.clone(),
+                    reached,
+                    triple: replayed.triple,
+                    seen: ran.seen,
+                });
+                if is_new { Gain::New } else { Gain::Known }
+            }
+        };
+        self.plan.learn(&attempt, gain);
+        Ok(())
+    }
+}
