@@ -19,6 +19,7 @@ mod paged;
 pub mod program;
 mod regions;
 mod shared;
+mod signals;
 mod statistics;
 mod transactions;
 mod value;

@@ -26,8 +26,9 @@ impl Campaign<'_> {
         self.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
             for (place, (ways, text)) in &predicted.branches {
-                let (known, _) = self.branches.entry(place.clone()).or_insert_with(|| (*ways, text.clone()));
+                let (known, line) = self.branches.entry(place.clone()).or_default();
                 *known = known.and(*ways);
+                *line = line.take().or_else(|| text.clone());
             }
         }
         predicted

@@ -5,10 +5,8 @@
 //! value that it reads is pinned, since what it did with the value is unknown.
 
 mod calls;
-mod lines;
 mod races;
 mod unknown;
 
 pub(crate) use calls::Calls;
-pub(crate) use lines::Lines;
 pub(crate) use races::count as count_races;

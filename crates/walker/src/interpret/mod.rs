@@ -29,8 +29,6 @@ mod unwind;
 mod variadic;
 
 pub(crate) use inside::Inside;
-pub(crate) use loops::Loops;
-pub(crate) use synchronise::signal_name;
 pub(crate) use thread::{Pause, Step, Thread};
 
 use crate::log::Record;

@@ -6,6 +6,7 @@ use crate::log::Record;
 use crate::names::Origin;
 use crate::objects::Class;
 use crate::regions::Birth;
+use crate::signals::signal_name;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
 use foretrace_runtime::record::{
@@ -426,27 +427,4 @@ fn is_of_threads(kind: Kind) -> bool {
     is_wait
         || matches!(kind, Kind::Acquire | Kind::Release | Kind::Busy | Kind::Fork | Kind::Join)
         || matches!(kind, Kind::OnceBegin | Kind::OnceEnd | Kind::OncePass | Kind::OnceFail)
-}
-
-/// The name of a signal.
-pub(crate) fn signal_name(number: u64) -> String {
-    let name = match number {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        10 => "SIGUSR1",
-        11 => "SIGSEGV",
-        12 => "SIGUSR2",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        31 => "SIGSYS",
-        _ => return format!("signal {number}"),
-    };
-    name.to_string()
 }

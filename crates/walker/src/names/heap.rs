@@ -1,8 +1,7 @@
 //! Names of memory that is allocated: by the type that accesses show, else by the place in the program that allocated it.
 
 use super::objects::Objects;
-use super::types::{Types, Wanted};
-use super::with_offset;
+use super::types::{Types, Wanted, with_offset};
 use crate::program::Program;
 use crate::regions::RegionId;
 use rustc_hash::FxHashMap;

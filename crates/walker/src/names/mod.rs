@@ -9,16 +9,16 @@ mod types;
 pub(crate) use heap::Origin;
 
 use crate::error::WalkError;
-use crate::interpret::signal_name;
 use crate::program::{Function, Program};
 use crate::regions::{OUTSIDE, RegionId};
 use crate::shared::Piece;
+use crate::signals::signal_name;
 use foretrace_runtime::record::{self, CHANNELS, FILE_LOCKS, NOTICES, SEMAPHORES};
 use foretrace_trace::OTHER_PROGRAMS;
 use heap::Origins;
 use objects::Objects;
 use std::collections::BTreeMap;
-use types::{Types, Wanted};
+use types::{Types, Wanted, with_offset};
 
 /// All that names are made of.
 pub(crate) struct Names {
@@ -31,7 +31,7 @@ pub(crate) struct Names {
 
 impl Names {
     pub fn load(program: &Program) -> Result<Names, WalkError> {
-        Ok(Names { types: Types::load(program), ..Names::none() })
+        Ok(Names { types: types_of(program), ..Names::none() })
     }
 
     /// No names, for a walk that names nothing.
@@ -120,9 +120,18 @@ impl Names {
     }
 }
 
-fn with_offset(name: &str, offset: u64) -> String {
-    if offset == 0 { name.to_string() } else { format!("{name}+{offset}") }
+/// The types of all modules; what cannot be read has no names.
+fn types_of(program: &Program) -> Types {
+    let mut types = Types::default();
+    for (index, module) in program.modules.iter().enumerate() {
+        if let Ok(object) = module.object() {
+            // Damaged debugging information costs names, nothing else.
+            let _ = dwarf::read(&mut types, index, module.bias, &object);
+        }
+    }
+    types
 }
+
 /// The name of a signal or cancellation, by its place among all.
 fn notice(place: u64) -> String {
     let (thread, number) = (place >> 7, place & 0x7f);

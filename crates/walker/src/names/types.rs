@@ -1,7 +1,5 @@
 //! Variables and types of the source as DWARF has them: which member of a variable lies at an address.
 
-use super::dwarf;
-use crate::program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -86,18 +84,6 @@ struct Path {
 pub(super) const DEEPEST: u32 = 64;
 
 impl Types {
-    /// Reads what the modules have; what cannot be read has no names.
-    pub fn load(program: &Program) -> Types {
-        let mut types = Types::default();
-        for (index, module) in program.modules.iter().enumerate() {
-            if let Ok(object) = module.object() {
-                // Damaged debugging information costs names, nothing else.
-                let _ = dwarf::read(&mut types, index, module.bias, &object);
-            }
-        }
-        types
-    }
-
     /// The name of the static memory at an address.
     pub fn variable(&self, address: u64, wanted: Wanted) -> Option<String> {
         let (start, variable) = self.variables.range(..=address).next_back()?;
@@ -201,6 +187,11 @@ fn without_wrapper(outer: &Type, path: Path) -> Path {
 fn is_synchronisation(ty: &Type) -> bool {
     let posix = ["pthread_", "sem_t", "mtx_t", "cnd_t", "once_flag"];
     ty.is_library || posix.iter().any(|prefix| ty.name.starts_with(prefix))
+}
+
+/// `name+8` of the bytes in the middle of something.
+pub(super) fn with_offset(name: &str, offset: u64) -> String {
+    if offset == 0 { name.to_string() } else { format!("{name}+{offset}") }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A function as the walk needs it.
 
+use super::loops::Loops;
 use super::{Code, Prepared};
-use crate::interpret::Loops;
 use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
 use std::cell::OnceCell;

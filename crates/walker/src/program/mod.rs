@@ -3,7 +3,10 @@
 mod code;
 mod foreign;
 mod function;
+mod lines;
+mod loops;
 mod module;
+mod position;
 mod prepared;
 mod symbols;
 mod unit;
@@ -13,14 +16,15 @@ use foreign::Foreign;
 pub(crate) use function::Function;
 use function::{flatten, for_each_operand};
 pub(crate) use module::Module;
+pub use position::Position;
+pub(crate) use position::demangle;
 pub(crate) use prepared::{By, Place, Prepared, Scalar, constant};
 use unit::UnitInfo;
 
-use crate::concrete::Lines;
 use crate::error::WalkError;
-use foretrace_instrument::rust::rust_name;
 use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter, Unit};
 use foretrace_runtime::record::{ATOMIC_PLACE, Site};
+use lines::Lines;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
@@ -43,26 +47,6 @@ pub(crate) struct Copied {
     pub scalar: usize,
     /// In bytes.
     pub size: u64,
-}
-
-/// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The file, shortened relative to the directory in which it was compiled.
-    pub file: String,
-    /// From 1; 0 where not known.
-    pub line: u32,
-    /// From 1; 0 where not known.
-    pub column: u32,
-    /// The function that it lies in, by its name in the source.
-    pub function: String,
-}
-
-impl Position {
-    /// Whether it lies in a file of the system.
-    pub(crate) fn is_library(&self) -> bool {
-        Code::of("", &self.file) != Code::Own
-    }
 }
 
 impl Program {
@@ -338,17 +322,6 @@ impl Program {
         let end = bytes.iter().position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
-}
-
-/// A name of Rust's or C++'s as in the source, without its parameters; any other as it is.
-pub(crate) fn demangle(symbol: &str) -> String {
-    if let Some(name) = rust_name(symbol) {
-        return name;
-    }
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let demangled =
-        cpp_demangle::Symbol::new(symbol).ok().and_then(|symbol| symbol.demangle_with_options(&options).ok());
-    demangled.unwrap_or_else(|| symbol.to_string())
 }
 
 fn copied(parameters: &[Parameter]) -> Vec<Copied> {

@@ -1,6 +1,7 @@
 //! From addresses of machine code to positions in the source, by the debugging information.
 
-use crate::program::{Module, Position, demangle};
+use super::module::Module;
+use super::position::{Position, demangle};
 use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::{Dwarf, EndianArcSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
