@@ -1,7 +1,7 @@
 //! Which blocks the order violates in which events come, while they come: for traces that do not end or do not fit into memory.
 //!
-//! Finds what [`crate::observed`] finds of a trace that was read whole. Memory grows with the variables, the threads that were
-//! alive at once, and the blocks that are open; not with events. After AeroDrome (see `clocks.rs`): a block that has ended is
+//! Finds what [`crate::observed`] finds of a trace that was read whole. Memory grows with the variables, the threads, and the blocks
+//! that are open; not with events. After AeroDrome (see `clocks.rs`): a block that has ended is
 //! forgotten, since a path that comes back to it later does not violate it.
 
 use crate::clocks::{Access, Clocks};
