@@ -159,7 +159,9 @@ int main(void)
 
 #[test]
 fn branches_that_go_one_way_are_told_where_nothing_fails() {
-    let workshop = Workshop::build_text(LIMIT, "limit.c");
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("limit.c"), LIMIT).expect("written");
+    workshop.make("foretrace cc -g -pthread limit.c -o program");
     let report = report(&workshop, "");
     let branches = report["tests"][0]["one_way_branches"].as_array().expect("a list");
     let [branch] = &branches[..] else { panic!("{branches:?}") };
