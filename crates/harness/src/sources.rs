@@ -38,8 +38,8 @@ pub struct SourcePlace {
 }
 
 impl Sources {
-    /// Keeps what the logs of a folder have been at. A file that was changed after the program was linked is left out.
-    pub fn keep(recording: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    /// Keeps what the logs of a folder have been at, and gives it. A file that was changed after the program was linked is left out.
+    pub fn keep(recording: &Path) -> Result<Sources, Box<dyn std::error::Error>> {
         let program = Program::open(recording)?;
         let mut places: Vec<u64> = UnloggedPlaces::read(recording)?.all().collect();
         for log in open_logs(recording)? {
@@ -51,7 +51,7 @@ impl Sources {
         let mut sources = Sources { foretrace: 1, ..Sources::default() };
         places.into_iter().for_each(|place| sources.add(&program, place, built));
         sources.write(recording)?;
-        Ok(())
+        Ok(sources)
     }
 
     fn add(&mut self, program: &Program, place: u64, built: Option<SystemTime>) {

@@ -85,11 +85,8 @@ pub struct BlockTotals {
 #[derive(Serialize)]
 pub struct BlockJson<'t> {
     block: usize,
-    kind: BlockKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'t str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    loc: Option<&'t str>,
+    #[serde(flatten)]
+    name: NameJson<'t>,
     thread: u64,
     first: EventId,
     last: EventId,
@@ -119,7 +116,7 @@ struct ViolationJson<'t> {
     not_counted: Option<&'static str>,
     /// The other threads' blocks that the path goes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    against: Vec<PlaceJson<'t>>,
+    against: Vec<NameJson<'t>>,
     variables: Vec<&'t str>,
     /// Between the path's first and last access.
     context_switches: u32,
@@ -129,9 +126,9 @@ struct ViolationJson<'t> {
     rests_on: Option<RestsOn>,
 }
 
-/// A block of another thread.
+/// What a block is called.
 #[derive(Serialize)]
-struct PlaceJson<'t> {
+struct NameJson<'t> {
     kind: BlockKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'t str>,
@@ -199,11 +196,8 @@ struct Head<'t> {
 
 #[derive(Serialize)]
 struct BlockPlaceJson<'t> {
-    kind: BlockKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'t str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    loc: Option<&'t str>,
+    #[serde(flatten)]
+    name: NameJson<'t>,
     first: EventId,
     last: EventId,
 }
@@ -336,9 +330,9 @@ impl<'t> BlockReport<'t> {
         names
     }
 
-    fn place_json(&self, name: BlockName) -> PlaceJson<'t> {
+    fn name_json(&self, name: BlockName) -> NameJson<'t> {
         let text = |id| self.trace.names.text(id);
-        PlaceJson { kind: name.kind, label: name.label.map(text), loc: name.loc.map(text) }
+        NameJson { kind: name.kind, label: name.label.map(text), loc: name.loc.map(text) }
     }
 
     /// Groups of the same pair of blocks and the same shape together, each with the gravest and smallest cycle first.
@@ -373,8 +367,6 @@ impl<'t> BlockReport<'t> {
     fn write_witness(&self, position: usize, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
         let block = &self.blocks.all()[position];
         let [first, remote, second] = ends(violation);
-        let BlockName { kind, label, loc } = self.name(block);
-        let text = |name| self.trace.names.text(name);
         let head = Head {
             foretrace: VERSION,
             kind: "block",
@@ -387,13 +379,7 @@ impl<'t> BlockReport<'t> {
             independence: Independence::Conflict,
             atomic: self.atomic,
             verdict: "violated",
-            block: BlockPlaceJson {
-                kind,
-                label: label.map(text),
-                loc: loc.map(text),
-                first: block.first,
-                last: block.last,
-            },
+            block: BlockPlaceJson { name: self.name_json(self.name(block)), first: block.first, last: block.last },
             shape: shape(violation.path.kind()),
             path: self.path_json(violation),
             rests_on: rests_on(&violation.run),
@@ -468,10 +454,8 @@ impl<'t> BlockReport<'t> {
     }
 
     fn block_json<'a>(&'a self, judged: &'a Judged) -> BlockJson<'a> {
-        let text = |name| self.trace.names.text(name);
         let position = judged.judgement.block;
         let block = &self.blocks.all()[position];
-        let BlockName { kind, label, loc } = self.name(block);
         let Judged { judgement, observed, .. } = judged;
         let violation = match &judgement.decision {
             Decision::Violated(violation) => Some(self.violation_json(position, violation)),
@@ -479,9 +463,7 @@ impl<'t> BlockReport<'t> {
         };
         BlockJson {
             block: position,
-            kind,
-            label: label.map(text),
-            loc: loc.map(text),
+            name: self.name_json(self.name(block)),
             thread: self.trace.threads[block.thread.index()].number,
             first: block.first,
             last: block.last,
@@ -521,7 +503,7 @@ impl<'t> BlockReport<'t> {
             shape: shape(violation.path.kind()),
             weight,
             not_counted: self.judged_of(block).judgement.is_dropped.then_some("failed-attempt"),
-            against: self.against(violation).into_iter().map(|name| self.place_json(name)).collect(),
+            against: self.against(violation).into_iter().map(|name| self.name_json(name)).collect(),
             variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
             context_switches: violation.path.context_switches(self.trace, &violation.schedule),
             path: self.path_json(violation),

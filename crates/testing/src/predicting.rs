@@ -103,11 +103,10 @@ fn attempts_of(
     written.map_err(|error| TestError::Io(file.clone(), error))?;
     let by = WalkedBy { inside: walked.statistics.inside.clone(), ..settings.walked_by.clone() };
     by.save(recording)?;
-    let _ = Sources::keep(recording); // without the source reports show places alone
+    let sources = Sources::keep(recording).ok(); // without the source reports show places alone
     let mut trace = walked.trace;
     trace.make_printable();
     let size = size_of(&trace);
-    let sources = Sources::read(recording).ok().flatten();
     let text = |place: &str| Some(sources.as_ref()?.line(place)?.trim().to_string());
     let branches = walked.statistics.branches.iter();
     let branches: Branches = branches.map(|(place, ways)| (place.clone(), (*ways, text(place)))).collect();

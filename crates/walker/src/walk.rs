@@ -11,7 +11,7 @@ use crate::names::Names;
 use crate::nesting::{self, About};
 use crate::options::Options;
 use crate::order::{self, Turns};
-use crate::program::Program;
+use crate::program::{Code, Program};
 use crate::shared::{self, Analysis, Sharing};
 use crate::signals::signal_name;
 use crate::statistics::{Statistics, Ways};
@@ -19,6 +19,7 @@ use crate::transactions::{Insertions, Title};
 use crate::window;
 use crate::world::{Source, World};
 use dashu_int::UBig;
+use foretrace_instrument::sidecar::{Instruction, Op as SideOp};
 use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
 use foretrace_trace::{Atomic, BlockKind, Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
 use std::collections::BTreeMap;
@@ -240,13 +241,18 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     Ok(Walked { trace, statistics })
 }
 
-/// The ways that branches went, by place; several branches of one place count as one where all went both.
+/// The ways that branches of the program's own code went, by place, but for checks that the compiler adds; several branches of one place count as one where all went both.
 fn branches(world: &World<'_>) -> BTreeMap<String, Ways> {
     let mut at: BTreeMap<String, Ways> = BTreeMap::new();
     for ((function, instruction), ways) in &world.branches {
         let function = &world.program.functions[*function];
-        let location = function.instructions[*instruction].location;
-        if let Some(position) = world.program.location(function.unit, location) {
+        let Instruction { location, op, .. } = &function.instructions[*instruction];
+        let is_check =
+            matches!(op, SideOp::Branch { yes, no, .. } if [*yes, *no].iter().any(|to| function.is_left_for_good(*to)));
+        if is_check || function.is_library || function.code(*instruction) != Code::Own {
+            continue;
+        }
+        if let Some(position) = world.program.location(function.unit, *location) {
             let place = format!("{}:{}:{}", position.file, position.line, position.column);
             let known = at.entry(place).or_default();
             *known = known.and(*ways);

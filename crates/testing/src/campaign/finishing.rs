@@ -1,6 +1,15 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
-use super::*;
+use super::{CERTAIN, Campaign, Found, Progress, Shown, parallel, plan_of};
+use crate::attempt::{Attempt, Kind};
+use crate::judge::{Effect, Failure, judge};
+use crate::minimise::{Shortened, fewest};
+use crate::report::{Find, Report};
+use crate::runner::{cut_of, is_stopped};
+use crate::settings::TestError;
+use crate::story;
+use foretrace_harness as recorder;
+use std::time::Duration;
 
 /// Schedules of a failure of which the one is looked for that needs no other orders but its own.
 const MOST_COMPARED: usize = 6;

@@ -1,6 +1,14 @@
 //! Records runs, judges them, and learns what the program does by itself.
 
-use super::*;
+use super::{CERTAIN, Campaign, SEEDS, parallel};
+use crate::attempt::{Attempt, Kind};
+use crate::baseline::Baseline;
+use crate::judge::{Cause, Effect, judge};
+use crate::observation::Observation;
+use crate::runner::{Ran, cut_of, is_search, is_stopped, is_usual};
+use crate::settings::TestError;
+use foretrace_harness as recorder;
+use std::time::{Duration, Instant};
 
 /// More runs are recorded in the end for as long as all took before, and at least for this long.
 const SHORTEST_SEARCH: Duration = Duration::from_secs(3);

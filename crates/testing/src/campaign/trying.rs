@@ -1,6 +1,14 @@
 //! Predicts from recorded runs and tries the schedules that come of it.
 
-use super::*;
+use super::{Campaign, Shown, parallel, plan_of};
+use crate::attempt::Attempt;
+use crate::judge::Effect;
+use crate::plan::Gain;
+use crate::predicting::{Predicted, attempts_within};
+use crate::runner::{Ran, cut_of, is_stopped};
+use crate::settings::{Predict, TestError};
+use foretrace_harness::{self as recorder, Outcome, ReplayError};
+use std::time::{Duration, Instant};
 
 /// While schedules wait and nothing has failed, one part in this many of the time goes to runs that search.
 const SHARE_OF_SEARCH: u32 = 4;

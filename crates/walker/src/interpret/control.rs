@@ -2,10 +2,10 @@
 
 use super::Walk;
 use super::thread::{Pause, State, Step};
-use crate::program::{Code, Function, Place};
+use crate::program::{Function, Place};
 use crate::statistics::Ways;
 use crate::value::{Value, Word};
-use foretrace_instrument::sidecar::{BlockId, Op, Operand};
+use foretrace_instrument::sidecar::{BlockId, Operand};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{self as trace, Func, TermId, Why};
 
@@ -28,19 +28,14 @@ impl<'a> Walk<'_, 'a> {
         let condition = self.checked(condition, u64::from(taken), "a branch condition");
         if let Some(holds) = self.world.pin(condition) {
             self.assume(holds, Why::Branch);
-            self.note_branch(function, index, to, taken);
+            self.note_branch(index, taken);
         }
         self.jump(function, if taken { to.0 } else { to.1 })
     }
 
-    /// A branch of the program's own code whose condition depends on shared memory goes one way.
-    fn note_branch(&mut self, function: &Function, index: usize, to: (BlockId, BlockId), taken: bool) {
+    /// A branch of the innermost function whose condition depends on shared memory goes one way.
+    fn note_branch(&mut self, index: usize, taken: bool) {
         let Some(number) = self.thread.frames.last().and_then(|frame| frame.function) else { return };
-        // Checks that the compiler adds, of overflow say, have a way from which nothing comes back.
-        let is_check = ends_there(function, to.0) || ends_there(function, to.1);
-        if function.is_library || function.code(index) != Code::Own || is_check {
-            return;
-        }
         let ways = self.world.branches.entry((number, index)).or_default();
         *ways = ways.and(Ways { held: taken, failed: !taken });
     }
@@ -157,21 +152,4 @@ impl<'a> Walk<'_, 'a> {
         }
         Ok(())
     }
-}
-
-/// Whether a function is left for good at the end of a block, or of the call that it ends with.
-fn ends_there(function: &Function, block: BlockId) -> bool {
-    match last_of(function, block) {
-        Some(Op::Unreachable | Op::Resume) => true,
-        Some(Op::Call { unwinds: Some((normal, _)), .. }) => {
-            matches!(last_of(function, *normal), Some(Op::Unreachable))
-        }
-        _ => false,
-    }
-}
-
-fn last_of(function: &Function, block: BlockId) -> Option<&Op> {
-    let block = block as usize;
-    let end = function.blocks.get(block + 1).map_or(function.instructions.len(), |start| *start as usize);
-    function.instructions.get(end.checked_sub(1)?).map(|last| &last.op)
 }

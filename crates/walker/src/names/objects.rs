@@ -33,12 +33,13 @@ impl Objects {
         instruction: u32,
         (region, offset): (RegionId, u64),
     ) {
-        let find = || types.accessed(function, instruction as usize);
+        let is_named = |pointed: &Pointed| types.holds_record(pointed.ty);
+        let find = || types.accessed(function, instruction as usize).filter(is_named);
         let pointed = *self.accessed.entry((number, instruction)).or_insert_with(find);
         if let Some(Pointed { ty, offset: into }) = pointed
             && let Some(start) = offset.checked_sub(into)
         {
-            self.learn(types, region, (start, ty));
+            self.learn(region, (start, ty));
         }
     }
 
@@ -50,16 +51,15 @@ impl Objects {
         parameter: u32,
         (region, offset): (RegionId, u64),
     ) {
-        let find = || types.of_parameter(function, parameter as usize);
+        let find = || types.of_parameter(function, parameter as usize).filter(|ty| types.holds_record(*ty));
         if let Some(ty) = *self.parameters.entry((number, parameter)).or_insert_with(find) {
-            self.learn(types, region, (offset, ty));
+            self.learn(region, (offset, ty));
         }
     }
 
-    fn learn(&mut self, types: &Types, region: RegionId, object: (u64, TypeRef)) {
-        let is_record = |ty| types.inside(Pointed { ty, offset: 0 }, &|inner| is_record(inner.shape)).is_some();
+    fn learn(&mut self, region: RegionId, object: (u64, TypeRef)) {
         let seen = self.seen.entry(region).or_default();
-        if !seen.contains(&object) && is_record(object.1) {
+        if !seen.contains(&object) {
             seen.push(object);
         }
     }
@@ -92,11 +92,13 @@ impl Objects {
     }
 }
 
-fn is_record(shape: &Shape) -> Option<()> {
-    matches!(shape, Shape::Record(_)).then_some(())
-}
-
 impl Types {
+    /// Whether a struct, class or union lies at the start of a type.
+    fn holds_record(&self, ty: TypeRef) -> bool {
+        let is_record = |inner: Inner<'_>| matches!(inner.shape, Shape::Record(_)).then_some(());
+        self.inside(Pointed { ty, offset: 0 }, &is_record).is_some()
+    }
+
     /// The name of a struct, class or union of the program's own, or of another name of it.
     fn own_name(&self, ty: TypeRef, shape: &Shape) -> Option<String> {
         let record = match shape {

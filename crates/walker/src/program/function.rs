@@ -2,7 +2,7 @@
 
 use super::loops::Loops;
 use super::{Code, Prepared};
-use foretrace_instrument::sidecar::{self, Callee, Instruction, LocationId, Op, Operand, Parameter};
+use foretrace_instrument::sidecar::{self, BlockId, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
 use std::cell::OnceCell;
 
@@ -43,6 +43,22 @@ impl Function {
     #[inline]
     pub fn prepared(&self) -> &Prepared {
         self.prepared.get_or_init(|| Prepared::of(self))
+    }
+
+    /// What a block ends with.
+    pub fn last_of(&self, block: BlockId) -> Option<&Op> {
+        let next = self.blocks.get(block as usize + 1);
+        let end = next.map_or(self.instructions.len(), |start| *start as usize);
+        self.instructions.get(end.checked_sub(1)?).map(|last| &last.op)
+    }
+
+    /// Whether nothing comes back from a block, or from the call that it ends with: checks that a compiler adds lead to such blocks.
+    pub fn is_left_for_good(&self, block: BlockId) -> bool {
+        match self.last_of(block) {
+            Some(Op::Unreachable | Op::Resume) => true,
+            Some(Op::Call { unwinds: Some((normal, _)), .. }) => matches!(self.last_of(*normal), Some(Op::Unreachable)),
+            _ => false,
+        }
     }
 
     /// Its loops.

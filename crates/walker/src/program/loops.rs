@@ -10,9 +10,8 @@ pub(crate) struct Loops {
 }
 
 /// Where a block can lead to.
-fn successors(function: &Function, block: usize) -> Vec<BlockId> {
-    let end = function.blocks.get(block + 1).map_or(function.instructions.len(), |start| *start as usize);
-    match function.instructions[..end].last().map(|last| &last.op) {
+fn successors(function: &Function, block: BlockId) -> Vec<BlockId> {
+    match function.last_of(block) {
         Some(Op::Branch { yes, no, .. }) => vec![*yes, *no],
         Some(Op::Jump(to)) => vec![*to],
         Some(Op::Switch { cases, otherwise, .. }) => {
@@ -27,8 +26,8 @@ fn successors(function: &Function, block: usize) -> Vec<BlockId> {
 impl Loops {
     /// The loops of a function.
     pub fn of(function: &Function) -> Loops {
-        let successors: Vec<Vec<BlockId>> =
-            (0..function.blocks.len()).map(|block| successors(function, block)).collect();
+        let blocks = 0..function.blocks.len() as BlockId;
+        let successors: Vec<Vec<BlockId>> = blocks.map(|block| successors(function, block)).collect();
         Loops::new(&successors)
     }
 
