@@ -22,7 +22,7 @@ pub(crate) fn count(switches: u32) -> usize {
 }
 
 impl Marked {
-    /// The trace of these facts with the marks for at most so many context switches. Its own events keep their indices.
+    /// The trace of these facts with the marks for at most `switches` context switches. Its own events keep their indices.
     pub fn new(facts: Facts<'_>, switches: u32) -> Marked {
         let mut trace = facts.trace.clone();
         let thread = ThreadId::from_index(trace.threads.len());
@@ -44,7 +44,7 @@ impl Marked {
     }
 }
 
-/// The mark of this number, from 0 on, in a trace with the marks for at most so many context switches.
+/// The mark of this number, from 0 on, in a trace with the marks for at most `switches` context switches.
 pub(crate) fn mark(trace: &Trace, switches: u32, nth: u32) -> EventId {
     EventId::from_index(trace.events.len() - count(switches) + nth as usize)
 }

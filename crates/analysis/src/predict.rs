@@ -61,7 +61,7 @@ impl<'a> Case<'a> {
         Ok(Case { facts, checker, options, constants, deadline, stop, marked })
     }
 
-    /// What solvers are told: the facts, with marks where context switches are bounded, and the rules.
+    /// What a solver gets: the facts, with marks where context switches are bounded, and the rules.
     pub(crate) fn encoded(&self) -> (Facts<'_>, Rules) {
         let facts = self.marked.as_ref().map_or(self.facts, Marked::facts);
         (facts, Rules::of(self.options.question).within(self.options.context_switches))

@@ -1,4 +1,4 @@
-//! Every interleaving with at most so many context switches (M. Musuvathi and S. Qadeer, "Iterative context bounding for
+//! Every interleaving within a bound on context switches (M. Musuvathi and S. Qadeer, "Iterative context bounding for
 //! systematic testing of multithreaded programs", PLDI 2007; all switches count here, not only preemptions).
 //!
 //! Partial-order reduction would lose interleavings: the one that it keeps of a class may need more switches than another. Here

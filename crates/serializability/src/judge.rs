@@ -68,7 +68,7 @@ pub enum Decision {
     Proved,
     /// No interleaving violates it: all were explored.
     Holds,
-    /// None with at most so many context switches does; one with more may.
+    /// No interleaving with at most this many context switches does. One with more may.
     NotWithin(u32),
     /// This interleaving does.
     Violated(Box<Violation>),

@@ -24,7 +24,7 @@ pub struct ViolationPath {
     pub links: Vec<Link>,
 }
 
-/// Where the longest end of a schedule with at most so many context switches begins.
+/// Where the longest part at the end of a schedule begins that has at most `most` context switches.
 fn start_of_few(trace: &Trace, schedule: &[EventId], most: u32) -> usize {
     let switches = |at: &usize| trace.event(schedule[*at - 1]).thread != trace.event(schedule[*at]).thread;
     (1..schedule.len()).rev().filter(switches).nth(most as usize).unwrap_or(0)

@@ -98,7 +98,7 @@ impl Rules {
         Rules { reads, complete: question.feasibility == Feasibility::Complete, switches: None, without: Vec::new() }
     }
 
-    /// The same with at most so many context switches, where they are bounded.
+    /// The same within the bound on context switches, where there is one.
     pub fn within(self, switches: Option<u32>) -> Rules {
         Rules { switches, ..self }
     }
