@@ -418,6 +418,16 @@ pub fn done(thread: &'static Thread) {
     LOCK.unlock();
 }
 
+/// The thread is about to end the process, as it did in the recording: what others did after that in the schedule, they do now.
+pub fn before_end(thread: &'static Thread) {
+    if !replaying() || !has_turn(thread) {
+        return;
+    }
+    let has_passed = Cell::new(false);
+    let next = || if !replay::needs_others(thread) || has_passed.replace(true) { Next::Go } else { Next::Hold };
+    stand(thread, Stands::BeforeCounted, next);
+}
+
 /// The program ends: what became of the schedule and of the triple is known.
 pub fn finish() {
     replay::finish();

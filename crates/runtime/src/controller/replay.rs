@@ -312,6 +312,14 @@ pub fn somebody_runs() {
     STALLED.store(0, Relaxed);
 }
 
+/// Whether other threads still have to do something in the schedule.
+pub fn needs_others(thread: &Thread) -> bool {
+    let path = thread.path();
+    let open = |line: &Line| threads::by_path(line.path).is_some_and(|other| other.count() <= line.at);
+    let lines = || PLAN.lines.get()[PLAN.position.get()..].iter();
+    FOLLOWING.load(SeqCst) && lines().any(|line| line.path != path.bytes() && open(line))
+}
+
 /// The program ends: what became of the schedule is known.
 pub fn finish() {
     if FOLLOWING.load(SeqCst) {

@@ -120,6 +120,7 @@ pub extern "C" fn finish() {
             log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
         }
         log::close(thread, stop::END);
+        controller::before_end(thread);
     }
     controller::finish();
 }
