@@ -11,7 +11,7 @@ use super::unseen::{self, What};
 use super::{clocks, entropy, tracked};
 use crate::controller;
 use crate::feed;
-use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EINTR, ETIMEDOUT, Timespec, number};
+use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ETIMEDOUT, Timespec, number};
 use crate::threads::Thread;
 use crate::waiting::{self, Outcome, Waiter};
 
@@ -39,9 +39,10 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
     let ours = || (number == number::FUTEX).then(|| controlled_futex(a, b, c, d)).flatten();
     // SAFETY: the program's call.
     let call = || unsafe { sys::syscall(number, [a, b, c, d, e, f]) };
-    let result = ours().unwrap_or_else(|| match ORDERING.contains(&number) {
-        true => unseen::around(What::anything(c"syscall"), 0, call),
-        false => call(),
+    let result = ours().unwrap_or_else(|| match number {
+        number::FUTEX => as_if_woken(b, call()),
+        _ if ORDERING.contains(&number) => unseen::around(What::anything(c"syscall"), 0, call),
+        _ => call(),
     });
     if (-4095..0).contains(&result) {
         sys::set_errno(-result as c_int);
@@ -59,6 +60,13 @@ fn outside(number: usize, a: usize, b: usize, c: usize) -> Option<isize> {
         number::TIME => Some(clocks::time_(a as _, 0) as isize),
         _ => None,
     }
+}
+
+/// The kernel's answer to a futex call. A wait whose word has another value already ends as one does that was woken: only then
+/// would the program read `errno`, and a replay, which has no such race, would read less.
+fn as_if_woken(operation: usize, result: isize) -> isize {
+    let waits = matches!(operation & OPERATION, WAIT | WAIT_BITSET);
+    if waits && result == -(EAGAIN as isize) { 0 } else { result }
 }
 
 fn controlled_futex(word: usize, operation: usize, value: usize, at: usize) -> Option<isize> {
