@@ -59,6 +59,7 @@ pub mod number {
     pub const READLINK: usize = 89;
     pub const SIGALTSTACK: usize = 131;
     pub const GETTID: usize = 186;
+    pub const FCNTL: usize = 72;
     pub const FUTEX: usize = 202;
     pub const GETTIMEOFDAY: usize = 96;
     pub const TIME: usize = 201;

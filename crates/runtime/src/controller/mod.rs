@@ -278,6 +278,16 @@ pub fn inside(thread: &'static Thread) {
     }
 }
 
+/// The thread is about to take what another one gives through the kernel: the bytes of a pipe, a message. In a replay it waits for its
+/// turn here: if several threads slept in the kernel, the kernel would choose who is served.
+pub fn before_taking(thread: &'static Thread) {
+    if replaying() && !off_schedule() {
+        thread.occupy();
+        point(thread, None);
+        thread.end();
+    }
+}
+
 /// Takes the turn from a thread that will not use it. The lock is held.
 fn take_turn(thread: &Thread) {
     thread.turn.state.set(State::Outside);

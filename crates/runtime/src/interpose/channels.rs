@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, interpose, notices, outside, real, tracked};
+use crate::controller;
 use crate::log;
 use crate::record::{CHANNELS, Kind};
 use crate::sys::{self, call};
@@ -267,7 +268,11 @@ fn can_take(file: c_int) -> bool {
 extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
     match end {
-        Some((thread, End::Socket)) => outside::watch(thread, file),
+        Some((thread, End::Channel(..))) => before_waiting(thread, file),
+        Some((thread, End::Socket)) => {
+            outside::watch(thread, file);
+            before_waiting(thread, file);
+        }
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
         _ => {}
     }
@@ -282,6 +287,15 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
         _ => {}
     }
     read
+}
+
+/// A replay chooses who reads next from a descriptor whose readers wait.
+pub fn before_waiting(thread: &'static Thread, file: c_int) {
+    const GET_FLAGS: c_int = 3;
+    const NONBLOCK: isize = 0o4000;
+    if controller::replaying() && call!(FCNTL, file, GET_FLAGS) & NONBLOCK == 0 {
+        controller::before_taking(thread);
+    }
 }
 
 /// Signals were read from their descriptor.

@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_void};
 use super::channels;
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
+use crate::controller;
 use crate::log;
 use crate::record::{Kind, SEMAPHORES};
 use crate::sys::{self, Timespec, call};
@@ -60,7 +61,8 @@ extern "C" fn mq_timedsend_(
 }
 
 extern "C" fn mq_receive_(queue: c_int, to: *mut c_void, bytes: usize, priority: *mut u32, place: usize) -> isize {
-    receiving(posix_queue(queue), place, || real::mq_receive(queue, to, bytes, priority))
+    let found = posix_queue(queue).inspect(|(thread, _)| channels::before_waiting(thread, queue));
+    receiving(found, place, || real::mq_receive(queue, to, bytes, priority))
 }
 
 extern "C" fn mq_timedreceive_(
@@ -71,7 +73,8 @@ extern "C" fn mq_timedreceive_(
     at: *const Timespec,
     place: usize,
 ) -> isize {
-    receiving(posix_queue(queue), place, || real::mq_timedreceive(queue, to, bytes, priority, at))
+    let found = posix_queue(queue).inspect(|(thread, _)| channels::before_waiting(thread, queue));
+    receiving(found, place, || real::mq_timedreceive(queue, to, bytes, priority, at))
 }
 
 extern "C" fn msgsnd_(queue: c_int, message: *const c_void, bytes: usize, flags: c_int, place: usize) -> c_int {
@@ -79,8 +82,16 @@ extern "C" fn msgsnd_(queue: c_int, message: *const c_void, bytes: usize, flags:
 }
 
 extern "C" fn msgrcv_(queue: c_int, to: *mut c_void, bytes: usize, kind: i64, flags: c_int, place: usize) -> isize {
-    receiving(system_v_queue(queue), place, || real::msgrcv(queue, to, bytes, kind, flags))
+    let waits = flags & i32::from(NO_WAIT) == 0;
+    let found = system_v_queue(queue);
+    if let Some((thread, _)) = found.filter(|_| waits) {
+        controller::before_taking(thread);
+    }
+    receiving(found, place, || real::msgrcv(queue, to, bytes, kind, flags))
 }
+
+/// `IPC_NOWAIT`.
+const NO_WAIT: i16 = 0o4000;
 
 /// `struct sembuf`.
 #[derive(Clone, Copy)]
@@ -157,6 +168,9 @@ fn operate(set: c_int, operations: &[Operation], place: usize, real: impl FnOnce
         return unseen::around(What::of(c"semop", c"System V semaphores"), place, real); // waits for zero
     }
     operations.iter().filter(|operation| operation.amount > 0).for_each(|o| change(thread, set, *o, place));
+    if operations.iter().any(|operation| operation.amount < 0 && operation.flags & NO_WAIT == 0) {
+        controller::before_taking(thread);
+    }
     let result = real();
     if result == 0 {
         operations.iter().filter(|operation| operation.amount < 0).for_each(|o| change(thread, set, *o, place));

@@ -188,6 +188,7 @@ fn sending(file: c_int, place: usize) {
 fn receiving(file: c_int, place: usize, read: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
     watch(thread, file);
+    channels::before_waiting(thread, file);
     let bytes = read();
     if bytes >= 0 {
         after_receiving(thread, file, bytes as u64, place);
@@ -198,6 +199,7 @@ fn receiving(file: c_int, place: usize, read: impl FnOnce() -> isize) -> isize {
 fn accepting(file: c_int, place: usize, accept: impl FnOnce() -> c_int) -> c_int {
     let Some(thread) = tracked() else { return accept() };
     watch(thread, file);
+    channels::before_waiting(thread, file);
     let accepted = accept();
     if accepted >= 0 {
         after_receiving(thread, file, 1, place);
