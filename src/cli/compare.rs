@@ -67,7 +67,7 @@ pub struct Args {
     models: Option<Vec<Option<Model>>>,
 
     /// Explain at most N of the candidates that ctp refutes and another model allows
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(long, value_name = "N", default_value = "10")]
     reasons: usize,
 
     /// Worker threads, each with its own solver [default: one per processor]

@@ -4,6 +4,7 @@ mod json;
 
 pub use json::ComparisonJson;
 
+use super::folding::cut;
 use super::names::{Names, wrapped};
 use super::sentence::Speaker;
 use super::style::HEAD;
@@ -20,6 +21,10 @@ use std::io::{self, Write};
 
 /// Lines that a group of disagreements has at most.
 const MOST_LINES: usize = 1000;
+/// Rows of transactions that the table has at most.
+const MOST_ROWS: usize = 50;
+/// Characters of a transaction's label.
+const WIDEST_LABEL: usize = 40;
 
 /// What is said of disagreements and of the whole, in one format or the other.
 struct Voice<'t> {
@@ -112,8 +117,11 @@ impl<'t> ComparisonText<'t> {
         let models = self.voice.contest.models.iter().map(ToString::to_string);
         let head = ["transaction", "all", "ordered", "without data"].map(str::to_string).into_iter().chain(models);
         let mut grid: Vec<Vec<String>> = vec![head.collect()];
-        for (nth, counts) in &comparison.rows {
+        for (nth, counts) in comparison.rows.iter().take(MOST_ROWS) {
             grid.push(cells(self.name_of(&subject.transactions[*nth]), counts));
+        }
+        if let Some(more) = comparison.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+            grid.push(vec![format!("and {more} more (--format json has all)")]);
         }
         grid.push(cells("total".to_string(), &comparison.total));
         if subject.options.times {
@@ -122,7 +130,9 @@ impl<'t> ComparisonText<'t> {
             grid.push(["time".to_string(), String::new()].into_iter().chain(times).collect());
         }
         let columns = grid[0].len();
-        let width = |column: usize| grid.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width = |column: usize| {
+            grid.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for (number, row) in grid.iter().enumerate() {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
@@ -140,10 +150,10 @@ impl<'t> ComparisonText<'t> {
 
     /// A transaction in the table: label, thread, where it begins.
     fn name_of(&self, transaction: &Transaction) -> String {
-        let trace = self.voice.subject.trace;
-        let label = transaction.label.map_or(String::new(), |label| format!("{}, ", trace.names.text(label)));
-        let thread = trace.threads[transaction.thread.index()].number;
-        format!("{label}thread {thread}, events {} to {}", transaction.first, transaction.last)
+        let names = &self.voice.names;
+        let label = transaction.label.map(|label| format!("{}, ", cut(&names.label(label), WIDEST_LABEL)));
+        let (label, thread) = (label.unwrap_or_default(), names.thread(transaction.thread));
+        format!("{label}{thread}, events {} to {}", transaction.first, transaction.last)
     }
 
     /// Candidates by what the models say of them.

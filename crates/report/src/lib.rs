@@ -8,6 +8,7 @@ mod block_explanation;
 mod class;
 mod comparison;
 mod explanation;
+mod folding;
 mod json;
 mod names;
 mod off_path;
@@ -29,6 +30,7 @@ pub use block_comparison::BlockComparison;
 pub use block_explanation::BlockExplanationReport;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
+pub use folding::{cut, short_name};
 pub use json::JsonReport;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{

@@ -1,14 +1,12 @@
 //! What text reports call places, variables and threads: paths below the folder that the program's own files share, and the source
 //! line at a place, where the recording has kept it.
 
+use super::folding::short_name;
 use foretrace_trace::{EventId, NameId, ThreadId, Trace, VarId};
 use std::borrow::Cow;
 
 /// Lines of text reports have at most this many characters.
 pub(super) const WIDEST_LINE: usize = 100;
-
-/// Longer names of threads and functions lose the path in front of their last two segments.
-const LONGEST_NAME: usize = 32;
 
 /// Folders of code that is not the program's.
 const FOREIGN: [&str; 4] = ["/usr/", "/rustc/", "/.cargo/registry/", "/.rustup/"];
@@ -101,7 +99,7 @@ impl<'t> Names<'t> {
 
     /// A label.
     pub fn label(&self, label: NameId) -> Cow<'t, str> {
-        short_path(self.trace.names.text(label))
+        short_name(self.trace.names.text(label))
     }
 
     /// A thread.
@@ -120,29 +118,9 @@ impl<'t> Names<'t> {
 pub fn thread_name(trace: &Trace, thread: ThreadId) -> String {
     let thread = &trace.threads[thread.index()];
     match &thread.name {
-        Some(name) => format!("thread {} ({})", thread.number, short_path(name)),
+        Some(name) => format!("thread {} ({})", thread.number, short_name(name)),
         None => format!("thread {}", thread.number),
     }
-}
-
-/// A long path of names by its last two segments: `lots_and_lots::{{closure}}`.
-fn short_path(name: &str) -> Cow<'_, str> {
-    if name.chars().count() <= LONGEST_NAME || name.contains(['<', '(']) {
-        return Cow::Borrowed(name);
-    }
-    let segments: Vec<&str> = name.split("::").collect();
-    match &segments[..] {
-        [.., before, last] if segments.len() > 2 => Cow::Owned(format!("{before}::{last}")),
-        _ => Cow::Borrowed(name),
-    }
-}
-
-/// A text cut to so many characters.
-pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    if text.chars().count() <= most {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect())
 }
 
 /// A sentence in lines of so many characters at most, where its words allow it; lines after the first begin with `indent`.
@@ -206,14 +184,6 @@ mod tests {
         assert_eq!(common("/a/b/", "/a/b/c/"), "/a/b/");
         assert_eq!(folder_of("/a/b.c:1:2"), Some("/a/"));
         assert_eq!(folder_of("b.c:1:2"), None);
-    }
-
-    #[test]
-    fn long_paths_keep_their_last_two_segments() {
-        assert_eq!(short_path("parking_lot::mutex::tests::lots_and_lots::{{closure}}"), "lots_and_lots::{{closure}}");
-        assert_eq!(short_path("client_main"), "client_main");
-        let generic = "<a::very::long::Type<of::things> as core::ops::Drop>::drop";
-        assert_eq!(short_path(generic), generic);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A witness as a table: a column for each of the triple's two threads, the triple marked, what does not matter folded. Lines stay
 //! within the width of text reports.
 
-use super::names::{Names, WIDEST_LINE, cut};
+use super::folding::cut;
+use super::names::{Names, WIDEST_LINE};
 use foretrace_checker::{Step, Witness};
 use foretrace_trace::{EventId, Op, ThreadId, Trace, Triple, Value, VarId};
 use std::fmt::Write;

@@ -3,7 +3,8 @@
 
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
-use super::names::{Names, SourceLine, WIDEST_LINE, cut, wrapped};
+use super::folding::cut;
+use super::names::{Names, SourceLine, WIDEST_LINE, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table;
 use super::{BlockReport, Subject, block, off_path, pattern_meaning, totals};

@@ -2,6 +2,7 @@
 
 use super::attempt::{Access, Attempt, Cycle};
 use foretrace_harness::Event;
+use foretrace_report::{cut, short_name};
 use foretrace_trace::Pattern;
 
 /// Widest line of source that is shown.
@@ -11,8 +12,8 @@ const WIDEST_TEXT: usize = 48;
 pub fn title(attempt: &Attempt) -> String {
     let (first, remote) = attempt.functions();
     if attempt.cycle.is_some() {
-        let who = if first.is_empty() { String::new() } else { format!(", `{}` is not atomic", short(first)) };
-        return format!("a block is interrupted between uses of {}{who}", folded(&attempt.variable, 60));
+        let who = if first.is_empty() { String::new() } else { format!(", `{}` is not atomic", short_name(first)) };
+        return format!("a block is interrupted between uses of {}{who}", cut(&attempt.variable, 60));
     }
     let what = match attempt.pattern {
         Pattern::Rww => "lost update",
@@ -23,8 +24,8 @@ pub fn title(attempt: &Attempt) -> String {
     };
     let who = match first == remote {
         _ if first.is_empty() => String::new(),
-        true => format!(", `{}` against itself", short(first)),
-        false => format!(", `{}` interrupted by `{}`", short(first), short(remote)),
+        true => format!(", `{}` against itself", short_name(first)),
+        false => format!(", `{}` interrupted by `{}`", short_name(first), short_name(remote)),
     };
     format!("{what} on {}{who}", attempt.variable)
 }
@@ -37,7 +38,9 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
         None => (0..3).map(|role| cells(attempt, role, of(role))).collect(),
         Some(Cycle { path, .. }) => path
             .iter()
-            .map(|(access, act)| [access.thread.clone(), folded(act, 40), access.place.clone(), plain(access)])
+            .map(|(access, act)| {
+                [access.thread.clone(), cut(act, 40).into_owned(), access.place.clone(), plain(access)]
+            })
             .collect(),
     };
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -79,7 +82,7 @@ fn cells(attempt: &Attempt, role: usize, event: Option<&Event>) -> [String; 4] {
 
 /// A line of source without the blanks around and in it.
 fn one_line(text: &str) -> String {
-    folded(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDEST_TEXT)
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDEST_TEXT).into_owned()
 }
 
 fn act(pattern: Pattern, role: usize, event: Option<&Event>) -> String {
@@ -134,35 +137,6 @@ fn number(name: &str) -> &str {
     name.split_once(" (").map_or(name, |(number, _)| number)
 }
 
-/// A long name of C++ or Rust without what stands in angle brackets.
-pub fn short(name: &str) -> String {
-    let (mut depth, mut short) = (0_usize, String::new());
-    for c in name.chars() {
-        match c {
-            '<' => {
-                if depth == 0 {
-                    short.push_str("<…>");
-                }
-                depth += 1;
-            }
-            '>' => depth = depth.saturating_sub(1),
-            c if depth == 0 => short.push(c),
-            _ => {}
-        }
-    }
-    if depth > 0 { folded(name, 60) } else { folded(&short, 60) }
-}
-
-/// A text of at most so many characters.
-pub fn folded(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_string();
-    }
-    let mut folded: String = text.chars().take(most.saturating_sub(1)).collect();
-    folded.push('…');
-    folded
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,12 +146,5 @@ mod tests {
         assert_eq!(shown(u64::from(u32::MAX), 4), "-1");
         assert_eq!(shown(110, 8), "110");
         assert_eq!(shown(0x5555_5555_92e0, 8), "0x5555555592e0");
-    }
-
-    #[test]
-    fn long_names_are_folded() {
-        assert_eq!(short("std::map<int, std::less<int>>::insert"), "std::map<…>::insert");
-        assert_eq!(short("operator<"), "operator<");
-        assert_eq!(folded("abcdef", 4), "abc…");
     }
 }

@@ -1,0 +1,110 @@
+//! Long names of C++ and Rust in a short form, and texts cut to a width.
+
+use std::borrow::Cow;
+
+/// Longer names lose their arguments and the path in front of their last two segments.
+const LONGEST_NAME: usize = 32;
+
+/// What stands for left-out text.
+const LEFT_OUT: char = '…';
+
+/// A long name without template arguments, arguments and the path in front of its last two segments: `ReadThroughCache<…>::get`.
+pub fn short_name(name: &str) -> Cow<'_, str> {
+    if name.chars().count() <= LONGEST_NAME {
+        return Cow::Borrowed(name);
+    }
+    match qualified(name) {
+        Some((of, by, rest)) => {
+            let by = by.map_or(String::new(), |by| format!(" as {}", last_segments(&without_arguments(by), 1)));
+            Cow::Owned(format!("<{}{by}>{rest}", last_segments(&without_arguments(of), 1)))
+        }
+        None => Cow::Owned(last_segments(&without_arguments(name), 2).to_string()),
+    }
+}
+
+/// The parts of `<Type as Trait>::function` and `<Type>::function`, as Rust writes them.
+fn qualified(name: &str) -> Option<(&str, Option<&str>, &str)> {
+    let inner = name.strip_prefix('<')?;
+    let mut depth = 1;
+    let end = inner.char_indices().find_map(|(at, c)| {
+        match c {
+            '<' => depth += 1,
+            '>' if !inner[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })?;
+    let (inside, rest) = (&inner[..end], &inner[end + 1..]);
+    Some(match inside.split_once(" as ") {
+        Some((of, by)) => (of, Some(by), rest),
+        None => (inside, None, rest),
+    })
+}
+
+/// A name with `<…>` for each list of template arguments and nothing for each list of arguments. `(anonymous namespace)` and operators
+/// stay; a name whose brackets do not match stays as it is.
+fn without_arguments(name: &str) -> String {
+    let mut short = String::new();
+    let mut open = Vec::new();
+    for (at, c) in name.char_indices() {
+        let stays = name[..at].trim_end_matches(['<', '>', '(', '-', '=']).ends_with("operator");
+        match c {
+            '<' | '(' if !stays && !name[at..].starts_with("(anonymous") => {
+                if open.is_empty() && c == '<' {
+                    short.extend(['<', LEFT_OUT, '>']);
+                }
+                open.push(c);
+            }
+            '>' | ')' if open.last() == Some(if c == '>' { &'<' } else { &'(' }) => {
+                open.pop();
+            }
+            c if open.is_empty() => short.push(c),
+            _ => {}
+        }
+    }
+    if open.is_empty() { short } else { name.to_string() }
+}
+
+/// The last segments of a path.
+fn last_segments(path: &str, most: usize) -> &str {
+    path.rmatch_indices("::").nth(most - 1).map_or(path, |(at, separator)| &path[at + separator.len()..])
+}
+
+/// A text cut to so many characters.
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.chars().count() <= most {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().take(most.saturating_sub(1)).chain([LEFT_OUT]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_their_last_two_segments() {
+        let cases = [
+            ("parking_lot::mutex::tests::lots_and_lots::{{closure}}", "lots_and_lots::{{closure}}"),
+            ("client_main", "client_main"),
+            ("<a::very::long::Type<of::things> as core::ops::Drop>::drop", "<Type<…> as Drop>::drop"),
+            ("<alloc::collections::vec_deque::VecDeque<T>>::push", "<VecDeque<…>>::push"),
+            ("acme::storage::Cache<int, std::basic_string<char> >::get(int const&)", "Cache<…>::get"),
+            (
+                "(anonymous namespace)::worker_of_the_pool(std::vector<int>&)",
+                "(anonymous namespace)::worker_of_the_pool",
+            ),
+            ("std::operator<< <std::char_traits<char> >(std::ostream&)", "std::operator<< <…>"),
+            ("a_name_with_a_bracket_that_never_closes<int", "a_name_with_a_bracket_that_never_closes<int"),
+        ];
+        for (name, short) in cases {
+            assert_eq!(short_name(name), short);
+        }
+    }
+
+    #[test]
+    fn texts_are_cut() {
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("abcd", 4), "abcd");
+    }
+}
