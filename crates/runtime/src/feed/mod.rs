@@ -51,7 +51,7 @@ pub enum Source {
     Number,
     /// A signal that the program did not send; the detail is its number.
     Signal,
-    /// What OpenMP decides by who comes first.
+    /// What OpenMP or a barrier decides by who comes first.
     Decision,
 }
 
@@ -75,7 +75,7 @@ impl Key {
             7 => "clock",
             8 => "processor counter",
             10 => "signal",
-            11 => "a decision of OpenMP",
+            11 => "a decision by who comes first",
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
         }
@@ -122,6 +122,13 @@ pub fn call_and_replace(
 pub fn value(source: Source, detail: u8, real: impl FnOnce() -> i64) -> i64 {
     call(Key::new(source, detail), core::ptr::null_mut(), 0, |_| 0, real)
 }
+
+/// The detail of a [`decision`]: who gets the next part of OpenMP's work.
+pub const CONSTRUCT: u8 = 0;
+/// The same of the next turns of a loop.
+pub const LOOP: u8 = 1;
+/// Which thread of a barrier is told apart.
+pub const SERIAL_THREAD: u8 = 2;
 
 /// A choice that is the runtime's own and that the program cannot tell from another: a thread gets the one of the recording as long as
 /// the schedule is followed. `make` gets that one, if there is one, makes the choice, and gives what it chose.

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use super::{interpose, real, tracked};
 use crate::controller;
+use crate::feed;
 use crate::log;
 use crate::record::Kind;
 use crate::threads::Thread;
@@ -18,7 +19,7 @@ struct Layout {
     shared: i32,
 }
 
-/// What the one thread gets that is told apart.
+/// What the one thread gets that is told apart. POSIX leaves open which one it is: a replay chooses the one of the recording.
 const SERIAL_THREAD: c_int = -1;
 
 fn parties(barrier: usize) -> u64 {
@@ -69,7 +70,7 @@ extern "C" fn wait(barrier: usize, place: usize) -> c_int {
     thread.begin();
     log::sync(thread, Kind::Depart, place, barrier as u64, round);
     thread.end();
-    result
+    feed::decision(feed::SERIAL_THREAD, |before| before.unwrap_or(i64::from(result))) as c_int
 }
 
 /// Arrives, and waits for the others: the round, and whether this one was the last to come.

@@ -188,7 +188,7 @@ extern "C" fn kmpc_single(_: usize, _: c_int) -> c_int {
     let Some(thread) = tracked() else { return 1 };
     let mine = own(thread).singles.get();
     own(thread).singles.set(mine + 1);
-    feed::decision(0, |before| {
+    feed::decision(feed::CONSTRUCT, |before| {
         thread.begin();
         let runs = in_team(thread).is_none_or(|(team, bucket)| {
             let runs = before.map_or(team.singles.get() <= mine, |before| before != 0);

@@ -183,7 +183,7 @@ fn next() -> Option<(u64, u64, bool, i64, i64)> {
     };
     let number = own(thread).loops.get();
     let shared = &team.loops[(number as usize) % AT_ONCE];
-    let decided = feed::decision(1, |before| {
+    let decided = feed::decision(feed::LOOP, |before| {
         let before = before.map(|before| before as u64).filter(|before| before >> PIECE_BITS == number & PIECE_MASK);
         (number << PIECE_BITS | take(thread, team, before.map(|before| before & PIECE_MASK))) as i64
     });
