@@ -255,7 +255,7 @@ fn aliases(threads: &FxHashMap<String, Vec<Record>>) -> Aliases {
 
 /// The steps of a witness that have a record of their own.
 pub fn expected_of(steps: &[SavedStep]) -> Vec<Expected> {
-    let with_record = steps.iter().filter(|step| has_record(&step.op));
+    let with_record = made(steps).filter(|step| has_record(&step.op));
     let expected = with_record.filter_map(|step| {
         let what = What::Told(step.op.clone(), step.loc.clone());
         Some(Expected { path: step.path.clone()?, at: step.at?, what })
@@ -265,13 +265,31 @@ pub fn expected_of(steps: &[SavedStep]) -> Vec<Expected> {
 
 /// The steps of a witness at which turns can end.
 pub fn steps_of(steps: &[SavedStep]) -> Vec<Step> {
-    let with_record = steps.iter().filter(|step| has_record(&step.op) || step.op == "free");
+    let with_record = made(steps).filter(|step| has_record(&step.op) || step.op == "free");
     let steps = with_record.filter_map(|step| {
         // Which of the allocator's records it is, is not known.
         let apart = (step.op == "free").then_some(ALL_APART);
         Some(Step { path: step.path.clone()?, at: step.at?, apart })
     });
     steps.collect()
+}
+
+/// The steps of a witness, each record's accesses once: an update of 16 bytes is one record with several events, and the program makes
+/// it where the last of them stands.
+fn made(steps: &[SavedStep]) -> impl Iterator<Item = &SavedStep> {
+    let mut last = FxHashMap::default();
+    for (index, step) in steps.iter().enumerate().filter(|(_, step)| is_access(&step.op)) {
+        last.insert((&step.path, step.at), index);
+    }
+    let is_last = move |(index, step): &(usize, &SavedStep)| {
+        !is_access(&step.op) || step.at.is_none() || last.get(&(&step.path, step.at)) == Some(index)
+    };
+    steps.iter().enumerate().filter(is_last).map(|(_, step)| step)
+}
+
+/// Whether events of this kind read or write memory.
+fn is_access(op: &str) -> bool {
+    matches!(op, "read" | "write" | "rmw")
 }
 
 /// Whether events of this kind are records of the log; the others happen between two of them.
