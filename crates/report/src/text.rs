@@ -348,9 +348,14 @@ impl<'t> TextReport<'t> {
             0 => String::new(),
             of_threads => format!(" ({of_threads} of them in whole threads alone, which do not count as found)"),
         };
+        let reached = feasible + undecided + off_path as usize + impossible;
+        let unreached = match totals.classes.saturating_sub(reached) {
+            unreached if unreached > 0 && totals.unreached > 0 => format!(", {unreached} not reached"),
+            _ => String::new(),
+        };
         let line = format!(
             "{classes} of source locations: {feasible} can happen{uncounted}, {off_path} off the path{kinds}, {impossible} cannot happen, \
-             {undecided} undecided"
+             {undecided} undecided{unreached}"
         );
         writeln!(out, "{HEAD}{}{HEAD:#}", wrapped(&line, "   "))
     }
