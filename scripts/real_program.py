@@ -8,6 +8,7 @@ was left is a result, not a failure.
 import argparse
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = Path(sys.argv[0]).name
+# Where servers listen, and the seconds that their clients wait.
+HOST = "127.0.0.1"
+PATIENCE = 60
 
 
 def parse_options(description, classes=20, budget=300):
@@ -49,6 +53,24 @@ def text(length):
     while len(content) < length:
         content += next(lines).encode()
     return bytes(content[:length])
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(port):
+    """Until the server listens, without a connection, which it would see."""
+    listening = f":{port:04X} 00000000:0000 0A "
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            if listening in table.read():
+                return
+        time.sleep(0.02)
+    require(False, "the server does not listen")
 
 
 class Experiment:
