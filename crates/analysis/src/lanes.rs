@@ -345,6 +345,11 @@ impl<'a, 'b> Lane<'a, 'b> {
         answer
     }
 
+    /// Whether the session is small enough for this part.
+    fn has_room(&self, part: usize) -> bool {
+        self.session.as_ref().is_none_or(|session| session.has_room(part))
+    }
+
     fn session(&mut self) -> &mut Session<'b> {
         let (case, known) = (self.case, &self.known);
         self.session.get_or_insert_with(|| {

@@ -205,6 +205,11 @@ impl<'a> Session<'a> {
         self.most_terms = MOST_TERMS / one_of;
     }
 
+    /// Whether a query that may have this part of a session's terms can be asked of this one: its terms so far count, too.
+    pub fn has_room(&self, one_of: usize) -> bool {
+        self.encoder.build().terms.len() <= MOST_TERMS / one_of
+    }
+
     /// Whether the session can take more queries. After one that was too large to encode it cannot.
     pub fn is_usable(&self) -> bool {
         self.usable

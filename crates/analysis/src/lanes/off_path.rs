@@ -10,8 +10,9 @@ use crate::filters::{Filters, Judgement};
 use crate::linearize::linearize;
 use crate::options::{Options, Strategy};
 use crate::predict::Case;
-use crate::verdict::{OffPath, Verdict};
-use foretrace_checker::{CheckError, Interruption};
+use crate::schedule::{simplify_interruption, simplify_with};
+use crate::verdict::{Limit, OffPath, Verdict};
+use foretrace_checker::{CheckError, Interruption, Witness};
 use foretrace_encodings::Facts;
 use foretrace_solve::{Answer, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Pattern, Question, Transaction, Triple, Value};
@@ -40,7 +41,9 @@ impl ApartOptions {
         };
         let feasibility = Feasibility::Prefix;
         let free = Question { model: Model::Cam, feasibility, independence: Independence::Conflict };
-        ApartOptions { free: asked(free), model: asked(Question { feasibility, ..options.question }) }
+        // Which of its witnesses are worth simplifying is decided here.
+        let free = Options { verdicts_only: true, ..asked(free) };
+        ApartOptions { free, model: asked(Question { feasibility, ..options.question }) }
     }
 }
 
@@ -103,6 +106,8 @@ pub(crate) struct Questions<'a, 'b> {
     own: Lane<'a, 'b>,
     /// By first and remote: how late second may come without a prefix that leaves it out, and the prefix for all later ones.
     known: FxHashMap<(EventId, EventId), Known>,
+    /// Of the class that is asked about: a prefix up to here was too large for a remark.
+    too_large: Option<EventId>,
 }
 
 /// What is known of prefixes with first and remote, for positions of second in its thread.
@@ -121,14 +126,16 @@ enum Interrupted {
     Unknown,
 }
 
-/// Candidates of a class that are asked for a prefix in vain before the others of the class are left with the schedule that free
-/// reads have.
+/// Candidates of a class that are found off the path, and none of them after remote, before the others of the class are left as not
+/// told apart.
 const MOST_IN_VAIN: usize = 16;
+/// Of longer witnesses only the first of a class is simplified and kept: that takes longer than to find it, and much memory.
+const MOST_STEPS_KEPT: usize = 10_000;
 
 impl<'a, 'b> Questions<'a, 'b> {
     pub(crate) fn new(apart: &'b Apart<'a>) -> Questions<'a, 'b> {
         let (free, own) = (Lane::of_remarks(&apart.free), Lane::of_remarks(&apart.model));
-        Questions { apart, free, own, known: FxHashMap::default() }
+        Questions { apart, free, own, known: FxHashMap::default(), too_large: None }
     }
 
     /// Asks about candidates of one class, in this order.
@@ -144,15 +151,16 @@ impl<'a, 'b> Questions<'a, 'b> {
             if self.apart.free.limits().reached().is_some() {
                 break;
             }
-            let ask_prefix = !stop_at_after_remote || in_vain < MOST_IN_VAIN;
-            let answer = self.ask(lane, *triple, ask_prefix)?;
-            let settled = matches!(answer, Some(OffPath::AfterRemote(_))) && stop_at_after_remote;
+            let answer = self.ask(lane, *triple, in_vain == 0)?;
             in_vain += usize::from(answer.is_some());
+            let is_after_remote = matches!(answer, Some(OffPath::AfterRemote(_)));
+            let settled = stop_at_after_remote && (is_after_remote || in_vain >= MOST_IN_VAIN);
             if reports.send(Report::OffPath(*place, answer)).is_err() || settled {
                 break;
             }
         }
         self.known.clear();
+        self.too_large = None;
         Ok(())
     }
 
@@ -160,30 +168,33 @@ impl<'a, 'b> Questions<'a, 'b> {
     pub(crate) fn kind(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Option<&'static str>> {
         let answer = match self.apart.free.limits().reached() {
             Some(_) => Some(OffPath::Unasked(None)),
-            None => interruptible(self.apart.free.stop, || self.ask(lane, triple, true))?,
+            None => interruptible(self.apart.free.stop, || self.ask(lane, triple, false))?,
         };
         Ok(answer.map(|off_path| off_path.name()))
     }
 
-    /// What an infeasible candidate is; nothing where it is impossible.
-    fn ask(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple, ask_prefix: bool) -> anyhow::Result<Option<OffPath>> {
+    /// What an infeasible candidate is; nothing where it is impossible. A long witness is kept if it is the first.
+    fn ask(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple, is_first: bool) -> anyhow::Result<Option<OffPath>> {
         let apart = self.apart;
         let witness = match apart.free_filters().judge(triple) {
             Some(Judgement::Infeasible { .. }) => return Ok(None),
-            Some(Judgement::Feasible { witness }) => Box::new(apart.free.simplify(*witness, None)),
+            Some(Judgement::Feasible { witness }) => witness,
             None => match self.free.decide(triple)?.verdict {
                 Verdict::Infeasible => return Ok(None),
                 Verdict::Unknown(_) => return Ok(Some(OffPath::Unasked(None))),
                 Verdict::Feasible(witness) => witness,
             },
         };
-        if !ask_prefix {
-            return Ok(Some(OffPath::Unasked(Some(witness))));
-        }
+        let is_kept = is_first || witness.schedule().len() <= MOST_STEPS_KEPT;
+        let simpler = |witness: Box<Witness>| {
+            let Case { facts, checker, .. } = &apart.free;
+            Box::new(simplify_with(checker, facts.trace, Feasibility::Prefix, *witness))
+        };
         Ok(Some(match self.interrupted(lane, triple)? {
             Interrupted::Shown(interruption) => OffPath::AfterRemote(interruption),
-            Interrupted::Never => OffPath::BeforeRemote(witness),
-            Interrupted::Unknown => OffPath::Unasked(Some(witness)),
+            _ if !is_kept => OffPath::Unasked(None),
+            Interrupted::Never => OffPath::BeforeRemote(simpler(witness)),
+            Interrupted::Unknown => OffPath::Unasked(Some(simpler(witness))),
         }))
     }
 
@@ -219,7 +230,11 @@ impl<'a, 'b> Questions<'a, 'b> {
     }
 
     fn by_solver(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
-        let lane = if self.apart.shares_sessions { lane } else { &mut self.own };
+        let end = triple.first.max(triple.remote);
+        if self.too_large.is_some_and(|too_large| end >= too_large) {
+            return Ok(Interrupted::Unknown);
+        }
+        let lane = if self.apart.shares_sessions && lane.has_room(super::REMARK) { lane } else { &mut self.own };
         let mut answer = Interrupted::Never;
         for pattern in lane.patterns(triple) {
             match lane.ask_interruption(triple, pattern) {
@@ -227,7 +242,12 @@ impl<'a, 'b> Questions<'a, 'b> {
                     return Ok(Interrupted::Shown(Box::new(self.checked(triple, &assignment.order)?)));
                 }
                 Answer::Infeasible { .. } => {}
-                Answer::Unknown(_) => answer = Interrupted::Unknown,
+                Answer::Unknown(limit) => {
+                    if limit == Limit::Size {
+                        self.too_large = Some(self.too_large.map_or(end, |known| known.min(end)));
+                    }
+                    answer = Interrupted::Unknown;
+                }
             }
         }
         Ok(answer)
@@ -237,7 +257,7 @@ impl<'a, 'b> Questions<'a, 'b> {
     fn checked(&self, triple: Triple, order: &[EventId]) -> anyhow::Result<Interruption> {
         let Case { facts, checker, .. } = &self.apart.model;
         let schedule = linearize(*facts, order, triple.remote, Feasibility::Prefix);
-        let simple = crate::schedule::simplify_interruption(checker, facts.trace, triple, &schedule);
+        let simple = simplify_interruption(checker, facts.trace, triple, &schedule);
         simple.map_err(|error| {
             anyhow::anyhow!(
                 "internal contradiction: the solver says that {triple} is interrupted, the checker refuses its schedule \
