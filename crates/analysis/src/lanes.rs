@@ -77,6 +77,9 @@ const REMARK: usize = 30;
 /// What an easy question may cost in steps of the solver.
 const EASY_WORK: u32 = 20_000;
 
+/// After so many questions that turn out not to be easy, the others of their class wait until all that is easy is decided.
+const MOST_NOT_EASY: usize = 16;
+
 /// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
 const REMARK_WORK: u32 = 20_000;
 
@@ -204,6 +207,7 @@ impl<'a, 'b> Lane<'a, 'b> {
 
     fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
         let mut spent = Duration::ZERO;
+        let mut not_easy = 0;
         for (place, triple) in &batch.triples {
             let start = Instant::now();
             let (report, settled) = match batch.task {
@@ -211,6 +215,10 @@ impl<'a, 'b> Lane<'a, 'b> {
                     let decision = self.decide_with(effort, *triple, spent)?;
                     let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
                     if effort == Effort::Easy && is_unknown && self.case.limits().reached().is_none() {
+                        not_easy += 1;
+                        if not_easy == MOST_NOT_EASY {
+                            break;
+                        }
                         continue;
                     }
                     spent += if is_unknown { start.elapsed() } else { Duration::ZERO };
