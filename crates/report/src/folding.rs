@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// Longer names lose their arguments and the path in front of their last two segments.
 const LONGEST_NAME: usize = 32;
 
+/// What Rust calls a closure.
+const CLOSURE: &str = "{{closure}}";
+
 /// What stands for left-out text.
 const LEFT_OUT: char = '…';
 
@@ -65,9 +68,11 @@ fn without_arguments(name: &str) -> String {
     if open.is_empty() { short } else { name.to_string() }
 }
 
-/// The last segments of a path.
+/// The last segments of a path, and those before as long as all are closures, which have no name.
 fn last_segments(path: &str, most: usize) -> &str {
-    path.rmatch_indices("::").nth(most - 1).map_or(path, |(at, separator)| &path[at + separator.len()..])
+    let mut starts = path.rmatch_indices("::").map(|(at, separator)| &path[at + separator.len()..]).skip(most - 1);
+    let has_name = |segments: &&str| segments.split("::").any(|segment| segment != CLOSURE);
+    starts.find(has_name).unwrap_or(path)
 }
 
 /// A text cut to so many characters.
@@ -87,6 +92,7 @@ mod tests {
         let cases = [
             ("parking_lot::mutex::tests::lots_and_lots::{{closure}}", "lots_and_lots::{{closure}}"),
             ("client_main", "client_main"),
+            ("cases::tests::keeps_the_total::{{closure}}::{{closure}}", "keeps_the_total::{{closure}}::{{closure}}"),
             ("<a::very::long::Type<of::things> as core::ops::Drop>::drop", "<Type<…> as Drop>::drop"),
             ("<alloc::collections::vec_deque::VecDeque<T>>::push", "<VecDeque<…>>::push"),
             ("acme::storage::Cache<int, std::basic_string<char> >::get(int const&)", "Cache<…>::get"),
