@@ -39,6 +39,7 @@ cases! {
     asm_lock: "asm-lock.c";
     asm_twins: "asm-twins.c";
     barrier: "barrier.c";
+    barrier_serial: "barrier-serial.c";
     bit_fields: "bit-fields.c";
     by_value: "by-value.c";
     c11: "c11.c";
@@ -104,6 +105,7 @@ cases! {
     timedwait: "timedwait.c";
     timers_once: "timers-once.c";
     tryjoin: "tryjoin.c";
+    wide_swap: "wide-swap.c", "-mcx16";
     wrong_lock: "wrong-lock.c";
     cancel: "cancel.c";
     cancel_cleanup: "cancel-cleanup.c";
