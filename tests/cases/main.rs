@@ -128,6 +128,7 @@ cases! {
     orders_mq: "orders-mq.c";
     orders_ofd_lock: "orders-ofd-lock.c";
     orders_pipe: "orders-pipe.c";
+    orders_pipe_readers: "orders-pipe-readers.c";
     orders_robust: "orders-robust.c";
     orders_select: "orders-select.c";
     orders_semop: "orders-semop.c";

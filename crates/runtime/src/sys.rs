@@ -9,6 +9,7 @@ pub const EAGAIN: c_int = 11;
 pub const EBUSY: c_int = 16;
 pub const EINVAL: c_int = 22;
 pub const ENOSPC: c_int = 28;
+pub const EOPNOTSUPP: c_int = 95;
 pub const EDEADLK: c_int = 35;
 pub const EDQUOT: c_int = 122;
 pub const ETIMEDOUT: c_int = 110;
@@ -59,6 +60,7 @@ pub mod number {
     pub const READLINK: usize = 89;
     pub const SIGALTSTACK: usize = 131;
     pub const GETTID: usize = 186;
+    pub const PREADV2: usize = 327;
     pub const FCNTL: usize = 72;
     pub const FUTEX: usize = 202;
     pub const GETTIMEOFDAY: usize = 96;

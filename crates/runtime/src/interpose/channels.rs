@@ -209,30 +209,102 @@ pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usi
 /// So many bytes were read.
 pub fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize) {
     let bucket = waiting::lock(key);
-    let found = get(bucket, key).filter(|channel| channel.writes > 0);
+    let downs = downs(bucket, key, all, bytes);
     bucket.unlock();
-    let Some(found) = found else {
+    if downs == 0 {
         return unseen::mark(thread, What::anything(c"read"), place); // somebody wrote in a way that nothing here sees
-    };
-    let wanted = if found.bytes == ONE_BY_ONE {
-        1
-    } else if all {
-        found.writes
-    } else {
-        bytes.checked_div(found.bytes).unwrap_or(1).max(1)
-    };
-    for _ in 0..wanted {
+    }
+    down_times(thread, key, downs, place);
+}
+
+/// How many writes these bytes are of; 0 where no write is known. The bucket is locked.
+fn downs(bucket: &Bucket, key: usize, all: bool, bytes: u64) -> u64 {
+    let Some(channel) = get(bucket, key).filter(|channel| channel.writes > 0) else { return 0 };
+    match channel.bytes {
+        ONE_BY_ONE => 1,
+        _ if all => channel.writes,
+        each => bytes.checked_div(each).unwrap_or(1).max(1),
+    }
+}
+
+fn down_times(thread: &'static Thread, key: usize, times: u64, place: usize) {
+    for _ in 0..times {
         thread.begin();
         let bucket = waiting::lock(key);
-        if let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) {
-            channel.writes -= 1;
-            record(thread, Kind::Down, &channel, channel.writes, place);
-            put(bucket, key, &channel);
-        }
+        down_once(thread, bucket, key, place);
         bucket.unlock();
         thread.end();
     }
 }
+
+/// The thread is inside of a hook, and the bucket locked.
+fn down_once(thread: &'static Thread, bucket: &Bucket, key: usize, place: usize) {
+    if let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) {
+        channel.writes -= 1;
+        record(thread, Kind::Down, &channel, channel.writes, place);
+        put(bucket, key, &channel);
+    }
+}
+
+/// Reads from a channel whose readers wait. Reading and its record are one step: else of two readers the one whose bytes come later
+/// might be recorded first.
+fn read_and_record(
+    thread: &'static Thread,
+    file: c_int,
+    part: [usize; 2],
+    (key, all): (usize, bool),
+    place: usize,
+) -> isize {
+    loop {
+        let before = sys::errno();
+        let mut poll = file as u32 as u64 | READABLE << 32;
+        if real::poll((&raw mut poll).cast(), 1, -1) < 0 {
+            return read_then_record(thread, file, part, (key, all), place); // a signal: reading goes on after some, polling after none
+        }
+        thread.begin();
+        let bucket = waiting::lock(key);
+        let read = match call!(PREADV2, file, &raw const part, 1, -1isize, -1isize, NO_WAIT) {
+            error if error == -(sys::EOPNOTSUPP as isize) => call!(READ, file, part[0], part[1]),
+            read => read,
+        };
+        let downs = if read > 0 { downs(bucket, key, all, read as u64) } else { 0 };
+        if downs > 0 {
+            down_once(thread, bucket, key, place);
+        }
+        bucket.unlock();
+        thread.end();
+        match read {
+            error if error == -(sys::EAGAIN as isize) => continue, // somebody else was served
+            error if error < 0 => {
+                sys::set_errno(-error as c_int);
+                return -1;
+            }
+            _ if read > 0 && downs == 0 => unseen::mark(thread, What::anything(c"read"), place),
+            _ => down_times(thread, key, downs.saturating_sub(1), place),
+        }
+        sys::set_errno(before);
+        return read;
+    }
+}
+
+fn read_then_record(
+    thread: &'static Thread,
+    file: c_int,
+    part: [usize; 2],
+    (key, all): (usize, bool),
+    place: usize,
+) -> isize {
+    let read = real::read(file, part[0] as *mut c_void, part[1]);
+    if read > 0 {
+        down(thread, key, all, read as u64, place);
+    }
+    read
+}
+
+/// `POLLIN`.
+const READABLE: u64 = 1;
+/// `RWF_NOWAIT`.
+const NO_WAIT: usize = 8;
 
 extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
@@ -268,7 +340,14 @@ fn can_take(file: c_int) -> bool {
 extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
     match end {
-        Some((thread, End::Channel(..))) => before_waiting(thread, file),
+        Some((thread, End::Channel(key, all))) => {
+            let (part, channel) = ([to as usize, bytes], (key, all));
+            if bytes == 0 || !waits(file) {
+                return read_then_record(thread, file, part, channel, place);
+            }
+            before_waiting(thread, file);
+            return read_and_record(thread, file, part, channel, place);
+        }
         Some((thread, End::Socket)) => {
             outside::watch(thread, file);
             before_waiting(thread, file);
@@ -278,7 +357,6 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     }
     let read = real::read(file, to, bytes);
     match end {
-        Some((thread, End::Channel(key, all))) if read > 0 => down(thread, key, all, read as u64, place),
         Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
         Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::of(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
@@ -291,11 +369,18 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
 
 /// A replay chooses who reads next from a descriptor whose readers wait.
 pub fn before_waiting(thread: &'static Thread, file: c_int) {
-    const GET_FLAGS: c_int = 3;
-    const NONBLOCK: isize = 0o4000;
-    if controller::replaying() && call!(FCNTL, file, GET_FLAGS) & NONBLOCK == 0 {
+    if controller::replaying() && waits(file) {
         controller::before_taking(thread);
     }
+}
+
+/// Whether who reads from a descriptor waits where there is nothing.
+fn waits(file: c_int) -> bool {
+    const GET_FLAGS: c_int = 3;
+    const ONLY_WRITES: isize = 1;
+    const NONBLOCK: isize = 0o4000;
+    let flags = call!(FCNTL, file, GET_FLAGS);
+    flags & NONBLOCK == 0 && flags & 3 != ONLY_WRITES
 }
 
 /// Signals were read from their descriptor.
