@@ -12,6 +12,9 @@ use foretrace_trace::{Atomic, Feasibility, Independence, Model, Observed, Questi
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+/// Seeds that found a mistake: a prefix that ends within a step.
+const KNOWN: [u64; 1] = [7_100_479];
+
 /// Every way to decide order.
 const ORDERS: [Order; 3] = [Order::Idl, Order::Order, Order::Sat];
 
@@ -95,7 +98,7 @@ fn check_schedule(
 fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() {
     let start = number("FORETRACE_SEED", 0);
     let mut counts: BTreeMap<Said, u64> = BTreeMap::new();
-    for seed in start..start + number("FORETRACE_SEEDS", 60) {
+    for seed in (start..start + number("FORETRACE_SEEDS", 60)).chain(KNOWN) {
         let (trace, observed) = random_trace(seed, &Shape::default());
         let free = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
         for question in questions() {

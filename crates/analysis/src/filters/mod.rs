@@ -299,10 +299,13 @@ impl<'a> Filters<'a> {
     }
 
     /// Whether no prefix holds first and then remote of a candidate, and not second, by the orders that hold in every prefix:
-    /// remote comes before first, or after second. Not for filters of complete executions.
+    /// remote comes before first, or after second. Not for filters of complete executions. A prefix may end within a step of several
+    /// events, so what comes before a step's later events need not come before remote there: the solver decides that.
     pub fn refutes_interruption(&self, triple: Triple) -> bool {
         let orders = &self.with_pins.as_ref().unwrap_or(&self.forcing).orders;
-        !self.without.contains(&Decider::Segment)
+        let ends_step = self.facts.trace.event(triple.remote).part.is_none_or(|(part, parts)| part == parts);
+        ends_step
+            && !self.without.contains(&Decider::Segment)
             && segment::refutes(self.facts.trace, self.facts.structure, orders, triple)
     }
 
