@@ -281,7 +281,7 @@ pub fn inside(thread: &'static Thread) {
 /// The thread is about to take what another one gives through the kernel: the bytes of a pipe, a message. In a replay it waits for its
 /// turn here: if several threads slept in the kernel, the kernel would choose who is served.
 pub fn before_taking(thread: &'static Thread) {
-    if replaying() && !off_schedule() {
+    if following() {
         thread.occupy();
         point(thread, None);
         thread.end();

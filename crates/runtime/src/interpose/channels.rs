@@ -8,6 +8,7 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, interpose, notices, outside, real, tracked};
 use crate::controller;
@@ -246,63 +247,71 @@ fn down_once(thread: &'static Thread, bucket: &Bucket, key: usize, place: usize)
     }
 }
 
-/// Reads from a channel whose readers wait. Reading and its record are one step: else of two readers the one whose bytes come later
-/// might be recorded first.
-fn read_and_record(
+/// A call that reads from a channel.
+struct Reading {
     thread: &'static Thread,
     file: c_int,
+    /// Where the bytes go, and how many at most (`struct iovec`).
     part: [usize; 2],
-    (key, all): (usize, bool),
+    key: usize,
+    /// Whether it takes all that was written.
+    all: bool,
     place: usize,
-) -> isize {
-    loop {
-        let before = sys::errno();
-        let mut poll = file as u32 as u64 | READABLE << 32;
-        if real::poll((&raw mut poll).cast(), 1, -1) < 0 {
-            return read_then_record(thread, file, part, (key, all), place); // a signal: reading goes on after some, polling after none
+}
+
+impl Reading {
+    fn read(&self) -> isize {
+        if self.part[1] == 0 || !waits(self.file) {
+            return self.read_then_record();
         }
-        thread.begin();
-        let bucket = waiting::lock(key);
-        let read = match call!(PREADV2, file, &raw const part, 1, -1isize, -1isize, NO_WAIT) {
-            error if error == -(sys::EOPNOTSUPP as isize) => call!(READ, file, part[0], part[1]),
-            read => read,
-        };
-        let downs = if read > 0 { downs(bucket, key, all, read as u64) } else { 0 };
-        if downs > 0 {
-            down_once(thread, bucket, key, place);
-        }
-        bucket.unlock();
-        thread.end();
-        match read {
-            error if error == -(sys::EAGAIN as isize) => continue, // somebody else was served
-            error if error < 0 => {
-                sys::set_errno(-error as c_int);
-                return -1;
+        controller::before_taking(self.thread);
+        self.read_and_record()
+    }
+
+    /// Reads and records in one step: else of two readers the one whose bytes come later might be recorded first.
+    fn read_and_record(&self) -> isize {
+        let Reading { thread, file, part, key, all, place } = *self;
+        loop {
+            let before = sys::errno();
+            let mut poll = Poll::new(file, READABLE);
+            if real::poll((&raw mut poll).cast(), 1, -1) < 0 {
+                return self.read_then_record(); // a signal: reading goes on after some, polling after none
             }
-            _ if read > 0 && downs == 0 => unseen::mark(thread, What::anything(c"read"), place),
-            _ => down_times(thread, key, downs.saturating_sub(1), place),
+            thread.begin();
+            let bucket = waiting::lock(key);
+            let read = match call!(PREADV2, file, &raw const part, 1, -1isize, -1isize, NO_WAIT) {
+                error if error == -(sys::EOPNOTSUPP as isize) => call!(READ, file, part[0], part[1]),
+                read => read,
+            };
+            let downs = if read > 0 { downs(bucket, key, all, read as u64) } else { 0 };
+            if downs > 0 {
+                down_once(thread, bucket, key, place);
+            }
+            bucket.unlock();
+            thread.end();
+            match read {
+                error if error == -(sys::EAGAIN as isize) => continue, // somebody else was served
+                error if error < 0 => {
+                    sys::set_errno(-error as c_int);
+                    return -1;
+                }
+                _ if read > 0 && downs == 0 => unseen::mark(thread, What::anything(c"read"), place),
+                _ => down_times(thread, key, downs.saturating_sub(1), place),
+            }
+            sys::set_errno(before);
+            return read;
         }
-        sys::set_errno(before);
-        return read;
+    }
+
+    fn read_then_record(&self) -> isize {
+        let read = real::read(self.file, self.part[0] as *mut c_void, self.part[1]);
+        if read > 0 {
+            down(self.thread, self.key, self.all, read as u64, self.place);
+        }
+        read
     }
 }
 
-fn read_then_record(
-    thread: &'static Thread,
-    file: c_int,
-    part: [usize; 2],
-    (key, all): (usize, bool),
-    place: usize,
-) -> isize {
-    let read = real::read(file, part[0] as *mut c_void, part[1]);
-    if read > 0 {
-        down(thread, key, all, read as u64, place);
-    }
-    read
-}
-
-/// `POLLIN`.
-const READABLE: u64 = 1;
 /// `RWF_NOWAIT`.
 const NO_WAIT: usize = 8;
 
@@ -332,8 +341,7 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
 
 /// Whether a write would not wait.
 fn can_take(file: c_int) -> bool {
-    const WRITABLE: u64 = 4;
-    let mut poll = file as u32 as u64 | WRITABLE << 32;
+    let mut poll = Poll::new(file, WRITABLE);
     call!(POLL, &raw mut poll, 1, 0) != 0
 }
 
@@ -341,12 +349,7 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
     match end {
         Some((thread, End::Channel(key, all))) => {
-            let (part, channel) = ([to as usize, bytes], (key, all));
-            if bytes == 0 || !waits(file) {
-                return read_then_record(thread, file, part, channel, place);
-            }
-            before_waiting(thread, file);
-            return read_and_record(thread, file, part, channel, place);
+            return Reading { thread, file, part: [to as usize, bytes], key, all, place }.read();
         }
         Some((thread, End::Socket)) => {
             outside::watch(thread, file);

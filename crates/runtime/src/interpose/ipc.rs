@@ -23,6 +23,11 @@ fn posix_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
     Some((tracked()?, QUEUES | (inode as usize) << 4))
 }
 
+/// The same for who receives: a replay chooses who is next.
+fn posix_receiver(queue: c_int) -> Option<(&'static Thread, usize)> {
+    posix_queue(queue).inspect(|(thread, _)| channels::before_waiting(thread, queue))
+}
+
 fn system_v_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
     Some((tracked()?, SYSTEM_V_QUEUES | (queue as u32 as usize) << 4))
 }
@@ -61,8 +66,7 @@ extern "C" fn mq_timedsend_(
 }
 
 extern "C" fn mq_receive_(queue: c_int, to: *mut c_void, bytes: usize, priority: *mut u32, place: usize) -> isize {
-    let found = posix_queue(queue).inspect(|(thread, _)| channels::before_waiting(thread, queue));
-    receiving(found, place, || real::mq_receive(queue, to, bytes, priority))
+    receiving(posix_receiver(queue), place, || real::mq_receive(queue, to, bytes, priority))
 }
 
 extern "C" fn mq_timedreceive_(
@@ -73,8 +77,7 @@ extern "C" fn mq_timedreceive_(
     at: *const Timespec,
     place: usize,
 ) -> isize {
-    let found = posix_queue(queue).inspect(|(thread, _)| channels::before_waiting(thread, queue));
-    receiving(found, place, || real::mq_timedreceive(queue, to, bytes, priority, at))
+    receiving(posix_receiver(queue), place, || real::mq_timedreceive(queue, to, bytes, priority, at))
 }
 
 extern "C" fn msgsnd_(queue: c_int, message: *const c_void, bytes: usize, flags: c_int, place: usize) -> c_int {

@@ -8,6 +8,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::channels::{self, End};
+use super::polling::{Poll, READABLE};
 use super::{file_locks, interpose, polling, real, tracked};
 use crate::lock::Lock;
 use crate::log;
@@ -34,16 +35,6 @@ static SENT: AtomicU64 = AtomicU64::new(0);
 static SOCKETS: [Socket; WATCHED] =
     [const { Socket { file: AtomicI32::new(0), since: AtomicU64::new(0), bytes: AtomicU64::new(0) } }; WATCHED];
 
-/// `struct pollfd`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Poll {
-    file: c_int,
-    events: i16,
-    found: i16,
-}
-
-const POLLIN: i16 = 1;
 const POLLNVAL: i16 = 32;
 const FIONREAD: usize = 0x541B;
 
@@ -98,7 +89,7 @@ fn waiting(file: c_int) -> u64 {
 
 /// Looks what waits before this number is sent.
 fn look(number: u64) {
-    let mut polls = [Poll { file: -1, events: POLLIN, found: 0 }; WATCHED];
+    let mut polls = [Poll::new(-1, READABLE); WATCHED];
     for (poll, socket) in polls.iter_mut().zip(&SOCKETS) {
         poll.file = socket.file.load(Relaxed) - 1;
     }
@@ -106,7 +97,7 @@ fn look(number: u64) {
         return SOCKETS.iter().for_each(Socket::forget);
     }
     for (poll, socket) in polls.iter().zip(&SOCKETS).filter(|(poll, _)| poll.file >= 0) {
-        socket.see((poll.found & POLLIN != 0).then(|| waiting(poll.file)), number);
+        socket.see((poll.found & READABLE != 0).then(|| waiting(poll.file)), number);
         if poll.found & POLLNVAL != 0 {
             socket.file.store(0, Relaxed); // closed in a way that nobody saw
         }

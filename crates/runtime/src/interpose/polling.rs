@@ -16,10 +16,21 @@ use crate::threads::Thread;
 /// `struct pollfd`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Poll {
-    file: c_int,
-    events: i16,
-    found: i16,
+pub struct Poll {
+    pub file: c_int,
+    pub events: i16,
+    pub found: i16,
+}
+
+/// There is something to read.
+pub const READABLE: i16 = 1;
+/// A write would not wait.
+pub const WRITABLE: i16 = 4;
+
+impl Poll {
+    pub fn new(file: c_int, events: i16) -> Poll {
+        Poll { file, events, found: 0 }
+    }
 }
 
 /// `struct epoll_event`.
