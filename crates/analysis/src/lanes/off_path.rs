@@ -151,7 +151,7 @@ impl<'a, 'b> Questions<'a, 'b> {
             if self.apart.free.limits().reached().is_some() {
                 break;
             }
-            let answer = self.ask(lane, *triple, in_vain == 0)?;
+            let answer = self.ask(lane, *triple)?.map(|off_path| self.kept(off_path, in_vain == 0));
             in_vain += usize::from(answer.is_some());
             let is_after_remote = matches!(answer, Some(OffPath::AfterRemote(_)));
             let settled = stop_at_after_remote && (is_after_remote || in_vain >= MOST_IN_VAIN);
@@ -168,15 +168,14 @@ impl<'a, 'b> Questions<'a, 'b> {
     pub(crate) fn kind(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Option<&'static str>> {
         let answer = match self.apart.free.limits().reached() {
             Some(_) => Some(OffPath::Unasked(None)),
-            None => interruptible(self.apart.free.stop, || self.ask(lane, triple, false))?,
+            None => interruptible(self.apart.free.stop, || self.ask(lane, triple))?,
         };
         Ok(answer.map(|off_path| off_path.name()))
     }
 
-    /// What an infeasible candidate is; nothing where it is impossible. A long witness is kept if it is the first.
-    fn ask(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple, is_first: bool) -> anyhow::Result<Option<OffPath>> {
-        let apart = self.apart;
-        let witness = match apart.free_filters().judge(triple) {
+    /// What an infeasible candidate is, with a witness that is not simplified; nothing where it is impossible.
+    fn ask(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Option<OffPath>> {
+        let witness = match self.apart.free_filters().judge(triple) {
             Some(Judgement::Infeasible { .. }) => return Ok(None),
             Some(Judgement::Feasible { witness }) => witness,
             None => match self.free.decide(triple)?.verdict {
@@ -185,17 +184,24 @@ impl<'a, 'b> Questions<'a, 'b> {
                 Verdict::Feasible(witness) => witness,
             },
         };
-        let is_kept = is_first || witness.schedule().len() <= MOST_STEPS_KEPT;
-        let simpler = |witness: Box<Witness>| {
-            let Case { facts, checker, .. } = &apart.free;
-            Box::new(simplify_with(checker, facts.trace, Feasibility::Prefix, *witness))
-        };
         Ok(Some(match self.interrupted(lane, triple)? {
             Interrupted::Shown(interruption) => OffPath::AfterRemote(interruption),
-            _ if !is_kept => OffPath::Unasked(None),
-            Interrupted::Never => OffPath::BeforeRemote(simpler(witness)),
-            Interrupted::Unknown => OffPath::Unasked(Some(simpler(witness))),
+            Interrupted::Never => OffPath::BeforeRemote(witness),
+            Interrupted::Unknown => OffPath::Unasked(Some(witness)),
         }))
+    }
+
+    /// What a report gets of an answer: a simpler witness, or none if it is long and not the first of its class.
+    fn kept(&self, off_path: OffPath, is_first: bool) -> OffPath {
+        let Case { facts, checker, .. } = &self.apart.free;
+        let is_kept = |witness: &Witness| is_first || witness.schedule().len() <= MOST_STEPS_KEPT;
+        let simpler = |witness: Witness| Box::new(simplify_with(checker, facts.trace, Feasibility::Prefix, witness));
+        match off_path {
+            OffPath::BeforeRemote(witness) if is_kept(&witness) => OffPath::BeforeRemote(simpler(*witness)),
+            OffPath::Unasked(Some(witness)) if is_kept(&witness) => OffPath::Unasked(Some(simpler(*witness))),
+            OffPath::BeforeRemote(_) | OffPath::Unasked(_) => OffPath::Unasked(None),
+            OffPath::AfterRemote(_) => off_path,
+        }
     }
 
     /// Whether a prefix of the model holds first and then remote, and not second.
