@@ -77,7 +77,7 @@ const REMARK: usize = 30;
 /// What an easy question may cost in steps of the solver.
 const EASY_WORK: u32 = 20_000;
 
-/// After so many questions that turn out not to be easy, the others of their class wait until all that is easy is decided.
+/// A lane asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
 const MOST_NOT_EASY: usize = 16;
 
 /// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.

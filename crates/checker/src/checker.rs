@@ -37,7 +37,7 @@ pub struct Run {
     pub unseen: Option<Unseen>,
 }
 
-/// A checked proof that a candidate is feasible. Copies share the schedule: one of 10⁵ events takes some 10 MB.
+/// A checked proof that a candidate is feasible. Copies share the schedule, since a schedule of 10⁵ events takes about 10 MB.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
     triple: Triple,

@@ -70,12 +70,12 @@ fn without_arguments(name: &str) -> String {
 
 /// The last segments of a path, and those before as long as all are closures, which have no name.
 fn last_segments(path: &str, most: usize) -> &str {
-    let mut starts = path.rmatch_indices("::").map(|(at, separator)| &path[at + separator.len()..]).skip(most - 1);
     let has_name = |segments: &&str| segments.split("::").any(|segment| segment != CLOSURE);
-    starts.find(has_name).unwrap_or(path)
+    let ends = path.rmatch_indices("::").map(|(at, separator)| &path[at + separator.len()..]);
+    ends.skip(most - 1).find(has_name).unwrap_or(path)
 }
 
-/// A text cut to so many characters.
+/// Cuts a text to at most this many characters; the last one then says that some are left out.
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.chars().count() <= most {
         return Cow::Borrowed(text);

@@ -127,7 +127,7 @@ pub fn value(source: Source, detail: u8, real: impl FnOnce() -> i64) -> i64 {
 pub const CONSTRUCT: u8 = 0;
 /// The same of the next turns of a loop.
 pub const LOOP: u8 = 1;
-/// Which thread of a barrier is told apart.
+/// Which thread of a barrier's round gets the special result.
 pub const SERIAL_THREAD: u8 = 2;
 
 /// A choice that is the runtime's own and that the program cannot tell from another: a thread gets the one of the recording as long as

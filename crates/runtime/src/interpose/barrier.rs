@@ -19,7 +19,7 @@ struct Layout {
     shared: i32,
 }
 
-/// What the one thread gets that is told apart. POSIX leaves open which one it is: a replay chooses the one of the recording.
+/// The special result, which one thread of a round gets. POSIX leaves open which one: a replay gives it to the thread of the recording.
 const SERIAL_THREAD: c_int = -1;
 
 fn parties(barrier: usize) -> u64 {

@@ -377,7 +377,7 @@ pub fn before_waiting(thread: &'static Thread, file: c_int) {
     }
 }
 
-/// Whether who reads from a descriptor waits where there is nothing.
+/// Whether a read of this descriptor waits until there is something.
 fn waits(file: c_int) -> bool {
     const GET_FLAGS: c_int = 3;
     const ONLY_WRITES: isize = 1;
