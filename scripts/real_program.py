@@ -149,6 +149,19 @@ class Experiment:
         print(f"\nreached: {counts}; {len(chosen)} in {time.monotonic() - before:.1f} s", flush=True)
 
 
+def compress(options, command, written, decompress, content):
+    """All steps of a program that compresses the file `text` into another: once serial, once in parallel."""
+    for parallel in (False, True):
+        fresh = lambda folder: (folder / written).unlink(missing_ok=True)
+        name = "compress" + "-parallel" * parallel
+        experiment = Experiment(options, name, [*command, "text"], {"text": content}, fresh, parallel=parallel, atomic="auto")
+        experiment.record()
+        require(decompress((experiment.folder / written).read_bytes()) == content, "the compressed file is wrong")
+        experiment.repeat()
+        experiment.predict()
+        experiment.replay()
+
+
 def size(recording):
     return sum(path.stat().st_size for path in recording.glob("thread-*.log"))
 
