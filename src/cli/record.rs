@@ -86,6 +86,7 @@ const SCHEDULERS: &[Choice<Scheduler>] = &[
     ("pct", "the thread of highest priority, which changes at --depth minus 1 random moments", Scheduler::Pct),
     ("pos", "the thread whose next record has the highest priority; drawn again after each conflict", Scheduler::Pos),
     ("urw", "a random thread, the likelier the more records it has left in an earlier run of --runs", Scheduler::Urw),
+    ("order", "the first thread until it waits, then one thread after the other in a random order", Scheduler::Order),
 ];
 
 impl Args {

@@ -47,7 +47,7 @@ int main(void) {
 }
 ";
 
-const SCHEDULERS: [&str; 6] = ["turns", "random", "round-robin", "pct", "pos", "urw"];
+const SCHEDULERS: [&str; 7] = ["turns", "random", "round-robin", "pct", "pos", "urw", "order"];
 
 /// The seeds that fail, of so many from 0.
 fn failing(workshop: &Workshop, scheduler: &str, runs: u64) -> Vec<u64> {

@@ -19,12 +19,21 @@ pub enum Scheduler {
     /// A random thread before each record, the likelier the more records it has left (Zhao, Wolff, Mathur and Roychoudhury, *Selectively
     /// Uniform Concurrency Testing*, ASPLOS 2025, without their selection).
     Urw,
+    /// The first thread, until it waits; then one thread after the other, each until it waits or ends.
+    Order,
 }
 
 impl Scheduler {
     /// All of them.
-    pub const ALL: [Scheduler; 6] =
-        [Scheduler::Turns, Scheduler::Random, Scheduler::RoundRobin, Scheduler::Pct, Scheduler::Pos, Scheduler::Urw];
+    pub const ALL: [Scheduler; 7] = [
+        Scheduler::Turns,
+        Scheduler::Random,
+        Scheduler::RoundRobin,
+        Scheduler::Pct,
+        Scheduler::Pos,
+        Scheduler::Urw,
+        Scheduler::Order,
+    ];
 
     /// Its name on the command line and in the environment of the program.
     pub fn name(self) -> &'static str {
@@ -35,6 +44,7 @@ impl Scheduler {
             Scheduler::Pct => "pct",
             Scheduler::Pos => "pos",
             Scheduler::Urw => "urw",
+            Scheduler::Order => "order",
         }
     }
 }

@@ -238,6 +238,7 @@ pub fn yield_turn(thread: &'static Thread) -> bool {
     LOCK.lock();
     let others = threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other));
     if others && has_turn(thread) {
+        priorities::gives_way(thread);
         thread.turn.state.set(State::Outside); // not a choice this time
         RUNNING.store(core::ptr::null_mut(), SeqCst);
         dispatch();

@@ -1,4 +1,4 @@
-//! Schedulers that rank threads: PCT by thread, POS by what each is about to do, URW by how much each has left.
+//! Schedulers that rank threads: PCT by thread, POS by what each is about to do, URW by how much each has left, `order` by chance once.
 //!
 //! PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, *A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS
 //! 2010. POS: Yuan, Yang, Gu, *Partial Order Aware Concurrency Sampling*, CAV 2018. URW: the random walk of Zhao, Wolff, Mathur,
@@ -20,10 +20,15 @@ const MOST_KNOWN: usize = 256;
 const LONGEST_RUN: u32 = 16;
 /// A thread that ran for so long while others could goes behind them: it may wait for them in a loop.
 const PATIENCE: u64 = 2000;
-/// Initial priorities are above those that a change gives.
-const INITIAL: u64 = 1 << 32;
+/// Initial priorities are above those that a change gives, and these above those of threads that gave way.
+const INITIAL: u64 = 1 << 40;
+const CHANGED: u64 = 1 << 39;
+
+/// The priority of a first thread that goes on for as long as it can.
+const FIRST: u64 = u64::MAX;
 
 static RANKS_RECORDS: AtomicU8 = AtomicU8::new(0);
+static FIRST_GOES_ON: AtomicU8 = AtomicU8::new(0);
 static CHANGES: [AtomicU64; MOST_CHANGES] = [const { AtomicU64::new(u64::MAX) }; MOST_CHANGES];
 static STEPS: AtomicU64 = AtomicU64::new(0);
 static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
@@ -34,6 +39,7 @@ static STREAK: AtomicU64 = AtomicU64::new(0);
 /// Reads what the environment says, and draws the moments of changes.
 pub fn prepare(scheduler: Scheduler, settings: &Settings) -> Result<(), &'static str> {
     RANKS_RECORDS.store(u8::from(scheduler == Scheduler::Pos), Relaxed);
+    FIRST_GOES_ON.store(u8::from(scheduler == Scheduler::Order), Relaxed);
     let mut length = 0;
     if let Some(steps) = settings.steps {
         // Threads beyond those that there is room for count as unknown.
@@ -93,7 +99,8 @@ impl Pending {
 /// The thread that is ready and has the highest priority.
 pub fn highest() -> &'static Thread {
     for thread in all_ready().filter(|thread| thread.turn.priority.get() == 0) {
-        thread.turn.priority.set(INITIAL + (random() >> 33));
+        let is_first = thread.number.get() == 1 && FIRST_GOES_ON.load(Relaxed) == 1;
+        thread.turn.priority.set(if is_first { FIRST } else { INITIAL + (random() >> 33) });
     }
     let top = || all_ready().max_by_key(|thread| thread.turn.priority.get()).expect("one is ready");
     let mut chosen = top();
@@ -106,15 +113,23 @@ pub fn highest() -> &'static Thread {
     }
     let step = STEPS.fetch_add(1, Relaxed) + 1;
     for (number, _) in CHANGES.iter().enumerate().filter(|(_, change)| change.load(Relaxed) == step) {
-        chosen.turn.priority.set(1 + (MOST_CHANGES - number) as u64);
+        chosen.turn.priority.set(CHANGED + (MOST_CHANGES - number) as u64);
         chosen = top();
     }
     if is_tired(chosen) {
-        let lowest = all_ready().map(|thread| thread.turn.priority.get()).min().unwrap_or(1);
-        chosen.turn.priority.set(lowest.saturating_sub(1).max(1));
+        gives_way(chosen);
         chosen = all_ready().find(|thread| !core::ptr::eq(*thread, chosen)).unwrap_or(chosen);
     }
     chosen
+}
+
+/// A thread goes behind all others: it may wait for them in a loop. The controller's lock is held.
+pub fn gives_way(thread: &Thread) {
+    if ranks_records() || thread.turn.priority.get() == 0 {
+        return; // no rank of threads is in use
+    }
+    let drawn = threads::all().map(|thread| thread.turn.priority.get()).filter(|priority| *priority > 0);
+    thread.turn.priority.set(drawn.min().unwrap_or(CHANGED).saturating_sub(1).max(1));
 }
 
 /// Whether a thread ran so long that it may wait for another one in a loop.

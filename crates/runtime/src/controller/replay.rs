@@ -12,7 +12,7 @@ use crate::controller::target::Target;
 use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, steer, target};
 use crate::interpose::{self, signals};
 use crate::mode;
-use crate::sys::{self, PAGE};
+use crate::sys::{self, PAGE, Timespec};
 use crate::text::{Text, number};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
@@ -193,8 +193,11 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
             helper(thread).or(Some(Choice::Wait))
         }
         State::Outside => Some(Choice::Wait),
-        State::Blocked if thread.turn.deadline.get().is_some() || may_end_early(thread) => {
+        State::Blocked if is_about_to_expire(thread) || may_end_early(thread) => {
             Some(give_up(thread, at + 1 - thread.count()))
+        }
+        State::Blocked if thread.turn.deadline.get().is_some_and(|at| !is_far(at)) => {
+            helper(thread).or(Some(Choice::Wait))
         }
         State::Blocked => helper(thread).or_else(|| {
             if signals::handled() {
@@ -208,6 +211,23 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
             None
         }
     }
+}
+
+/// A time limit that is further away is no part of a schedule: the thread waits for others.
+const LONGEST_WAIT: i64 = 10;
+
+/// Whether the time of a wait is up within a second, which the thread then waits for. An earlier end would be one that no run shows.
+fn is_about_to_expire(thread: &Thread) -> bool {
+    thread.turn.expired.get() || thread.turn.deadline.get().is_some_and(|at| !is_beyond(at, 1))
+}
+
+/// Whether a time limit is so far away that a thread rather waits for others.
+pub fn is_far(at: Timespec) -> bool {
+    is_beyond(at, LONGEST_WAIT)
+}
+
+fn is_beyond(at: Timespec, seconds: i64) -> bool {
+    at > sys::now(sys::CLOCK_MONOTONIC).plus(Timespec { seconds, nanoseconds: 0 })
 }
 
 /// A thread that goes on, by what the schedule says nothing of, since the thread of the current line waits for another one: that

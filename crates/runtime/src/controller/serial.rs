@@ -29,7 +29,7 @@ pub fn prepare(settings: &Settings) -> Result<(), &'static str> {
     let scheduler = Scheduler::ALL
         .into_iter()
         .find(|known| known.name().as_bytes() == name)
-        .ok_or("FORETRACE_SCHEDULER is neither turns, random, round-robin, pct, pos nor urw")?;
+        .ok_or("FORETRACE_SCHEDULER is neither turns, random, round-robin, pct, pos, urw nor order")?;
     SCHEDULER.store(scheduler as u8, Relaxed);
     if scheduler == Scheduler::RoundRobin {
         SLICE.store(1 + below(LONGEST.load(Relaxed)), Relaxed);

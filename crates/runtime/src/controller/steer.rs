@@ -488,7 +488,8 @@ fn held_at_last() -> Option<Choice> {
     }
     let may_come = |thread: &Thread| {
         let turn = &thread.turn;
-        turn.state.get() == State::Outside || turn.state.get() == State::Blocked && turn.deadline.get().is_some()
+        let ends_soon = || turn.deadline.get().is_some_and(|at| !replay::is_far(at));
+        turn.state.get() == State::Outside || turn.state.get() == State::Blocked && ends_soon()
     };
     if threads::all().any(may_come) && PATIENCE.load(Relaxed) > 0 {
         return Some(Choice::Wait);
