@@ -8,19 +8,17 @@ use std::time::Duration;
 
 /// Runs a program again.
 pub struct Enforced<'a> {
-    /// The program.
-    pub program: &'a Program,
     /// The recording that orders are of.
     pub recording: &'a Path,
-    /// After how long a run is killed.
-    pub run_limit: Duration,
+    /// Runs the program along a plan.
+    pub run: &'a dyn Fn(&Plan) -> anyhow::Result<Ran>,
 }
 
 /// A run along an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ran {
-    /// How it ended.
-    pub ending: Ending,
+    /// Whether the program passed.
+    pub passed: bool,
     /// Whether the order was followed as far as was asked.
     pub followed: bool,
 }
@@ -47,15 +45,6 @@ impl Enforced<'_> {
         Ok(plan)
     }
 
-    /// Runs the program along a plan.
-    pub fn run(&self, plan: &Plan) -> anyhow::Result<Ran> {
-        let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let folder = Folder::create(&kept.path().join("run"))?;
-        let ending = run_plan(plan, self.program, &folder, self.run_limit, true)?;
-        let replayed = judge(plan, &folder, ending, |_| None)?;
-        Ok(Ran { ending: replayed.ending, followed: replayed.difference.is_none() })
-    }
-
     /// Runs it so many times, as long as `go_on` says so.
     pub fn runs(&self, plan: &Plan, times: u32, go_on: &dyn Fn() -> bool) -> anyhow::Result<Endings> {
         let mut endings = Endings::default();
@@ -63,13 +52,27 @@ impl Enforced<'_> {
             if !go_on() {
                 break;
             }
-            let ran = self.run(plan)?;
-            match (ran.ending, ran.followed) {
-                (Ending::Code(0), true) => endings.passed += 1,
-                (Ending::Code(0), false) => endings.left += 1,
-                _ => endings.failed += 1,
+            match (self.run)(plan)? {
+                Ran { passed: true, followed: true } => endings.passed += 1,
+                Ran { passed: true, followed: false } => endings.left += 1,
+                Ran { passed: false, .. } => endings.failed += 1,
             }
         }
         Ok(endings)
     }
+}
+
+/// Runs a program along a plan, in a folder of its own; says how it ended and whether it followed the plan.
+pub fn run_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<(Ending, bool)> {
+    let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let folder = Folder::create(&kept.path().join("run"))?;
+    let ending = run_plan(plan, program, &folder, run_limit, true)?;
+    let replayed = judge(plan, &folder, ending, |_| None)?;
+    Ok((replayed.ending, replayed.difference.is_none()))
+}
+
+/// The same, where a run passes that exits with status 0.
+pub fn ran_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<Ran> {
+    let (ending, followed) = run_along(program, run_limit, plan)?;
+    Ok(Ran { passed: ending == Ending::Code(0), followed })
 }

@@ -5,7 +5,7 @@ use super::asking::{
 };
 use super::atomic::Asked;
 use super::choices::{Choice, FORMATS, Format, one_of};
-use super::enforced::Enforced;
+use super::enforced::{Enforced, ran_along};
 use super::files::source_lines;
 use super::oversee::{End, Hearer, oversee};
 use super::predict_repair::{Runs, Seeker};
@@ -18,7 +18,7 @@ use foretrace::blocks::NamedBlocks;
 use foretrace::candidates::Class;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
-use foretrace::recorder::{Program, SourcePlaces};
+use foretrace::recorder::{Plan, Program, SourcePlaces};
 use foretrace::report::{
     BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport, WitnessDir, write_predicted,
 };
@@ -191,8 +191,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         |messages| predict(&trace, &observed, &transactions, &options, &stop, &mut Speaker { messages, takes_refuted });
     let blocks = options.atomic.blocks(&trace);
     let program = program(args)?;
-    let runs = program.as_ref().map(|program| Runs {
-        enforced: Enforced { program, recording: &args.trace, run_limit: RUN_LIMIT },
+    let run = program.as_ref().map(|program| |plan: &Plan| ran_along(program, RUN_LIMIT, plan));
+    let runs = run.as_ref().map(|run| Runs {
+        enforced: Enforced { recording: &args.trace, run },
         times: args.repair_runs,
         observed: &observed,
     });

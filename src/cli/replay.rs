@@ -6,7 +6,7 @@ use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
     Ending, Folder, Matched, Mode, Part, Plan, Positions, Program, Run, differences, environment_of, fill,
-    fix_addresses, judge, notes, plan_of_edited, run_plan,
+    fix_addresses, judge, notes, plan_of_edited, recorded_ending, run_plan,
 };
 use foretrace::report::{SavedKind, SavedSchedule};
 use foretrace_walker::log::Record;
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Ok(asked) => asked,
         Err(missing) => return missing_place(&missing, args.format),
     };
-    let recorded = plan.recording.as_deref().and_then(Folder::recorded_ending);
+    let recorded = plan.recording.as_deref().and_then(recorded_ending);
     if let Some(recording) = plan.recording.as_ref().filter(|_| !args.edited) {
         program.check_recorded_as(recording)?;
         Recorded::open(recording)?; // refuses libraries that were built anew since

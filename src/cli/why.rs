@@ -3,13 +3,13 @@
 use super::asking::{may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
-use super::enforced::Enforced;
+use super::enforced::{Enforced, ran_along, run_along};
 use super::{Outcome, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Plan, Program, differences};
+use foretrace::recorder::{Ending, Plan, Program, differences, recorded_ending};
 use foretrace::report::{Gone, Switches, Violation, WhyReport};
 use foretrace_repair::{
-    Limits, Ranked, Relates, Switch, kept_whole, minimize, repairs, stretches_of, switches, with_switches,
+    Limits, Ranked, Relates, Switch, Whole, kept_whole, minimize, repairs, stretches_of, switches, with_switches,
 };
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
@@ -97,7 +97,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         if !go_on() {
             break;
         }
-        violations.push(runs.violation(&asked, chosen, ranked, passing.len())?);
+        let violation = runs.violation(&asked, chosen, ranked, passing.len())?;
+        if !go_on() {
+            break; // not all of its runs were made
+        }
+        violations.push(violation);
     }
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
     let report = WhyReport {
@@ -122,13 +126,20 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
+/// The ends of stretches that another thread's stretch overlaps in the recorded order.
+fn overlapping(trace: &Trace, stretches: &[Whole]) -> impl Iterator<Item = EventId> {
+    let thread = |stretch: &Whole| trace.event(stretch.0).thread;
+    let meets = move |one: &Whole, other: &Whole| thread(one) != thread(other) && one.0 < other.1 && other.0 < one.1;
+    stretches.iter().filter(move |one| stretches.iter().any(|other| meets(one, other))).map(|one| one.1)
+}
+
 /// How the recorded run failed.
 fn failed_ending(recording: &Path) -> anyhow::Result<Ending> {
     let name = recording.display();
     if !recording.is_dir() {
         bail!("{name}: found no folder, expected a recording of `foretrace record`");
     }
-    match Folder::recorded_ending(recording) {
+    match recorded_ending(recording) {
         Some(Ending::Code(0)) => bail!("{name}: found a run that exited with status 0, expected one that failed"),
         Some(ending) => Ok(ending),
         None => bail!("{name}: found a recording that does not say how its run ended, expected one that failed"),
@@ -144,27 +155,25 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// What runs the program.
-    fn enforced(&self) -> Enforced<'_> {
-        Enforced { program: self.program, recording: &self.args.recording, run_limit: self.args.run_limit }
-    }
-
     /// How a run along a plan ends.
     fn run(&self, plan: &Plan) -> anyhow::Result<Ending> {
-        Ok(self.enforced().run(plan)?.ending)
+        Ok(run_along(self.program, self.args.run_limit, plan)?.0)
     }
 
     /// How often the program fails along a plan, as it failed when it was recorded.
     fn failures(&self, plan: &Plan) -> anyhow::Result<u32> {
         let mut failures = 0;
         for _ in 0..self.args.times {
+            if !(self.go_on)() {
+                break;
+            }
             failures += u32::from(self.run(plan)? == self.recorded);
         }
         Ok(failures)
     }
 
     fn plan(&self, asked: &Asked, order: &[EventId]) -> anyhow::Result<Plan> {
-        self.enforced().plan(&asked.trace, order, None)
+        Ok(Plan::of_order(&asked.trace, order, &self.args.recording)?)
     }
 
     /// Tries the schedule with the sections of a repair kept whole.
@@ -180,11 +189,14 @@ impl Runs<'_> {
         let recorded: Vec<EventId> = asked.trace.iter().map(|(id, _)| id).collect();
         let mut gone = None;
         if order != recorded {
-            // What comes after the violated code may go other ways: its values may differ now.
+            // What comes after the code that is whole first may go other ways: its values may differ now.
             let ends = ranked.cycle.iter().filter(|link| link.by == Relates::Section).map(|link| link.from);
-            let until = ends.max_by_key(|end| order.iter().position(|event| event == end));
-            let plan = self.enforced().plan(&asked.trace, &order, until)?;
-            let endings = self.enforced().runs(&plan, self.args.times, &|| true)?;
+            let ends: Vec<EventId> = ends.chain(overlapping(&asked.trace, &stretches)).collect();
+            let until = order.iter().copied().find(|event| ends.contains(event));
+            let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
+            let enforced = Enforced { recording: &self.args.recording, run: &run };
+            let plan = enforced.plan(&asked.trace, &order, until)?;
+            let endings = enforced.runs(&plan, self.args.times, self.go_on)?;
             gone = Some(Gone { passed: endings.passed, left: endings.left });
         }
         let forbids = (ranked.forbids.len(), passing);

@@ -1,10 +1,14 @@
-//! Which thread waits for which in a run that ended in a deadlock: the runtime's report, with the locks that the logs show.
+//! Whether a run ended in a deadlock, and which thread waits for which: the runtime's report, with the locks that the logs show.
 
 use super::apart::STDERR;
+use super::folder::Folder;
+use super::launch::Ending;
 use super::positions::Positions;
+use super::verify::deadlocked;
 use foretrace_runtime::record::Kind;
 use foretrace_walker::WalkError;
-use foretrace_walker::log::{Record, open_logs, thread_paths};
+use foretrace_walker::log::{open_logs, thread_paths};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A thread that waits in a deadlock.
@@ -37,7 +41,7 @@ pub fn deadlock_in_words(
     if waiting.is_empty() {
         return Ok(Vec::new());
     }
-    let held = held(recording, positions)?;
+    let Ends { held, last } = ends(recording, positions)?;
     let place = |held: &Held| held.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     let line = |waiting: &Waiting| {
         let own =
@@ -50,7 +54,8 @@ pub fn deadlock_in_words(
             Some(owner) => format!("the lock that {} took{}", name(&owner.path), place(owner)),
             None => "a signal, a barrier or the end of a thread".to_string(),
         };
-        format!("{} {holds}waits for {awaited}", name(&waiting.path))
+        let at = last.get(&waiting.path).map(|place| format!(", after {place}")).unwrap_or_default();
+        format!("{} {holds}waits for {awaited}{at}", name(&waiting.path))
     };
     Ok(waiting.iter().map(line).collect())
 }
@@ -63,28 +68,50 @@ fn waiting(line: &str) -> Option<Waiting> {
     Some(Waiting { path: path.to_string(), object: u64::from_str_radix(object.trim(), 16).ok()? })
 }
 
-/// The locks that are held at the end of a run.
-fn held(recording: &Path, positions: &Positions) -> Result<Vec<Held>, WalkError> {
+/// Where threads are at the end of a run.
+struct Ends {
+    held: Vec<Held>,
+    /// By thread, the last line of the program's own.
+    last: BTreeMap<String, String>,
+}
+
+fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
-    let mut all = Vec::new();
+    let (mut all, mut last) = (Vec::new(), BTreeMap::new());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
-        let mut own: Vec<Record> = Vec::new();
+        let mut own: Vec<(u64, Option<String>)> = Vec::new();
+        let mut given_back: Vec<(u64, (u64, Option<String>))> = Vec::new(); // by condition variable
+        let mut last_place = None;
+        let take_out = |own: &mut Vec<(u64, Option<String>)>, object: u64| {
+            own.iter().rposition(|(taken, _)| *taken == object).map(|at| own.remove(at))
+        };
         for record in log.records().filter(|record| record.order() != Some(0)) {
+            last_place = positions.own_line_of(&record).or(last_place);
             match record.kind {
-                Kind::Acquire | Kind::WriteLock => own.push(record),
-                Kind::Release | Kind::WriteUnlock => {
-                    if let Some(at) = own.iter().rposition(|taken| taken.words[0] == record.words[0]) {
-                        own.remove(at);
-                    }
+                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], last_place.clone())),
+                Kind::Release | Kind::WriteUnlock => _ = take_out(&mut own, record.words[0]),
+                Kind::Wait => {
+                    let mutex = take_out(&mut own, record.words[1]);
+                    given_back.extend(mutex.map(|mutex| (record.words[0], mutex)));
+                }
+                Kind::Wake => {
+                    let at = given_back.iter().rposition(|(cond, _)| *cond == record.words[0]);
+                    own.extend(at.map(|at| given_back.remove(at).1));
                 }
                 _ => {}
             }
         }
-        let held =
-            |record: Record| Held { path: path.clone(), object: record.words[0], place: positions.line_of(&record) };
-        all.extend(own.into_iter().map(held));
+        last.extend(last_place.map(|place| (path.clone(), place)));
+        all.extend(own.into_iter().map(|(object, place)| Held { path: path.clone(), object, place }));
     }
-    Ok(all)
+    Ok(Ends { held: all, last })
+}
+
+/// How the run of a recording ended, if that is known: the runtime ends a deadlock by a signal.
+pub fn recorded_ending(recording: &Path) -> Option<Ending> {
+    let ending = Folder::recorded_ending(recording)?;
+    let is_deadlock = matches!(ending, Ending::Signal(_)) && deadlocked(recording).unwrap_or(false);
+    Some(if is_deadlock { Ending::Deadlock } else { ending })
 }
 
 #[cfg(test)]

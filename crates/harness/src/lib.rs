@@ -25,7 +25,7 @@ mod wait;
 mod walked;
 
 pub use apart::{Apart, Cut, STDERR, STDOUT};
-pub use deadlock::deadlock_in_words;
+pub use deadlock::{deadlock_in_words, recorded_ending};
 pub use edited::{Matched, plan_of_edited};
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Ending, LaunchError, Mode, Part, RecordError, Run, fix_addresses};

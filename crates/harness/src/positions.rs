@@ -33,6 +33,12 @@ impl Positions {
         Some(format!("{}:{}", position.file, position.line))
     }
 
+    /// The same, where it is not in a library that the program is built with.
+    pub fn own_line_of(&self, record: &Record) -> Option<String> {
+        let is_own = !self.0.as_ref()?.is_in_library(record.site());
+        self.line_of(record).filter(|line| is_own && !line.starts_with("/rustc/"))
+    }
+
     /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.
     pub fn location(&self, record: &Record) -> Option<String> {
         let position = self.0.as_ref()?.position(record.site()).filter(|_| record.kind.size() > 0)?;

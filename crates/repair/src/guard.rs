@@ -27,7 +27,7 @@ pub struct Guard<'a> {
 pub enum NoGuard {
     /// The recorded run itself would not have been possible.
     ForbidsRun,
-    /// The lock is a condition variable's, which is waited on where it would have to be held on.
+    /// The lock is a condition variable's, which is waited on where it would have to be held on; or it would be held at a barrier.
     Waits,
     /// The lock is shared where it would have to be taken for oneself.
     Shared,
@@ -251,7 +251,8 @@ fn of_thread(trace: &Trace, events: &[EventId], lock: Option<SyncId>, holds: &[H
             Op::Wait { lock: own, .. } | Op::Wake { lock: own, .. } => Some(own) == lock,
             _ => false,
         };
-        if (from + 1..to).any(waits) || (from == to && waits(from)) {
+        let waits_for_others = |position: usize| matches!(trace.event(events[position]).op, Op::Depart { .. });
+        if (from + 1..to).any(waits) || (from == to && waits(from)) || (from..=to).any(waits_for_others) {
             return Err(NoGuard::Waits);
         }
         dropped.extend((from + 1..to).filter(|position| is_of_lock(*position)));

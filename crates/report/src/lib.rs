@@ -35,6 +35,7 @@ pub use json::JsonReport;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{
     LockChoice, PredictedRepair, Proof, RepairRuns, RepairTarget, RepairTargets, predicted_json, write_predicted,
+    write_predicted_one,
 };
 pub use repair::RepairReport;
 pub use saved::{

@@ -83,7 +83,7 @@ pub enum Proof {
     Undecided,
     /// With the lock, what it is for cannot happen, since no two threads hold it at once; but neither could the recorded run.
     ForbidsRun,
-    /// The lock would have to be held over a wait that gives it back.
+    /// The lock would have to be held while its thread waits: for a signal, which gives it back, or for others at a barrier.
     Waits,
     /// The lock is shared where it would have to be taken for oneself.
     Shared,
@@ -217,10 +217,11 @@ pub fn write_predicted(
     let names = Names::new(subject.trace);
     writeln!(out, "\n{HEAD}Repairs{HEAD:#}")?;
     if all == 0 {
-        return writeln!(out, "none is needed: nothing was found");
+        return writeln!(out, "none is needed: nothing was found that three accesses in one variable show");
     }
     for (number, repair) in repairs.iter().enumerate() {
-        write_repair(number + 1, &names, subject.trace, repair, out)?;
+        writeln!(out)?;
+        write_repair(&format!("{}. make atomic", number + 1), &names, subject.trace, repair, out)?;
     }
     match all - repairs.len() {
         0 => Ok(()),
@@ -228,16 +229,20 @@ pub fn write_predicted(
     }
 }
 
+/// Writes one repair by itself.
+pub fn write_predicted_one(subject: Subject<'_>, repair: &PredictedRepair, out: &mut dyn Write) -> io::Result<()> {
+    write_repair("   make atomic", &Names::new(subject.trace), subject.trace, repair, out)
+}
+
 fn write_repair(
-    number: usize,
+    lead: &str,
     names: &Names<'_>,
     trace: &Trace,
     repair: &PredictedRepair,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out)?;
     for (place, section) in repair.sections.iter().enumerate() {
-        let lead = if place == 0 { format!("{number}. make atomic") } else { "   and".to_string() };
+        let lead = if place == 0 { lead } else { "   and" };
         writeln!(out, "{}", wrapped(&format!("{lead}: {}", short_section(names, section)), "      "))?;
     }
     let first = repair.target.classes[0];
@@ -300,8 +305,10 @@ fn lock_line(names: &Names<'_>, trace: &Trace, choice: &LockChoice, target: &Rep
         (Proof::Proved, others) => format!("proved: rules that out, and {others} classes more"),
         (Proof::NotEnough, _) => "not enough: some of it can still happen".to_string(),
         (Proof::Undecided, _) => "not proved: a limit was reached".to_string(),
-        (Proof::ForbidsRun, _) => "rules that out, and the recorded run, which shows it or the like".to_string(),
-        (Proof::Waits, _) => "not possible: the thread gives it back there, to wait".to_string(),
+        (Proof::ForbidsRun, _) => {
+            "proved: no two threads hold it at once (in the recorded run others came between already)".to_string()
+        }
+        (Proof::Waits, _) => "no lock to hold there: the thread waits for others meanwhile".to_string(),
         (Proof::Shared, _) => "not possible: it is shared there".to_string(),
     };
     format!("{lock}; {proof}")

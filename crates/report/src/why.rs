@@ -176,7 +176,8 @@ impl WhyReport<'_> {
         }
         for violation in &others {
             writeln!(out)?;
-            self.write_sections("not the cause", violation, out)?;
+            let is_open = violation.gone.is_some_and(|gone| gone.left > 0 && gone.passed + gone.left == times);
+            self.write_sections(if is_open { "perhaps the cause" } else { "not the cause" }, violation, out)?;
             match violation.gone {
                 None => writeln!(out, "   no schedule of this run's events keeps it whole")?,
                 Some(Gone { passed: 0, left: 0 }) => {
