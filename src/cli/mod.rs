@@ -34,6 +34,7 @@ mod serializability;
 mod serializability_stream;
 mod test;
 mod test_litmus;
+mod test_repair;
 mod tested;
 mod trace;
 mod walk;

@@ -4,6 +4,7 @@ use super::asking::stop_on_ctrl_c;
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::progress::Spinner;
+use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
 use super::{Outcome, cargo_tests, say, since_start};
 use anyhow::{Context, bail};
@@ -32,6 +33,7 @@ Examples:
   foretrace test --cargo -- --package pool --test ledger
   foretrace test --harness ./check.sh -- ./sort input.txt
   foretrace test --again bank.finds -- ./bank 10
+  foretrace test --repair -- ./bank 10
   foretrace test examples/litmus/bank.lit")]
 pub struct Args {
     /// A litmus program, in place of PROG; with --cargo: only tests whose names contain one of these
@@ -117,6 +119,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "20")]
     replays: u16,
 
+    /// Say for each failure which code would have to be atomic for it not to happen, and run the program with that code kept whole
+    #[arg(long, conflicts_with = "again")]
+    repair: bool,
+
     /// How to report
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
@@ -152,6 +158,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some((file, more)) = args.words.split_first() {
         if !args.command.is_empty() || !more.is_empty() {
             bail!("expected one litmus program, or `--` and a program; found {file} and more");
+        }
+        if args.repair {
+            bail!(
+                "--repair is for recorded programs, found a litmus program: foretrace explore and repair are for those"
+            );
         }
         return super::test_litmus::run(Path::new(file), args.time, args.format, &stop);
     }
@@ -255,10 +266,14 @@ fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop:
             }
             report => report?,
         };
+        let repairs = match args.repair {
+            true => Repairer::new(&settings, &report, work.path()).repairs(),
+            false => Vec::new(),
+        };
         if !report.finds.is_empty() {
             report.keep(&save_folder(args, &name, many))?;
         }
-        tested.push(Tested { name, command, report });
+        tested.push(Tested { name, command, report, repairs });
     }
     drop(spinner);
     if tested.is_empty() {

@@ -32,7 +32,12 @@ pub fn run(file: &Path, time: Duration, format: Format, stop: &AtomicBool) -> an
     tested.report.notes.push(truth);
     tested.report.ended_early = !tested.is_whole;
     let failed = !tested.report.finds.is_empty();
-    let one = [Tested { name: file.display().to_string(), command: String::new(), report: tested.report }];
+    let one = [Tested {
+        name: file.display().to_string(),
+        command: String::new(),
+        report: tested.report,
+        repairs: Vec::new(),
+    }];
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match format {
         Format::Text => write_text(&one, &mut out)?,

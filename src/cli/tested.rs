@@ -1,5 +1,6 @@
 //! What `foretrace test` reports: as text, as JSON, and as JUnit's XML.
 
+use super::test_repair::FoundRepair;
 use foretrace::testing::{Again, AgainOutcome, Find, Report};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
@@ -14,6 +15,8 @@ pub struct Tested {
     pub command: String,
     /// What came of it.
     pub report: Report,
+    /// Of each failure, which code would have to be atomic; empty where that was not asked.
+    pub repairs: Vec<FoundRepair>,
 }
 
 /// Widest line of the report.
@@ -51,6 +54,9 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     }
     for (number, find) in report.finds.iter().enumerate() {
         write_find(number + 1, find, &tested.command, out)?;
+        if let Some(repair) = tested.repairs.get(number) {
+            repair.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
     }
     if !report.finds.is_empty() {
         writeln!(out)?;
@@ -169,6 +175,8 @@ struct FindJson<'t> {
     turns: Value,
     after_runs: u64,
     after_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repair: Option<&'t Value>,
 }
 
 /// Writes what programs read; its schema is `schemas/test.schema.json`.
@@ -184,7 +192,12 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
     TestedJson {
         name: &tested.name,
         command: &tested.command,
-        finds: report.finds.iter().map(find_json).collect(),
+        finds: report
+            .finds
+            .iter()
+            .enumerate()
+            .map(|(number, find)| find_json(find, tested.repairs.get(number)))
+            .collect(),
         runs: json!({ "passed": report.recorded.passed, "failed": report.recorded.failed }),
         schedules: json!({
             "tried": report.all_tried(), "by_kind": report.tried, "already": harmless.already,
@@ -207,7 +220,7 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
     }
 }
 
-fn find_json(find: &Find) -> FindJson<'_> {
+fn find_json<'t>(find: &'t Find, repair: Option<&'t FoundRepair>) -> FindJson<'t> {
     FindJson {
         kind: find.failure.kind(),
         failure: find.failure.to_string(),
@@ -216,11 +229,12 @@ fn find_json(find: &Find) -> FindJson<'_> {
         story: &find.story,
         others: &find.others,
         schedule: find.schedule.display().to_string(),
-        known: find.kind.map(|kind| kind.name()),
+        known: find.kind().map(|kind| kind.name()),
         replays: find.replays.map(|(failed, times)| json!({ "failed": failed, "times": times })),
         turns: json!({ "found": find.turns.0, "shortened": find.turns.1 }),
         after_runs: find.after_runs,
         after_seconds: find.after.as_secs_f64(),
+        repair: repair.map(|repair| &repair.json),
     }
 }
 
@@ -237,21 +251,27 @@ pub fn junit(tested: &[Tested]) -> anyhow::Result<String> {
             };
             suite.add_test_case(TestCase::new(one.name.as_str(), status));
         }
-        for find in &one.report.finds {
-            suite.add_test_case(junit_case(find, &one.command));
+        for (number, find) in one.report.finds.iter().enumerate() {
+            suite.add_test_case(junit_case(find, one.repairs.get(number), &one.command));
         }
         whole.add_test_suite(suite);
     }
     Ok(whole.to_string()?)
 }
 
-fn junit_case(find: &Find, command: &str) -> TestCase {
+fn junit_case(find: &Find, repair: Option<&FoundRepair>, command: &str) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_message(find.failure.to_string()).set_type(find.failure.kind());
     let replay = format!("foretrace replay {} -- {command}", find.schedule.display());
     let rate = find.replays.map(|(failed, times)| format!("fails in {failed} of {times} replays"));
-    let lines: Vec<&str> =
-        find.story.iter().map(String::as_str).chain([replay.as_str()]).chain(rate.as_deref()).collect();
+    let lines: Vec<&str> = find
+        .story
+        .iter()
+        .map(String::as_str)
+        .chain([replay.as_str()])
+        .chain(rate.as_deref())
+        .chain(repair.iter().flat_map(|repair| repair.lines.iter().map(String::as_str)))
+        .collect();
     status.set_description(lines.join("\n"));
     let name = find.title.clone().unwrap_or_else(|| format!("recorded run with seed {}", find.seed));
     TestCase::new(name, status)

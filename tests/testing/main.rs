@@ -79,6 +79,33 @@ fn a_queue_that_is_asked_and_then_popped() {
 }
 
 #[test]
+fn a_thread_that_writes_only_if_it_comes_first() {
+    finds(&source("maximum.c"), "exit status 1");
+}
+
+#[test]
+fn a_repair_is_named_and_tried() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/programs");
+    let report = report(&built(&examples.join("bank/bank.c")), "--repair");
+    let repair = &report["tests"][0]["finds"][0]["repair"];
+    assert_eq!(repair["sections"][0]["lines"][0]["file"], "bank.c", "{report:#}");
+    assert_eq!(repair["runs"]["failed"], 0, "{report:#}");
+    assert!(repair["runs"]["failed_before"].as_u64() > Some(0), "{report:#}");
+}
+
+#[test]
+fn what_is_told_of_a_failure_happens_in_its_replays() {
+    let workshop = built(&source("maximum.c"));
+    let report = report(&workshop, "");
+    let schedule = report["tests"][0]["finds"][0]["schedule"].as_str().expect("kept");
+    let mut command = foretrace();
+    command.current_dir(workshop.path("program").parent().expect("in a folder"));
+    let replay = ran(command.args(["replay", schedule, "--", "./program"]));
+    let reached = ["and the triple happened", "reached the triple"];
+    assert!(reached.iter().any(|words| replay.out.contains(words)), "{}", replay.out);
+}
+
+#[test]
 fn two_fields_that_change_together() {
     finds(&source("two-stage.c"), "error: 1 and 0");
 }
@@ -120,7 +147,8 @@ fn a_deadlock_names_who_waits_for_whom() {
 
 #[test]
 fn right_twins_give_nothing() {
-    for name in ["job-queue-right.cpp", "counter-right.c", "two-stage-right.c", "peterson-right.c"] {
+    let names = ["job-queue-right.cpp", "counter-right.c", "two-stage-right.c", "peterson-right.c"];
+    for name in names.into_iter().chain(["polite-waiters-right.c", "token-right.c"]) {
         let run = test(&built(&source(name)), "");
         assert_eq!(
             (run.status, run.out.lines().next()),

@@ -163,10 +163,7 @@ impl<'s> Campaign<'s> {
             }
             let passing = self.record(left)?;
             recorded += left;
-            let new = match passing {
-                Some((seed, ran)) => self.predict(seed, &ran)?,
-                None => 0,
-            };
+            let new = self.predict_all(passing)?;
             quiet = if new > 0 { 0 } else { quiet + 1 };
             self.attempts(TRIED_IN_ROUND)?;
         }

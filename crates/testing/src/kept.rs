@@ -56,14 +56,16 @@ impl Report {
         let mut index = Index { foretrace: 1, finds: Vec::new() };
         for (number, find) in self.finds.iter_mut().enumerate() {
             let (failure, title) = (find.failure.to_string(), find.title.clone());
-            let name = format!("seed-{}", find.seed);
             let schedule = if find.schedule.is_dir() {
+                let name = name_of(&find.schedule);
                 copy(&find.schedule, &recordings.join(&name))?;
                 format!("{RECORDINGS}/{name}")
             } else {
                 let mut witness = Shortened::read(&find.schedule)?;
                 let recording = read_witness(&find.schedule)?.trace;
-                if let Some(recording) = Path::new(&recording).parent() {
+                let recording = Path::new(&recording).parent().unwrap_or(Path::new(""));
+                let name = name_of(recording);
+                if recording.is_dir() {
                     copy(recording, &recordings.join(&name))?;
                 }
                 witness.set_trace(&format!("{RECORDINGS}/{name}/trace.jsonl.zst"));
@@ -81,6 +83,12 @@ impl Report {
         };
         write_whole(&path, write).map_err(io(&path))
     }
+}
+
+/// The name of a recording's folder among those that are kept: that of the folder around it, which says how the run was made.
+fn name_of(recording: &Path) -> String {
+    let around = recording.parent().and_then(Path::file_name).unwrap_or_default();
+    around.to_string_lossy().into_owned()
 }
 
 /// Copies the files of a recording, but not those in its folders.

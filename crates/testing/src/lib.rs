@@ -20,6 +20,7 @@ mod report;
 mod runner;
 mod settings;
 mod story;
+mod trial;
 
 pub use attempt::{Attempt, Kind};
 pub use baseline::Baseline;
@@ -28,5 +29,7 @@ pub use judge::{Effect, Failure};
 pub use kept::{Again, AgainOutcome, run_again};
 pub use litmus::{LitmusReport, test_litmus};
 pub use observation::Observation;
+pub use predicting::{Asked, read_witness};
 pub use report::{Find, Harmless, Recorded, Report, Times};
 pub use settings::{Predict, Settings, TestError};
+pub use trial::{Trial, Trials};

@@ -124,7 +124,7 @@ impl Finds {
         });
         let find = &mut self.all[at];
         if let Some(attempt) = shown.filter(|_| find.title.is_none()) {
-            find.kind = Some(attempt.kind);
+            find.attempts.push(attempt.clone());
             find.title = Some(story::title(attempt));
             find.story = story::lines(attempt, None);
         }

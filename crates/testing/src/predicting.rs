@@ -12,7 +12,7 @@ use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
 use foretrace_cutpoints::{CutPoint, CutPoints, Synthesizer};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
-use foretrace_trace::{Atomic, Blocks, EventId, Op, Trace, Triple, observe};
+use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -112,22 +112,12 @@ fn attempts_of(
     let branches: Branches = branches.map(|(place, ways)| (place.clone(), (*ways, text(place)))).collect();
     let nothing = Predicted { size, branches, ..Predicted::default() };
     let Ok(observed) = observe(&trace) else { return Ok(nothing) };
-    let mut options = Options::new(trace.data);
-    options.atomic = match settings.walk.atomic.resolved(&trace) {
-        Atomic::Auto if !trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. })) => Atomic::Marked,
-        atomic => atomic,
-    };
+    let mut options = options(&trace, by, settings, limit);
+    options.failed = failed;
     let transactions = options.atomic.transactions(&trace);
     if transactions.is_empty() {
         return Ok(nothing);
     }
-    options.failed = failed;
-    options.inside = Arc::new(by.inside);
-    options.jobs = settings.jobs;
-    options.off_path = true;
-    options.budget = Some(limit);
-    options.timeout = limit.min(options.timeout);
-    options.blocks = Some(Arc::new(NamedBlocks::new(&trace, options.atomic)));
     let name = file.display().to_string();
     let subject = Subject { file: &name, trace: &trace, transactions: &transactions, options: &options };
     let mut best = Best { subject, classes: IndexMap::default() };
@@ -154,6 +144,50 @@ fn attempts_of(
         predicted.attempts.extend(writer.blocks(&observed, begun + limit, &settings.stop)?);
     }
     Ok(predicted)
+}
+
+/// What is asked of a recording's trace.
+fn options(trace: &Trace, by: WalkedBy, settings: &Settings, limit: Duration) -> Options {
+    let mut options = Options::new(trace.data);
+    options.atomic = match settings.walk.atomic.resolved(trace) {
+        Atomic::Auto if !trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. })) => Atomic::Marked,
+        atomic => atomic,
+    };
+    options.inside = Arc::new(by.inside);
+    options.jobs = settings.jobs;
+    options.off_path = true;
+    options.budget = Some(limit);
+    options.timeout = limit.min(options.timeout);
+    options.blocks = Some(Arc::new(NamedBlocks::new(trace, options.atomic)));
+    options
+}
+
+/// The trace of a recording that was predicted from, with what was asked of it.
+pub struct Asked {
+    /// The trace's file.
+    pub file: String,
+    /// The trace.
+    pub trace: Trace,
+    /// What its recorded order shows.
+    pub observed: Observed,
+    /// What was asked.
+    pub options: Options,
+}
+
+impl Asked {
+    /// Reads it; the solver may take so long for each question that is asked next.
+    ///
+    /// # Errors
+    /// The folder has no trace.
+    pub fn read(recording: &Path, settings: &Settings, limit: Duration) -> Result<Asked, TestError> {
+        let path = recording.join(TRACE);
+        let failed = |error: foretrace_trace::ReadError| TestError::Analysis(error.to_string());
+        let (mut trace, observed) = foretrace_trace::read_observed(&path).map_err(failed)?;
+        trace.make_printable();
+        let by = WalkedBy::read(recording).unwrap_or_else(|| settings.walked_by.clone());
+        let options = options(&trace, by, settings, limit);
+        Ok(Asked { file: path.display().to_string(), trace, observed, options })
+    }
 }
 
 fn size_of(trace: &Trace) -> Size {

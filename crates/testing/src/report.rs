@@ -1,6 +1,7 @@
 //! The results of a test as plain data, which `cli` writes as text, JSON and JUnit.
 
-use super::attempt::Kind;
+use super::attempt::{Attempt, Kind};
+use super::baseline::Baseline;
 use super::judge::Failure;
 use super::predicting::Size;
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub struct Report {
     pub one_way: Vec<(String, Option<String>)>,
     /// What the user should know of the program.
     pub notes: Vec<String>,
+    /// What passing runs look like.
+    pub baseline: Baseline,
 }
 
 /// Recorded runs.
@@ -80,8 +83,8 @@ pub struct Times {
 pub struct Find {
     /// How the program failed.
     pub failure: Failure,
-    /// What is known of the schedule; nothing where a recorded run failed by itself.
-    pub kind: Option<Kind>,
+    /// The schedules that lead to it, the best first; nothing where a recorded run failed by itself.
+    pub attempts: Vec<Attempt>,
     /// The seed of the recording.
     pub seed: u64,
     /// The variable and the two functions, where a schedule is known.
@@ -107,7 +110,7 @@ impl Find {
     pub(crate) fn new(failure: Failure, seed: u64, after_runs: u64, after: Duration) -> Find {
         Find {
             failure,
-            kind: None,
+            attempts: Vec::new(),
             seed,
             title: None,
             story: Vec::new(),
@@ -118,6 +121,13 @@ impl Find {
             after_runs,
             after,
         }
+    }
+}
+
+impl Find {
+    /// What was known of the schedule; nothing where a recorded run failed by itself.
+    pub fn kind(&self) -> Option<Kind> {
+        self.attempts.first().map(|attempt| attempt.kind)
     }
 }
 

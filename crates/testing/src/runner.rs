@@ -4,13 +4,15 @@ use super::observation::Observation;
 use super::settings::{Settings, TestError};
 use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, Scheduler, Scheduling, deadlocked};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Runs the program of a test.
 pub struct Runner<'s> {
     settings: &'s Settings,
     limit: Mutex<Duration>,
+    /// Records of each thread in the first recorded run, by which some schedulers choose.
+    steps: OnceLock<Vec<u64>>,
 }
 
 /// A run that was made.
@@ -35,7 +37,8 @@ const TIMES_AS_LONG: u32 = 20;
 impl<'s> Runner<'s> {
     /// For a test.
     pub fn new(settings: &'s Settings) -> Runner<'s> {
-        Runner { settings, limit: Mutex::new(settings.run_limit.unwrap_or(FIRST_LIMIT)) }
+        let limit = Mutex::new(settings.run_limit.unwrap_or(FIRST_LIMIT));
+        Runner { settings, limit, steps: OnceLock::new() }
     }
 
     /// After how long a run counts as hung.
@@ -55,9 +58,14 @@ impl<'s> Runner<'s> {
     pub fn record(&self, seed: u64, place: &Path) -> Result<Ran, TestError> {
         let mode = match way(seed) {
             Way::Turns(_) => Mode::Serial(seed),
-            Way::By(scheduler) => Mode::Scheduled(Scheduling { seed, scheduler, ..Scheduling::default() }),
+            Way::By(scheduler) => {
+                let steps = self.steps.get().cloned().unwrap_or_default();
+                Mode::Scheduled(Scheduling { seed, scheduler, steps, ..Scheduling::default() })
+            }
         };
-        self.run(mode, None, place, None)
+        let ran = self.run(mode, None, place, None)?;
+        self.steps.get_or_init(|| Scheduling::steps_of(ran.folder.path()));
+        Ok(ran)
     }
 
     /// Runs the program along a plan.
@@ -132,15 +140,17 @@ enum Way {
     By(Scheduler),
 }
 
-/// The ways of recorded runs, by seed. Runs of long turns mostly pass and are predicted from. Schedulers that search find failures that
-/// take more than one interruption (`docs/recorder.md` compares them).
-const WAYS: [Way; 8] = [
+/// The ways of recorded runs, by seed. Runs of long turns, and of one thread after the other, mostly pass. Schedulers that search find
+/// failures that take more than one interruption (`docs/recorder.md` compares them).
+const WAYS: [Way; 10] = [
     Way::Turns(50),
     Way::By(Scheduler::Urw),
-    Way::Turns(3),
+    Way::By(Scheduler::Order),
     Way::By(Scheduler::Pos),
-    Way::Turns(200),
+    Way::Turns(3),
     Way::By(Scheduler::Random),
+    Way::Turns(200),
+    Way::By(Scheduler::Order),
     Way::Turns(8),
     Way::By(Scheduler::Pct),
 ];
@@ -163,13 +173,16 @@ fn longest_turn(mode: &Mode) -> Option<u64> {
 
 /// Whether a recorded run with this seed has turns such that what it writes is usual.
 pub fn is_usual(seed: u64) -> bool {
-    matches!(way(seed), Way::Turns(records) if records >= USUAL)
+    match way(seed) {
+        Way::Turns(records) => records >= USUAL,
+        Way::By(scheduler) => scheduler == Scheduler::Order,
+    }
 }
 
 /// Whether a recorded run with this seed goes by a scheduler that searches. Its output says nothing: orders of lines that no other run
 /// has are what it looks for.
 pub fn is_search(seed: u64) -> bool {
-    matches!(way(seed), Way::By(_))
+    matches!(way(seed), Way::By(scheduler) if scheduler != Scheduler::Order)
 }
 
 /// Most bytes of the logs of a run.

@@ -9,7 +9,7 @@ use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::story;
 use foretrace_harness as recorder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Schedules of a failure of which the one is looked for that needs no other orders but its own.
 const MOST_COMPARED: usize = 6;
@@ -19,6 +19,8 @@ const MOST_SHORTENED: usize = 8;
 const MOST_SHORTER: usize = 60;
 /// Turns of a recorded run that the story of a failure has.
 const MOST_TURNS_TOLD: usize = 8;
+/// How long a schedule is made shorter: a run that goes astray waits for others that do not come.
+const LONGEST_SHORTENING: Duration = Duration::from_secs(5);
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
 
@@ -42,6 +44,7 @@ impl Campaign<'_> {
         let one_way = self.branches.into_iter().filter(|(_, (ways, _))| !ways.are_both());
         self.report.one_way = one_way.map(|(place, (_, text))| (place, text)).collect();
         self.report.times.all = self.start.elapsed();
+        self.report.baseline = self.baseline;
         Ok(self.report)
     }
 
@@ -58,7 +61,7 @@ impl Campaign<'_> {
     /// A find as it is reported; nothing where what differed turned out to vary by itself.
     pub(super) fn find(&mut self, number: usize, mut found: Found) -> Result<Option<Find>, TestError> {
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
-        found.shown.sort_by_key(|shown| (by_itself(shown), !shown.reached, shown.attempt.order, shown.attempt.kind));
+        found.shown.sort_by_key(|shown| (!shown.reached, by_itself(shown), shown.attempt.order, shown.attempt.kind));
         self.prefer_the_cause(number, &mut found)?;
         let Found { failure, mut shown, recordings, deadlock, after_runs, after } = found;
         let is_usual = |shown: &Shown| judge(&shown.seen, &self.baseline, self.settings) == Effect::Same;
@@ -71,16 +74,20 @@ impl Campaign<'_> {
             return Ok(None);
         }
         let mut find = Find::new(failure, 0, after_runs, after);
-        let mut shown = shown.into_iter();
-        match shown.next() {
+        match shown.first() {
             Some(best) => {
-                find.kind = Some(best.attempt.kind);
                 find.seed = best.attempt.seed;
-                find.title = Some(story::title(&best.attempt));
-                find.story = story::lines(&best.attempt, best.triple.as_ref());
-                find.story.extend(deadlock);
+                let title = story::title(&best.attempt);
                 find.schedule = best.attempt.witness.clone();
-                self.shorten(number, &best.attempt, &mut find)?;
+                if best.reached {
+                    find.title = Some(title);
+                    find.story = story::lines(&best.attempt, best.triple.as_ref());
+                } else {
+                    find.title = Some(format!("before it came to: {title}"));
+                }
+                find.story.extend(deadlock);
+                let wanted = if best.reached { Wanted::FailsThere } else { Wanted::Fails };
+                self.shorten(number, &best.attempt, wanted, &mut find)?;
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -90,7 +97,7 @@ impl Campaign<'_> {
                 let plan = recorder::Plan::of_recording(folder)?;
                 let mut short = plan.clone();
                 if number < MOST_SHORTENED {
-                    find.replays = self.count_replays(&find.failure, &plan)?;
+                    find.replays = self.count_replays(&find.failure, Wanted::Fails, &plan)?;
                     short.turns = self.turns_that_matter(&plan, &find.failure)?;
                 }
                 find.turns = (plan.turns.len(), short.turns.len());
@@ -99,10 +106,11 @@ impl Campaign<'_> {
                 }
             }
         }
-        let mut others: Vec<String> = shown.map(|shown| other_line(&shown.attempt)).collect();
+        let mut others: Vec<String> = shown.iter().skip(1).map(|shown| other_line(&shown.attempt)).collect();
         others.sort();
         others.dedup();
         find.others = others;
+        find.attempts = shown.into_iter().map(|shown| shown.attempt).collect();
         Ok(Some(find))
     }
 
@@ -115,9 +123,13 @@ impl Campaign<'_> {
         if failure.is_hang() {
             return Ok(plan.turns.clone());
         }
+        let start = Instant::now();
         fewest(plan.turns.clone(), MOST_SHORTER, |turns| {
+            if start.elapsed() > LONGEST_SHORTENING {
+                return Ok(false);
+            }
             let next = recorder::Plan { turns: turns.to_vec(), ..plan.clone() };
-            Ok(self.replays(&next, CERTAIN as u32, failure)? as usize == CERTAIN)
+            Ok(self.replays(&next, CERTAIN as u32, failure, Wanted::Fails)? as usize == CERTAIN)
         })
     }
 
@@ -128,17 +140,18 @@ impl Campaign<'_> {
             return Ok(());
         }
         let file = self.work.join(format!("cause-{number}.json"));
-        for at in 0..found.shown.len().min(MOST_COMPARED) {
+        // Without its schedule a block has no order to keep. What a failing run shows itself counts here: it is tried by itself.
+        let mut compared: Vec<usize> = (0..found.shown.len()).collect();
+        compared.retain(|at| found.shown[*at].attempt.cycle.is_none());
+        compared.sort_by_key(|at| (!found.shown[*at].reached, found.shown[*at].attempt.order));
+        for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_stopped() {
                 break;
             }
             let attempt = &found.shown[at].attempt;
-            if attempt.cycle.is_some() {
-                continue; // without its schedule it has no order to keep
-            }
             Shortened::read(&attempt.witness)?.without_schedule().write(&file)?;
             let plan = plan_of(&file, &attempt.recording)?;
-            if self.replays(&plan, CERTAIN as u32, &found.failure)? as usize == CERTAIN {
+            if self.replays(&plan, CERTAIN as u32, &found.failure, Wanted::FailsThere)? as usize == CERTAIN {
                 found.shown[..=at].rotate_right(1);
                 break;
             }
@@ -147,7 +160,13 @@ impl Campaign<'_> {
     }
 
     /// Makes the schedule of a find shorter, and replays it.
-    pub(super) fn shorten(&mut self, number: usize, attempt: &Attempt, find: &mut Find) -> Result<(), TestError> {
+    pub(super) fn shorten(
+        &mut self,
+        number: usize,
+        attempt: &Attempt,
+        wanted: Wanted,
+        find: &mut Find,
+    ) -> Result<(), TestError> {
         let long = Shortened::read(&attempt.witness)?;
         find.turns = (long.turns(), long.turns());
         if number >= MOST_SHORTENED || self.is_stopped() {
@@ -156,11 +175,14 @@ impl Campaign<'_> {
         let file = self.work.join(format!("find-{number}.json"));
         let mut short = long;
         if !find.failure.is_hang() && attempt.recording.is_dir() {
-            let failure = find.failure.clone();
+            let (failure, start) = (find.failure.clone(), Instant::now());
             short = short.minimise(|next| {
+                if start.elapsed() > LONGEST_SHORTENING {
+                    return Ok(false);
+                }
                 next.write(&file)?;
                 let plan = plan_of(&file, &attempt.recording)?;
-                let failed = self.replays(&plan, CERTAIN as u32, &failure)?;
+                let failed = self.replays(&plan, CERTAIN as u32, &failure, wanted)?;
                 Ok(failed as usize == CERTAIN)
             })?;
         }
@@ -168,25 +190,32 @@ impl Campaign<'_> {
         find.turns.1 = short.turns();
         find.schedule = file.clone();
         let plan = plan_of(&file, &attempt.recording)?;
-        find.replays = self.count_replays(&find.failure, &plan)?;
+        find.replays = self.count_replays(&find.failure, wanted, &plan)?;
         Ok(())
     }
 
     pub(super) fn count_replays(
         &mut self,
         failure: &Failure,
+        wanted: Wanted,
         plan: &recorder::Plan,
     ) -> Result<Option<(u32, u32)>, TestError> {
         let times = if failure.is_hang() { REPLAYS_OF_HANG.min(self.settings.replays) } else { self.settings.replays };
         if times == 0 || self.is_stopped() {
             return Ok(None);
         }
-        let failed = self.replays(plan, times, failure)?;
+        let failed = self.replays(plan, times, failure, wanted)?;
         Ok(Some((failed, times)).filter(|_| !self.is_stopped()))
     }
 
     /// Of so many replays, how many fail in this way.
-    pub(super) fn replays(&mut self, plan: &recorder::Plan, times: u32, failure: &Failure) -> Result<u32, TestError> {
+    pub(super) fn replays(
+        &mut self,
+        plan: &recorder::Plan,
+        times: u32,
+        failure: &Failure,
+        wanted: Wanted,
+    ) -> Result<u32, TestError> {
         let numbers: Vec<u32> = (0..times).collect();
         let mut failed = 0;
         for batch in numbers.chunks(self.settings.jobs) {
@@ -201,11 +230,21 @@ impl Campaign<'_> {
                 self.report.times.running += ran.took;
                 let effect = judge(&ran.seen, &self.baseline, self.settings);
                 let same = |other: &Failure| other.signature() == failure.signature();
-                failed += u32::from(matches!(&effect, Effect::Failed(other) if same(other)));
+                let fails = matches!(&effect, Effect::Failed(other) if same(other));
+                failed += u32::from(fails && (wanted == Wanted::Fails || self.is_reached(plan, &ran)?));
             }
         }
         Ok(failed)
     }
+}
+
+/// What a run along a schedule must show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The failure.
+    Fails,
+    /// The failure, after the accesses that the schedule is for.
+    FailsThere,
 }
 
 /// Another schedule that leads to a known failure.

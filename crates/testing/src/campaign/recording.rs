@@ -1,6 +1,6 @@
 //! Records runs, judges them, and learns what the program does by itself.
 
-use super::{CERTAIN, Campaign, SEEDS, parallel};
+use super::{CERTAIN, Campaign, SEEDS, TRIED_IN_ROUND, parallel};
 use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
 use crate::judge::{Cause, Effect, judge};
@@ -8,6 +8,7 @@ use crate::observation::Observation;
 use crate::runner::{Ran, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use foretrace_harness as recorder;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// More runs are recorded in the end for as long as all took before, and at least for this long.
@@ -27,39 +28,58 @@ impl Campaign<'_> {
     /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
     pub(super) fn search(&mut self) -> Result<(), TestError> {
         let most = self.searching + self.start.elapsed().max(SHORTEST_SEARCH);
-        while self.found.is_empty() && !self.is_over() && self.searching < most && self.search_on()? {}
+        while self.found.is_empty() && !self.is_over() && self.searching < most && self.search_on()? {
+            while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
+        }
         Ok(())
     }
 
-    /// Records a few runs that are not predicted from; nothing where as many were recorded as may be.
+    /// Records a few runs more, which count as a search; nothing where as many were recorded as may be.
     pub(super) fn search_on(&mut self) -> Result<bool, TestError> {
         let start = Instant::now();
         let left = self.runs_left().min(SEEDS);
-        if left > 0
-            && let Some((seed, _)) = self.record(left)?
-        {
-            let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
+        if left > 0 {
+            let passing = self.record(left)?;
+            self.predict_cheaply(passing)?;
         }
         self.searching += start.elapsed();
         Ok(left > 0)
     }
 
-    /// Records so many runs; gives the first that passed, with its seed.
-    pub(super) fn record(&mut self, count: u64) -> Result<Option<(u64, Ran)>, TestError> {
+    /// Makes the schedules of runs that passed wait: of the first, and of others for as long as the analysis of all takes less time than
+    /// running the program. Says how many classes are new.
+    pub(super) fn predict_all(&mut self, passing: Vec<(u64, Ran)>) -> Result<usize, TestError> {
+        let mut passing = passing.into_iter();
+        let new = match passing.next() {
+            Some((seed, ran)) => self.predict(seed, &ran)?,
+            None => 0,
+        };
+        Ok(new + self.predict_cheaply(passing)?)
+    }
+
+    fn predict_cheaply(&mut self, passing: impl IntoIterator<Item = (u64, Ran)>) -> Result<usize, TestError> {
+        let mut new = 0;
+        for (seed, ran) in passing {
+            let times = &self.report.times;
+            if times.predicting < times.running && !self.is_over() {
+                new += self.predict(seed, &ran)?;
+            } else {
+                let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
+            }
+        }
+        Ok(new)
+    }
+
+    /// Records so many runs; gives those that passed, with their seeds.
+    pub(super) fn record(&mut self, count: u64) -> Result<Vec<(u64, Ran)>, TestError> {
         let seeds: Vec<u64> = (self.next_seed..).take(count as usize).collect();
         self.next_seed += count;
-        let mut passing = None;
+        let mut passing = Vec::new();
         for batch in seeds.chunks(self.settings.jobs) {
             let (runner, work) = (&self.runner, self.work);
             let record = |seed: &u64| runner.record(*seed, &work.join(format!("seed-{seed}")));
             for (seed, ran) in batch.iter().zip(parallel(batch, record)) {
-                match self.take_recorded(*seed, ran)? {
-                    Some(ran) if passing.is_none() => passing = Some((*seed, ran)),
-                    Some(_) => {
-                        let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
-                    }
-                    None => {}
-                }
+                passing.extend(self.take_recorded(*seed, ran)?.map(|ran| (*seed, ran)));
             }
             self.tell();
             if self.is_over() {
@@ -123,10 +143,15 @@ impl Campaign<'_> {
         self.found[at].recordings.push((seed, folder));
         self.positions.learn(ran.folder.path())?;
         self.explain_deadlock(at, &ran)?;
-        if !is_new || self.is_over() || self.found[at].failure.is_hang() {
+        if is_new { self.try_observed(at, ran.folder.path(), seed) } else { Ok(()) }
+    }
+
+    /// Tries the triples that a failing run shows, so that there is a story to tell.
+    pub(super) fn try_observed(&mut self, at: usize, recording: &Path, seed: u64) -> Result<(), TestError> {
+        if self.is_over() || self.found[at].failure.is_hang() {
             return Ok(());
         }
-        let Ok(predicted) = self.analyse(&ran, seed, true) else { return Ok(()) }; // its own schedule tells enough
+        let Ok(predicted) = self.analyse(recording, seed, true) else { return Ok(()) }; // its own schedule tells enough
         let mut observed: Vec<Attempt> = predicted.attempts;
         observed.retain(|attempt| attempt.kind == Kind::Observed);
         observed.sort_by_key(|attempt| attempt.order);

@@ -8,6 +8,7 @@ use crate::predicting::{Predicted, attempts_within};
 use crate::runner::{Ran, cut_of, is_stopped};
 use crate::settings::{Predict, TestError};
 use foretrace_harness::{self as recorder, Outcome, ReplayError};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// While schedules wait and nothing has failed, one part in this many of the time goes to runs that search.
@@ -16,6 +17,14 @@ const SHARE_OF_SEARCH: u32 = 4;
 const FREE_ANALYSIS: Duration = Duration::from_secs(1);
 /// The analysis of one recorded run may take this long in any case.
 const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
+
+/// A run that failed before it came to the accesses that it was to show.
+pub(super) struct Astray {
+    /// The number of its failure among those that were found.
+    found: usize,
+    recording: PathBuf,
+    seed: u64,
+}
 
 impl Campaign<'_> {
     pub(super) fn predict_limit(&self) -> Duration {
@@ -26,11 +35,10 @@ impl Campaign<'_> {
     }
 
     /// Makes attempts of a recorded run.
-    pub(super) fn analyse(&mut self, ran: &Ran, seed: u64, failed: bool) -> Result<Predicted, TestError> {
+    pub(super) fn analyse(&mut self, recording: &Path, seed: u64, failed: bool) -> Result<Predicted, TestError> {
         let start = Instant::now();
         let deadline = self.settings.time.map(|time| self.start + time);
-        let path = ran.folder.path();
-        let predicted = attempts_within(path, (seed, failed), self.settings, self.predict_limit(), deadline);
+        let predicted = attempts_within(recording, (seed, failed), self.settings, self.predict_limit(), deadline);
         self.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
             for (place, (ways, text)) in &predicted.branches {
@@ -47,7 +55,7 @@ impl Campaign<'_> {
         if self.settings.predict == Predict::CutPoints && self.is_over() {
             return Ok(0);
         }
-        let predicted = match self.analyse(ran, seed, false) {
+        let predicted = match self.analyse(ran.folder.path(), seed, false) {
             Ok(predicted) => predicted,
             Err(TestError::Late) => {
                 if self.report.size.events == 0 && !self.is_stopped() {
@@ -98,34 +106,57 @@ impl Campaign<'_> {
             let ran = runner.replay(&plan, &work.join(format!("run-{number}")))?;
             Ok((plan, ran))
         });
+        self.runs += batch.len() as u64;
+        let mut astray = Vec::new();
         for (attempt, made) in batch.into_iter().zip(made) {
-            self.runs += 1;
-            self.take_tried(attempt, made)?;
+            astray.extend(self.take_tried(attempt, made)?);
         }
         for number in first..self.runs {
             let _ = std::fs::remove_dir_all(self.work.join(format!("run-{number}"))); // the folder of all runs goes in the end anyway
         }
         self.tell();
-        Ok(())
+        astray.into_iter().try_for_each(|Astray { found, recording, seed }| self.try_observed(found, &recording, seed))
+    }
+
+    /// What a replay says of the schedule.
+    fn replayed(&mut self, plan: &recorder::Plan, ran: &Ran) -> Result<recorder::Replayed, TestError> {
+        self.positions.learn(ran.folder.path())?;
+        let positions = &self.positions;
+        Ok(recorder::judge(plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?)
+    }
+
+    /// Whether the accesses came about that a schedule is for.
+    pub(super) fn is_reached(&mut self, plan: &recorder::Plan, ran: &Ran) -> Result<bool, TestError> {
+        Ok(!matches!(self.replayed(plan, ran)?.outcome, Outcome::NotReached(_)))
+    }
+
+    /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, so that what it shows itself
+    /// is to be tried.
+    fn keep_astray(&mut self, found: usize, seed: u64, folder: &Path) -> Result<Astray, TestError> {
+        let kept = self.work.join(format!("failed-{found}")).join("recording");
+        let failed = |error| TestError::Io(kept.clone(), error);
+        std::fs::create_dir_all(&kept).map_err(failed)?;
+        std::fs::rename(folder, &kept).map_err(failed)?;
+        Ok(Astray { found, recording: kept, seed })
     }
 
     pub(super) fn take_tried(
         &mut self,
         attempt: Attempt,
         made: Result<(recorder::Plan, Ran), TestError>,
-    ) -> Result<(), TestError> {
+    ) -> Result<Option<Astray>, TestError> {
         let (plan, ran) = match made {
             Ok(made) => made,
-            Err(error) if is_stopped(&error) => return Ok(()),
+            Err(error) if is_stopped(&error) => return Ok(None),
             Err(TestError::Replay(ReplayError::NoPositions)) => {
                 self.report.harmless.not_reached += 1;
                 *self.report.tried.entry(attempt.kind.name()).or_default() += 1;
-                return Ok(());
+                return Ok(None);
             }
             Err(error) => match cut_of(&error) {
                 Some(cut) => {
                     self.note(format!("a schedule was given up: the program {cut}"));
-                    return Ok(());
+                    return Ok(None);
                 }
                 None => return Err(error),
             },
@@ -133,9 +164,7 @@ impl Campaign<'_> {
         *self.report.tried.entry(attempt.kind.name()).or_default() += 1;
         self.report.times.schedule += ran.took;
         self.report.times.running += ran.took;
-        self.positions.learn(ran.folder.path())?;
-        let positions = &self.positions;
-        let replayed = recorder::judge(&plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?;
+        let replayed = self.replayed(&plan, &ran)?;
         let reached = !matches!(replayed.outcome, Outcome::NotReached(_));
         let effect = self.judge_widely(&ran.seen)?;
         if reached {
@@ -144,6 +173,7 @@ impl Campaign<'_> {
         } else {
             self.report.harmless.not_reached += 1;
         }
+        let mut astray = None;
         let gain = match effect {
             Effect::Same => {
                 self.report.harmless.same += u64::from(reached);
@@ -153,16 +183,16 @@ impl Campaign<'_> {
                 self.report.harmless.failed += 1;
                 let (at, is_new) = self.found_at(failure);
                 self.explain_deadlock(at, &ran)?;
-                self.found[at].shown.push(Shown {
-                    attempt: attempt.clone(),
-                    reached,
-                    triple: replayed.triple,
-                    seen: ran.seen,
-                });
+                let Ran { seen, folder, .. } = ran;
+                let shown = Shown { attempt: attempt.clone(), reached, triple: replayed.triple, seen };
+                self.found[at].shown.push(shown);
+                if is_new && !reached {
+                    astray = Some(self.keep_astray(at, attempt.seed, folder.path())?);
+                }
                 if is_new { Gain::New } else { Gain::Known }
             }
         };
         self.plan.learn(&attempt, gain);
-        Ok(())
+        Ok(astray)
     }
 }

@@ -1,0 +1,100 @@
+//! `foretrace test --repair`: of each failure, which code would have to be atomic for it not to happen.
+
+use super::enforced::{Enforced, Ran};
+use super::predict_repair::{Runs, Seeker};
+use foretrace::recorder::Plan;
+use foretrace::report::{PredictedRepair, RepairTarget, Subject, predicted_json, write_predicted_one};
+use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long the repair of one failure may be sought, the runs of the program included.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// What is said of the repair of a failure.
+pub struct FoundRepair {
+    /// For people.
+    pub lines: Vec<String>,
+    /// For programs.
+    pub json: Value,
+}
+
+impl FoundRepair {
+    /// Nothing was sought, or found.
+    fn none(why: &str) -> FoundRepair {
+        FoundRepair { lines: vec![format!("   no repair was sought: {why}")], json: json!({ "none": why }) }
+    }
+}
+
+/// Seeks repairs of what a test has found.
+pub struct Repairer<'a> {
+    settings: &'a Settings,
+    report: &'a Report,
+    trials: Trials<'a>,
+}
+
+impl<'a> Repairer<'a> {
+    /// For a report whose schedules still lie in the folder `work`.
+    pub fn new(settings: &'a Settings, report: &'a Report, work: &'a Path) -> Repairer<'a> {
+        Repairer { settings, report, trials: Trials::new(settings, &report.baseline, work) }
+    }
+
+    /// The repair of each failure, in their order.
+    pub fn repairs(&self) -> Vec<FoundRepair> {
+        let of_find = |find: &Find| self.repair(find).unwrap_or_else(|error| FoundRepair::none(&format!("{error:#}")));
+        self.report.finds.iter().map(of_find).collect()
+    }
+
+    fn repair(&self, find: &Find) -> anyhow::Result<FoundRepair> {
+        let Some(best) = find.attempts.first() else {
+            let why = "a recorded run failed by itself; `foretrace why` says what of it is the cause";
+            return Ok(FoundRepair::none(why));
+        };
+        if best.cycle.is_some() {
+            return Ok(FoundRepair::none("a whole block is violated, of several variables"));
+        }
+        let asked = Asked::read(&best.recording, self.settings, self.settings.predict_limit)?;
+        let transactions = asked.options.atomic.transactions(&asked.trace);
+        let subject =
+            Subject { file: &asked.file, trace: &asked.trace, transactions: &transactions, options: &asked.options };
+        let target = target(best, &find.attempts)?;
+        let run = |plan: &Plan| {
+            let trial = self.trials.run(plan)?;
+            Ok(Ran { passed: trial.passed, followed: trial.followed })
+        };
+        let runs = Runs {
+            enforced: Enforced { recording: &best.recording, run: &run },
+            times: self.settings.replays,
+            observed: &asked.observed,
+        };
+        let targets = [target];
+        let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(LONGEST), Some(&runs));
+        match seeker.repairs(1)?.as_slice() {
+            [repair, ..] => shown(subject, repair),
+            [] => Ok(FoundRepair::none("a limit was reached")),
+        }
+    }
+}
+
+/// All that leads to a failure in the same recording, variable and function.
+fn target(best: &Attempt, attempts: &[Attempt]) -> Result<RepairTarget, TestError> {
+    let is_like =
+        |other: &&Attempt| other.recording == best.recording && other.cycle.is_none() && other.group() == best.group();
+    let is_open = |kind: Kind| kind != Kind::Proved && kind != Kind::Observed;
+    let witness = read_witness(&best.witness)?;
+    let mut classes = vec![witness.triple()];
+    for other in attempts.iter().skip(1).filter(is_like).filter(|other| is_open(other.kind) == is_open(best.kind)) {
+        classes.push(read_witness(&other.witness)?.triple());
+    }
+    let schedule = witness.schedule.iter().map(|step| step.event).collect();
+    Ok(RepairTarget { classes, off_path: is_open(best.kind), schedule })
+}
+
+fn shown(subject: Subject<'_>, repair: &PredictedRepair) -> anyhow::Result<FoundRepair> {
+    let mut text = Vec::new();
+    write_predicted_one(subject, repair, &mut text)?;
+    let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
+    let json: Value = serde_json::from_str(&predicted_json(subject, std::slice::from_ref(repair))?)?;
+    Ok(FoundRepair { lines, json: json[0].clone() })
+}
