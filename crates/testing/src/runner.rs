@@ -64,7 +64,9 @@ impl<'s> Runner<'s> {
             }
         };
         let ran = self.run(mode, None, place, None)?;
-        self.steps.get_or_init(|| Scheduling::steps_of(ran.folder.path()));
+        if seed == self.settings.seed {
+            self.steps.get_or_init(|| Scheduling::steps_of(ran.folder.path()));
+        }
         Ok(ran)
     }
 

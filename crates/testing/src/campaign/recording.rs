@@ -60,10 +60,11 @@ impl Campaign<'_> {
     fn predict_cheaply(&mut self, passing: impl IntoIterator<Item = (u64, Ran)>) -> Result<usize, TestError> {
         let mut new = 0;
         for (seed, ran) in passing {
-            let times = &self.report.times;
+            let (times, waiting) = (&self.report.times, self.plan.waiting());
             if times.predicting < times.running && !self.is_over() {
                 new += self.predict(seed, &ran)?;
-            } else {
+            }
+            if self.plan.waiting() == waiting {
                 let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
             }
         }
