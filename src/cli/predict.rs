@@ -40,7 +40,8 @@ use std::time::Duration;
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
 /// Decides every candidate: two accesses of one transaction with another thread's access in between. Each one that can
-/// happen comes with a schedule that was checked. Each one that cannot happen is proved so for every path of the program.
+/// happen comes with a schedule that was checked. Each one that cannot happen is proved so for all values and
+/// branches; tries and timed waits that succeeded count as such that always do.
 /// What only the path of this run forbids is off the path: another path may show it.
 #[derive(clap::Args)]
 #[command(after_help = "\
