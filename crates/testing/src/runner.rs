@@ -148,12 +148,12 @@ const WAYS: [Way; 10] = [
     Way::Turns(50),
     Way::By(Scheduler::Urw),
     Way::By(Scheduler::Order),
-    Way::By(Scheduler::Pos),
+    Way::By(Scheduler::Pct),
     Way::Turns(3),
     Way::By(Scheduler::Random),
-    Way::Turns(200),
+    Way::By(Scheduler::Urw),
     Way::By(Scheduler::Order),
-    Way::Turns(8),
+    Way::By(Scheduler::Pos),
     Way::By(Scheduler::Pct),
 ];
 /// Turns from this length on leave short threads alone, as the machine mostly does.
