@@ -151,12 +151,20 @@ class Experiment:
 
 def compress(options, command, written, decompress, content):
     """All steps of a program that compresses the file `text` into another: once serial, once in parallel."""
+
+    def check(folder):
+        require(decompress((folder / written).read_bytes()) == content, "the compressed file is wrong")
+
+    fresh = lambda folder: (folder / written).unlink(missing_ok=True)
+    serial_and_parallel(options, "compress", [*command, "text"], check, given={"text": content}, prepare=fresh)
+
+
+def serial_and_parallel(options, name, command, check=lambda folder: None, **how):
+    """All steps with the blocks of `--atomic auto`, once serial and once in parallel; `check` looks at what the recorded run left in its folder."""
     for parallel in (False, True):
-        fresh = lambda folder: (folder / written).unlink(missing_ok=True)
-        name = "compress" + "-parallel" * parallel
-        experiment = Experiment(options, name, [*command, "text"], {"text": content}, fresh, parallel=parallel, atomic="auto")
+        experiment = Experiment(options, name + "-parallel" * parallel, command, parallel=parallel, atomic="auto", **how)
         experiment.record()
-        require(decompress((experiment.folder / written).read_bytes()) == content, "the compressed file is wrong")
+        check(experiment.folder)
         experiment.repeat()
         experiment.predict()
         experiment.replay()
