@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use foretrace::recorder::{Ending, Folder, Plan, Program, judge, run_plan};
+use foretrace::testing::Trial;
 use foretrace_trace::{EventId, Trace};
 use std::path::Path;
 use std::time::Duration;
@@ -11,16 +12,7 @@ pub struct Enforced<'a> {
     /// The recording that orders are of.
     pub recording: &'a Path,
     /// Runs the program along a plan.
-    pub run: &'a dyn Fn(&Plan) -> anyhow::Result<Ran>,
-}
-
-/// A run along an order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ran {
-    /// Whether the program passed.
-    pub passed: bool,
-    /// Whether the order was followed as far as was asked.
-    pub followed: bool,
+    pub run: &'a dyn Fn(&Plan) -> anyhow::Result<Trial>,
 }
 
 /// What became of several runs.
@@ -53,9 +45,9 @@ impl Enforced<'_> {
                 break;
             }
             match (self.run)(plan)? {
-                Ran { passed: true, followed: true } => endings.passed += 1,
-                Ran { passed: true, followed: false } => endings.left += 1,
-                Ran { passed: false, .. } => endings.failed += 1,
+                Trial { passed: true, followed: true } => endings.passed += 1,
+                Trial { passed: true, followed: false } => endings.left += 1,
+                Trial { passed: false, .. } => endings.failed += 1,
             }
         }
         Ok(endings)
@@ -72,7 +64,7 @@ pub fn run_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow:
 }
 
 /// The same, where a run passes that exits with status 0.
-pub fn ran_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<Ran> {
+pub fn ran_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<Trial> {
     let (ending, followed) = run_along(program, run_limit, plan)?;
-    Ok(Ran { passed: ending == Ending::Code(0), followed })
+    Ok(Trial { passed: ending == Ending::Code(0), followed })
 }

@@ -1,6 +1,6 @@
 //! `foretrace test --repair`: of each failure, which code would have to be atomic for it not to happen.
 
-use super::enforced::{Enforced, Ran};
+use super::enforced::Enforced;
 use super::predict_repair::{Runs, Seeker};
 use foretrace::recorder::Plan;
 use foretrace::report::{PredictedRepair, RepairTarget, Subject, predicted_json, write_predicted_one};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How long the repair of one failure may be sought, the runs of the program included.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// What is said of the repair of a failure.
+/// The repair of a failure, or why there is none.
 pub struct FoundRepair {
     /// For people.
     pub lines: Vec<String>,
@@ -59,10 +59,7 @@ impl<'a> Repairer<'a> {
         let subject =
             Subject { file: &asked.file, trace: &asked.trace, transactions: &transactions, options: &asked.options };
         let target = target(best, &find.attempts)?;
-        let run = |plan: &Plan| {
-            let trial = self.trials.run(plan)?;
-            Ok(Ran { passed: trial.passed, followed: trial.followed })
-        };
+        let run = |plan: &Plan| Ok(self.trials.run(plan)?);
         let runs = Runs {
             enforced: Enforced { recording: &best.recording, run: &run },
             times: self.settings.replays,

@@ -34,7 +34,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Records a few runs more, which count as a search; nothing where as many were recorded as may be.
+    /// Searches by a few more recorded runs. Says whether `--runs` allowed any.
     pub(super) fn search_on(&mut self) -> Result<bool, TestError> {
         let start = Instant::now();
         let left = self.runs_left().min(SEEDS);
@@ -71,7 +71,7 @@ impl Campaign<'_> {
         Ok(new)
     }
 
-    /// Records so many runs; gives those that passed, with their seeds.
+    /// Records so many runs. Returns those that passed, with their seeds.
     pub(super) fn record(&mut self, count: u64) -> Result<Vec<(u64, Ran)>, TestError> {
         let seeds: Vec<u64> = (self.next_seed..).take(count as usize).collect();
         self.next_seed += count;
