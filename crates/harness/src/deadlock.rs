@@ -7,7 +7,7 @@ use super::positions::Positions;
 use super::verify::deadlocked;
 use foretrace_runtime::record::Kind;
 use foretrace_walker::WalkError;
-use foretrace_walker::log::{open_logs, thread_paths};
+use foretrace_walker::log::{Record, open_logs, thread_paths};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -79,16 +79,17 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
     let (mut all, mut last) = (Vec::new(), BTreeMap::new());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
-        let mut own: Vec<(u64, Option<String>)> = Vec::new();
-        let mut given_back: Vec<(u64, (u64, Option<String>))> = Vec::new(); // by condition variable
-        let mut last_place = None;
-        let take_out = |own: &mut Vec<(u64, Option<String>)>, object: u64| {
+        type Taken = (u64, Option<Record>); // the lock, and the program's own record before
+        let mut own: Vec<Taken> = Vec::new();
+        let mut given_back: Vec<(u64, Taken)> = Vec::new(); // by condition variable
+        let mut last_own = None;
+        let take_out = |own: &mut Vec<Taken>, object: u64| {
             own.iter().rposition(|(taken, _)| *taken == object).map(|at| own.remove(at))
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
-            last_place = positions.own_line_of(&record).or(last_place);
+            last_own = if positions.is_own(&record) { Some(record) } else { last_own };
             match record.kind {
-                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], last_place.clone())),
+                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], last_own)),
                 Kind::Release | Kind::WriteUnlock => _ = take_out(&mut own, record.words[0]),
                 Kind::Wait => {
                     let mutex = take_out(&mut own, record.words[1]);
@@ -101,8 +102,9 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
                 _ => {}
             }
         }
-        last.extend(last_place.map(|place| (path.clone(), place)));
-        all.extend(own.into_iter().map(|(object, place)| Held { path: path.clone(), object, place }));
+        let place = |record: Option<Record>| positions.line_of(&record?);
+        last.extend(place(last_own).map(|place| (path.clone(), place)));
+        all.extend(own.into_iter().map(|(object, taken)| Held { path: path.clone(), object, place: place(taken) }));
     }
     Ok(Ends { held: all, last })
 }

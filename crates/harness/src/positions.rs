@@ -23,8 +23,7 @@ impl Positions {
 
     /// The position that a trace gives an access, where that follows from its record alone.
     pub fn of_event(&self, record: &Record) -> Option<String> {
-        let own = !self.0.as_ref()?.is_in_library(record.site());
-        self.location(record).filter(|_| own)
+        self.location(record).filter(|_| self.is_own(record))
     }
 
     /// The line that any record comes from, as `file:line`.
@@ -33,10 +32,9 @@ impl Positions {
         Some(format!("{}:{}", position.file, position.line))
     }
 
-    /// The same, where it is not in a library that the program is built with.
-    pub fn own_line_of(&self, record: &Record) -> Option<String> {
-        let is_own = !self.0.as_ref()?.is_in_library(record.site());
-        self.line_of(record).filter(|line| is_own && !line.starts_with("/rustc/"))
+    /// Whether a record comes from the program's own code, not from that of a library that it is built with.
+    pub fn is_own(&self, record: &Record) -> bool {
+        self.0.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
     }
 
     /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.
