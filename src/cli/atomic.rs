@@ -139,7 +139,9 @@ impl AtomicArgs {
     /// What a walk is asked for.
     pub fn walking(&self, focus: Option<&str>) -> anyhow::Result<Walking> {
         if self.atomic.atomic == Atomic::Operations {
-            bail!("--atomic operations is for traces with calls and returns, found a recording, which has none");
+            bail!(
+                "--atomic operations: found a recording, expected its trace: its marked operations are in it with any choice"
+            );
         }
         let pattern = |text: Option<&str>| text.map(Pattern::new);
         let options = Options {

@@ -54,7 +54,8 @@ pub struct Args {
     limit: TimeLimit,
 }
 
-const SPECS: &[super::choices::Choice<Spec>] = &[
+/// The values of `--spec`.
+pub const SPECS: &[super::choices::Choice<Spec>] = &[
     ("register", "read, write(v), cas(old, new)", Spec::Register),
     ("counter", "get, inc, dec, add(n), fetch_add(n)", Spec::Counter),
     ("stack", "push(v), pop, peek", Spec::Stack),
@@ -231,7 +232,7 @@ fn json_operation(operation: &Operation) -> JsonOperation<'_> {
         object: operation.object.as_deref(),
         method: &operation.method,
         args: operation.args.iter().map(json_value).collect(),
-        result: operation.result.as_ref().map(json_value),
+        result: operation.result.as_ref().filter(|result| **result != Value::Unknown).map(json_value),
         call: operation.call,
         ret: operation.is_complete().then_some(operation.ret),
     }
@@ -240,7 +241,7 @@ fn json_operation(operation: &Operation) -> JsonOperation<'_> {
 /// The value as JSON; how deep it is was bounded when it was read.
 fn json_value(value: &Value) -> serde_json::Value {
     match value {
-        Value::Nil => serde_json::Value::Null,
+        Value::Nil | Value::Unknown => serde_json::Value::Null,
         Value::Bool(value) => (*value).into(),
         Value::Int(value) => (*value).into(),
         Value::Text(text) => text.as_str().into(),

@@ -280,7 +280,7 @@ pub fn compile(history: &History, spec: Spec, initial: Option<&Value>) -> Result
     for (number, operation) in history.operations.iter().enumerate() {
         let bad = || BadOperation { number, found: operation.to_string(), spec: spec.name(), expected: spec.methods() };
         let (key, act) = act_of(operation, spec, &numbers).ok_or_else(bad)?;
-        let ret = ret_of(operation, act, &numbers).ok_or_else(bad)?;
+        let ret = ret_of(operation, (spec, act), &numbers).ok_or_else(bad)?;
         let part = *known.entry((operation.object.as_deref(), key)).or_insert_with(|| {
             parts.push(Part { steps: Vec::new() });
             parts.len() - 1
@@ -388,8 +388,10 @@ fn act_of(operation: &Operation, spec: Spec, numbers: &Numbers) -> Option<(Optio
 }
 
 /// What a result tells, by what the operation does; nothing where it cannot be a result of it.
-fn ret_of(operation: &Operation, act: Act, numbers: &Numbers) -> Option<Ret> {
-    let Some(result) = &operation.result else { return Some(Ret::Unknown) };
+fn ret_of(operation: &Operation, (spec, act): (Spec, Act), numbers: &Numbers) -> Option<Ret> {
+    let Some(result) = operation.result.as_ref().filter(|result| **result != Value::Unknown) else {
+        return Some(Ret::Unknown);
+    };
     let is_empty = |text: &str| matches!(text, "empty" | "EMPTY" | "none" | "None" | "null");
     // Jepsen gives a map's answer as the pair of key and value.
     let result = match (act, result) {
@@ -405,6 +407,7 @@ fn ret_of(operation: &Operation, act: Act, numbers: &Numbers) -> Option<Ret> {
             Ret::Bool(*value)
         }
         (Act::Cas(..) | Act::Insert | Act::Contains, Value::Int(value @ (0 | 1))) => Ret::Bool(*value == 1),
+        (Act::Remove, Value::Int(value @ (0 | 1))) if spec == Spec::Set => Ret::Bool(*value == 1),
         (Act::Cas(..) | Act::Contains, _) => return None,
         (Act::PushBack(_) | Act::PushFront(_) | Act::Offer(_) | Act::Write(_) | Act::Insert | Act::Put(_), _) => {
             Ret::Unknown

@@ -35,14 +35,17 @@ impl Sequential {
         if self.nodes.is_empty() {
             self.nodes.push(FxHashMap::default());
         }
-        let mut at: FxHashMap<Option<&str>, (u32, Option<&Operation>)> = FxHashMap::default();
+        let mut at: FxHashMap<Option<&str>, (Option<u32>, Option<&Operation>)> = FxHashMap::default();
         for operation in &run.operations {
-            let (node, last) = at.entry(operation.object.as_deref()).or_insert((0, None));
+            let (node, last) = at.entry(operation.object.as_deref()).or_insert((Some(0), None));
             if let Some(last) = last.filter(|last| last.ret > operation.call) {
                 return Err(NotSequential { first: last.to_string(), second: operation.to_string() });
             }
-            let Some(result) = &operation.result else { continue };
-            *node = self.enter(*node, operation, result);
+            let Some(result) = operation.result.as_ref().filter(|result| **result != Value::Unknown) else {
+                *node = None; // what it did is not known, so what follows is no example
+                continue;
+            };
+            *node = node.map(|node| self.enter(node, operation, result));
             *last = Some(operation);
         }
         Ok(())
@@ -100,9 +103,12 @@ impl Sequential {
                 says_enough.set(false);
                 return None;
             };
-            match &operation.result {
+            match operation.result.as_ref().filter(|result| **result != Value::Unknown) {
                 Some(result) => results.iter().find(|(known, _)| known == result).map(|(_, next)| *next),
-                None => results.first().map(|(_, next)| *next),
+                None => {
+                    says_enough.set(says_enough.get() && results.len() == 1);
+                    results.first().map(|(_, next)| *next)
+                }
             }
         };
         match search(&steps, 0, after, limits) {

@@ -15,12 +15,15 @@ pub enum Value {
     Text(String),
     /// Several values.
     List(Vec<Value>),
+    /// A result that was not recorded: the operation returned, and may have given anything.
+    Unknown,
 }
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Nil => f.write_str("nil"),
+            Value::Unknown => f.write_str("?"),
             Value::Bool(value) => value.fmt(f),
             Value::Int(value) => value.fmt(f),
             Value::Text(text) => f.write_str(text),

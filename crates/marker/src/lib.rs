@@ -1,4 +1,4 @@
-//! Marks what is meant to be atomic, for [foretrace](https://docs.rs/foretrace).
+//! Marks what is meant to be atomic, and operations on concurrent objects, for [foretrace](https://docs.rs/foretrace).
 //!
 //! ```
 //! # use foretrace_marker as foretrace;
@@ -15,6 +15,10 @@
 //! block and nothing else.
 
 #![no_std]
+
+mod operation;
+
+pub use operation::{Given, Operation};
 
 /// Evaluates a block that is meant to be atomic: a transaction with this label, which is a string literal.
 ///

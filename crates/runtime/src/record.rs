@@ -226,6 +226,18 @@ pub mod nature {
     pub const OWNER_DIED: u64 = 4;
 }
 
+/// Second word of `CallValue`.
+pub mod given {
+    /// A signed integer.
+    pub const INTEGER: u64 = 0;
+    /// The operation ended in a way that gives no result, as by an exception. The first word says nothing.
+    pub const UNKNOWN: u64 = 1;
+    /// A truth value.
+    pub const TRUTH: u64 = 2;
+    /// Nothing, as what an empty container gives. The first word says nothing.
+    pub const NOTHING: u64 = 3;
+}
+
 /// First word of `Fail`.
 pub mod fail {
     /// The program called `abort`.

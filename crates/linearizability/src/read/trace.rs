@@ -37,7 +37,7 @@ pub fn read_trace(trace: &Trace) -> History {
                 let number = open[place];
                 open.truncate(place);
                 operations[number].ret = u64::from(id.0);
-                operations[number].result = Some(value.map_or(Value::Nil, |value| one(&text(value))));
+                operations[number].result = Some(value.map_or(Value::Unknown, |value| one(&text(value))));
             }
             _ => {}
         }

@@ -114,6 +114,13 @@ kinds! {
     /// The same of 8 bytes.
     Replace8 = 51, 5;
 
+    /// Start of an operation that the program marks: address of the method's name (a C string), the object (0 for none), order.
+    CallBegin = 52, 4;
+    /// Its end: address of the method's name, the object, order.
+    CallEnd = 53, 4;
+    /// An argument of the next `CallBegin` or the result of the next `CallEnd` of the thread: value, one of [`given`](super::given), order.
+    CallValue = 54, 4;
+
     /// Memory is another name of memory that was mapped before: its address, that of the other, how many bytes, order. After its `Allocate`.
     Alias = 62, 5;
     /// Code that is not recorded may order threads here: what it is (address of a C string), what it concerns (of another one, 0 for

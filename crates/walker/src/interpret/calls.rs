@@ -2,6 +2,7 @@
 
 use super::Walk;
 use super::library;
+use super::operations::is_operation_mark;
 use super::thread::{Frame, Pause, State, Step};
 use super::variadic::Argument;
 use crate::log::Record;
@@ -72,7 +73,7 @@ impl<'a> Walk<'_, 'a> {
             Callee::Assembly => "assembly",
         };
         let only_output = !function.used[index] && is_output(name);
-        if !only_output {
+        if !only_output && !is_operation_mark(name) {
             for argument in arguments {
                 let argument = self.operand(argument);
                 self.pin_value(&argument, CallOf(name));

@@ -18,6 +18,7 @@ mod lost;
 mod memory;
 mod moves;
 mod naming;
+mod operations;
 mod pair;
 mod registers;
 mod results;

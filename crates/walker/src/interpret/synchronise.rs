@@ -41,6 +41,7 @@ impl Walk<'_, '_> {
             Kind::Allocate => self.allocate(record),
             Kind::Free => self.free(record),
             Kind::AtomicBegin | Kind::AtomicEnd => self.mark(record),
+            Kind::CallBegin | Kind::CallEnd | Kind::CallValue => self.marked_operation(record),
             Kind::Unseen => self.unseen(record),
             Kind::Exit => self.exit(record),
             Kind::Fail => self.fail(record),

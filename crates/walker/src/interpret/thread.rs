@@ -10,7 +10,7 @@ use crate::transactions::Nest;
 use crate::value::{Value, Word};
 use crate::world::Source;
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{TermId, ThreadId};
+use foretrace_trace::{NameId, TermId, ThreadId};
 use rustc_hash::FxHashSet;
 
 /// Addresses that no process has, for memory of frames that has no record of where it is.
@@ -54,6 +54,10 @@ pub(crate) struct Thread<'a> {
     pub nest: Nest,
     /// Marked transactions that are open.
     pub marked: u32,
+    /// Marked operations that are open: object and method of each, the innermost last.
+    pub operations: Vec<(Option<NameId>, NameId)>,
+    /// What was given for the call or return that comes next: values as JSON; nothing for one that is not known.
+    pub given: Vec<Option<String>>,
     /// Locks that it has or shares.
     pub locks: u32,
     /// The condition variable and the mutex of the wait that it is in.
@@ -87,6 +91,8 @@ impl<'a> Thread<'a> {
             names: 0,
             nest: Nest::default(),
             marked: 0,
+            operations: Vec::new(),
+            given: Vec::new(),
             locks: 0,
             waiting: None,
             private: PRIVATE | (index as u64) << 40,
