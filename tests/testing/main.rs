@@ -145,6 +145,41 @@ fn a_deadlock_names_who_waits_for_whom() {
     );
 }
 
+/// The loop hangs in most runs, the first recorded one among them. No run waits for its limit: that would take a minute.
+#[test]
+fn threads_that_wait_for_each_other_in_the_kernel_are_a_deadlock() {
+    let workshop = built(&source("wake-lost.c"));
+    let start = Instant::now();
+    let report = report(&workshop, "--stop-after 1");
+    assert!(failures(&report).contains("deadlock"), "{report:#}");
+    let story = report["tests"][0]["finds"][0]["story"].to_string();
+    assert!(story.contains("waits for a write to an eventfd that no thread makes"), "{story}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+/// A writer stores eight bytes, of which the reader's four count.
+#[test]
+fn a_story_tells_the_part_of_a_wide_write_that_is_read() {
+    let workshop = built(&source("halves.c"));
+    let report = report(&workshop, "");
+    let stories: Vec<String> =
+        report["tests"][0]["finds"].as_array().expect("finds").iter().map(|find| find["story"].to_string()).collect();
+    assert!(stories.iter().any(|story| story.contains("writes 7 ")), "{stories:?}");
+    assert!(!stories.iter().any(|story| story.contains("30064771081")), "{stories:?}");
+}
+
+/// A child process and a timer wake a thread while all threads wait.
+#[test]
+fn what_others_wake_is_no_deadlock() {
+    let workshop = built(&source("woken-from-outside-right.c"));
+    for seed in ["1", "2", "3"] {
+        let program = workshop.path("program");
+        let run =
+            ran(foretrace().args(["record", "--seed", seed, "-o"]).arg(workshop.path(seed)).arg("--").arg(program));
+        assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    }
+}
+
 #[test]
 fn right_twins_give_nothing() {
     let names = ["job-queue-right.cpp", "counter-right.c", "two-stage-right.c", "peterson-right.c"];

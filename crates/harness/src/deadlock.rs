@@ -14,8 +14,16 @@ use std::path::Path;
 /// A thread that waits in a deadlock.
 struct Waiting {
     path: String,
-    /// The address of what it waits for.
-    object: u64,
+    what: Awaited,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Awaited {
+    /// A lock or its like, at this address.
+    Object(u64),
+    /// An event counter, by its descriptor.
+    Descriptor(i32),
 }
 
 /// A lock that a thread holds.
@@ -48,8 +56,11 @@ pub fn deadlock_in_words(
             held.iter().filter(|held| held.path == waiting.path).map(|held| format!("the lock it took{}", place(held)));
         let own: Vec<String> = own.collect();
         let holds = if own.is_empty() { String::new() } else { format!("holds {} and ", own.join(" and ")) };
-        let owner = held.iter().find(|held| held.object == waiting.object);
+        let owner = held.iter().find(|held| waiting.what == Awaited::Object(held.object));
         let awaited = match owner {
+            _ if matches!(waiting.what, Awaited::Descriptor(_)) => {
+                "a write to an eventfd that no thread makes".to_string()
+            }
             Some(owner) if owner.path == waiting.path => "a lock that it holds itself".to_string(),
             Some(owner) => format!("the lock that {} took{}", name(&owner.path), place(owner)),
             None => "a signal, a barrier or the end of a thread".to_string(),
@@ -60,12 +71,16 @@ pub fn deadlock_in_words(
     Ok(waiting.iter().map(line).collect())
 }
 
-/// A line of the runtime: `  thread 0.1 (number 2) waits for 0x5555`.
+/// A line of the runtime: `  thread 0.1 (number 2) waits for 0x5555`, or `waits for descriptor 3`.
 fn waiting(line: &str) -> Option<Waiting> {
     let line = line.strip_prefix("foretrace:").unwrap_or(line).trim_start();
     let (path, rest) = line.strip_prefix("thread ")?.split_once(' ')?;
-    let (_, object) = rest.split_once(" waits for 0x")?;
-    Some(Waiting { path: path.to_string(), object: u64::from_str_radix(object.trim(), 16).ok()? })
+    let (_, object) = rest.split_once(" waits for ")?;
+    let what = match object.trim().strip_prefix("descriptor ") {
+        Some(file) => Awaited::Descriptor(file.parse().ok()?),
+        None => Awaited::Object(u64::from_str_radix(object.trim().strip_prefix("0x")?, 16).ok()?),
+    };
+    Some(Waiting { path: path.to_string(), what })
 }
 
 /// Where threads are at the end of a run.
@@ -123,7 +138,9 @@ mod tests {
     #[test]
     fn lines_of_the_runtime_are_read() {
         let found = waiting("foretrace:   thread 0.1 (number 2) waits for 0x5555deadbeef").expect("one of its lines");
-        assert_eq!((&*found.path, found.object), ("0.1", 0x5555_dead_beef));
+        assert_eq!((&*found.path, found.what), ("0.1", Awaited::Object(0x5555_dead_beef)));
+        let found = waiting("foretrace:   thread 0.2 (number 3) waits for descriptor 3").expect("one of its lines");
+        assert_eq!((&*found.path, found.what), ("0.2", Awaited::Descriptor(3)));
         assert!(waiting("thread 0.1 says hello").is_none());
     }
 }

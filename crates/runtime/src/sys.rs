@@ -71,6 +71,9 @@ pub mod number {
     pub const KILL: usize = 62;
     pub const TGKILL: usize = 234;
     pub const FALLOCATE: usize = 285;
+    pub const PPOLL: usize = 271;
+    pub const EPOLL_WAIT: usize = 232;
+    pub const EPOLL_PWAIT: usize = 281;
     pub const MEMBARRIER: usize = 324;
 }
 

@@ -10,6 +10,7 @@ mod priorities;
 mod replay;
 mod serial;
 mod steer;
+mod stuck;
 mod target;
 mod waking;
 mod watchdog;

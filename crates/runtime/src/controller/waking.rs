@@ -9,7 +9,12 @@ use crate::threads;
 
 /// Whether something may come.
 pub fn possible() -> bool {
-    one_can_go_on() || signals::may_come() || timer_runs() || others_run()
+    one_can_go_on() || by_others()
+}
+
+/// Whether something may come that no recorded thread does.
+pub fn by_others() -> bool {
+    signals::may_come() || timer_runs() || others_run()
 }
 
 /// Whether a thread sleeps in the kernel, or waits up to a deadline.

@@ -6,8 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::waking;
-use crate::controller::{self, LOCK, State, controlled, dispatch, replay, steer};
+use crate::controller::{self, LOCK, State, controlled, dispatch, replay, steer, stuck, waking};
 use crate::hooks::held;
 use crate::interpose::{real, signals};
 use crate::log;
@@ -23,6 +22,10 @@ const PATIENCE: usize = 400;
 /// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
 const PATIENCE_WITH_LOCKS: usize = 20;
 
+/// So many looks in a row must show that each thread waits for another: between two looks one may wake another.
+const LOOKS: usize = 20;
+
+static STUCK: AtomicUsize = AtomicUsize::new(0);
 static SAME: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static LAST_COUNT: AtomicU64 = AtomicU64::new(0);
@@ -64,9 +67,12 @@ fn look() {
             dispatch();
         } else if IDLE.load(Relaxed) > 0 {
             stay_idle();
+        } else {
+            look_for_ever();
         }
         return;
     };
+    STUCK.store(0, Relaxed);
     replay::somebody_runs();
     IDLE.store(0, Relaxed);
     let count = thread.count();
@@ -90,6 +96,15 @@ fn sleeps(tid: c_int) -> bool {
     // The state is the letter after the name in brackets, which may hold brackets itself.
     let end = text[..length].iter().rposition(|&byte| byte == b')');
     end.and_then(|end| text.get(end + 2)) == Some(&b'S')
+}
+
+/// Nobody has the turn. Those that sleep in the kernel may wait for each other.
+fn look_for_ever() {
+    let looks = if stuck::all_are() { STUCK.load(Relaxed) + 1 } else { 0 };
+    STUCK.store(looks, Relaxed);
+    if looks == LOOKS {
+        deadlock();
+    }
 }
 
 /// All threads wait. What else can wake one is looked at with every tick.
@@ -122,7 +137,14 @@ fn deadlock() -> ! {
         let key = unsafe { thread.waiter.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
         say(format_args!("  thread {path} (number {}) waits for {key:#x}", thread.number.get()));
     }
-    if let Some(thread) = waiting().next() {
+    let asleep = || threads::all().filter(|thread| thread.turn.state.get() == State::Outside);
+    for thread in asleep() {
+        let path = thread.path();
+        let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
+        let file = stuck::awaited(thread).unwrap_or(-1);
+        say(format_args!("  thread {path} (number {}) waits for descriptor {file}", thread.number.get()));
+    }
+    if let Some(thread) = waiting().chain(asleep()).next() {
         log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);
     }
     sys::die_by(sys::SIGABRT)

@@ -34,6 +34,8 @@ mod streams;
 pub mod threads;
 pub mod unseen;
 
+pub use polling::waits_in_poll;
+
 use core::ffi::c_int;
 
 use crate::mode;

@@ -22,6 +22,16 @@ pub struct Poll {
     pub found: i16,
 }
 
+/// The descriptors of an array that a thread gave to `poll`.
+///
+/// # Safety
+/// So many are there, for as long as they are looked at.
+pub unsafe fn waits_in_poll(files: usize, count: usize) -> impl Iterator<Item = c_int> {
+    let files = files as *const Poll;
+    // SAFETY: as the caller says.
+    (0..count).map(move |index| unsafe { (*files.add(index)).file }).filter(|file| *file >= 0)
+}
+
 /// There is something to read.
 pub const READABLE: i16 = 1;
 /// A write would not wait.
