@@ -29,6 +29,10 @@ pub struct Ran {
 
 /// Before anything is known a run may take so long.
 const FIRST_LIMIT: Duration = Duration::from_secs(60);
+/// A recorded run may take so many times as long as one that is not recorded.
+const RECORDED_TIMES_AS_LONG: u32 = 1000;
+/// Before a recorded run has passed, none counts as hung before.
+const SHORTEST_FIRST_LIMIT: Duration = Duration::from_secs(10);
 /// No run counts as hung before.
 const SHORTEST_LIMIT: Duration = Duration::from_secs(5);
 /// A run counts as hung that takes so many times as long as recorded ones.
@@ -46,10 +50,18 @@ impl<'s> Runner<'s> {
         *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Runs without recording passed, and took at most so long.
+    pub fn learn_unrecorded(&self, slowest: Duration) {
+        self.limit_to((slowest * RECORDED_TIMES_AS_LONG).clamp(SHORTEST_FIRST_LIMIT, FIRST_LIMIT));
+    }
+
     /// A recorded run passed and took so long.
     pub fn learn(&self, slowest: Duration) {
+        self.limit_to((slowest * TIMES_AS_LONG).clamp(SHORTEST_LIMIT, FIRST_LIMIT.max(slowest * 2)));
+    }
+
+    fn limit_to(&self, limit: Duration) {
         if self.settings.run_limit.is_none() {
-            let limit = (slowest * TIMES_AS_LONG).clamp(SHORTEST_LIMIT, FIRST_LIMIT.max(slowest * 2));
             *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = limit;
         }
     }

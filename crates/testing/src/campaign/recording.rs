@@ -191,7 +191,7 @@ impl Campaign<'_> {
     pub(super) fn unrecorded(&mut self, count: u64, most: Duration) -> Result<(), TestError> {
         let start = Instant::now();
         let numbers: Vec<u64> = (0..count).collect();
-        let (mut failed, mut hung) = (0_u64, 0_u32);
+        let (mut failed, mut hung, mut slowest) = (0_u64, 0_u32, Duration::ZERO);
         for batch in numbers.chunks(self.settings.jobs) {
             if start.elapsed() > most || self.is_over() {
                 break;
@@ -210,10 +210,16 @@ impl Campaign<'_> {
                     return Err(TestError::Endless(self.runner.limit()));
                 }
                 match judge(&seen, &Baseline::default(), self.settings) {
-                    Effect::Same => self.baseline.add(&seen),
+                    Effect::Same => {
+                        slowest = slowest.max(took);
+                        self.baseline.add(&seen);
+                    }
                     Effect::Failed(_) => failed += 1,
                 }
             }
+        }
+        if self.report.recorded.passed == 0 && !slowest.is_zero() {
+            self.runner.learn_unrecorded(slowest);
         }
         if failed > 0 {
             let runs = if failed == 1 { "1 run" } else { "several runs" };
