@@ -6,6 +6,7 @@ use foretrace_runtime::record::{Kind, fail};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use foretrace_walker::{Aliases, WalkError};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// A step that a program is expected to take.
@@ -78,8 +79,30 @@ pub struct Event {
 
 impl Event {
     /// The bytes that an access touches.
-    fn bytes(&self) -> std::ops::Range<u64> {
+    fn bytes(&self) -> Range<u64> {
         self.start..self.start.saturating_add(self.size)
+    }
+
+    /// The bytes that each of some accesses touches.
+    pub fn common_bytes<'e>(events: impl IntoIterator<Item = &'e Event>) -> Range<u64> {
+        events
+            .into_iter()
+            .map(Event::bytes)
+            .fold(0..u64::MAX, |all, own| all.start.max(own.start)..all.end.min(own.end))
+    }
+
+    /// What of a value that it read or wrote is in some bytes, and how many bytes that are; nothing where these are not all of them
+    /// bytes of the value.
+    pub fn part(&self, value: u64, bytes: &Range<u64>) -> Option<(u64, u64)> {
+        let length = self.record.kind.size() as u64;
+        let before = bytes.start.checked_sub(self.start)?;
+        let wanted = bytes
+            .end
+            .checked_sub(bytes.start)
+            .filter(|wanted| *wanted > 0 && before.saturating_add(*wanted) <= length)?;
+        let shifted = value.checked_shr(u32::try_from(before * 8).ok()?)?;
+        let mask = if wanted >= 8 { u64::MAX } else { (1 << (wanted * 8)) - 1 };
+        Some((shifted & mask, wanted))
     }
 
     fn is(&self, op: &str) -> bool {
@@ -409,6 +432,23 @@ mod tests {
 
     fn difference(expected: &[Expected], location: &str) -> Option<Difference> {
         events().first_difference(expected, |_| Some(location.to_string()))
+    }
+
+    /// A narrow access at 0x104 meets a wide one at 0x100, whose upper half is what counts.
+    #[test]
+    fn a_wide_value_is_told_by_the_bytes_that_count() {
+        let event = |kind: Kind, start: u64| {
+            let record = record(kind, 0, [start, 0, 1, 0]);
+            Event { path: "0".to_string(), record, start, size: kind.size() as u64 }
+        };
+        let (wide, narrow) = (event(Kind::Store8, 0x100), event(Kind::Load4, 0x104));
+        let common = Event::common_bytes([&wide, &narrow]);
+        assert_eq!(common, 0x104..0x108);
+        assert_eq!(wide.part(0x1_0000_0003, &common), Some((1, 4)));
+        assert_eq!(narrow.part(7, &common), Some((7, 4)));
+        assert_eq!(wide.part(u64::MAX, &(0x100..0x108)), Some((u64::MAX, 8)));
+        assert_eq!(narrow.part(7, &(0x100..0x108)), None);
+        assert_eq!(narrow.part(7, &Event::common_bytes([&narrow, &event(Kind::Store1, 0x200)])), None);
     }
 
     #[test]

@@ -32,10 +32,10 @@ pub fn title(attempt: &Attempt) -> String {
 
 /// The lines, by what the three accesses saw where that is known.
 pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String> {
-    let of = |role: usize| seen.and_then(|seen| seen[role].as_ref());
+    let values = values(attempt.pattern, seen);
     let plain = |access: &Access| access.text.as_deref().map(one_line).unwrap_or_default();
     let cells: Vec<[String; 4]> = match &attempt.cycle {
-        None => (0..3).map(|role| cells(attempt, role, of(role))).collect(),
+        None => (0..3).map(|role| cells(attempt, role, values[role].as_deref())).collect(),
         Some(Cycle { path, .. }) => path
             .iter()
             .map(|(access, act)| {
@@ -52,7 +52,7 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
     };
     let mut lines: Vec<String> = cells.iter().map(row).collect();
     lines.push(match &attempt.cycle {
-        None => meaning(attempt, [of(0), of(1), of(2)]),
+        None => meaning(attempt, &values),
         Some(Cycle { thread, other, .. }) => format!(
             "torn: {} comes between what {} does in one block; in no order of whole blocks does that happen",
             number(other),
@@ -74,10 +74,10 @@ fn writes(pattern: Pattern, role: usize) -> bool {
     written[role]
 }
 
-fn cells(attempt: &Attempt, role: usize, event: Option<&Event>) -> [String; 4] {
+fn cells(attempt: &Attempt, role: usize, value: Option<&str>) -> [String; 4] {
     let Access { thread, place, text, .. } = &attempt.accesses[role];
     let text = text.as_deref().map(one_line).unwrap_or_default();
-    [thread.clone(), act(attempt.pattern, role, event), place.clone(), text]
+    [thread.clone(), act(attempt.pattern, role, value), place.clone(), text]
 }
 
 /// A line of source without the blanks around and in it.
@@ -85,19 +85,25 @@ fn one_line(text: &str) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDEST_TEXT).into_owned()
 }
 
-fn act(pattern: Pattern, role: usize, event: Option<&Event>) -> String {
+fn act(pattern: Pattern, role: usize, value: Option<&str>) -> String {
     let verb = if writes(pattern, role) { "writes" } else { "reads" };
-    match value(pattern, role, event) {
+    match value {
         Some(value) => format!("{verb} {value}"),
         None => verb.to_string(),
     }
 }
 
-/// The value that an access of the pattern wrote or read.
-fn value(pattern: Pattern, role: usize, event: Option<&Event>) -> Option<String> {
-    let event = event?;
-    let value = if writes(pattern, role) { event.written()? } else { event.read()? };
-    Some(shown(value, event.record.kind.size() as u64))
+/// The values that the accesses of the pattern wrote or read, of the bytes that all three touch: a wider access has more, which is of no
+/// interest here.
+fn values(pattern: Pattern, seen: Option<&[Option<Event>; 3]>) -> [Option<String>; 3] {
+    let event = |role: usize| seen.and_then(|seen| seen[role].as_ref());
+    let common = Event::common_bytes((0..3).filter_map(event));
+    std::array::from_fn(|role| {
+        let event = event(role)?;
+        let value = if writes(pattern, role) { event.written()? } else { event.read()? };
+        let (part, bytes) = event.part(value, &common)?;
+        Some(shown(part, bytes))
+    })
 }
 
 /// A value as the program would print it: small ones in decimal, with a sign; those that look like addresses in hexadecimal.
@@ -114,10 +120,10 @@ fn shown(value: u64, bytes: u64) -> String {
     }
 }
 
-fn meaning(attempt: &Attempt, events: [Option<&Event>; 3]) -> String {
+fn meaning(attempt: &Attempt, values: &[Option<String>; 3]) -> String {
     let [first, remote, _] = &attempt.accesses;
     let (own, other) = (number(&first.thread), number(&remote.thread));
-    let value = |role: usize| value(attempt.pattern, role, events[role]);
+    let value = |role: usize| values[role].as_deref();
     let known = |role: usize| value(role).map(|value| format!(" {value}")).unwrap_or_default();
     let or = |role: usize, other: &str| value(role).map_or_else(|| other.to_string(), |value| format!("the {value}"));
     match attempt.pattern {
