@@ -367,19 +367,43 @@ impl<'t> Writer<'t> {
 
 fn access((trace, blocks): (&Trace, &Blocks), event: EventId, place: Option<&SavedPlace>) -> Access {
     let loc = trace.loc(event).or(place.map(|place| &*place.loc)).unwrap_or("?");
-    let line = match loc.rsplit_once(':') {
-        Some((rest, _)) if rest.contains(':') => rest,
-        _ => loc,
+    let line = below_project(line_of(loc));
+    let line = match own_line_before(trace, event).filter(|_| is_of_library(loc)) {
+        Some(own) => format!("{line}, after {own}"),
+        None => line.to_string(),
     };
-    let line = below_project(line);
     let is_there = |place: &&SavedPlace| place.loc == loc;
     Access {
         thread: thread_name(trace, trace.event(event).thread),
         function: place.filter(is_there).map_or_else(|| around(trace, blocks, event), |place| place.function.clone()),
-        place: line.to_string(),
+        place: line,
         text: place.filter(is_there).and_then(|place| place.text.clone()),
     }
 }
+
+/// A place without its column.
+fn line_of(loc: &str) -> &str {
+    match loc.rsplit_once(':') {
+        Some((rest, _)) if rest.contains(':') => rest,
+        _ => loc,
+    }
+}
+
+/// Whether a place is not below the project's folder.
+fn is_of_library(loc: &str) -> bool {
+    loc.starts_with('/')
+}
+
+/// The program's own line that its thread came by last before an event, if it did not long ago.
+fn own_line_before(trace: &Trace, event: EventId) -> Option<&str> {
+    let thread = trace.event(event).thread;
+    let before = (event.index().saturating_sub(LOOKED_BACK)..event.index()).rev().map(EventId::from_index);
+    let of_thread = before.filter(|before| trace.event(*before).thread == thread);
+    of_thread.filter_map(|before| trace.loc(before)).find(|loc| !is_of_library(loc)).map(line_of)
+}
+
+/// So many events before one of a library's are looked at for one of the program's own.
+const LOOKED_BACK: usize = 10_000;
 
 /// The innermost function of the program's own around an event, as far as blocks know it.
 fn around(trace: &Trace, blocks: &Blocks, event: EventId) -> String {
