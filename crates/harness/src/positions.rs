@@ -32,6 +32,11 @@ impl Positions {
         Some(format!("{}:{}", position.file, position.line))
     }
 
+    /// Whether it is known which line a record comes from.
+    pub fn has_line(&self, record: &Record) -> bool {
+        self.0.as_ref().is_some_and(|program| program.position(record.site()).is_some())
+    }
+
     /// Whether a record comes from the program's own code, not from that of a library that it is built with.
     pub fn is_own(&self, record: &Record) -> bool {
         self.0.as_ref().is_some_and(|program| !program.is_in_library(record.site()))

@@ -23,10 +23,11 @@ pub fn turns_in_words(
     let mut accesses = vec![None; turns.len()];
     for (path, log) in thread_paths(&logs).iter().zip(&logs) {
         let own = turns.iter().zip(&counts).enumerate().filter(|(_, (turn, _))| turn.path == *path);
-        ends(log, own.map(|(at, (_, counts))| (at, counts.clone())), &mut accesses);
+        let is_own = |record: &Record| positions.is_own(record) && positions.has_line(record);
+        ends(log, own.map(|(at, (_, counts))| (at, counts.clone())), is_own, &mut accesses);
     }
     let told = turns.iter().zip(accesses).rev().filter_map(|(turn, accesses)| {
-        let [from, to] = accesses?.map(|record| positions.line_of(&record));
+        let [from, to] = accesses?.ends.map(|record| positions.line_of(&record));
         let (from, to) = (from?, to?);
         let way = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
         Some(format!("thread {} goes on {way}", turn.path))
@@ -50,14 +51,32 @@ fn counts(turns: &[Turn]) -> Vec<Range<u64>> {
     counts
 }
 
-/// Notes the first and the last access of each turn of a thread, in one pass over its log.
-fn ends(log: &Log, turns: impl Iterator<Item = (usize, Range<u64>)>, accesses: &mut [Option<[Record; 2]>]) {
+/// The first and the last access of a turn.
+#[derive(Clone, Copy)]
+struct Ends {
+    ends: [Record; 2],
+    /// Whether they are of the program's own code.
+    own: bool,
+}
+
+/// Notes the first and the last access of each turn of a thread, in one pass over its log: those of the program's own code, where the turn
+/// has any, since people do not know the lines of libraries.
+fn ends(
+    log: &Log,
+    turns: impl Iterator<Item = (usize, Range<u64>)>,
+    is_own: impl Fn(&Record) -> bool,
+    accesses: &mut [Option<Ends>],
+) {
     let mut turns = turns.peekable();
     for record in log.records().filter(|record| record.kind.size() > 0) {
         while turns.next_if(|(_, counts)| counts.end <= record.at).is_some() {}
         let Some((at, _)) = turns.peek() else { return };
-        let first = accesses[*at].map_or(record, |[first, _]| first);
-        accesses[*at] = Some([first, record]);
+        let own = is_own(&record);
+        accesses[*at] = match accesses[*at] {
+            Some(known) if known.own && !own => Some(known),
+            Some(Ends { ends: [first, _], own: known }) if known == own => Some(Ends { ends: [first, record], own }),
+            _ => Some(Ends { ends: [record; 2], own }),
+        };
     }
 }
 
