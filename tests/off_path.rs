@@ -73,7 +73,7 @@ fn truth(free: &Oracle<'_>, model: &Oracle<'_>, independence: Independence, trip
 
 /// That the schedule of a decision shows what it is said to show, run by the checker alone.
 fn check_schedule(
-    trace: &Trace,
+    (trace, on_every_path): (&Trace, &Trace),
     observed: &Observed,
     transactions: &[Transaction],
     question: Question,
@@ -85,6 +85,7 @@ fn check_schedule(
         Some(OffPath::AfterRemote(_)) => Question { feasibility, ..question },
         _ => free,
     };
+    let trace = if matches!(decision.off_path, Some(OffPath::AfterRemote(_))) { trace } else { on_every_path };
     let checker = Checker::new(trace, observed, transactions, asked).expect("the question fits");
     let checked = match &decision.off_path {
         Some(OffPath::AfterRemote(shown)) => checker.check_interruption(decision.triple, shown.schedule()).map(drop),
@@ -94,13 +95,27 @@ fn check_schedule(
     assert_eq!(checked, Ok(()), "{:?}", decision.triple);
 }
 
+/// Makes tries of some events, in two of three traces.
+fn with_tries(seed: u64, mut trace: Trace) -> Trace {
+    let mut state = seed;
+    for event in &mut trace.events {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        event.tried = !seed.is_multiple_of(3) && event.op.can_be_tried() && state >> 33 & 1 == 1;
+    }
+    trace
+}
+
 #[test]
 fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() {
     let start = number("FORETRACE_SEED", 0);
     let mut counts: BTreeMap<Said, u64> = BTreeMap::new();
     for seed in (start..start + number("FORETRACE_SEEDS", 60)).chain(KNOWN) {
         let (trace, observed) = random_trace(seed, &Shape::default());
-        let free = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
+        let trace = with_tries(seed, trace);
+        let opened = trace.with_open_tries();
+        let on_every_path = opened.as_ref().unwrap_or(&trace);
+        let free = Oracle::new(on_every_path, &observed, Model::Cam).expect("cam needs nothing");
+        let as_recorded = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
         for question in questions() {
             let Ok(oracle) = Oracle::new(&trace, &observed, question.model) else { continue };
             for atomic in [Atomic::Threads, Atomic::Marked] {
@@ -130,9 +145,17 @@ fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() 
                         assert!(decision.off_path.is_none(), "{at}");
                         continue;
                     }
+                    if as_recorded.witness(decision.triple, Feasibility::Prefix, Independence::Conflict).is_some() {
+                        assert_ne!(said(decision), Said::Impossible, "{at}: open tries only add schedules");
+                    }
+                    let is_free = question.model == Model::Cam && question.feasibility == Feasibility::Prefix;
+                    if is_free {
+                        assert_eq!(said(decision), Said::Impossible, "{at}: there is no freer question");
+                        continue;
+                    }
                     let expected = truth(&free, &oracle, question.independence, decision.triple);
                     assert_eq!(said(decision), expected, "{at}, without {:?}", options.without);
-                    check_schedule(&trace, &observed, &transactions, question, decision);
+                    check_schedule((&trace, on_every_path), &observed, &transactions, question, decision);
                     *counts.entry(expected).or_default() += 1;
                 }
             }

@@ -28,8 +28,14 @@ impl Marked {
         let thread = ThreadId::from_index(trace.threads.len());
         let number = trace.threads.iter().map(|thread| thread.number).max().map_or(1, |number| number + 1);
         trace.threads.push(Thread { number, name: None, path: None });
-        let mark =
-            Event { thread, op: Op::Begin { label: None, kind: BlockKind::Mark }, loc: None, at: None, part: None };
+        let mark = Event {
+            thread,
+            op: Op::Begin { label: None, kind: BlockKind::Mark },
+            loc: None,
+            at: None,
+            part: None,
+            tried: false,
+        };
         trace.events.extend(std::iter::repeat_n(mark, count(switches)));
         let structure = Structure::new(&trace);
         let observed = facts.observed.followed_by(count(switches));

@@ -91,6 +91,9 @@ fn check_one(
     let schedule = files::read_schedule(path)?;
     let question = question(args, trace, &schedule);
     let events = schedule.events();
+    // What is off the path before remote holds where tries may come out the other way.
+    let opened = if is_before_remote(&schedule) { trace.with_open_tries() } else { None };
+    let trace = opened.as_ref().unwrap_or(trace);
     let run = match run_schedule(trace, observed, question.model, &events) {
         Ok(run) => run,
         Err(CheckError::Step(bad)) => {
@@ -130,6 +133,11 @@ fn check_one(
     let kind = if run.complete { "complete execution" } else { "prefix" };
     writeln!(out, "{}: feasible {kind} in model {}{shown}", path.display(), question.model)?;
     Ok(Ok(()))
+}
+
+fn is_before_remote(schedule: &SavedSchedule) -> bool {
+    let SavedSchedule::Witness(witness) = schedule else { return false };
+    witness.off_path.is_some_and(|kind| kind != SavedOffPath::AfterRemote)
 }
 
 /// Whether a schedule that was run holds the violation path that its witness tells.

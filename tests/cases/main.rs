@@ -1,5 +1,5 @@
 //! Small programs that say themselves what is right: a block labelled "no …" must have no feasible candidate, one labelled
-//! "yes …" needs one in some recording. Every witness and every recording's own schedule must be followed, and a recorded program behaves as a native one.
+//! "yes …" needs one in some recording, and of one labelled "open …" none may be impossible. Every witness and every recording's own schedule must be followed, and a recorded program behaves as a native one.
 
 mod blocks;
 mod rust;
@@ -71,6 +71,7 @@ cases! {
     jthread_stop: "jthread-stop.cpp";
     latch: "latch.cpp";
     longjmp: "longjmp.c";
+    messages_in_order: "messages-in-order.c";
     mutex_kinds: "mutex-kinds.c";
     once: "once.c";
     once_cpp: "once.cpp";
@@ -104,6 +105,7 @@ cases! {
     thread_local: "thread-local.cpp";
     timedwait: "timedwait.c";
     timers_once: "timers-once.c";
+    tries: "tries.c";
     tryjoin: "tryjoin.c";
     wide_swap: "wide-swap.c", "-mcx16";
     wrong_lock: "wrong-lock.c";
@@ -159,9 +161,12 @@ fn judge(file: &str, flags: &str) {
         .map(|run| behaviour(run.status, &run.out))
         .collect();
     let text = std::fs::read_to_string(&source).expect("read");
-    let marked = ["YES(", "NO(", "\"yes ", "\"no ", "FORETRACE_ATOMIC"].iter().any(|mark| text.contains(mark));
+    let marked = ["YES(", "NO(", "OPEN(", "\"yes ", "\"no ", "FORETRACE_ATOMIC"].iter().any(|mark| text.contains(mark));
     let asked = if marked { "--candidates all" } else { "--candidates all --atomic threads" };
-    judge_built(&workshop, file, asked, &usual);
+    let verdicts = judge_built(&workshop, file, asked, &usual);
+    for label in text.split("OPEN(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(verdicts.contains_key(&format!("open {label}")), "{file}: no candidate in \"open {label}\"");
+    }
 }
 
 /// How a program ended, and the lines that it wrote, sorted: threads write in any order.
@@ -174,7 +179,7 @@ fn behaviour(status: Option<i32>, out: &str) -> Behaviour {
 }
 
 /// The same of a program that is built.
-fn judge_built(workshop: &Workshop, file: &str, asked: &str, usual: &BTreeSet<Behaviour>) {
+fn judge_built(workshop: &Workshop, file: &str, asked: &str, usual: &BTreeSet<Behaviour>) -> Verdicts {
     let mut wrong = String::new();
     let mut verdicts = Verdicts::new();
     let mut replays = 0;
@@ -200,6 +205,7 @@ fn judge_built(workshop: &Workshop, file: &str, asked: &str, usual: &BTreeSet<Be
         }
     }
     assert!(wrong.is_empty(), "{file}\n{wrong}{replays} witnesses were replayed");
+    verdicts
 }
 
 /// The newest clang, or clang++, that is installed.
@@ -247,6 +253,9 @@ impl Case<'_> {
             let label = label_of(&trace[1..], event("first") as usize);
             let verdict = candidate["verdict"].as_str().expect("a verdict");
             verdicts.entry(label.clone()).or_default().insert(verdict.to_string());
+            if label.starts_with("open ") && verdict == "infeasible" && candidate["off_path"].is_null() {
+                self.note(&format!("called impossible in \"{label}\": {candidate}"));
+            }
             if verdict != "feasible" {
                 continue;
             }
@@ -275,7 +284,7 @@ impl Case<'_> {
     }
 }
 
-/// The innermost label "yes …" or "no …" around an event.
+/// The innermost label "yes …", "no …" or "open …" around an event.
 fn label_of(events: &[Value], index: usize) -> String {
     let thread = &events[index]["t"];
     let mut open: Vec<&str> = Vec::new();
@@ -286,6 +295,6 @@ fn label_of(events: &[Value], index: usize) -> String {
             _ => {}
         }
     }
-    let labelled = |label: &&&str| label.starts_with("yes ") || label.starts_with("no ");
+    let labelled = |label: &&&str| ["yes ", "no ", "open "].iter().any(|start| label.starts_with(start));
     open.iter().rev().find(labelled).unwrap_or(&"").to_string()
 }

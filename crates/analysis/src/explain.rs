@@ -13,7 +13,7 @@ pub use sequence::{Conclusion, Reason};
 pub use statement::Statement;
 
 use crate::options::Options;
-use crate::predict::{Asked, Sink, decide};
+use crate::predict::{Asked, Sink, decide, tells_apart};
 use crate::schedule::context_switches;
 use crate::verdict::{Decision, Limit, Verdict};
 use foretrace_encodings::{Encoder, Facts, Origin, Paths, Query, Rule, Rules};
@@ -262,6 +262,10 @@ pub fn explain_and_tell(
     tell(&decision);
     let mut explanation = Explanation { decision, arguments: Vec::new(), missing: None, fewest_switches };
     if matches!(explanation.decision.verdict, Verdict::Infeasible) {
+        // The argument for what is impossible leans on no outcome of a try.
+        let is_impossible = tells_apart(options) && explanation.decision.off_path.is_none();
+        let opened = if is_impossible { trace.with_open_tries() } else { None };
+        let trace = opened.as_ref().unwrap_or(trace);
         let structure = Structure::new(trace);
         let clocks = granted(trace, &structure);
         let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };

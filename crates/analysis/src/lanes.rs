@@ -421,7 +421,13 @@ pub(crate) fn without_witness(
     decided_by: Decider,
     rests_on: Option<RestsOn>,
 ) -> Decision {
-    Decision { rests_on, ..Decision::without_witness(case.facts.trace, triple, verdict, decided_by) }
+    let decision = Decision { rests_on, ..Decision::without_witness(case.facts.trace, triple, verdict, decided_by) };
+    match decision.verdict {
+        Verdict::Infeasible if case.facts.structure.has_tries => {
+            Decision { off_path: Some(OffPath::Unasked(None)), ..decision } // a try that fails may open what locks forbid
+        }
+        _ => decision,
+    }
 }
 
 /// Writes one query, by itself, as SMT-LIB 2; returns where.

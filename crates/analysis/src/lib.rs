@@ -7,6 +7,7 @@ pub mod explain;
 pub mod filters;
 mod lanes;
 pub mod linearize;
+mod open_tries;
 pub mod options;
 pub mod predict;
 pub mod remaining;

@@ -13,6 +13,7 @@ pub use totals::{Counted, OffPathCounts, Progress, Refuted, Sink, Tally, Totals}
 use crate::candidates::{Candidates, Class};
 use crate::filters::{Filters, Judgement};
 use crate::lanes::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
+use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::schedule;
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
@@ -162,10 +163,12 @@ pub fn decide(
     let constants = Case::constants(facts, options, limits);
     let case = Case::new(facts, transactions, options, constants, deadline, stop)?;
     let apart_options = ApartOptions::new(options);
+    let opened = if tells_apart(options) { OpenTries::of(trace) } else { None };
+    let on_every_path = OpenTries::facts(opened.as_ref(), facts);
     let apart = match tells_apart(options) {
         true => {
             let asked = (options, &apart_options);
-            Some(Apart::new(facts, transactions, asked, case.constants.clone(), deadline, stop)?)
+            Some(Apart::new((facts, on_every_path), transactions, asked, case.constants.clone(), deadline, stop)?)
         }
         false => None,
     };
@@ -190,7 +193,7 @@ pub fn decide(
 }
 
 /// Whether there is more to say of infeasible candidates.
-fn tells_apart(options: &Options) -> bool {
+pub(crate) fn tells_apart(options: &Options) -> bool {
     options.off_path && !is_free(options)
 }
 
@@ -239,6 +242,9 @@ impl<'scope, 'env, 'a: 'scope> Lanes<'scope, 'env, 'a> {
         sent.map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))
     }
 }
+
+/// What the filters say of a candidate: some of them, in their order.
+type Judge<'r> = fn(&Filters<'r>, Triple) -> Option<Judgement>;
 
 /// A run in progress.
 struct Run<'r, 'a> {
@@ -393,7 +399,7 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// The cheap stages.
-    fn filter(&mut self, triple: Triple, judge: fn(&Filters<'r>, Triple) -> Option<Judgement>) -> Slot<'static> {
+    fn filter(&mut self, triple: Triple, judge: Judge<'r>) -> Slot<'static> {
         if self.is_done(self.case.class(triple)) {
             return Slot::Skipped;
         }

@@ -100,6 +100,8 @@ pub struct Structure {
     pub downs: Vec<Vec<EventId>>,
     /// Per synchronisation object: the `once_end`, which a valid trace has at most one of.
     pub initialised: Vec<Option<EventId>>,
+    /// Whether some event is one of two outcomes of a call.
+    pub has_tries: bool,
     /// All `busy` events.
     pub busy: Vec<EventId>,
     /// The rounds of all barriers, by first event.
@@ -129,6 +131,7 @@ impl Structure {
             posts: vec![Vec::new(); syncs],
             downs: vec![Vec::new(); syncs],
             initialised: vec![None; syncs],
+            has_tries: trace.events.iter().any(|event| event.tried),
             busy: Vec::new(),
             rounds: Vec::new(),
             round_of: FxHashMap::default(),

@@ -71,7 +71,14 @@ impl<'p> Recorder<'p> {
     pub(super) fn event(&mut self, thread: usize, at: usize, op: Op) -> EventId {
         let event = self.next_event();
         let loc = Some(self.location(at));
-        self.trace.events.push(Event { thread: ThreadId::from_index(thread), op, loc, at: None, part: None });
+        self.trace.events.push(Event {
+            thread: ThreadId::from_index(thread),
+            op,
+            loc,
+            at: None,
+            part: None,
+            tried: false,
+        });
         event
     }
 

@@ -313,7 +313,7 @@ fn build(trace: &Trace, items: &[Item], lock: SyncId) -> (Trace, Vec<Option<Even
 /// A step of the lock beside an event.
 fn of_lock(trace: &Trace, event: EventId, op: Op) -> Event {
     let Event { thread, loc, .. } = *trace.event(event);
-    Event { thread, op, loc, at: None, part: None }
+    Event { thread, op, loc, at: None, part: None, tried: false }
 }
 
 /// An order of the events in which all accesses that depend on each other come as in the order they stand in, and one who

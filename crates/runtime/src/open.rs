@@ -1,7 +1,7 @@
 //! What a thread has begun and not ended: locks, waits, marked transactions. The runtime keeps it to say at the start of
 //! a log that is not the thread's first; the tools keep it on the way to where such logs begin.
 
-use crate::record::Kind;
+use crate::record::{Kind, TRIED};
 
 /// Something that is open: a lock that is held, a wait, a marked transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +56,7 @@ impl OpenSet {
 
     /// A thread wrote a synchronisation record with these words.
     pub fn note(&mut self, kind: Kind, object: u64, extra: u64) {
+        let extra = if kind == Kind::Wake { extra } else { extra & !TRIED };
         match kind {
             Kind::Acquire | Kind::WriteLock | Kind::ReadLock | Kind::OnceBegin | Kind::AtomicBegin => {
                 self.push(Open { kind: kind as u64, object, extra, recursive: 0 });

@@ -185,6 +185,12 @@ pub mod pair {
 /// memory has such an address.
 pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
 
+/// Where calls on a pipe or queue meet the calls before them, as barriers from this address on, 16 bytes for each channel: a `Depart`
+/// has up to two rounds, the second in the upper half of its word, 0 for none. They are orders of this run's path alone.
+pub const MESSAGES: u64 = 0x7a00_0000_0000_0000;
+/// Where such barriers end.
+pub const MESSAGES_END: u64 = 0x7b00_0000_0000_0000;
+
 /// Locks whose functions have no parameter that says which are these numbers, of which no memory has the address either.
 pub const LOCKS: u64 = 0x7600_0000_0000_0000;
 
@@ -210,6 +216,15 @@ pub const FILE_LOCKS: u64 = 0x7500_0000_0000_0000;
 pub const TRIED_JOINS: u64 = 0x7800_0000_0000_0000;
 /// Where such objects end.
 pub const TRIED_JOINS_END: u64 = 0x7900_0000_0000_0000;
+
+/// In the second word of what takes a lock, counts a semaphore down, wakes or joins: the call might have come back without it. A
+/// `Wake` that no signal caused does not have it.
+pub const TRIED: u64 = 1 << 62;
+
+/// The mark of a call that might have come back without what it did.
+pub const fn tried_if(tried: bool) -> u64 {
+    if tried { TRIED } else { 0 }
+}
 
 /// Second word of a `Wake` by time-out.
 pub const WOKEN_BY_TIMEOUT: u64 = 0;

@@ -55,7 +55,14 @@ fn trace(events: usize, threads: usize, shared: usize) -> Trace {
             _ => Op::Read { var, dst: None, value: None, guard: None },
         };
         at[thread] += 1;
-        trace.events.push(Event { thread: ThreadId::from_index(thread), op, loc: None, at: None, part: None });
+        trace.events.push(Event {
+            thread: ThreadId::from_index(thread),
+            op,
+            loc: None,
+            at: None,
+            part: None,
+            tried: false,
+        });
     }
     trace
 }

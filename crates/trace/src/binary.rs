@@ -69,6 +69,8 @@ mod flag {
     pub(super) const PART: u64 = 4;
     /// The optional fields of an operation, in its order, from this bit on.
     pub(super) const FIRST_FIELD: u64 = 8;
+    /// Above the optional fields: it is one of two outcomes.
+    pub(super) const TRIED: u64 = FIRST_FIELD << 5;
 }
 
 /// Content with the checksum that ends a file.

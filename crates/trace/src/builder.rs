@@ -108,7 +108,7 @@ impl TraceBuilder {
     fn event(&mut self, thread: u64, op: Op) -> Added<'_> {
         let thread = self.thread(thread);
         let op = if self.error.is_some() { Op::Fail { reason: None } } else { op }; // ids may be stand-ins
-        let added = self.assembler.push(Event { thread, op, loc: None, at: None, part: None });
+        let added = self.assembler.push(Event { thread, op, loc: None, at: None, part: None, tried: false });
         let id = self.keep(added, EventId(0));
         Added(self, id)
     }
@@ -406,6 +406,12 @@ impl Added<'_> {
     /// It is the k-th of n parts of one step.
     pub fn part(mut self, k: u32, n: u32) -> Self {
         self.event().part = Some((k, n));
+        self
+    }
+
+    /// It is one of two outcomes of a call.
+    pub fn tried(mut self) -> Self {
+        self.event().tried = true;
         self
     }
 

@@ -36,6 +36,7 @@ mod lower;
 mod names;
 mod observe;
 mod op;
+mod open_tries;
 mod printable;
 mod program_order;
 mod schedule;

@@ -309,6 +309,20 @@ impl Op {
         }
     }
 
+    /// Whether a call may have come back without it: a lock that was tried, a wait with a time limit, a failed try.
+    pub fn can_be_tried(&self) -> bool {
+        matches!(
+            self,
+            Op::Acquire { .. }
+                | Op::AcquireShared { .. }
+                | Op::Busy { .. }
+                | Op::Wake { .. }
+                | Op::Down { .. }
+                | Op::Depart { .. }
+                | Op::Join { .. }
+        )
+    }
+
     /// The shared variable that a `read`, `write` or `rmw` accesses.
     pub fn var(&self) -> Option<VarId> {
         match self {

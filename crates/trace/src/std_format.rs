@@ -60,7 +60,7 @@ impl Import {
         let thread = self.thread(thread)?;
         let op = self.op(thread, action)?;
         let loc = fields.next().filter(|loc| !loc.is_empty()).map(|loc| self.assembler.name(loc));
-        Ok(Event { thread, op, loc, at: None, part: None })
+        Ok(Event { thread, op, loc, at: None, part: None, tried: false })
     }
 
     fn expected_line(&self) -> &'static str {

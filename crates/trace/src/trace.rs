@@ -157,6 +157,8 @@ pub struct Event {
     pub at: Option<u64>,
     /// `(k, n)`: the k-th (from 1) of n events of the thread that happen in one step.
     pub part: Option<(u32, u32)>,
+    /// What it does is one of two outcomes of a call: a try that might have failed, a wait that might have timed out.
+    pub tried: bool,
 }
 
 /// One observed execution of a concurrent program.

@@ -39,7 +39,8 @@ impl Draft {
     pub fn push(&mut self, event: Event) -> EventId {
         let (thread, loc) = (event.thread, event.loc);
         if let Some(held) = self.held.get_mut(thread.index()) {
-            let marks = held.drain(..).map(|ran| Event { thread, op: ran.op(), loc, at: None, part: None });
+            let marks =
+                held.drain(..).map(|ran| Event { thread, op: ran.op(), loc, at: None, part: None, tried: false });
             self.events.extend(marks);
         }
         let id = self.next();

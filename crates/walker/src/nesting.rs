@@ -233,7 +233,9 @@ mod tests {
     fn events(text: &str) -> Vec<Event> {
         let read = |var| Op::Read { var: VarId(var), dst: None, value: None, guard: None };
         let op = |letter: char| if letter == '|' { Op::Join { child: ThreadId(1) } } else { read(letter as u32) };
-        text.chars().map(|c| Event { thread: ThreadId(0), op: op(c), loc: None, at: None, part: None }).collect()
+        text.chars()
+            .map(|c| Event { thread: ThreadId(0), op: op(c), loc: None, at: None, part: None, tried: false })
+            .collect()
     }
 
     fn span(kind: BlockKind, start: u32, end: u32) -> Span {

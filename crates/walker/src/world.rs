@@ -155,17 +155,24 @@ impl<'a> World<'a> {
         self.push_part(source, op, None)
     }
 
+    /// Adds an event that is one of two outcomes of a call, or not.
+    pub fn push_outcome(&mut self, source: Source, op: Op, tried: bool) -> EventId {
+        let event = self.push(source, op);
+        self.draft.events[event.index()].tried = tried;
+        event
+    }
+
     /// Adds an event that the thread's log shows the result of, but which has no position there.
     pub fn push_unlogged(&mut self, source: Source, op: Op) -> EventId {
         let Source { thread, loc, .. } = source;
-        self.draft.push(Event { thread, op, loc, at: None, part: None })
+        self.draft.push(Event { thread, op, loc, at: None, part: None, tried: false })
     }
 
     /// Adds an access that is the k-th of n of one step.
     pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
         let Source { thread, loc, at } = source;
         let at = (!self.begins_later).then_some(at);
-        self.draft.push(Event { thread, op, loc, at, part })
+        self.draft.push(Event { thread, op, loc, at, part, tried: false })
     }
 
     /// A source position as the trace has it.

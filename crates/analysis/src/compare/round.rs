@@ -7,6 +7,7 @@ use crate::candidates::{Candidates, Pair};
 use crate::explain::Explainer;
 use crate::filters::{Bundles, Filters, Part, SCREENS, Screen, regions_by_thread};
 use crate::lanes::{Apart, ApartOptions, Lane, Questions};
+use crate::open_tries::OpenTries;
 use crate::options::{Options, Per, Strategy};
 use crate::predict::{self, Case, Progress, Sink, decide};
 use crate::verdict::Decision;
@@ -249,7 +250,10 @@ impl<'r, 'a> Round<'r, 'a> {
         let constants = Case::constants(in_every_prefix, options, self.limits);
         let apart_options = ApartOptions::new(options);
         let both = (options, &apart_options);
-        let apart = &Apart::new(in_every_prefix, transactions, both, constants.clone(), deadline, stop)?;
+        let opened = OpenTries::of(facts.trace);
+        let on_every_path = OpenTries::facts(opened.as_ref(), in_every_prefix);
+        let apart =
+            &Apart::new((in_every_prefix, on_every_path), transactions, both, constants.clone(), deadline, stop)?;
         let case = &Case::new(in_every_prefix, transactions, options, constants, deadline, stop)?;
         std::thread::scope(|scope| {
             let workers: Vec<_> = asked

@@ -83,7 +83,9 @@ fn is_off_path(asked: &AskedBlocks<'_>, block: usize, bounds: &Bounds<'_>) -> an
         return Ok(Some(false));
     }
     let choices = Choices::new(Model::Cam);
-    let free = decided(&AskedBlocks { choices, observed_only: false, ..*asked }, block, bounds)?;
+    let opened = asked.trace.with_open_tries();
+    let trace = opened.as_ref().unwrap_or(asked.trace);
+    let free = decided(&AskedBlocks { trace, choices, observed_only: false, ..*asked }, block, bounds)?;
     Ok(match free.judgement.decision {
         Decision::Violated(_) => Some(true),
         Decision::Proved | Decision::Holds => Some(false),

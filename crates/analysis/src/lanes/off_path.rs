@@ -62,29 +62,32 @@ pub(crate) struct Apart<'a> {
 }
 
 impl<'a> Apart<'a> {
+    /// Takes the facts of the trace, and those that hold on every path.
+    ///
     /// # Errors
     /// Where the trace knows too little for the question.
     pub(crate) fn new(
-        facts: Facts<'a>,
+        (facts, on_every_path): (Facts<'a>, Facts<'a>),
         transactions: &'a [Transaction],
         (asked, options): (&Options, &'a ApartOptions),
         constants: FxHashMap<EventId, Value>,
         deadline: Option<Instant>,
         stop: &'a AtomicBool,
     ) -> Result<Apart<'a>, CheckError> {
-        let case = |options, constants| Case::new(facts, transactions, options, constants, deadline, stop);
+        let case = |facts, options, constants| Case::new(facts, transactions, options, constants, deadline, stop);
         Ok(Apart {
             transactions,
-            free: case(&options.free, FxHashMap::default())?,
+            free: case(on_every_path, &options.free, FxHashMap::default())?,
             free_filters: OnceLock::new(),
             no_constants: FxHashMap::default(),
-            model: case(&options.model, constants)?,
+            model: case(facts, &options.model, constants)?,
             model_filters: OnceLock::new(),
             shares_sessions: asked.question.feasibility == Feasibility::Prefix && asked.strategy == Strategy::Demand,
         })
     }
 
-    fn free_filters(&self) -> &Filters<'a> {
+    /// The filters whose refutations hold on every path.
+    pub(crate) fn free_filters(&self) -> &Filters<'a> {
         let Case { facts, options, .. } = &self.free;
         let go_on = || self.free.limits().reached().is_none();
         let make = || Filters::within(*facts, self.transactions, options, &self.no_constants, &go_on);

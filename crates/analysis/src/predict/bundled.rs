@@ -1,7 +1,7 @@
 //! The candidates of a whole set, those that differ in nothing but the remote access together as far as that goes: what
 //! the orders and locks refute, and what is of a class that is done.
 
-use super::{Chunk, Lanes, Run, Slot};
+use super::{Chunk, Judge, Lanes, Run, Slot};
 use crate::candidates::{Candidates, Class, Pair, Place};
 use crate::filters::{Bundle, Bundles, Filters, Part, SCREENS};
 use crate::options::Per;
@@ -10,18 +10,23 @@ use foretrace_trace::Triple;
 
 /// What is not allocated anew for each pair.
 #[derive(Default)]
-struct Scratch<'b> {
+struct Scratch<'b, 'f> {
+    /// Filters of the trace with open tries, where it has some.
+    on_every_path: Option<&'f Filters<'f>>,
     wanted: Vec<&'b Bundle>,
     parts: Vec<Part<'b>>,
     pieces: Vec<Part<'b>>,
 }
 
-impl Run<'_, '_> {
+impl<'r> Run<'r, '_> {
     /// All candidates of the set that the options name.
     pub(super) fn bundled(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
-        let bundles = self.filters.bundles();
+        // Where tries are open, what locks and orders forbid is not yet impossible.
+        let apart = lanes.apart.filter(|_| self.case.facts.structure.has_tries);
+        let on_every_path = apart.map(|apart| apart.free_filters());
+        let bundles = on_every_path.unwrap_or(&self.filters).bundles();
         let size = self.chunk_size();
-        let (mut chunk, mut scratch) = (Chunk::default(), Scratch::default());
+        let (mut chunk, mut scratch) = (Chunk::default(), Scratch { on_every_path, ..Scratch::default() });
         let mut pairs = candidates.all_pairs(self.case.options.candidates);
         while self.case.limits().reached().is_none() {
             let Some(pair) = pairs.next() else { break };
@@ -36,8 +41,9 @@ impl Run<'_, '_> {
     }
 
     /// Takes the candidates of a pair through the filters, up to where the run is to stop.
-    fn pair<'b>(&mut self, pair: Pair, bundles: &'b Bundles, scratch: &mut Scratch<'b>, chunk: &mut Chunk<'b>) {
-        let Scratch { wanted, parts, pieces } = scratch;
+    fn pair<'b>(&mut self, pair: Pair, bundles: &'b Bundles, scratch: &mut Scratch<'b, '_>, chunk: &mut Chunk<'b>) {
+        let Scratch { on_every_path, wanted, parts, pieces } = scratch;
+        let judge = if on_every_path.is_some() { Filters::judge } else { Filters::judge_left };
         wanted.clear();
         for bundle in bundles.of(pair) {
             if self.is_bundle_done(pair, bundle) {
@@ -46,7 +52,7 @@ impl Run<'_, '_> {
                 wanted.push(bundle);
             }
         }
-        let times = self.filters.judge_bundles(pair, wanted.iter().copied(), parts);
+        let times = on_every_path.unwrap_or(&self.filters).judge_bundles(pair, wanted.iter().copied(), parts);
         for (decider, time) in SCREENS.into_iter().zip(times) {
             if parts.iter().any(|part| part.refuted_by == Some(decider)) {
                 self.counted.tally(decider).time += time;
@@ -57,7 +63,7 @@ impl Run<'_, '_> {
             if self.case.limits().reached().is_some() {
                 return;
             }
-            self.piece(pair, piece, chunk);
+            self.piece(pair, piece, judge, chunk);
         }
     }
 
@@ -91,11 +97,11 @@ impl Run<'_, '_> {
         pieces.sort_unstable_by_key(|piece| piece.accesses[0]);
     }
 
-    fn piece<'b>(&mut self, pair: Pair, piece: &Part<'b>, chunk: &mut Chunk<'b>) {
+    fn piece<'b>(&mut self, pair: Pair, piece: &Part<'b>, judge: Judge<'r>, chunk: &mut Chunk<'b>) {
         let Pair { first, second, .. } = pair;
         let triple = Triple { first, remote: piece.accesses[0], second };
         let slot = match piece.refuted_by {
-            None => self.filter(triple, Filters::judge_left),
+            None => self.filter(triple, judge),
             Some(_) if self.is_done(self.case.class(triple)) => {
                 return self.skip(piece.accesses.len());
             }

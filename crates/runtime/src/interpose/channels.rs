@@ -2,18 +2,22 @@
 //! semaphores that count writes.
 //!
 //! Pipes that the process was started with lead elsewhere, and whether they are pipes differs from run to run: they are none of these.
+//! What one call takes beyond its first write, or without waiting, is no order of every path: such a record says that the call might have
+//! come back without it. The order of the messages is in [`super::message_order`].
+//!
 //! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
 //! read counts as that of one: the order that is recorded is then a part of what there was.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::message_order::{Order, SEVERAL, text_of};
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, interpose, notices, outside, real, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::{CHANNELS, Kind};
+use crate::record::{CHANNELS, Kind, TRIED, tried_if};
 use crate::sys::{self, call};
 use crate::text::Text;
 use crate::threads::Thread;
@@ -42,6 +46,7 @@ static NUMBERS: AtomicU64 = AtomicU64::new(0);
 const KIND: u32 = 0o170_000;
 const PIPE: u32 = 0o010_000;
 const SOCKET: u32 = 0o140_000;
+const FILE: u32 = 0o100_000;
 const DEVICE: u32 = 0o020_000;
 /// `/dev/random` and `/dev/urandom`.
 const RANDOM: [u64; 2] = [1 << 8 | 8, 1 << 8 | 9];
@@ -72,6 +77,8 @@ pub enum End {
     /// A channel of this key, and whether a read takes all that was written.
     Channel(usize, bool),
     Socket,
+    /// A file with a position that its readers share.
+    File,
     /// A device of random bytes.
     Random,
     /// What a timer wakes.
@@ -97,6 +104,7 @@ pub fn end(file: c_int) -> Option<End> {
         PIPE if is_inherited() => None,
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
+        FILE => Some(End::File),
         DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
         0 => of_no_file(file),
         _ => None,
@@ -153,8 +161,26 @@ const ONE_BY_ONE: u64 = u64::MAX;
 /// Of a write to such a counter that adds more, only so many count.
 const MOST_AT_ONCE: u64 = 64;
 
-/// So many bytes are about to be written, or added to an event counter. How many posts that is.
-pub fn post(thread: &'static Thread, key: usize, bytes: u64, value: u64, place: usize) -> u64 {
+/// What is about to be written.
+#[derive(Clone, Copy)]
+pub struct Message {
+    pub bytes: u64,
+    /// What is added to an event counter.
+    pub value: u64,
+    /// See [`message_order::text_of`](super::message_order::text_of).
+    pub text: u64,
+}
+
+impl Message {
+    /// One of which only the length is looked at.
+    pub fn of_length(bytes: u64) -> Message {
+        Message { bytes, value: 1, text: SEVERAL }
+    }
+}
+
+/// A message is about to be written. How many posts that is.
+pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize) -> u64 {
+    let Message { bytes, value, text } = message;
     thread.begin();
     let bucket = waiting::lock(key);
     let mut channel = get(bucket, key).unwrap_or_else(|| {
@@ -163,10 +189,13 @@ pub fn post(thread: &'static Thread, key: usize, bytes: u64, value: u64, place: 
         new
     });
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
+    let mut order = Order::of(bucket, key, channel.number);
+    order.before_write(thread, text, place);
     for _ in 0..posts {
         record(thread, Kind::Post, &channel, channel.writes, place);
         channel.writes += 1;
     }
+    order.after_write(thread, (bucket, key), place);
     if channel.bytes != bytes && channel.bytes != ONE_BY_ONE {
         channel.bytes = 0;
     }
@@ -197,7 +226,7 @@ pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usi
     let bucket = waiting::lock(key);
     let found = get(bucket, key).filter(|channel| channel.writes > 0);
     if let Some(channel) = &found {
-        record(thread, Kind::Down, channel, channel.writes - 1, place);
+        record(thread, Kind::Down, channel, (channel.writes - 1) | TRIED, place); // something else might have become ready
         record(thread, Kind::Post, channel, channel.writes - 1, place);
     }
     bucket.unlock();
@@ -207,44 +236,105 @@ pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usi
     }
 }
 
-/// So many bytes were read.
-pub fn down(thread: &'static Thread, key: usize, all: bool, bytes: u64, place: usize) {
+/// What a read came to.
+#[derive(Clone, Copy)]
+pub struct Taken {
+    pub bytes: u64,
+    /// Whether a read takes all that was written.
+    pub all: bool,
+    /// Whether there was less than was asked for.
+    pub left_nothing: bool,
+    /// Whether the call waits until there is something.
+    pub waits: bool,
+}
+
+/// Something was read.
+pub fn down(thread: &'static Thread, key: usize, taken: Taken, place: usize) {
+    thread.begin();
     let bucket = waiting::lock(key);
-    let downs = downs(bucket, key, all, bytes);
+    let is_known = down_locked(thread, bucket, (key, taken), place);
     bucket.unlock();
-    if downs == 0 {
-        return unseen::mark(thread, What::anything(c"read"), place); // somebody wrote in a way that nothing here sees
+    thread.end();
+    if !is_known {
+        unseen::mark(thread, What::anything(c"read"), place); // somebody wrote in a way that nothing here sees
     }
-    down_times(thread, key, downs, place);
 }
 
-/// How many writes these bytes are of; 0 where no write is known. The bucket is locked.
-fn downs(bucket: &Bucket, key: usize, all: bool, bytes: u64) -> u64 {
-    let Some(channel) = get(bucket, key).filter(|channel| channel.writes > 0) else { return 0 };
-    match channel.bytes {
+/// The same with the bucket locked, inside of a hook. Whether a write is known.
+fn down_locked(thread: &'static Thread, bucket: &Bucket, (key, taken): (usize, Taken), place: usize) -> bool {
+    let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) else { return false };
+    let is_semaphore = channel.bytes == ONE_BY_ONE;
+    let downs = match channel.bytes {
         ONE_BY_ONE => 1,
-        _ if all => channel.writes,
-        each => bytes.checked_div(each).unwrap_or(1).max(1),
+        _ if taken.all => channel.writes,
+        each => taken.bytes.checked_div(each).unwrap_or(1).max(1).min(channel.writes),
+    };
+    let mut order = Order::of(bucket, key, channel.number);
+    order.before_read(thread, taken.left_nothing && !is_semaphore, place);
+    for nth in 0..downs {
+        channel.writes -= 1;
+        record(thread, Kind::Down, &channel, channel.writes | tried_if(nth > 0 || !taken.waits), place);
+    }
+    put(bucket, key, &channel);
+    order.after_read(thread, (bucket, key), place);
+    true
+}
+
+/// Where the bucket has the order of reads of a socket, or by a descriptor of a file.
+fn stream_key(file: c_int) -> Option<usize> {
+    let status = status(file)?;
+    match status.mode & KIND {
+        SOCKET => Some(HIGH | (status.inode as usize) << 4 | 4),
+        FILE => Some(HIGH | ((file as usize) << 36 ^ status.inode as usize) << 4 | 2),
+        _ => None,
     }
 }
 
-fn down_times(thread: &'static Thread, key: usize, times: u64, place: usize) {
-    for _ in 0..times {
+/// Something was read from a socket or a file: other reads are not where it was.
+pub fn read_in_turn(thread: &'static Thread, file: c_int, place: usize) {
+    let error = sys::errno();
+    if let Some(key) = stream_key(file) {
         thread.begin();
         let bucket = waiting::lock(key);
-        down_once(thread, bucket, key, place);
+        let stream = get(bucket, key).unwrap_or_else(|| {
+            let new = Channel::new(0);
+            put(bucket, key, &new);
+            new
+        });
+        let mut order = Order::of(bucket, key, stream.number);
+        order.before_read(thread, true, place);
+        order.after_read(thread, (bucket, key), place);
+        bucket.unlock();
+        thread.end();
+    }
+    sys::set_errno(error);
+}
+
+/// A descriptor is closed: the next one of its number is another.
+pub fn closed(thread: &'static Thread, file: c_int) {
+    if let Some(key) = stream_key(file).filter(|key| key & 4 == 0) {
+        thread.occupy();
+        let bucket = waiting::lock(key);
+        bucket.forget(key);
+        bucket.forget(key | 1);
         bucket.unlock();
         thread.end();
     }
 }
 
-/// The thread is inside of a hook, and the bucket locked.
-fn down_once(thread: &'static Thread, bucket: &Bucket, key: usize, place: usize) {
-    if let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) {
-        channel.writes -= 1;
-        record(thread, Kind::Down, &channel, channel.writes, place);
-        put(bucket, key, &channel);
+/// A read found nothing: what is written next comes after it.
+fn found_empty(thread: &'static Thread, key: usize, place: usize) {
+    let error = sys::errno();
+    thread.begin();
+    let bucket = waiting::lock(key);
+    if let Some(channel) = get(bucket, key) {
+        let mut order = Order::of(bucket, key, channel.number);
+        order.before_read(thread, true, place);
+        order.after_read(thread, (bucket, key), place);
     }
+    bucket.unlock();
+    thread.end();
+    sys::set_errno(error);
 }
 
 /// A call that reads from a channel.
@@ -270,7 +360,7 @@ impl Reading {
 
     /// Reads and records in one step: else of two readers the one whose bytes come later might be recorded first.
     fn read_and_record(&self) -> isize {
-        let Reading { thread, file, part, key, all, place } = *self;
+        let Reading { thread, file, part, key, place, .. } = *self;
         loop {
             let before = sys::errno();
             let mut poll = Poll::new(file, READABLE);
@@ -283,10 +373,7 @@ impl Reading {
                 error if error == -(sys::EOPNOTSUPP as isize) => call!(READ, file, part[0], part[1]),
                 read => read,
             };
-            let downs = if read > 0 { downs(bucket, key, all, read as u64) } else { 0 };
-            if downs > 0 {
-                down_once(thread, bucket, key, place);
-            }
+            let is_known = read <= 0 || down_locked(thread, bucket, (key, self.taken(read, true)), place);
             bucket.unlock();
             thread.end();
             match read {
@@ -295,8 +382,8 @@ impl Reading {
                     sys::set_errno(-error as c_int);
                     return -1;
                 }
-                _ if read > 0 && downs == 0 => unseen::mark(thread, What::anything(c"read"), place),
-                _ => down_times(thread, key, downs.saturating_sub(1), place),
+                _ if !is_known => unseen::mark(thread, What::anything(c"read"), place),
+                _ => {}
             }
             sys::set_errno(before);
             return read;
@@ -306,9 +393,16 @@ impl Reading {
     fn read_then_record(&self) -> isize {
         let read = real::read(self.file, self.part[0] as *mut c_void, self.part[1]);
         if read > 0 {
-            down(self.thread, self.key, self.all, read as u64, self.place);
+            down(self.thread, self.key, self.taken(read, waits(self.file)), self.place);
+        } else if read < 0 && sys::errno() == sys::EAGAIN {
+            found_empty(self.thread, self.key, self.place);
         }
         read
+    }
+
+    fn taken(&self, read: isize, waits: bool) -> Taken {
+        let left_nothing = self.all || (read as usize) < self.part[1];
+        Taken { bytes: read as u64, all: self.all, left_nothing, waits }
     }
 }
 
@@ -329,7 +423,12 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
     let value =
         if is_counter && bytes == size_of::<u64>() { unsafe { from.cast::<u64>().read_unaligned() } } else { 1 };
     let is_full = !can_take(file);
-    let posts = post(thread, key, bytes as u64, value, place);
+    let text = match is_counter {
+        true => 0,
+        // SAFETY: the bytes that the program writes.
+        false => text_of(unsafe { core::slice::from_raw_parts(from.cast(), bytes) }),
+    };
+    let posts = post(thread, key, Message { bytes: bytes as u64, value, text }, place);
     let written = real::write(file, from, bytes);
     if written <= 0 {
         take_back(thread, key, posts, place);
@@ -361,6 +460,7 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     let read = real::read(file, to, bytes);
     match end {
         Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
+        Some((thread, End::File)) if read > 0 => read_in_turn(thread, file, place),
         Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::of(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
         // SAFETY: the kernel wrote so many bytes there.
@@ -378,7 +478,7 @@ pub fn before_waiting(thread: &'static Thread, file: c_int) {
 }
 
 /// Whether a read of this descriptor waits until there is something.
-fn waits(file: c_int) -> bool {
+pub fn waits(file: c_int) -> bool {
     const GET_FLAGS: c_int = 3;
     const ONLY_WRITES: isize = 1;
     const NONBLOCK: isize = 0o4000;

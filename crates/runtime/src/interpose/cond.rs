@@ -8,7 +8,7 @@ use super::unseen::{self, What};
 use super::{by_clock, interpose, real, threads, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
+use crate::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, tried_if};
 use crate::sys::{CLOCK_REALTIME, Deadline, EINVAL, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket, Outcome, Waiter};
@@ -88,10 +88,15 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
     let woken = || {
-        log::sync(thread, Kind::Wake, place, condition as u64, by);
+        log::sync(thread, Kind::Wake, place, condition as u64, by | tried_if(deadline.is_some() && is_signal(by)));
     };
     let result = mutex::take(thread, mutex, None, woken);
     if result == 0 && by == WOKEN_BY_TIMEOUT { ETIMEDOUT } else { result }
+}
+
+/// Whether it is the order of a signal, what a `Wake` says of its cause.
+pub(super) fn is_signal(by: u64) -> bool {
+    by != WOKEN_BY_TIMEOUT && by != WOKEN_SPURIOUSLY
 }
 
 /// What woke it. One that is signalled and timed out at once was signalled.

@@ -10,7 +10,7 @@ use super::channels;
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
 use crate::log;
-use crate::record::{FILE_LOCKS, Kind};
+use crate::record::{FILE_LOCKS, Kind, tried_if};
 use crate::sys;
 use crate::threads::Thread;
 use crate::waiting;
@@ -61,22 +61,28 @@ fn keep(thread: &Thread, file: c_int, kind: Option<Kind>) {
     bucket.unlock();
 }
 
-fn record(thread: &'static Thread, kind: Kind, lock: u64, place: usize) {
+fn record(thread: &'static Thread, kind: Kind, lock: u64, tried: bool, place: usize) {
     let error = sys::errno();
     thread.begin();
-    log::sync(thread, kind, place, lock, 0);
+    log::sync(thread, kind, place, lock, tried_if(tried));
     thread.end();
     sys::set_errno(error);
 }
 
-fn locking(name: &'static CStr, file: c_int, wish: Wish, place: usize, call: impl FnOnce() -> c_int) -> c_int {
+fn locking(
+    name: &'static CStr,
+    file: c_int,
+    (wish, tries): (Wish, bool),
+    place: usize,
+    call: impl FnOnce() -> c_int,
+) -> c_int {
     let Some((thread, (_, inode))) = tracked().zip(channels::identity(file)) else { return call() };
     if is_of_another(thread, file) {
         return unseen::around(What::of(name, FILES), place, call);
     }
     let lock = FILE_LOCKS + (inode & ((1 << 44) - 1)) * 16;
     if let Some(before) = held(thread, file) {
-        record(thread, ends(before), lock, place); // others may have it from here on
+        record(thread, ends(before), lock, false, place); // others may have it from here on
         keep(thread, file, None);
     }
     let result = call();
@@ -86,7 +92,7 @@ fn locking(name: &'static CStr, file: c_int, wish: Wish, place: usize, call: imp
         Wish::Alone => Some(Kind::WriteLock),
     };
     if let Some(kind) = taken.filter(|_| result == 0) {
-        record(thread, kind, lock, place);
+        record(thread, kind, lock, tries, place);
         keep(thread, file, Some(kind));
     }
     result
@@ -95,7 +101,7 @@ fn locking(name: &'static CStr, file: c_int, wish: Wish, place: usize, call: imp
 /// A descriptor is closed: its lock is given back, unless another one has it, too.
 pub fn closed(thread: &'static Thread, file: c_int, place: usize) {
     if let Some((before, (_, inode))) = held(thread, file).zip(channels::identity(file)) {
-        record(thread, ends(before), FILE_LOCKS + (inode & ((1 << 44) - 1)) * 16, place);
+        record(thread, ends(before), FILE_LOCKS + (inode & ((1 << 44) - 1)) * 16, false, place);
         keep(thread, file, None);
     }
 }
@@ -106,7 +112,8 @@ extern "C" fn flock_(file: c_int, operation: c_int, place: usize) -> c_int {
         2 => Wish::Alone,
         _ => Wish::Unlock,
     };
-    locking(c"flock", file, wish, place, || real::flock(file, operation))
+    const NO_WAIT: c_int = 4;
+    locking(c"flock", file, (wish, operation & NO_WAIT != 0), place, || real::flock(file, operation))
 }
 
 /// `struct flock`.
@@ -142,7 +149,7 @@ unsafe fn control(
         1 => Wish::Alone,
         _ => Wish::Unlock,
     };
-    locking(c"fcntl", file, wish, place, call)
+    locking(c"fcntl", file, (wish, command == OF_OPEN_FILE[0]), place, call)
 }
 
 unsafe extern "C" fn fcntl_(file: c_int, command: c_int, argument: *mut c_void, place: usize) -> c_int {

@@ -4,12 +4,12 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::channels;
+use super::channels::{self, Message, Taken};
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::{Kind, SEMAPHORES};
+use crate::record::{Kind, SEMAPHORES, tried_if};
 use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket};
@@ -34,7 +34,7 @@ fn system_v_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
 
 fn sending(queue: Option<(&'static Thread, usize)>, place: usize, send: impl FnOnce() -> c_int) -> c_int {
     let Some((thread, key)) = queue else { return send() };
-    let posts = channels::post(thread, key, 0, 1, place);
+    let posts = channels::post(thread, key, Message::of_length(0), place);
     let result = send();
     if result < 0 {
         channels::take_back(thread, key, posts, place);
@@ -42,10 +42,16 @@ fn sending(queue: Option<(&'static Thread, usize)>, place: usize, send: impl FnO
     result
 }
 
-fn receiving(queue: Option<(&'static Thread, usize)>, place: usize, receive: impl FnOnce() -> isize) -> isize {
+fn receiving(
+    queue: Option<(&'static Thread, usize)>,
+    waits: bool,
+    place: usize,
+    receive: impl FnOnce() -> isize,
+) -> isize {
     let received = receive();
     if let Some((thread, key)) = queue.filter(|_| received >= 0) {
-        channels::down(thread, key, false, 1, place);
+        let taken = Taken { bytes: 1, all: false, left_nothing: false, waits };
+        channels::down(thread, key, taken, place);
     }
     received
 }
@@ -66,7 +72,7 @@ extern "C" fn mq_timedsend_(
 }
 
 extern "C" fn mq_receive_(queue: c_int, to: *mut c_void, bytes: usize, priority: *mut u32, place: usize) -> isize {
-    receiving(posix_receiver(queue), place, || real::mq_receive(queue, to, bytes, priority))
+    receiving(posix_receiver(queue), channels::waits(queue), place, || real::mq_receive(queue, to, bytes, priority))
 }
 
 extern "C" fn mq_timedreceive_(
@@ -77,7 +83,7 @@ extern "C" fn mq_timedreceive_(
     at: *const Timespec,
     place: usize,
 ) -> isize {
-    receiving(posix_receiver(queue), place, || real::mq_timedreceive(queue, to, bytes, priority, at))
+    receiving(posix_receiver(queue), false, place, || real::mq_timedreceive(queue, to, bytes, priority, at))
 }
 
 extern "C" fn msgsnd_(queue: c_int, message: *const c_void, bytes: usize, flags: c_int, place: usize) -> c_int {
@@ -90,7 +96,7 @@ extern "C" fn msgrcv_(queue: c_int, to: *mut c_void, bytes: usize, kind: i64, fl
     if let Some((thread, _)) = found.filter(|_| waits) {
         controller::before_taking(thread);
     }
-    receiving(found, place, || real::msgrcv(queue, to, bytes, kind, flags))
+    receiving(found, waits, place, || real::msgrcv(queue, to, bytes, kind, flags))
 }
 
 /// `IPC_NOWAIT`.
@@ -146,7 +152,8 @@ fn change(thread: &'static Thread, set: c_int, operation: Operation, place: usiz
             count += 1;
         } else if count > 0 {
             count -= 1;
-            log::sync(thread, Kind::Down, place, object(set, number), count);
+            let tried = tried_if(operation.flags & NO_WAIT != 0);
+            log::sync(thread, Kind::Down, place, object(set, number), count | tried);
         }
     }
     bucket.object_or_new(key(set, number)).words.set([1, count, 0]);

@@ -13,7 +13,7 @@ use super::{interpose, tracked};
 use crate::lock_calls::{Action, Hold, LockCall};
 use crate::log;
 use crate::mode;
-use crate::record::{Kind, WOKEN_BY_TIMEOUT};
+use crate::record::{Kind, WOKEN_BY_TIMEOUT, tried_if};
 use crate::sys::{self, CLOCK_MONOTONIC, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::{self, Bucket, Object, Request, Waiter};
@@ -169,7 +169,9 @@ impl Call {
     }
 
     fn record(self, kind: Kind) {
-        log::sync(self.thread, kind, self.place, self.object(), 0);
+        let takes = matches!(kind, Kind::Acquire | Kind::WriteLock | Kind::ReadLock);
+        let may_fail = matches!(self.what.action, Action::Try | Action::TryUpgrade | Action::Ask);
+        log::sync(self.thread, kind, self.place, self.object(), tried_if(takes && may_fail));
     }
 
     /// What records call it.
@@ -559,7 +561,7 @@ pub fn try_for(thread: &'static Thread, lock: usize, place: usize, again: bool) 
         state.depth += 1;
     } else if state.is_free_for(Hold::Mutex) {
         state.take(Hold::Mutex, call.number());
-        call.taken();
+        Call { what: LockCall { action: Action::Try, ..call.what }, ..call }.taken();
     } else {
         let error = if own { EDEADLK } else { 0 };
         log::sync(thread, Kind::Busy, place, call.object(), error as u64);
@@ -622,7 +624,8 @@ pub extern "C" fn __foretrace_condvar_wait(
     };
     mutex.wait(None, |state| state.is_free_for(Hold::Mutex) && !state.being_taken, take);
     unrecorded(thread, lock, mutex.lock);
-    log::sync(thread, Kind::Wake, 0, condition as u64, by);
+    let is_timed = nanoseconds < NANOSECONDS && cond::is_signal(by);
+    log::sync(thread, Kind::Wake, 0, condition as u64, by | tried_if(is_timed));
     mutex.change(|state| state.being_taken = false);
     thread.end();
     u64::from(by == WOKEN_BY_TIMEOUT)

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::{by_clock, interpose, real, realtime, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::{Kind, nature};
+use crate::record::{Kind, TRIED, nature, tried_if};
 use crate::sys::{CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Request};
@@ -92,7 +92,7 @@ fn lock_until(thread: &'static Thread, mutex: usize, deadline: Option<Deadline>,
     }
     thread.begin();
     let success = || {
-        log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex));
+        log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex) | tried_if(deadline.is_some()));
     };
     let result = take(thread, mutex, deadline, success);
     if result == ETIMEDOUT {
@@ -132,7 +132,7 @@ extern "C" fn trylock(mutex: usize, place: usize) -> c_int {
     let result = real::pthread_mutex_trylock(mutex);
     match result {
         0 | EOWNERDEAD => {
-            log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex));
+            log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex) | TRIED);
         }
         EBUSY => {
             let error = if own(thread, mutex) { EDEADLK } else { 0 };
@@ -235,7 +235,7 @@ extern "C" fn spin_trylock(lock: usize, place: usize) -> c_int {
     let bucket = waiting::lock(lock);
     let result = real::pthread_spin_trylock(lock);
     let kind = if result == 0 { Kind::Acquire } else { Kind::Busy };
-    log::sync(thread, kind, place, lock as u64, 0);
+    log::sync(thread, kind, place, lock as u64, tried_if(result == 0));
     bucket.unlock();
     thread.end();
     result

@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
-use super::channels::{self, End};
+use super::channels::{self, End, Message, Taken};
 use super::polling::{Poll, READABLE};
 use super::{file_locks, interpose, polling, real, tracked};
 use crate::lock::Lock;
@@ -140,6 +140,7 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
     LOCK.unlock();
     thread.end();
     sys::set_errno(error);
+    channels::read_in_turn(thread, file, place);
 }
 
 /// A socket can be read from: bytes or a connection, which stay there.
@@ -238,7 +239,7 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
         Some((thread, End::Channel(key, _))) => {
             // SAFETY: the program's array of so many.
             let bytes = unsafe { length_of(parts.cast(), count) };
-            let posts = channels::post(thread, key, bytes, 1, place);
+            let posts = channels::post(thread, key, Message::of_length(bytes), place);
             let written = write();
             if written <= 0 {
                 channels::take_back(thread, key, posts, place);
@@ -281,6 +282,7 @@ extern "C" fn close_(file: c_int, place: usize) -> c_int {
     }
     if let Some(thread) = tracked() {
         polling::closed(thread, file);
+        channels::closed(thread, file);
         file_locks::closed(thread, file, place);
     }
     real::close(file)
@@ -306,7 +308,11 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     });
     let read = receiving(file, place, || real::readv(file, parts, count));
     if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
-        channels::down(thread, key, all, read as u64, place);
+        // SAFETY: the program's array of so many.
+        let asked = unsafe { length_of(parts.cast(), count) };
+        let left_nothing = all || (read as u64) < asked;
+        let taken = Taken { bytes: read as u64, all, left_nothing, waits: channels::waits(file) };
+        channels::down(thread, key, taken, place);
     }
     read
 }

@@ -61,7 +61,7 @@ fn ready(thread: &'static Thread, name: &'static core::ffi::CStr, file: c_int, p
         Some(End::Socket) => outside::ready(thread, file, place),
         Some(End::Timer) => unseen::mark(thread, What::of(name, TIMERS), place),
         Some(End::Signals | End::Unseen) => unseen::mark(thread, What::anything(name), place),
-        Some(End::Random) | None => {}
+        Some(End::File | End::Random) | None => {}
     }
 }
 

@@ -10,12 +10,12 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::cond::outcome_of;
+use super::cond::{is_signal, outcome_of};
 use super::rwlock::Way;
 use super::{cond, interpose, tracked};
 use crate::feed;
 use crate::log;
-use crate::record::{Kind, WOKEN_BY_TIMEOUT};
+use crate::record::{Kind, WOKEN_BY_TIMEOUT, tried_if};
 use crate::sys::{self, CLOCK_MONOTONIC, Deadline, EBUSY, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Request, Waiter};
@@ -96,7 +96,8 @@ extern "C" fn mutex_try_lock(mutex: usize, place: usize) -> Answer {
     let mut result = 0;
     step(thread, mutex, |_| {
         result = attempt(mutex);
-        log::sync(thread, if result == 0 { Kind::Acquire } else { Kind::Busy }, place, mutex as u64, 0);
+        let kind = if result == 0 { Kind::Acquire } else { Kind::Busy };
+        log::sync(thread, kind, place, mutex as u64, tried_if(result == 0));
     });
     Answer::of(result, if result == 0 { FREE } else { TAKEN })
 }
@@ -129,7 +130,7 @@ fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place:
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
     let woken = || {
-        log::sync(thread, Kind::Wake, place, condition as u64, by);
+        log::sync(thread, Kind::Wake, place, condition as u64, by | tried_if(deadline.is_some() && is_signal(by)));
     };
     take(thread, mutex, || attempt(mutex), woken);
     thread.end();
@@ -229,7 +230,8 @@ impl Way {
         let mut result = 0;
         step(thread, lock, |_| {
             result = self.attempt(lock);
-            log::sync(thread, if result == 0 { self.kind() } else { Kind::Busy }, place, lock as u64, 0);
+            let kind = if result == 0 { self.kind() } else { Kind::Busy };
+            log::sync(thread, kind, place, lock as u64, tried_if(result == 0));
         });
         Answer::of(result, WRITER)
     }

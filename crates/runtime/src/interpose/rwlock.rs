@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::{by_clock, interpose, real, realtime, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::Kind;
+use crate::record::{Kind, TRIED, tried_if};
 use crate::sys::{CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Request};
@@ -67,7 +67,7 @@ fn take(lock: usize, way: Way, deadline: Option<Deadline>, place: usize) -> c_in
     }
     thread.begin();
     let success = || {
-        log::sync(thread, way.kind(), place, lock as u64, 0);
+        log::sync(thread, way.kind(), place, lock as u64, tried_if(deadline.is_some()));
     };
     let result = if shared(lock) {
         take_shared(thread, lock, way, deadline, success)
@@ -108,7 +108,7 @@ fn try_take(lock: usize, way: Way, place: usize) -> c_int {
     let result = way.try_real(lock);
     match result {
         0 => {
-            log::sync(thread, way.kind(), place, lock as u64, 0);
+            log::sync(thread, way.kind(), place, lock as u64, TRIED);
         }
         EBUSY => {
             let error = if writes(thread, lock) { EDEADLK } else { 0 };

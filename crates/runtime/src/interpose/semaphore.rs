@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::Kind;
+use crate::record::{Kind, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket, Request};
@@ -95,7 +95,7 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
         down_shared(thread, semaphore, deadline, place)
     } else {
         let attempt = || attempt(semaphore);
-        let success = || taken(thread, semaphore, place);
+        let success = || taken(thread, semaphore, deadline.is_some(), place);
         waiting::acquire(thread, Request { object: semaphore, deadline, interruptible: true, attempt, success })
     };
     thread.end();
@@ -106,10 +106,10 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
 }
 
 /// Records that one was taken; the bucket is locked.
-fn taken(thread: &'static Thread, semaphore: usize, place: usize) {
+fn taken(thread: &'static Thread, semaphore: usize, tried: bool, place: usize) {
     let (bucket, left) = (waiting::locked(semaphore), value(semaphore));
     agree(thread, bucket, semaphore, left + 1, place);
-    log::sync(thread, Kind::Down, place, semaphore as u64, left);
+    log::sync(thread, Kind::Down, place, semaphore as u64, left | tried_if(tried));
     remember(bucket, semaphore, left);
 }
 
@@ -123,7 +123,7 @@ fn down_shared(thread: &'static Thread, semaphore: usize, deadline: Option<Deadl
     controller::inside(thread);
     if result == 0 {
         let bucket = waiting::lock(semaphore);
-        taken(thread, semaphore, place);
+        taken(thread, semaphore, deadline.is_some(), place);
         bucket.unlock();
     }
     error
@@ -149,7 +149,7 @@ extern "C" fn trywait(semaphore: usize, place: usize) -> c_int {
     let bucket = waiting::lock(semaphore);
     let error = attempt(semaphore);
     if error == 0 {
-        taken(thread, semaphore, place);
+        taken(thread, semaphore, true, place);
     }
     bucket.unlock();
     thread.end();

@@ -11,7 +11,7 @@ use super::{interpose, notices, real, signals, tracked};
 use crate::controller;
 use crate::hooks::tsan;
 use crate::log;
-use crate::record::{Kind, TRIED_JOINS, stop};
+use crate::record::{Kind, TRIED_JOINS, stop, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ENOMEM, Start, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::{self, Outcome, Waiter};
@@ -184,7 +184,7 @@ impl Joining {
         thread.begin();
         let result = if self.may_join(thread, other) { self.finish(thread, real) } else { sys::ETIMEDOUT };
         thread.occupy();
-        joined(thread, other, result, self.place);
+        joined(thread, other, result, self.deadline.is_some(), self.place);
         thread.end();
         result
     }
@@ -216,11 +216,11 @@ fn other_thread(thread: &'static Thread, pthread: usize) -> Option<&'static Thre
 }
 
 /// Records whether the other thread was joined or had not ended. The thread is inside of a hook.
-fn joined(thread: &'static Thread, other: &'static Thread, result: c_int, place: usize) {
+fn joined(thread: &'static Thread, other: &'static Thread, result: c_int, tried: bool, place: usize) {
     match result {
         0 => {
             other.pthread.store(0, Relaxed);
-            log::sync(thread, Kind::Join, place, other.number.get(), 0);
+            log::sync(thread, Kind::Join, place, other.number.get(), tried_if(tried));
         }
         EBUSY | sys::ETIMEDOUT => {
             log::sync(thread, Kind::Busy, place, TRIED_JOINS + other.number.get(), result as u64);
@@ -264,7 +264,7 @@ extern "C" fn tryjoin(pthread: usize, result: *mut *mut c_void, place: usize) ->
     } else {
         EBUSY
     };
-    joined(thread, other, status, place);
+    joined(thread, other, status, true, place);
     thread.end();
     status
 }

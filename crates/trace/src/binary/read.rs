@@ -249,7 +249,8 @@ impl<R: BufRead> Reader<R> {
         let loc = if flags & flag::LOC != 0 { Some(self.name_use()?) } else { None };
         let at = if flags & flag::AT != 0 { Some(self.input.number()?) } else { None };
         let part = if flags & flag::PART != 0 { Some((self.part_number()?, self.part_number()?)) } else { None };
-        Ok(Event { thread, op, loc, at, part })
+        let tried = op.can_be_tried() && flags & flag::TRIED != 0;
+        Ok(Event { thread, op, loc, at, part, tried })
     }
 
     fn part_number(&mut self) -> Result<u32, Failure> {

@@ -335,6 +335,7 @@ fn write_event(out: &mut Output<impl Write>, tables: &Tables, event: &Event) {
     {
         flags |= if present { bit } else { 0 };
     }
+    flags |= if event.tried { flag::TRIED } else { 0 };
     for (position, field) in fields.optional.iter().enumerate() {
         flags |= if field.is_some() { flag::FIRST_FIELD << position } else { 0 };
     }

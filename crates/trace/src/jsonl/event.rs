@@ -13,8 +13,8 @@ use crate::wellformed::values_in_trace_without_data;
 /// Every field that some event has; on an event that does not take it, it is a mistake.
 const KNOWN: &[&str] = &[
     "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard",
-    "why", "lock", "cond", "cause", "by", "sem", "once", "barrier", "round", "child", "object", "method", "args",
-    "vars", "reason", "what",
+    "why", "try", "lock", "cond", "cause", "by", "sem", "once", "barrier", "round", "child", "object", "method",
+    "args", "vars", "reason", "what",
 ];
 
 /// Reads events, and says once that it passes over unknown fields.
@@ -33,7 +33,8 @@ impl EventReader {
         let kind = string("op", kind)?;
         let mut fields = Fields { assembler, object, thread, kind: &kind };
         let op = fields.op()?;
-        let event = Event { thread, op, loc: fields.name("loc")?, at: fields.at()?, part: fields.part()? };
+        let (loc, at, part, tried) = (fields.name("loc")?, fields.at()?, fields.part()?, fields.tried(&op)?);
+        let event = Event { thread, op, loc, at, part, tried };
         self.check_rest(&fields)?;
         Ok(event)
     }
@@ -265,6 +266,13 @@ impl<'a> Fields<'a, '_> {
 
     fn at(&mut self) -> Result<Option<u64>, Problem> {
         self.object.take("at").map(|raw| integer("at", raw, 0, u64::MAX)).transpose()
+    }
+
+    fn tried(&mut self, op: &Op) -> Result<bool, Problem> {
+        if !op.can_be_tried() {
+            return Ok(false); // what is left over is a mistake
+        }
+        self.object.take("try").map_or(Ok(false), |raw| boolean("try", raw))
     }
 
     fn part(&mut self) -> Result<Option<(u32, u32)>, Problem> {

@@ -197,6 +197,9 @@ fn event_line(line: &mut Line, trace: &Trace, event: &Event) -> io::Result<()> {
     if let Some((k, n)) = event.part {
         line.plain("part", format_args!("[{k},{n}]"))?;
     }
+    if event.tried {
+        line.plain("try", true)?;
+    }
     line.close();
     Ok(())
 }

@@ -47,6 +47,7 @@ impl Inserted {
             loc: None,
             at: None,
             part: None,
+            tried: false,
         });
         for (before, event) in self.places.into_iter().zip(self.events).rev() {
             while rest > before {
@@ -65,7 +66,7 @@ mod tests {
     use foretrace_trace::Sort;
 
     fn event(thread: u32) -> Event {
-        Event { thread: ThreadId(thread), op: Op::Fail { reason: None }, loc: None, at: None, part: None }
+        Event { thread: ThreadId(thread), op: Op::Fail { reason: None }, loc: None, at: None, part: None, tried: false }
     }
 
     #[test]

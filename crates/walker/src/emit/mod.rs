@@ -131,7 +131,8 @@ impl Rewrite<'_> {
     }
 
     fn insert(&mut self, near: Near, op: Op) -> EventId {
-        self.inserted.push(near.before, Event { thread: near.thread, op, loc: near.loc, at: None, part: None })
+        self.inserted
+            .push(near.before, Event { thread: near.thread, op, loc: near.loc, at: None, part: None, tried: false })
     }
 
     fn variable(&self, cell: VarId) -> VarId {

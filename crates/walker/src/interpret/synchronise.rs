@@ -10,7 +10,8 @@ use crate::signals::signal_name;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
 use foretrace_runtime::record::{
-    Kind, OUTSIDE, TRIED_JOINS, TRIED_JOINS_END, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, fail, nature,
+    Kind, MESSAGES, MESSAGES_END, OUTSIDE, TRIED, TRIED_JOINS, TRIED_JOINS_END, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY,
+    fail, nature,
 };
 use foretrace_trace::{BlockKind, EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
@@ -35,6 +36,7 @@ impl Walk<'_, '_> {
             Kind::Signal | Kind::Broadcast => self.signal(record),
             Kind::SemaphoreInit | Kind::Post | Kind::Down => self.semaphore(record),
             Kind::Arrive | Kind::Depart if record.words[0] == OUTSIDE => self.other_programs(record),
+            Kind::Arrive | Kind::Depart if (MESSAGES..MESSAGES_END).contains(&record.words[0]) => self.messages(record),
             Kind::BarrierInit | Kind::Arrive | Kind::Depart => self.barrier(record),
             Kind::OnceBegin | Kind::OnceEnd | Kind::OncePass | Kind::OnceFail => self.once(record),
             Kind::Fork | Kind::Join => self.thread_event(record),
@@ -60,6 +62,12 @@ impl Walk<'_, '_> {
     pub(super) fn event(&mut self, record: Record, op: Op) -> EventId {
         let source = self.source(record.at);
         self.world.push(source, op)
+    }
+
+    /// The same for what a try or a wait with a time limit did.
+    fn outcome(&mut self, record: Record, op: Op, tried: bool) -> EventId {
+        let source = self.source(record.at);
+        self.world.push_outcome(source, op, tried)
     }
 
     /// Synchronisation that no object's state allows is not part of the trace.
@@ -91,7 +99,7 @@ impl Walk<'_, '_> {
                 return self.drop_event();
             }
             self.locked();
-            self.event(record, Op::Acquire { lock });
+            self.outcome(record, Op::Acquire { lock }, record.words[1] & TRIED != 0);
             if robust {
                 self.robust_taken(object, record.words[1] & nature::OWNER_DIED != 0)?;
             }
@@ -115,7 +123,7 @@ impl Walk<'_, '_> {
             return self.drop_event();
         }
         let lock = state.sync;
-        self.event(record, Op::Busy { lock });
+        self.outcome(record, Op::Busy { lock }, true);
         Ok(())
     }
 
@@ -137,7 +145,7 @@ impl Walk<'_, '_> {
         if takes {
             self.locked();
         }
-        self.event(record, op);
+        self.outcome(record, op, takes && record.words[1] & TRIED != 0);
         if !takes {
             self.unlocked();
         }
@@ -192,16 +200,18 @@ impl Walk<'_, '_> {
         if !self.world.objects.get(mutex).take(thread) {
             return self.drop_event();
         }
-        let (cause, by) = match record.words[1] {
+        let word = record.words[1];
+        let tried = word != WOKEN_SPURIOUSLY && word & TRIED != 0;
+        let (cause, by) = match word {
             WOKEN_BY_TIMEOUT => (Some(WakeCause::Timeout), None),
             WOKEN_SPURIOUSLY => (Some(WakeCause::Spurious), None),
-            signal => match self.world.objects.signal(signal) {
+            signal => match self.world.objects.signal(signal & !TRIED) {
                 Some(by) => (None, Some(by)),
                 None => (Some(WakeCause::Spurious), None),
             },
         };
         self.locked();
-        self.event(record, Op::Wake { cond: cond_id, lock, cause, by });
+        self.outcome(record, Op::Wake { cond: cond_id, lock, cause, by }, tried);
         Ok(())
     }
 
@@ -217,7 +227,7 @@ impl Walk<'_, '_> {
     }
 
     fn semaphore(&mut self, record: Record) -> Step<()> {
-        let (address, count) = (record.words[0], record.words[1]);
+        let (address, count) = (record.words[0], record.words[1] & !TRIED);
         let place = self.world.region(address);
         if record.kind == Kind::SemaphoreInit {
             self.world.new_object(address, place, Class::Semaphore, SyncKind::Semaphore { init: count })?;
@@ -233,7 +243,22 @@ impl Walk<'_, '_> {
         } else {
             let Some(rest) = state.count.checked_sub(1) else { return self.drop_event() };
             state.count = rest;
-            self.event(record, Op::Down { sem });
+            self.outcome(record, Op::Down { sem }, record.words[1] & TRIED != 0);
+        }
+        Ok(())
+    }
+
+    /// A call on a pipe or queue comes after others, or has come. It is so on this path alone.
+    fn messages(&mut self, record: Record) -> Step<()> {
+        let (address, word) = (record.words[0], record.words[1]);
+        let object = self.world.object(address, Class::Barrier, SyncKind::Barrier { parties: None })?;
+        let barrier = self.world.objects.get(object).sync;
+        if record.kind == Kind::Arrive {
+            self.event(record, Op::Arrive { barrier, round: word });
+            return Ok(());
+        }
+        for round in [word & u64::from(u32::MAX), word >> 32].into_iter().filter(|round| *round != 0) {
+            self.outcome(record, Op::Depart { barrier, round }, true);
         }
         Ok(())
     }
@@ -323,8 +348,10 @@ impl Walk<'_, '_> {
                 child
             }
         };
-        let op = if record.kind == Kind::Fork { Op::Fork { child } } else { Op::Join { child } };
-        self.event(record, op);
+        match record.kind {
+            Kind::Fork => self.event(record, Op::Fork { child }),
+            _ => self.outcome(record, Op::Join { child }, record.words[1] & TRIED != 0),
+        };
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::program::{Function, Program};
 use crate::regions::{OUTSIDE, RegionId};
 use crate::shared::Piece;
 use crate::signals::signal_name;
-use foretrace_runtime::record::{self, CHANNELS, FILE_LOCKS, NOTICES, SEMAPHORES};
+use foretrace_runtime::record::{self, CHANNELS, FILE_LOCKS, MESSAGES, NOTICES, SEMAPHORES};
 use foretrace_trace::OTHER_PROGRAMS;
 use heap::Origins;
 use objects::Objects;
@@ -81,6 +81,9 @@ impl Names {
     fn name(&mut self, program: &Program, address: u64, region: RegionId, base: u64, wanted: Wanted) -> String {
         if (CHANNELS..CHANNELS + (1 << 48)).contains(&address) {
             return format!("channel {}", (address - CHANNELS) / 16 + 1);
+        }
+        if (MESSAGES..MESSAGES + (1 << 48)).contains(&address) {
+            return format!("messages of channel {}", (address - MESSAGES) / 16 + 1);
         }
         if (NOTICES..NOTICES + (1 << 48)).contains(&address) {
             return notice((address - NOTICES) / 16);
