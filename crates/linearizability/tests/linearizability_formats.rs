@@ -93,7 +93,7 @@ fn operations_of_traces_are_read() {
     builder.ret(1, "push");
     let history = read_trace(&builder.build().expect("the trace is valid"));
     let shown: Vec<String> = history.operations.iter().map(ToString::to_string).collect();
-    assert_eq!(shown, ["push()", "pop() …", "inner()"]);
+    assert_eq!(shown, ["push() → ?", "pop() …", "inner() → ?"]);
 }
 
 /// Fig. 2 of "Root Causing Linearizability Violations" (CAV 2020): both pops return what was pushed once. The push that

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use foretrace_runtime::record::{HEADER_WORDS, Kind, MAGIC, PLACE_BITS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, order_of};
+use foretrace_runtime::record::{
+    HEADER_WORDS, Kind, MAGIC, PLACE_BITS, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, order_of,
+};
 
 /// A record: its words without the header, and without the order if it has one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +135,11 @@ struct World {
 
 impl World {
     fn step(&mut self, record: &Record) {
-        let (thread, object, extra) = (record.thread, record.words[0], record.words[1]);
+        let (thread, object) = (record.thread, record.words[0]);
+        let may_be_tried =
+            record.kind.size() == 0 && !matches!(record.kind, Kind::Allocate | Kind::Depart | Kind::Arrive);
+        let is_tried = may_be_tried && record.words[1] != WOKEN_SPURIOUSLY && record.words[1] & TRIED != 0;
+        let extra = if is_tried { record.words[1] & !TRIED } else { record.words[1] };
         match record.kind {
             kind if kind.size() > 0 => self.access(record),
             Kind::Allocate => drop((object..object + extra).map(|at| self.bytes.remove(&at)).count()),
@@ -209,7 +215,10 @@ impl World {
             Kind::Wake => {
                 let (waited, mutex, by) = self.waiting.remove(&record.thread).expect("a wait");
                 assert!(waited == condition && self.free(mutex), "{record:?}");
-                assert!(matches!(extra, WOKEN_BY_TIMEOUT | WOKEN_SPURIOUSLY) || by == Some(extra), "{record:?}");
+                assert!(
+                    matches!(extra, WOKEN_BY_TIMEOUT | WOKEN_SPURIOUSLY) || by == Some(extra & !TRIED),
+                    "{record:?}"
+                );
                 self.mutexes.insert(mutex, (record.thread, 1));
             }
             Kind::Signal => {

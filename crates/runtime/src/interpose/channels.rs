@@ -11,13 +11,13 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::message_order::{Order, SEVERAL, text_of};
+use super::message_order::{Order, Rounds, SEVERAL, text_of};
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, interpose, notices, outside, real, tracked};
 use crate::controller;
 use crate::log;
-use crate::record::{CHANNELS, Kind, TRIED, tried_if};
+use crate::record::{CHANNELS, Kind, MESSAGES, TRIED, tried_if};
 use crate::sys::{self, call};
 use crate::text::Text;
 use crate::threads::Thread;
@@ -156,6 +156,43 @@ impl Channel {
     }
 }
 
+/// A call among the others on a channel, from what it departs from to where it arrives.
+struct Turn {
+    thread: &'static Thread,
+    object: u64,
+    round: u64,
+    place: usize,
+}
+
+impl Turn {
+    /// Begins it, before its other records. The thread is inside of a hook, and the bucket locked.
+    fn new(
+        thread: &'static Thread,
+        (bucket, key): (&Bucket, usize),
+        channel: &Channel,
+        place: usize,
+        call: impl FnOnce(&mut Order) -> Rounds,
+    ) -> Turn {
+        let kept = bucket.object_or_new(order_key(key));
+        let mut order = Order::of(kept.words.get());
+        let Rounds { before: [first, second], own } = call(&mut order);
+        kept.words.set(order.words());
+        let object = MESSAGES + channel.number * 16;
+        log::sync(thread, Kind::Depart, place, object, first | second << 32);
+        Turn { thread, object, round: own, place }
+    }
+
+    /// Ends it, after them.
+    fn end(self) {
+        log::sync(self.thread, Kind::Arrive, self.place, self.object, self.round);
+    }
+}
+
+/// Where the bucket of a channel keeps the order of its calls.
+fn order_key(channel: usize) -> usize {
+    channel | 1
+}
+
 /// In place of the bytes of each write: an event counter that gives one back for each read.
 const ONE_BY_ONE: u64 = u64::MAX;
 /// Of a write to such a counter that adds more, only so many count.
@@ -189,13 +226,13 @@ pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize)
         new
     });
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
-    let mut order = Order::of(bucket, key, channel.number);
-    order.before_write(thread, text, place);
+    let write = |order: &mut Order| order.write(text);
+    let turn = Turn::new(thread, (bucket, key), &channel, place, write);
     for _ in 0..posts {
         record(thread, Kind::Post, &channel, channel.writes, place);
         channel.writes += 1;
     }
-    order.after_write(thread, (bucket, key), place);
+    turn.end();
     if channel.bytes != bytes && channel.bytes != ONE_BY_ONE {
         channel.bytes = 0;
     }
@@ -269,14 +306,14 @@ fn down_locked(thread: &'static Thread, bucket: &Bucket, (key, taken): (usize, T
         _ if taken.all => channel.writes,
         each => taken.bytes.checked_div(each).unwrap_or(1).max(1).min(channel.writes),
     };
-    let mut order = Order::of(bucket, key, channel.number);
-    order.before_read(thread, taken.left_nothing && !is_semaphore, place);
+    let read = |order: &mut Order| order.read(taken.left_nothing && !is_semaphore);
+    let turn = Turn::new(thread, (bucket, key), &channel, place, read);
     for nth in 0..downs {
         channel.writes -= 1;
         record(thread, Kind::Down, &channel, channel.writes | tried_if(nth > 0 || !taken.waits), place);
     }
     put(bucket, key, &channel);
-    order.after_read(thread, (bucket, key), place);
+    turn.end();
     true
 }
 
@@ -301,9 +338,7 @@ pub fn read_in_turn(thread: &'static Thread, file: c_int, place: usize) {
             put(bucket, key, &new);
             new
         });
-        let mut order = Order::of(bucket, key, stream.number);
-        order.before_read(thread, true, place);
-        order.after_read(thread, (bucket, key), place);
+        Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
         bucket.unlock();
         thread.end();
     }
@@ -316,7 +351,7 @@ pub fn closed(thread: &'static Thread, file: c_int) {
         thread.occupy();
         let bucket = waiting::lock(key);
         bucket.forget(key);
-        bucket.forget(key | 1);
+        bucket.forget(order_key(key));
         bucket.unlock();
         thread.end();
     }
@@ -328,9 +363,7 @@ fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     thread.begin();
     let bucket = waiting::lock(key);
     if let Some(channel) = get(bucket, key) {
-        let mut order = Order::of(bucket, key, channel.number);
-        order.before_read(thread, true, place);
-        order.after_read(thread, (bucket, key), place);
+        Turn::new(thread, (bucket, key), &channel, place, |order| order.read(true)).end();
     }
     bucket.unlock();
     thread.end();

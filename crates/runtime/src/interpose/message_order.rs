@@ -7,11 +7,6 @@
 //!
 //! Each call makes the same records whatever the order is, so that positions in logs are those of the recording when it is replayed.
 
-use crate::log;
-use crate::record::{Kind, MESSAGES};
-use crate::threads::Thread;
-use crate::waiting::Bucket;
-
 /// Calls that may change places, and the ones that came before them.
 #[derive(Clone, Copy)]
 struct Epochs {
@@ -60,9 +55,8 @@ impl Direction {
     }
 }
 
-/// Of a channel, by the words of its second object: epochs of reads, those of writes, and the last two.
+/// The calls on a channel so far.
 pub struct Order {
-    number: u64,
     reads: Epochs,
     writes: Epochs,
     /// The epoch of the last read that left nothing; 0 for none.
@@ -85,66 +79,80 @@ pub fn text_of(bytes: &[u8]) -> u64 {
     u64::from(hash) | 2
 }
 
-/// Where the bucket of a channel keeps its order.
-fn key_of(channel: usize) -> usize {
-    channel | 1
+/// Rounds that a call departs from, and the one that it arrives in; 0 for none.
+#[derive(Clone, Copy)]
+pub struct Rounds {
+    pub before: [u64; 2],
+    pub own: u64,
 }
 
 impl Order {
-    /// What is known of the channel of this key and number; its bucket is locked.
-    pub fn of(bucket: &Bucket, channel: usize, number: u64) -> Order {
-        let [reads, writes, last] = bucket.object(key_of(channel)).map_or([0; 3], |object| object.words.get());
+    /// As it was kept, all 0 before the first call.
+    pub fn of([reads, writes, last]: [u64; 3]) -> Order {
         let (emptied, text) = (last & EPOCH, last >> EPOCH_BITS);
-        Order { number, reads: Epochs::of(reads), writes: Epochs::of(writes), emptied, text }
+        Order { reads: Epochs::of(reads), writes: Epochs::of(writes), emptied, text }
     }
 
-    fn keep(&self, bucket: &Bucket, channel: usize) {
-        let last = self.emptied & EPOCH | self.text << EPOCH_BITS;
-        bucket.object_or_new(key_of(channel)).words.set([self.reads.word(), self.writes.word(), last]);
+    /// What is to be kept.
+    pub fn words(&self) -> [u64; 3] {
+        [self.reads.word(), self.writes.word(), self.emptied & EPOCH | self.text << EPOCH_BITS]
     }
 
-    /// Before the records of a write of this text.
-    pub fn before_write(&mut self, thread: &'static Thread, text: u64, place: usize) {
+    /// A write of this text comes.
+    pub fn write(&mut self, text: u64) -> Rounds {
         if self.text == 0 {
             self.text = text;
         } else if self.text != text {
             self.text = SEVERAL;
         }
         self.writes.go_on(self.text == SEVERAL);
-        let last = [Direction::Write.round(self.writes.before), Direction::Read.round(self.emptied)];
-        self.depart(thread, last, place);
+        let before = [Direction::Write.round(self.writes.before), Direction::Read.round(self.emptied)];
+        Rounds { before, own: Direction::Write.round(self.writes.now) }
     }
 
-    /// After them.
-    pub fn after_write(&self, thread: &'static Thread, (bucket, channel): (&Bucket, usize), place: usize) {
-        self.arrive(thread, Direction::Write.round(self.writes.now), place);
-        self.keep(bucket, channel);
-    }
-
-    /// Before the records of a read, which left nothing or something.
-    pub fn before_read(&mut self, thread: &'static Thread, left_nothing: bool, place: usize) {
-        self.reads.go_on(left_nothing || self.text == SEVERAL);
-        if left_nothing {
+    /// A read comes, which leaves nothing or something.
+    pub fn read(&mut self, leaves_nothing: bool) -> Rounds {
+        self.reads.go_on(leaves_nothing || self.text == SEVERAL);
+        if leaves_nothing {
             self.emptied = self.reads.now;
         }
-        self.depart(thread, [Direction::Read.round(self.reads.before), 0], place);
+        Rounds { before: [Direction::Read.round(self.reads.before), 0], own: Direction::Read.round(self.reads.now) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls as letters: `a` and `b` write these texts, `r` reads and leaves something, `e` empties. What each departs from and arrives in.
+    fn rounds(calls: &str) -> std::vec::Vec<([u64; 2], u64)> {
+        let mut words = [0; 3];
+        let mut call = |letter: char| {
+            let mut order = Order::of(words);
+            let rounds = match letter {
+                'r' => order.read(false),
+                'e' => order.read(true),
+                _ => order.write(text_of(&[letter as u8])),
+            };
+            words = order.words();
+            (rounds.before, rounds.own)
+        };
+        calls.chars().map(&mut call).collect()
     }
 
-    /// After them.
-    pub fn after_read(&self, thread: &'static Thread, (bucket, channel): (&Bucket, usize), place: usize) {
-        self.arrive(thread, Direction::Read.round(self.reads.now), place);
-        self.keep(bucket, channel);
+    #[test]
+    fn calls_with_one_text_may_change_places() {
+        assert_eq!(rounds("aarr"), [([0, 0], 3), ([0, 0], 3), ([0, 0], 2), ([0, 0], 2)]);
     }
 
-    fn object(&self) -> u64 {
-        MESSAGES + self.number * 16
+    #[test]
+    fn each_call_meets_the_one_before_where_texts_differ() {
+        assert_eq!(rounds("abrr"), [([0, 0], 3), ([3, 0], 5), ([0, 0], 2), ([2, 0], 4)]);
     }
 
-    fn depart(&self, thread: &'static Thread, [first, second]: [u64; 2], place: usize) {
-        log::sync(thread, Kind::Depart, place, self.object(), first | second << 32);
-    }
-
-    fn arrive(&self, thread: &'static Thread, round: u64, place: usize) {
-        log::sync(thread, Kind::Arrive, place, self.object(), round);
+    #[test]
+    fn a_write_meets_the_read_that_left_nothing() {
+        assert_eq!(rounds("aea"), [([0, 0], 3), ([0, 0], 2), ([0, 2], 3)]);
+        assert_eq!(rounds("aaerr")[3..], [([2, 0], 4), ([2, 0], 4)], "reads after it come after it");
     }
 }
