@@ -56,9 +56,11 @@ impl OpenSet {
 
     /// A thread wrote a synchronisation record with these words.
     pub fn note(&mut self, kind: Kind, object: u64, extra: u64) {
-        let extra = if kind == Kind::Wake { extra } else { extra & !TRIED };
         match kind {
-            Kind::Acquire | Kind::WriteLock | Kind::ReadLock | Kind::OnceBegin | Kind::AtomicBegin => {
+            Kind::Acquire | Kind::WriteLock | Kind::ReadLock => {
+                self.push(Open { kind: kind as u64, object, extra: extra & !TRIED, recursive: 0 });
+            }
+            Kind::OnceBegin | Kind::AtomicBegin => {
                 self.push(Open { kind: kind as u64, object, extra, recursive: 0 });
             }
             Kind::Release => _ = self.remove(Kind::Acquire, Some(object)),
