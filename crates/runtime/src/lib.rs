@@ -7,6 +7,7 @@
 
 pub mod library;
 pub mod lock_calls;
+pub mod message_order;
 pub mod open;
 pub mod record;
 pub mod scheduler;

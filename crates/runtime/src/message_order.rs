@@ -68,12 +68,11 @@ pub struct Order {
 /// Not one text alone.
 pub const SEVERAL: u64 = 1;
 
-/// A text as far as it is compared: longer ones are taken for different each time.
+/// Longer texts are not compared: each is [`SEVERAL`].
+pub const LONGEST_TEXT: usize = 64;
+
+/// Stands for a text: equal texts have equal numbers.
 pub fn text_of(bytes: &[u8]) -> u64 {
-    const LONGEST: usize = 64;
-    if bytes.len() > LONGEST {
-        return SEVERAL;
-    }
     let start = 0x811c_9dc5_u32 ^ bytes.len() as u32;
     let hash = bytes.iter().fold(start, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
     u64::from(hash) | 2
@@ -82,7 +81,9 @@ pub fn text_of(bytes: &[u8]) -> u64 {
 /// Rounds that a call departs from, and the one that it arrives in; 0 for none.
 #[derive(Clone, Copy)]
 pub struct Rounds {
+    /// Rounds of calls that came before.
     pub before: [u64; 2],
+    /// The call's own round.
     pub own: u64,
 }
 

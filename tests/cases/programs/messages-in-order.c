@@ -47,6 +47,7 @@ int main() {
     int pair[2];
     char name[] = "messages-XXXXXX";
     pipe(pair); from[PIPE] = pair[0]; fill(pair[1]);
+    if (write(pair[1], 0, 0) != 0) abort(); // no message
     socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair); from[SOCKET] = pair[0]; fill(pair[1]);
     int file = mkstemp(name); fill(file); lseek(file, 0, SEEK_SET); from[OPEN_FILE] = file; unlink(name);
     wake = eventfd(0, 0);

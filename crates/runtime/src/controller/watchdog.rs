@@ -22,7 +22,7 @@ const PATIENCE: usize = 400;
 /// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
 const PATIENCE_WITH_LOCKS: usize = 20;
 
-/// So many looks in a row must show that each thread waits for another: between two looks one may wake another.
+/// How many looks in a row must find each thread waiting for another. A thread may wake another between two looks.
 const LOOKS: usize = 20;
 
 static STUCK: AtomicUsize = AtomicUsize::new(0);
@@ -98,7 +98,7 @@ fn sleeps(tid: c_int) -> bool {
     end.and_then(|end| text.get(end + 2)) == Some(&b'S')
 }
 
-/// Nobody has the turn. Those that sleep in the kernel may wait for each other.
+/// Looks for a deadlock where no thread has the turn: threads that sleep in the kernel may wait for each other.
 fn look_for_ever() {
     let looks = if stuck::all_are() { STUCK.load(Relaxed) + 1 } else { 0 };
     STUCK.store(looks, Relaxed);

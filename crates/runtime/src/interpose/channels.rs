@@ -3,7 +3,7 @@
 //!
 //! Pipes that the process was started with lead elsewhere, and whether they are pipes differs from run to run: they are none of these.
 //! What one call takes beyond its first write, or without waiting, is no order of every path: such a record says that the call might have
-//! come back without it. The order of the messages is in [`super::message_order`].
+//! come back without it. The order of the messages is in [`crate::message_order`].
 //!
 //! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
 //! read counts as that of one: the order that is recorded is then a part of what there was.
@@ -11,12 +11,12 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::message_order::{Order, Rounds, SEVERAL, text_of};
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, interpose, notices, outside, real, tracked};
 use crate::controller;
 use crate::log;
+use crate::message_order::{LONGEST_TEXT, Order, Rounds, SEVERAL, text_of};
 use crate::record::{CHANNELS, Kind, MESSAGES, TRIED, tried_if};
 use crate::sys::{self, call};
 use crate::text::Text;
@@ -77,8 +77,8 @@ pub enum End {
     /// A channel of this key, and whether a read takes all that was written.
     Channel(usize, bool),
     Socket,
-    /// A file with a position that its readers share.
-    File,
+    /// A file with a position that its readers share, and the key of the order of their reads.
+    File(usize),
     /// A device of random bytes.
     Random,
     /// What a timer wakes.
@@ -90,6 +90,16 @@ pub enum End {
 }
 
 impl Status {
+    /// Where the bucket has the order of reads by a descriptor of this file.
+    fn file_key(&self, file: c_int) -> usize {
+        HIGH | ((file as usize) << 36 ^ self.inode as usize) << 4 | 2
+    }
+
+    /// The same of this socket.
+    fn socket_key(&self) -> usize {
+        HIGH | (self.inode as usize) << 4 | 4
+    }
+
     /// Which device it is.
     fn device_behind(&self) -> u64 {
         u64::from(self.rest[3]) | u64::from(self.rest[4]) << 32
@@ -104,7 +114,7 @@ pub fn end(file: c_int) -> Option<End> {
         PIPE if is_inherited() => None,
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
-        FILE => Some(End::File),
+        FILE => Some(End::File(status.file_key(file))),
         DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
         0 => of_no_file(file),
         _ => None,
@@ -204,7 +214,7 @@ pub struct Message {
     pub bytes: u64,
     /// What is added to an event counter.
     pub value: u64,
-    /// See [`message_order::text_of`](super::message_order::text_of).
+    /// See [`text_of`].
     pub text: u64,
 }
 
@@ -317,37 +327,32 @@ fn down_locked(thread: &'static Thread, bucket: &Bucket, (key, taken): (usize, T
     true
 }
 
-/// Where the bucket has the order of reads of a socket, or by a descriptor of a file.
-fn stream_key(file: c_int) -> Option<usize> {
-    let status = status(file)?;
-    match status.mode & KIND {
-        SOCKET => Some(HIGH | (status.inode as usize) << 4 | 4),
-        FILE => Some(HIGH | ((file as usize) << 36 ^ status.inode as usize) << 4 | 2),
-        _ => None,
-    }
-}
-
-/// Something was read from a socket or a file: other reads are not where it was.
-pub fn read_in_turn(thread: &'static Thread, file: c_int, place: usize) {
+/// Something was read from a socket: other reads are not where it was.
+pub fn read_from_socket(thread: &'static Thread, file: c_int, place: usize) {
     let error = sys::errno();
-    if let Some(key) = stream_key(file) {
-        thread.begin();
-        let bucket = waiting::lock(key);
-        let stream = get(bucket, key).unwrap_or_else(|| {
-            let new = Channel::new(0);
-            put(bucket, key, &new);
-            new
-        });
-        Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
-        bucket.unlock();
-        thread.end();
+    if let Some(socket) = status(file) {
+        read_in_turn(thread, socket.socket_key(), place);
     }
     sys::set_errno(error);
 }
 
+/// The same of the socket or file of this key.
+fn read_in_turn(thread: &'static Thread, key: usize, place: usize) {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let stream = get(bucket, key).unwrap_or_else(|| {
+        let new = Channel::new(0);
+        put(bucket, key, &new);
+        new
+    });
+    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
+    bucket.unlock();
+    thread.end();
+}
+
 /// A descriptor is closed: the next one of its number is another.
 pub fn closed(thread: &'static Thread, file: c_int) {
-    if let Some(key) = stream_key(file).filter(|key| key & 4 == 0) {
+    if let Some(End::File(key)) = end(file) {
         thread.occupy();
         let bucket = waiting::lock(key);
         bucket.forget(key);
@@ -458,8 +463,11 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
     let is_full = !can_take(file);
     let text = match is_counter {
         true => 0,
-        // SAFETY: the bytes that the program writes.
-        false => text_of(unsafe { core::slice::from_raw_parts(from.cast(), bytes) }),
+        // SAFETY: the bytes that the program writes; without any, and for many, the pointer is not looked at.
+        false if (1..=LONGEST_TEXT).contains(&bytes) => {
+            text_of(unsafe { core::slice::from_raw_parts(from.cast(), bytes) })
+        }
+        false => SEVERAL,
     };
     let posts = post(thread, key, Message { bytes: bytes as u64, value, text }, place);
     let written = real::write(file, from, bytes);
@@ -493,7 +501,7 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     let read = real::read(file, to, bytes);
     match end {
         Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
-        Some((thread, End::File)) if read > 0 => read_in_turn(thread, file, place),
+        Some((thread, End::File(key))) if read > 0 => read_in_turn(thread, key, place),
         Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::of(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
         // SAFETY: the kernel wrote so many bytes there.

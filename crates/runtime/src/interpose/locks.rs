@@ -552,7 +552,8 @@ pub fn take_for(thread: &'static Thread, lock: usize, place: usize, again: bool)
 
 /// Tries that: how often the thread has it then, 0 if another one has it.
 pub fn try_for(thread: &'static Thread, lock: usize, place: usize, again: bool) -> u32 {
-    let call = Call { thread, what: mutex(again), lock, gate: 0, place };
+    let what = LockCall { action: Action::Try, ..mutex(again) };
+    let call = Call { thread, what, lock, gate: 0, place };
     thread.begin();
     let bucket = waiting::lock(call.key());
     let mut state = call.state(bucket);
@@ -561,7 +562,7 @@ pub fn try_for(thread: &'static Thread, lock: usize, place: usize, again: bool) 
         state.depth += 1;
     } else if state.is_free_for(Hold::Mutex) {
         state.take(Hold::Mutex, call.number());
-        Call { what: LockCall { action: Action::Try, ..call.what }, ..call }.taken();
+        call.taken();
     } else {
         let error = if own { EDEADLK } else { 0 };
         log::sync(thread, Kind::Busy, place, call.object(), error as u64);

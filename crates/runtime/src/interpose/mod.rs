@@ -16,7 +16,6 @@ mod jumps;
 pub mod locks;
 pub mod mappings;
 pub mod memory;
-mod message_order;
 pub mod mutex;
 pub mod notices;
 pub mod once;

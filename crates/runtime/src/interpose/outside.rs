@@ -140,7 +140,7 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
     LOCK.unlock();
     thread.end();
     sys::set_errno(error);
-    channels::read_in_turn(thread, file, place);
+    channels::read_from_socket(thread, file, place);
 }
 
 /// A socket can be read from: bytes or a connection, which stay there.

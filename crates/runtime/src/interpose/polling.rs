@@ -25,7 +25,7 @@ pub struct Poll {
 /// The descriptors of an array that a thread gave to `poll`.
 ///
 /// # Safety
-/// So many are there, for as long as they are looked at.
+/// The array has this many entries, and stays as long as the iterator is used.
 pub unsafe fn waits_in_poll(files: usize, count: usize) -> impl Iterator<Item = c_int> {
     let files = files as *const Poll;
     // SAFETY: as the caller says.
@@ -61,7 +61,7 @@ fn ready(thread: &'static Thread, name: &'static core::ffi::CStr, file: c_int, p
         Some(End::Socket) => outside::ready(thread, file, place),
         Some(End::Timer) => unseen::mark(thread, What::of(name, TIMERS), place),
         Some(End::Signals | End::Unseen) => unseen::mark(thread, What::anything(name), place),
-        Some(End::File | End::Random) | None => {}
+        Some(End::File(_) | End::Random) | None => {}
     }
 }
 
