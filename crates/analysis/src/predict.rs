@@ -163,11 +163,12 @@ pub fn decide(
     let constants = Case::constants(facts, options, limits);
     let case = Case::new(facts, transactions, options, constants, deadline, stop)?;
     let apart_options = ApartOptions::new(options);
-    let opened = if tells_apart(options) { OpenTries::of(trace) } else { None };
-    let on_every_path = OpenTries::facts(opened.as_ref(), facts);
+    let opened;
     let apart = match tells_apart(options) {
         true => {
             let asked = (options, &apart_options);
+            opened = OpenTries::of(trace);
+            let on_every_path = OpenTries::facts(opened.as_ref(), facts);
             Some(Apart::new((facts, on_every_path), transactions, asked, case.constants.clone(), deadline, stop)?)
         }
         false => None,

@@ -73,6 +73,15 @@ pub fn random_trace(seed: u64, shape: &Shape) -> (Trace, Observed) {
     generator::generate(seed, shape)
 }
 
+/// Makes tries of about half of the events of a trace that can be tried.
+pub fn with_tries(seed: u64, mut trace: Trace) -> Trace {
+    let mut random = random::Random::new(seed);
+    for event in trace.events.iter_mut().filter(|event| event.op.can_be_tried()) {
+        event.tried = random.percent(50);
+    }
+    trace
+}
+
 /// Random traces; one that fails a test is cut short as far as it still fails.
 pub fn traces(shape: Shape) -> impl Strategy<Value = (Trace, Observed)> {
     let events = 2..=shape.events.max(2);

@@ -114,6 +114,17 @@ fn records(thread: u64, mut words: &[u64]) -> Vec<Record> {
     records
 }
 
+impl Record {
+    /// The second word without the mark of calls that might have come back without what they did.
+    fn without_mark(&self) -> u64 {
+        match self.kind {
+            Kind::Acquire | Kind::ReadLock | Kind::WriteLock | Kind::Down | Kind::Join => self.words[1] & !TRIED,
+            Kind::Wake if self.words[1] != WOKEN_SPURIOUSLY => self.words[1] & !TRIED,
+            _ => self.words[1],
+        }
+    }
+}
+
 /// What memory and objects are at a moment.
 #[derive(Default)]
 struct World {
@@ -136,10 +147,7 @@ struct World {
 impl World {
     fn step(&mut self, record: &Record) {
         let (thread, object) = (record.thread, record.words[0]);
-        let may_be_tried =
-            record.kind.size() == 0 && !matches!(record.kind, Kind::Allocate | Kind::Depart | Kind::Arrive);
-        let is_tried = may_be_tried && record.words[1] != WOKEN_SPURIOUSLY && record.words[1] & TRIED != 0;
-        let extra = if is_tried { record.words[1] & !TRIED } else { record.words[1] };
+        let extra = record.without_mark();
         match record.kind {
             kind if kind.size() > 0 => self.access(record),
             Kind::Allocate => drop((object..object + extra).map(|at| self.bytes.remove(&at)).count()),
@@ -206,7 +214,7 @@ impl World {
     }
 
     fn condition(&mut self, record: &Record) {
-        let (condition, extra) = (record.words[0], record.words[1]);
+        let (condition, extra) = (record.words[0], record.without_mark());
         match record.kind {
             Kind::Wait => {
                 self.give_back(record, extra);
@@ -215,10 +223,7 @@ impl World {
             Kind::Wake => {
                 let (waited, mutex, by) = self.waiting.remove(&record.thread).expect("a wait");
                 assert!(waited == condition && self.free(mutex), "{record:?}");
-                assert!(
-                    matches!(extra, WOKEN_BY_TIMEOUT | WOKEN_SPURIOUSLY) || by == Some(extra & !TRIED),
-                    "{record:?}"
-                );
+                assert!(matches!(extra, WOKEN_BY_TIMEOUT | WOKEN_SPURIOUSLY) || by == Some(extra), "{record:?}");
                 self.mutexes.insert(mutex, (record.thread, 1));
             }
             Kind::Signal => {

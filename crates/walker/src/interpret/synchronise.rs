@@ -99,7 +99,7 @@ impl Walk<'_, '_> {
                 return self.drop_event();
             }
             self.locked();
-            self.outcome(record, Op::Acquire { lock }, record.words[1] & TRIED != 0);
+            self.outcome(record, Op::Acquire { lock }, record.is_tried());
             if robust {
                 self.robust_taken(object, record.words[1] & nature::OWNER_DIED != 0)?;
             }
@@ -145,7 +145,7 @@ impl Walk<'_, '_> {
         if takes {
             self.locked();
         }
-        self.outcome(record, op, takes && record.words[1] & TRIED != 0);
+        self.outcome(record, op, takes && record.is_tried());
         if !takes {
             self.unlocked();
         }
@@ -200,9 +200,7 @@ impl Walk<'_, '_> {
         if !self.world.objects.get(mutex).take(thread) {
             return self.drop_event();
         }
-        let word = record.words[1];
-        let tried = word != WOKEN_SPURIOUSLY && word & TRIED != 0;
-        let (cause, by) = match word {
+        let (cause, by) = match record.words[1] {
             WOKEN_BY_TIMEOUT => (Some(WakeCause::Timeout), None),
             WOKEN_SPURIOUSLY => (Some(WakeCause::Spurious), None),
             signal => match self.world.objects.signal(signal & !TRIED) {
@@ -211,7 +209,7 @@ impl Walk<'_, '_> {
             },
         };
         self.locked();
-        self.outcome(record, Op::Wake { cond: cond_id, lock, cause, by }, tried);
+        self.outcome(record, Op::Wake { cond: cond_id, lock, cause, by }, record.is_tried());
         Ok(())
     }
 
@@ -243,7 +241,7 @@ impl Walk<'_, '_> {
         } else {
             let Some(rest) = state.count.checked_sub(1) else { return self.drop_event() };
             state.count = rest;
-            self.outcome(record, Op::Down { sem }, record.words[1] & TRIED != 0);
+            self.outcome(record, Op::Down { sem }, record.is_tried());
         }
         Ok(())
     }
@@ -350,7 +348,7 @@ impl Walk<'_, '_> {
         };
         match record.kind {
             Kind::Fork => self.event(record, Op::Fork { child }),
-            _ => self.outcome(record, Op::Join { child }, record.words[1] & TRIED != 0),
+            _ => self.outcome(record, Op::Join { child }, record.is_tried()),
         };
         Ok(())
     }

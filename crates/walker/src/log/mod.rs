@@ -8,7 +8,9 @@ pub use finish::finish_logs;
 pub use records::Records;
 
 use crate::error::WalkError;
-use foretrace_runtime::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, count_of, order_of};
+use foretrace_runtime::record::{
+    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, TRIED, WOKEN_SPURIOUSLY, count_of, order_of,
+};
 use rustc_hash::FxHashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,11 @@ impl Record {
     #[inline]
     pub fn order(&self) -> Option<u64> {
         self.kind.ordered().then(|| order_of(self.words[self.kind.words() - 2]))
+    }
+
+    /// Whether a call that took a lock, counted down, woke or joined might have come back without it.
+    pub fn is_tried(&self) -> bool {
+        !(self.kind == Kind::Wake && self.words[1] == WOKEN_SPURIOUSLY) && self.words[1] & TRIED != 0
     }
 
     /// What an access left in its memory.
