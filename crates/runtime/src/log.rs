@@ -136,6 +136,25 @@ pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extr
 
 /// A record that is no access: so many words and its order, which it returns.
 pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize, words: [u64; N]) -> u64 {
+    ordered_by(thread, kind, place, words, order::next)
+}
+
+/// Synchronisation records of one step, each with its kind, object and second word: no event has a place between them.
+pub fn sync_together<const N: usize>(thread: &'static Thread, place: usize, records: [(Kind, u64, u64); N]) {
+    let order = order::next_many(N as u64);
+    for (index, (kind, object, extra)) in records.into_iter().enumerate() {
+        ordered_by(thread, kind, place, [object, extra], || order + index as u64);
+    }
+}
+
+/// A record that is no access, whose order is the answer of `next`.
+fn ordered_by<const N: usize>(
+    thread: &'static Thread,
+    kind: Kind,
+    place: usize,
+    words: [u64; N],
+    next: impl FnOnce() -> u64,
+) -> u64 {
     debug_assert_eq!(kind.words(), N + 2);
     let (object, extra) = (words[0], words[1]);
     window::follow(thread);
@@ -143,10 +162,10 @@ pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize
         thread.count_in(None); // its log ends here
         window::note(thread, kind, object, extra);
         thread.recorded(kind);
-        return order::next();
+        return next();
     }
     let record = reserve_together(thread, u64::from(kind.counted()), N + 2);
-    let order = order::next();
+    let order = next();
     if order >= order::STOPPED {
         retract(thread, record);
     } else {

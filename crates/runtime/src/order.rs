@@ -45,10 +45,10 @@ pub fn next() -> u64 {
     NEXT.0.fetch_add(1, SeqCst)
 }
 
-/// The next two numbers: the first.
+/// The next few numbers: the first.
 #[inline(always)]
-pub fn next_two() -> u64 {
-    NEXT.0.fetch_add(2, SeqCst)
+pub fn next_many(count: u64) -> u64 {
+    NEXT.0.fetch_add(count, SeqCst)
 }
 
 /// Makes every number from now on one of [`STOPPED`].

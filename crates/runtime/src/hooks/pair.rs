@@ -106,7 +106,7 @@ fn recorded(thread: &'static Thread, address: u64, access: &Access, site: u64) -
     let room = log::reserve_together(thread, 2, 2 * words);
     order::lock(address, BYTES);
     ownership::open(thread, address, BYTES, false);
-    let order = order::next_two();
+    let order = order::next_many(2);
     if order >= order::STOPPED {
         log::retract(thread, room);
     }

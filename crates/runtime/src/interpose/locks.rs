@@ -169,9 +169,22 @@ impl Call {
     }
 
     fn record(self, kind: Kind) {
+        log::sync(self.thread, kind, self.place, self.object(), self.tried(kind));
+    }
+
+    /// Records of one step: no other event has a place between them.
+    fn record_together<const N: usize>(self, records: [(Call, Kind); N]) {
+        log::sync_together(
+            self.thread,
+            self.place,
+            records.map(|(call, kind)| (kind, call.object(), call.tried(kind))),
+        );
+    }
+
+    /// The mark of records that could have been a failure.
+    fn tried(self, kind: Kind) -> u64 {
         let takes = matches!(kind, Kind::Acquire | Kind::WriteLock | Kind::ReadLock);
-        let may_fail = matches!(self.what.action, Action::Try | Action::TryUpgrade | Action::Ask);
-        log::sync(self.thread, kind, self.place, self.object(), tried_if(takes && may_fail));
+        tried_if(takes && matches!(self.what.action, Action::Try | Action::TryUpgrade | Action::Ask))
     }
 
     /// What records call it.
@@ -190,20 +203,28 @@ impl Call {
         self.gate().is_some_and(|gate| !gate.state(bucket).is_free_for(Hold::Mutex))
     }
 
-    fn taken(self) {
-        self.record(match self.what.hold {
+    fn taking(self) -> Kind {
+        match self.what.hold {
             Hold::Mutex => Kind::Acquire,
             Hold::Alone | Hold::Either => Kind::WriteLock,
             Hold::Shared | Hold::Upgradable => Kind::ReadLock,
-        });
+        }
     }
 
-    fn given(self) {
-        self.record(match self.what.hold {
+    fn giving(self) -> Kind {
+        match self.what.hold {
             Hold::Mutex => Kind::Release,
             Hold::Alone | Hold::Either => Kind::WriteUnlock,
             Hold::Shared | Hold::Upgradable => Kind::ReadUnlock,
-        });
+        }
+    }
+
+    fn taken(self) {
+        self.record(self.taking());
+    }
+
+    fn given(self) {
+        self.record(self.giving());
     }
 
     /// The program's code comes next.
@@ -326,7 +347,10 @@ impl Call {
             state.keep(bucket, self.key());
             return self.go_on(frame, true, true);
         }
-        self.given();
+        match self.gate() {
+            Some(gate) => self.record_together([(self, self.giving()), (gate, gate.giving())]),
+            None => self.given(),
+        }
         self.go_on(frame, false, true)
     }
 
@@ -386,19 +410,18 @@ impl Call {
             }
             Action::Try if succeeded => {
                 if let Some(gate) = self.gate() {
-                    gate.taken();
+                    self.record_together([(gate, gate.taking()), (self, self.taking())]);
                     gate.change_locked(bucket, |state| state.take(Hold::Mutex, number));
+                } else {
+                    self.taken();
                 }
-                self.taken();
                 self.change_locked(bucket, |state| state.take(hold, number));
             }
             Action::Ask if !succeeded => {
-                self.taken();
-                self.given();
+                self.record_together([(self, self.taking()), (self, self.giving())]);
             }
             Action::TryUpgrade if succeeded => {
-                self.record(Kind::ReadUnlock);
-                self.record(Kind::WriteLock);
+                self.record_together([(self, Kind::ReadUnlock), (self, Kind::WriteLock)]);
                 self.change_locked(bucket, |state| {
                     state.give(Hold::Upgradable);
                     state.take(Hold::Alone, number);
@@ -417,17 +440,20 @@ impl Call {
                 self.open_gate(bucket);
             }
             Action::Downgrade | Action::DowngradeToUpgradable => {
-                self.record(Kind::WriteUnlock);
-                self.record(Kind::ReadLock);
                 let stays = self.what.action == Action::DowngradeToUpgradable;
+                let (writes, reads) = ((self, Kind::WriteUnlock), (self, Kind::ReadLock));
+                self.what.hold = Hold::Alone;
+                match self.gate().filter(|_| !stays) {
+                    Some(gate) => {
+                        self.record_together([writes, reads, (gate, gate.giving())]);
+                        self.open_gate(bucket);
+                    }
+                    None => self.record_together([writes, reads]),
+                }
                 self.change_locked(bucket, |state| {
                     state.give(Hold::Alone);
                     state.take(if stays { Hold::Upgradable } else { Hold::Shared }, number);
                 });
-                if !stays {
-                    self.what.hold = Hold::Alone;
-                    self.open_gate(bucket);
-                }
             }
             Action::DowngradeUpgradable => {
                 self.change_locked(bucket, |state| {
@@ -435,16 +461,18 @@ impl Call {
                     state.take(Hold::Shared, number);
                 });
                 self.what.hold = Hold::Upgradable;
+                if let Some(gate) = self.gate() {
+                    gate.given();
+                }
                 self.open_gate(bucket);
             }
             Action::Take | Action::Upgrade => {}
         }
     }
 
-    /// Gives the gate back, if there is one.
+    /// Gives the gate back, if there is one; the record of that is the caller's.
     fn open_gate(self, bucket: &Bucket) {
         if let Some(gate) = self.gate() {
-            gate.given();
             gate.change_locked(bucket, |state| state.give(Hold::Mutex));
         }
     }
