@@ -14,6 +14,7 @@ fn main() {
     };
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where build scripts write"));
     for name in ["libz3.so", "libz3.so.5.3"] {
+        println!("cargo:rerun-if-changed={}", Path::new(&directory).join(name).display()); // also when it comes later
         link(&Path::new(&directory).join(name), &out.join(name));
     }
     println!("cargo:rustc-link-search=native={}", out.display());

@@ -1,8 +1,7 @@
 //! Rust programs with the locks of crates: a workspace of its own, whose crates cargo fetches.
 
-use super::support::{Workshop, expect, foretrace, ran};
-use super::{Behaviour, NATIVE_RUNS, behaviour, judge_built};
-use std::collections::BTreeSet;
+use super::support::{Workshop, expect, foretrace};
+use super::{Usual, judge_built};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -45,8 +44,6 @@ fn judge(name: &str) {
     let workshop = Workshop::empty();
     // By another process: a file that this one writes to is busy for programs that other tests start meanwhile.
     expect(0, Command::new("cp").arg(built().join(name)).arg(&workshop.program));
-    let run = || ran(&mut Command::new(&workshop.program));
-    let usual: BTreeSet<Behaviour> =
-        (0..NATIVE_RUNS).map(|_| run()).map(|run| behaviour(run.status, &run.out)).collect();
+    let usual = Usual::of(&workshop.program, Vec::new());
     judge_built(&workshop, name, "--candidates all", &usual);
 }

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod concrete;
+mod detours;
 mod draft;
 mod emit;
 mod error;

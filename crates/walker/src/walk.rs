@@ -208,7 +208,8 @@ fn fail_by_signal(world: &mut World<'_>, threads: &[Thread<'_>], signal: Option<
 
 fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkError> {
     let unlike = window::choose_initials(&mut world)?;
-    let (events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
+    let (mut events, expressions) = (std::mem::take(&mut world.draft.events), std::mem::take(&mut world.expressions));
+    world.detours.mark(&mut events, &expressions);
     (world.memory, world.mirror) = (Memory::default(), None); // the trace takes their place
     let (uses, declared) = uses_and_variables(&mut world, &expressions, &events);
     let variables = declared?;

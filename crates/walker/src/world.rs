@@ -1,5 +1,6 @@
 //! What all threads of a walk have in common: memory, variables, objects, and the events made so far.
 
+use crate::detours::Detours;
 use crate::draft::Draft;
 use crate::emit::next_name;
 use crate::expression::Expressions;
@@ -47,6 +48,7 @@ pub(crate) struct World<'a> {
     pub sent: Vec<(u64, usize)>,
     pub names: Names,
     pub draft: Draft,
+    pub detours: Detours,
     pub spans: Vec<Span>,
     pub inside: Inside,
     pub statistics: Statistics,
@@ -101,6 +103,7 @@ impl<'a> World<'a> {
             sent: Vec::new(),
             names,
             draft: Draft::new(TraceAssembler::new(data)),
+            detours: Detours::default(),
             spans: Vec::new(),
             inside: Inside::default(),
             statistics,

@@ -248,6 +248,9 @@ impl<'a> Walk<'_, 'a> {
 
     pub(crate) fn drop_frame(&mut self, frame: &Frame) {
         self.leave_calls_above(self.thread.frames.len());
+        if let Some(first) = self.thread.decisions.left(self.thread.frames.len()) {
+            self.end_decisions(first);
+        }
         while self.thread.nest.depth() > frame.nest {
             self.end_stretch(Some(self.world.draft.next().0));
         }

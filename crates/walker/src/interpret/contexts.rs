@@ -46,6 +46,7 @@ impl Walk<'_, '_> {
             None => self.new_context(),
         };
         self.thread.swap(from, to);
+        self.thread.decisions.forget();
         Ok(())
     }
 
@@ -66,6 +67,7 @@ impl Walk<'_, '_> {
         let Some(position) = position else { return false };
         let to = self.thread.contexts.remove(position);
         self.thread.swap(0, to);
+        self.thread.decisions.forget();
         true
     }
 }

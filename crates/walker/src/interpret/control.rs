@@ -29,6 +29,7 @@ impl<'a> Walk<'_, 'a> {
         if let Some(holds) = self.world.pin(condition) {
             self.assume(holds, Why::Branch);
             self.note_branch(index, taken);
+            self.decide(function, holds);
         }
         self.jump(function, if taken { to.0 } else { to.1 })
     }
@@ -59,8 +60,24 @@ impl<'a> Walk<'_, 'a> {
         if let Some(term) = value.term {
             let condition = self.switch_condition(Word { term: Some(term), ..value }, cases, to, otherwise);
             self.assume(condition, Why::Branch);
+            self.decide(function, condition);
         }
         self.jump(function, to)
+    }
+
+    /// Ways part in the innermost function, by a condition on shared memory.
+    fn decide(&mut self, function: &Function, condition: TermId) {
+        let Some(frame) = self.thread.frames.last() else { return };
+        let meet = function.meets().after(frame.block);
+        self.thread.decisions.decide(self.thread.frames.len(), meet, condition);
+    }
+
+    /// Decisions from this one on are over.
+    #[cold]
+    pub(super) fn end_decisions(&mut self, first: usize) {
+        let next = self.world.draft.next();
+        let detours = self.thread.decisions.close(first, self.thread.id, next);
+        self.world.detours.add(detours);
     }
 
     /// Where control goes without a record.
@@ -122,6 +139,9 @@ impl<'a> Walk<'_, 'a> {
         frame.state = State::Running;
         frame.next = block.start + block.count;
         let (from, start) = (frame.previous, frame.registers);
+        if let Some(first) = self.thread.decisions.met(self.thread.frames.len(), to) {
+            self.end_decisions(first);
+        }
         if block.count > 0 {
             let first = start + block.start;
             match block.after(from) {

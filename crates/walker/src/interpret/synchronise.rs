@@ -99,7 +99,8 @@ impl Walk<'_, '_> {
                 return self.drop_event();
             }
             self.locked();
-            self.outcome(record, Op::Acquire { lock }, record.is_tried());
+            let event = self.outcome(record, Op::Acquire { lock }, record.is_tried());
+            self.thread.decisions.taken(event, Some(lock));
             if robust {
                 self.robust_taken(object, record.words[1] & nature::OWNER_DIED != 0)?;
             }
@@ -107,6 +108,7 @@ impl Walk<'_, '_> {
             if !state.give_back(thread) {
                 return self.drop_event();
             }
+            self.given_back(lock);
             self.event(record, Op::Release { lock });
             self.unlocked();
         }
@@ -145,11 +147,20 @@ impl Walk<'_, '_> {
         if takes {
             self.locked();
         }
-        self.outcome(record, op, takes && record.is_tried());
-        if !takes {
+        let event = self.outcome(record, op, takes && record.is_tried());
+        if takes {
+            self.thread.decisions.taken(event, Some(lock));
+        } else {
+            self.given_back(lock);
             self.unlocked();
         }
         Ok(())
+    }
+
+    /// A lock is given back: what was taken on some ways only ends here.
+    fn given_back(&mut self, lock: SyncId) {
+        self.thread.decisions.given_back(lock);
+        self.world.detours.given_back(self.thread.id, lock, self.world.draft.next());
     }
 
     /// A lock is about to be taken.
@@ -348,7 +359,11 @@ impl Walk<'_, '_> {
         };
         match record.kind {
             Kind::Fork => self.event(record, Op::Fork { child }),
-            _ => self.outcome(record, Op::Join { child }, record.is_tried()),
+            _ => {
+                let event = self.outcome(record, Op::Join { child }, record.is_tried());
+                self.thread.decisions.taken(event, None);
+                event
+            }
         };
         Ok(())
     }

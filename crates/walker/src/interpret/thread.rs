@@ -3,6 +3,7 @@
 use super::contexts::Context;
 use super::library::LibraryCall;
 use crate::concrete::Calls;
+use crate::detours::Decisions;
 use crate::draft::Ran;
 use crate::log::{Log, Records};
 use crate::memory::Bytes;
@@ -52,6 +53,7 @@ pub(crate) struct Thread<'a> {
     /// How many names it has defined.
     pub names: u64,
     pub nest: Nest,
+    pub decisions: Decisions,
     /// Marked transactions that are open.
     pub marked: u32,
     /// Marked operations that are open: object and method of each, the innermost last.
@@ -90,6 +92,7 @@ impl<'a> Thread<'a> {
             pinned: Pinned::default(),
             names: 0,
             nest: Nest::default(),
+            decisions: Decisions::default(),
             marked: 0,
             operations: Vec::new(),
             given: Vec::new(),

@@ -1,6 +1,7 @@
 //! A function as the walk needs it.
 
 use super::loops::Loops;
+use super::meets::Meets;
 use super::{Code, Prepared};
 use foretrace_instrument::sidecar::{self, BlockId, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
@@ -30,6 +31,7 @@ pub(crate) struct Function {
     pub used: Vec<bool>,
     prepared: OnceCell<Prepared>,
     loops: OnceCell<Loops>,
+    meets: OnceCell<Meets>,
 }
 
 impl Function {
@@ -61,10 +63,42 @@ impl Function {
         }
     }
 
+    /// Where a block can lead to.
+    fn after(&self, block: BlockId) -> Vec<BlockId> {
+        match self.last_of(block) {
+            Some(Op::Branch { yes, no, .. }) => vec![*yes, *no],
+            Some(Op::Jump(to)) => vec![*to],
+            Some(Op::Switch { cases, otherwise, .. }) => {
+                cases.iter().map(|(_, to)| *to).chain(std::iter::once(*otherwise)).collect()
+            }
+            Some(Op::Indirect { to, .. }) => to.clone(),
+            Some(
+                Op::Call { unwinds: Some((normal, unwind)), .. } | Op::Library { unwinds: Some((normal, unwind)), .. },
+            ) => {
+                vec![*normal, *unwind]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn successors(&self) -> Vec<Vec<BlockId>> {
+        (0..self.blocks.len() as BlockId).map(|block| self.after(block)).collect()
+    }
+
     /// Its loops.
     #[inline]
     pub fn loops(&self) -> &Loops {
-        self.loops.get_or_init(|| Loops::of(self))
+        self.loops.get_or_init(|| Loops::new(&self.successors()))
+    }
+
+    /// Where the ways from its blocks meet.
+    #[inline]
+    pub fn meets(&self) -> &Meets {
+        self.meets.get_or_init(|| {
+            let returns = |block: &BlockId| matches!(self.last_of(*block), Some(Op::Return(_)));
+            let returning: Vec<BlockId> = (0..self.blocks.len() as BlockId).filter(returns).collect();
+            Meets::new(&self.successors(), &returning)
+        })
     }
 
     /// Whose code an instruction is.
@@ -98,6 +132,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         is_library: false,
         prepared: OnceCell::new(),
         loops: OnceCell::new(),
+        meets: OnceCell::new(),
     };
     let mut used = std::mem::take(&mut flat.used);
     for instruction in &mut flat.instructions {

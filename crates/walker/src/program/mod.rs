@@ -3,8 +3,10 @@
 mod code;
 mod foreign;
 mod function;
+mod graph;
 mod lines;
 mod loops;
+mod meets;
 mod module;
 mod position;
 mod prepared;
