@@ -82,6 +82,11 @@ impl<L: Leaf> Terms<L> {
         (0..self.info.len()).map(TermId::new)
     }
 
+    /// The terms from this position to another one, that one included.
+    pub fn iter_between(&self, first: usize, last: TermId) -> impl Iterator<Item = TermId> + use<L> {
+        (first..=last.index()).map(TermId::new)
+    }
+
     /// The term's outermost symbol.
     pub fn node(&self, term: TermId) -> &Node<L> {
         &self.nodes[term.index()]

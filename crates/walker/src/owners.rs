@@ -14,7 +14,7 @@ impl Owners {
     /// The thread that a term is of; none if it is a constant.
     pub fn of(&mut self, term: TermId, expressions: &Expressions, events: &[Event]) -> Option<ThreadId> {
         let known = self.of.len();
-        for new in expressions.terms.iter().skip(known).take((term.index() + 1).saturating_sub(known)) {
+        for new in expressions.terms.iter_between(known, term) {
             let owner = match expressions.terms.node(new) {
                 Node::Const(_) => 0,
                 Node::Leaf(local) => events.get(local.definition.index()).map_or(0, |event| event.thread.0 + 1),
