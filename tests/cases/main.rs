@@ -111,6 +111,8 @@ cases! {
     wrong_lock: "wrong-lock.c";
     cancel: "cancel.c";
     cancel_cleanup: "cancel-cleanup.c";
+    containers: "containers.cpp";
+    containers_17: "containers.cpp", "-std=c++17";
     detours: "detours.c";
     event_loop: "event-loop.c";
     mapping_parts: "mapping-parts.c";

@@ -128,6 +128,22 @@ fn a_static_program_is_refused() {
     assert!(!workshop.path("prog").exists());
 }
 
+/// Trees, lists and strings do what they should, by a program that compares them with simple models: linked in every way, and by gcc.
+#[test]
+fn containers_of_cpp() {
+    let workshop = Workshop::empty();
+    let source = source("containers-model.cpp");
+    for flags in ["-O1", "-O2 --as-shipped -static-libstdc++", "--gcc"] {
+        workshop.make(&format!("foretrace c++ -std=c++17 -g {flags} -o model {} -pthread", source.display()));
+        let run = ran(&mut workshop.shell("./model 1 20000"));
+        assert_eq!((run.status, &*run.out), (Some(0), "20000 operations, 541 checks\n"), "{flags}: {}", run.err);
+    }
+    workshop.make(&format!("foretrace c++ -std=c++17 -g -o model {} -pthread", source.display()));
+    let recorded = ran(&mut workshop.shell("foretrace record -o run -- ./model 2 300"));
+    assert_eq!(recorded.status, Some(0), "{}", recorded.err);
+    assert!(!recorded.err.contains("disagree"), "{}", recorded.err);
+}
+
 #[test]
 fn threads_of_cpp() {
     let header = records_file("threads.cpp", &["-std=c++17"]);

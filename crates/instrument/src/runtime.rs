@@ -54,6 +54,6 @@ fn fill(folder: &Path) -> io::Result<PathBuf> {
 }
 
 /// FNV-1a.
-fn hash<'a>(bytes: impl Iterator<Item = &'a u8>) -> u64 {
+pub(crate) fn hash<'a>(bytes: impl Iterator<Item = &'a u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

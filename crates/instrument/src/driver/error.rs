@@ -55,6 +55,11 @@ pub enum DriverError {
     /// gcc's hooks come between all of a program's code.
     #[error("--lock needs clang: what gcc compiles cannot be told to leave functions of locks alone")]
     LockWithGcc,
+    /// The compiler does not take sources of ours that C++ programs get.
+    #[error(
+        "the compiler does not compile what foretrace adds to C++ programs; `-nostdlib++ -lstdc++` links without it"
+    )]
+    Library,
     /// The runtime cannot be put anywhere.
     #[error("cannot write the runtime to a cache folder or a temporary one: {0}")]
     Runtime(#[source] std::io::Error),

@@ -9,8 +9,13 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Links; `objects` stand in the order of the files that were compiled.
-pub fn link(arguments: &Arguments, compiler: &Compiler, objects: Vec<PathBuf>) -> Result<u8, DriverError> {
+/// Links; `objects` stand in the order of the files that were compiled, and `more` goes before libraries that the compiler adds.
+pub fn link(
+    arguments: &Arguments,
+    compiler: &Compiler,
+    objects: Vec<PathBuf>,
+    more: Vec<PathBuf>,
+) -> Result<u8, DriverError> {
     if let Some(word) = arguments.words.iter().find(|word| *word == "-static" || *word == "-static-pie") {
         return Err(DriverError::Static(word.to_string_lossy().into_owned()));
     }
@@ -26,6 +31,7 @@ pub fn link(arguments: &Arguments, compiler: &Compiler, objects: Vec<PathBuf>) -
             Part::Level(_) | Part::Dependencies(_) => {}
         }
     }
+    words.extend(more.into_iter().map(OsString::from));
     words.extend(arguments.output.iter().flat_map(|output| ["-o".into(), output.clone()]));
     match compiler.make {
         Make::Clang => words.push("-Wno-unused-command-line-argument".into()),

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod compile;
+mod cxx_library;
 mod environment;
 mod error;
 mod link;
@@ -47,7 +48,7 @@ pub fn run(language: Language, words: Vec<OsString>) -> Result<u8, DriverError> 
     match arguments.goal {
         Goal::Straight => straight(&arguments, &compiler, &environment),
         Goal::Objects => objects(&arguments, &compiler, &environment),
-        Goal::Link => program(&arguments, &compiler, &environment, scratch.path()),
+        Goal::Link => program(&arguments, language, &compiler, &environment, scratch.path()),
     }
 }
 
@@ -90,6 +91,7 @@ fn objects(arguments: &Arguments, compiler: &Compiler, environment: &Environment
 /// Objects in a folder of ours, linked.
 fn program(
     arguments: &Arguments,
+    language: Language,
     compiler: &Compiler,
     environment: &Environment,
     scratch: &Path,
@@ -110,7 +112,8 @@ fn program(
             code => return Ok(code),
         }
     }
-    link::link(arguments, compiler, made)
+    let library = cxx_library::objects(arguments, language, compiler, environment, scratch)?;
+    link::link(arguments, compiler, made, library)
 }
 
 /// The files to compile, with what they hold.

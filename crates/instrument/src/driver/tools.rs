@@ -72,6 +72,11 @@ pub struct Compiler {
 }
 
 impl Compiler {
+    /// The program.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The one that the user names, else the first on the path. `scratch` is a folder for its response files.
     pub fn find(make: Make, language: Language, scratch: &Path) -> Result<Compiler, DriverError> {
         let (program, variable) = (language.program(make), language.variable(make));
