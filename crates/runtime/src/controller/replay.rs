@@ -200,7 +200,7 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
             helper(thread).or(Some(Choice::Wait))
         }
         State::Blocked => helper(thread).or_else(|| {
-            if signals::handled() {
+            if signals::may_come() {
                 return Some(Choice::Wait); // one may be on its way; the watchdog's patience ends
             }
             leave(format_args!("waits for another thread"));

@@ -75,9 +75,6 @@ static WISHES: [Wish; SIGNALS] = [const {
     }
 }; SIGNALS];
 
-/// How many handlers the program has.
-static HANDLERS: AtomicUsize = AtomicUsize::new(0);
-
 /// A signal that waits, and what else a thread keeps.
 #[repr(C)]
 pub struct Deferred {
@@ -149,11 +146,6 @@ pub fn abandon() {
             set_default(signal);
         }
     }
-}
-
-/// Whether handlers of the program may wake threads.
-pub fn handled() -> bool {
-    HANDLERS.load(Relaxed) > 0
 }
 
 /// Whether a handler of the program may still be called for a signal that comes from outside; those for what a thread itself does
@@ -305,7 +297,6 @@ unsafe fn call_handler(signal: c_int, information: *mut c_void, context: *mut c_
 /// The program wants its handler called once.
 fn reset(signal: c_int) {
     WISHES[signal as usize].handler.store(DEFAULT, Release);
-    HANDLERS.fetch_sub(1, Relaxed);
     if FATAL.contains(&signal) {
         install(signal, ON_STACK, [0; 16]);
     } else {
@@ -451,26 +442,15 @@ fn current(signal: c_int) -> Action {
 
 fn set(signal: c_int, new: Action) -> c_int {
     let wish = &WISHES[signal as usize];
-    let before = if wish.ours.load(Acquire) { wish.handler.load(Acquire) } else { DEFAULT };
     wish.mask.store(new.mask[0], Relaxed);
     wish.flags.store(new.flags, Relaxed);
     wish.handler.store(new.handler, Release);
-    let result = match new.handler {
+    match new.handler {
         IGNORE => plain(signal, &new),
         DEFAULT if FATAL.contains(&signal) => install(signal, ON_STACK, [0; 16]),
         DEFAULT => plain(signal, &new),
         _ => install(signal, new.flags, new.mask),
-    };
-    match (before > IGNORE, new.handler > IGNORE) {
-        (false, true) => {
-            HANDLERS.fetch_add(1, Relaxed);
-        }
-        (true, false) => {
-            HANDLERS.fetch_sub(1, Relaxed);
-        }
-        _ => {}
     }
-    result
 }
 
 fn plain(signal: c_int, action: &Action) -> c_int {
