@@ -183,6 +183,9 @@ impl AtomicArgs {
     /// The file with the trace that was asked for.
     fn file(&self, path: &Path) -> anyhow::Result<PathBuf> {
         let trace = Folder::trace_of(path);
+        if trace != path && !trace.exists() {
+            return self.first_trace(path, trace);
+        }
         let Some(by) = WalkedBy::read(path).filter(|_| trace != path) else { return Ok(trace) };
         let wanted = self.walked_by(by.focus.as_deref());
         let is_plain = self.include.is_none() && matches!(self.atomic.atomic, Atomic::Auto);
@@ -197,6 +200,15 @@ impl AtomicArgs {
         let told = walk_to(path, &output, &self.walking(by.focus.as_deref())?, Or::Fail)?.told;
         say(format_args!("foretrace: walked again, --atomic {}; {told}: {}", self.atomic, output.display()));
         Ok(output)
+    }
+
+    /// Makes the trace of a recording that has none yet, as `foretrace test` keeps them.
+    fn first_trace(&self, recording: &Path, trace: PathBuf) -> anyhow::Result<PathBuf> {
+        let walking = self.walking(None)?;
+        let made = walk_to(recording, &trace, &walking, Or::Write)?;
+        WalkedBy { inside: made.inside, ..walking.by }.save(recording)?;
+        say(format_args!("foretrace: {}: {}", made.told, trace.display()));
+        Ok(trace)
     }
 
     /// That nothing of a trace is meant to be atomic: what to do.

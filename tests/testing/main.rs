@@ -93,6 +93,19 @@ fn a_repair_is_named_and_tried() {
     assert!(repair["runs"]["failed_before"].as_u64() > Some(0), "{report:#}");
 }
 
+/// A recorded run fails by itself. What is kept of it has no trace yet: `why` makes it.
+#[test]
+fn why_takes_a_recording_that_a_test_has_kept() {
+    let workshop = built(&source("stock-refill.c"));
+    let report = report(&workshop, "--seed 1 --runs 5 --stop-after 1");
+    let kept = report["tests"][0]["finds"][0]["schedule"].as_str().expect("kept");
+    let kept = workshop.path(kept);
+    assert!(kept.is_dir() && !kept.join("trace.jsonl.zst").exists(), "a recording: {report:#}");
+    let why = ran(foretrace().arg("why").arg(&kept).args(["--times", "3", "--"]).arg(workshop.path("program")));
+    assert!(why.out.contains("cause 1: not atomic: stock-refill.c:12–21 in refill"), "{}{}", why.out, why.err);
+    assert!(kept.join("trace.jsonl.zst").is_file(), "{}", why.err);
+}
+
 #[test]
 fn what_is_told_of_a_failure_happens_in_its_replays() {
     let workshop = built(&source("maximum.c"));
