@@ -87,16 +87,19 @@ impl<'s> Seeker<'s> {
             return Ok(None);
         }
         let stretches = self.sections.stretches(sections);
-        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let go_on = || !self.stop.load(Ordering::Relaxed) && !is_late();
-        let along = |stretches: &[Whole]| {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let half = left.map(|left| Instant::now() + left / 2); // the other half is for the runs that are compared
+        let along = |stretches: &[Whole], deadline: Option<Instant>| {
+            let go_on =
+                || !self.stop.load(Ordering::Relaxed) && deadline.is_none_or(|deadline| Instant::now() < deadline);
             let order = kept_whole(trace, runs.observed, &target.schedule, stretches)?;
             let plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
             runs.enforced.runs(&plan, runs.times, &go_on)
         };
-        let (before, after) = (along(&[])?, along(&stretches)?);
+        let (before, after) = (along(&[], half)?, along(&stretches, self.deadline)?);
+        let runs_before = before.passed + before.left + before.failed;
         let Endings { passed, left, failed } = after;
-        Ok(Some(RepairRuns { failed_before: before.failed, failed, passed, left }))
+        Ok(Some(RepairRuns { runs_before, failed_before: before.failed, failed, passed, left }))
     }
 
     /// The locks that could make the sections atomic: those that are known to do first, of these existing ones, without deadlocks.

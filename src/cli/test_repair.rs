@@ -3,7 +3,7 @@
 use super::enforced::Enforced;
 use super::predict_repair::{Runs, Seeker};
 use foretrace::recorder::Plan;
-use foretrace::report::{PredictedRepair, RepairTarget, Subject, predicted_json, write_predicted_one};
+use foretrace::report::{PredictedRepair, RepairRuns, RepairTarget, Subject, predicted_json, write_predicted_one};
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// How long the repair of one failure may be sought, the runs of the program included.
 const LONGEST: Duration = Duration::from_secs(20);
+/// Ways to one failure of which a repair is sought.
+const MOST_WAYS: usize = 3;
 
 /// The repair of a failure, or why there is none.
 pub struct FoundRepair {
@@ -46,6 +48,7 @@ impl<'a> Repairer<'a> {
         self.report.finds.iter().map(of_find).collect()
     }
 
+    /// The repair of the best way to a failure; of another way, where that one does not help the program.
     fn repair(&self, find: &Find) -> anyhow::Result<FoundRepair> {
         let Some(best) = find.attempts.first() else {
             let why = "a recorded run failed by itself; `foretrace why` says what of it is the cause";
@@ -54,34 +57,66 @@ impl<'a> Repairer<'a> {
         if best.cycle.is_some() {
             return Ok(FoundRepair::none("a whole block is violated, of several variables"));
         }
-        let asked = Asked::read(&best.recording, self.settings, self.settings.predict_limit)?;
+        let mut ways: Vec<&Attempt> = Vec::new();
+        for attempt in find.attempts.iter().filter(|attempt| attempt.cycle.is_none()) {
+            if !ways.iter().any(|way| is_like(way, attempt)) {
+                ways.push(attempt);
+            }
+        }
+        let mut useless = None;
+        for way in ways.into_iter().take(MOST_WAYS) {
+            match self.repair_of(way, &find.attempts)? {
+                Some((found, Use::Helps)) => return Ok(found),
+                Some((found, Use::None)) => useless = useless.or(Some(found)),
+                None => {}
+            }
+        }
+        Ok(useless.unwrap_or_else(|| FoundRepair::none("a limit was reached")))
+    }
+
+    /// The repair of one way to a failure.
+    fn repair_of(&self, way: &Attempt, attempts: &[Attempt]) -> anyhow::Result<Option<(FoundRepair, Use)>> {
+        let asked = Asked::read(&way.recording, self.settings, self.settings.predict_limit)?;
         let transactions = asked.options.atomic.transactions(&asked.trace);
         let subject =
             Subject { file: &asked.file, trace: &asked.trace, transactions: &transactions, options: &asked.options };
-        let target = target(best, &find.attempts)?;
+        let targets = [target(way, attempts)?];
         let run = |plan: &Plan| Ok(self.trials.run(plan)?);
         let runs = Runs {
-            enforced: Enforced { recording: &best.recording, run: &run },
+            enforced: Enforced { recording: &way.recording, run: &run },
             times: self.settings.replays,
             observed: &asked.observed,
         };
-        let targets = [target];
         let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(LONGEST), Some(&runs));
-        match seeker.repairs(1)?.as_slice() {
-            [repair, ..] => shown(subject, repair),
-            [] => Ok(FoundRepair::none("a limit was reached")),
-        }
+        let found = seeker.repairs(1)?;
+        let Some(repair) = found.first() else { return Ok(None) };
+        let is_useless = repair.runs.is_some_and(RepairRuns::is_useless);
+        Ok(Some((shown(subject, repair)?, if is_useless { Use::None } else { Use::Helps })))
     }
+}
+
+/// Whether a repair keeps the program from failing, as far as its runs say.
+enum Use {
+    Helps,
+    None,
+}
+
+/// Whether two ways are in the same recording, variable and function, and known alike.
+fn is_like(one: &Attempt, other: &Attempt) -> bool {
+    other.recording == one.recording && other.group() == one.group() && is_open(one.kind) == is_open(other.kind)
+}
+
+/// Whether a schedule is not known to happen before it is tried.
+fn is_open(kind: Kind) -> bool {
+    kind != Kind::Proved && kind != Kind::Observed
 }
 
 /// All that leads to a failure in the same recording, variable and function.
 fn target(best: &Attempt, attempts: &[Attempt]) -> Result<RepairTarget, TestError> {
-    let is_like =
-        |other: &&Attempt| other.recording == best.recording && other.cycle.is_none() && other.group() == best.group();
-    let is_open = |kind: Kind| kind != Kind::Proved && kind != Kind::Observed;
     let witness = read_witness(&best.witness)?;
     let mut classes = vec![witness.triple()];
-    for other in attempts.iter().skip(1).filter(is_like).filter(|other| is_open(other.kind) == is_open(best.kind)) {
+    let others = attempts.iter().filter(|other| other.witness != best.witness && other.cycle.is_none());
+    for other in others.filter(|other| is_like(best, other)) {
         classes.push(read_witness(&other.witness)?.triple());
     }
     let schedule = witness.schedule.iter().map(|step| step.event).collect();

@@ -144,7 +144,11 @@ fn a_repair_of_what_is_predicted_makes_the_program_pass() {
     let first = &report["repairs"][0];
     assert_eq!(first["sections"][0]["function"], "add", "{first:#}");
     assert_eq!((&first["locks"][0]["lock"], &first["locks"][0]["proof"]), (&json!("lock"), &json!("proved")));
-    assert_eq!(first["runs"], json!({"failed_before": 5, "failed": 0, "passed": 5, "left": 0}), "{first:#}");
+    assert_eq!(
+        first["runs"],
+        json!({"runs_before": 5, "failed_before": 5, "failed": 0, "passed": 5, "left": 0}),
+        "{first:#}"
+    );
     let second = &report["repairs"][1];
     assert_eq!(second["sections"][0]["function"], "note", "{second:#}");
     assert_eq!((&second["locks"][0]["lock"], &second["runs"]["failed_before"]), (&Value::Null, &json!(0)));

@@ -106,6 +106,14 @@ fn why_takes_a_recording_that_a_test_has_kept() {
     assert!(kept.join("trace.jsonl.zst").is_file(), "{}", why.err);
 }
 
+/// The first way to this failure goes through two turns of a loop: whole turns of the check alone do not remove it.
+#[test]
+fn a_repair_that_does_not_help_is_said_to() {
+    let run = test(&built(&source("budget.c")), "--stop-after 1 --repair");
+    let told = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("with the section kept whole 3 of 3: this alone does not mend it"), "{}{}", run.out, run.err);
+}
+
 #[test]
 fn what_is_told_of_a_failure_happens_in_its_replays() {
     let workshop = built(&source("maximum.c"));

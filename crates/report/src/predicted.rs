@@ -120,6 +120,8 @@ pub struct PredictedRepair {
 /// Runs of the program along the schedule of a violation.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RepairRuns {
+    /// How often it ran along the schedule as it is.
+    pub runs_before: u32,
     /// How often it failed along the schedule as it is.
     pub failed_before: u32,
     /// How often it failed with the sections kept whole.
@@ -128,6 +130,13 @@ pub struct RepairRuns {
     pub passed: u32,
     /// How often it passed, but left the schedule before the sections had ended.
     pub left: u32,
+}
+
+impl RepairRuns {
+    /// Whether the program failed and still fails every time.
+    pub fn is_useless(self) -> bool {
+        self.failed_before > 0 && self.failed > 0 && self.passed + self.left == 0
+    }
 }
 
 impl PredictedRepair {
@@ -270,15 +279,20 @@ fn write_repair(
     }
 }
 
-fn runs_line(RepairRuns { failed_before, failed, passed, left }: RepairRuns) -> String {
+fn runs_line(runs: RepairRuns) -> String {
+    let RepairRuns { runs_before, failed_before, failed, passed, left } = runs;
     let all = failed + passed + left;
+    if all == 0 || runs_before == 0 {
+        return "   not tried on the program: a limit was reached".to_string();
+    }
     let astray = match left {
         0 => String::new(),
         left => format!("; {left} times it passed, but left the schedule before the section had ended"),
     };
+    let verdict = if runs.is_useless() { ": this alone does not mend it" } else { "" };
     format!(
-        "   on the program: along this schedule it failed {failed_before} of {all} times, with the section kept whole \
-         {failed} of {all}{astray}"
+        "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section kept \
+         whole {failed} of {all}{verdict}{astray}"
     )
 }
 
