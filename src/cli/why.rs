@@ -103,6 +103,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         violations.push(violation);
     }
+    let complete = go_on();
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
     let report = WhyReport {
         recording: &name,
@@ -111,6 +112,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         times: args.times,
         again,
         violations,
+        complete,
         switches,
     };
     let mut out = io::BufWriter::new(io::stdout().lock());

@@ -22,6 +22,8 @@ pub struct WhyReport<'t> {
     pub again: u32,
     /// What the run shows, best repair first.
     pub violations: Vec<Violation>,
+    /// Whether all violations were tried before the limit.
+    pub complete: bool,
     /// The context switches that the failure takes; nothing where that was not found out.
     pub switches: Option<Switches>,
 }
@@ -161,8 +163,10 @@ impl WhyReport<'_> {
         writeln!(out, "the recorded run {}; its schedule, run again, failed {again} of {times} times", self.ending)?;
         let (causes, others): (Vec<&Violation>, Vec<&Violation>) =
             self.violations.iter().partition(|violation| self.is_cause(violation));
-        if causes.is_empty() {
-            writeln!(out, "\nno violation that this run shows is its cause by itself")?;
+        match (causes.is_empty(), self.complete) {
+            (true, true) => writeln!(out, "\nno violation that this run shows is its cause by itself")?,
+            (true, false) => writeln!(out, "\nno cause was found before the limit was reached")?,
+            (false, _) => {}
         }
         for (number, violation) in causes.iter().enumerate() {
             writeln!(out)?;

@@ -25,6 +25,9 @@ pub fn title(attempt: &Attempt) -> String {
     let who = match first == remote {
         _ if first.is_empty() => String::new(),
         true => format!(", `{}` against itself", short_name(first)),
+        false if remote.is_empty() => {
+            format!(", `{}` interrupted by {}", short_name(first), number(&attempt.accesses[1].thread))
+        }
         false => format!(", `{}` interrupted by `{}`", short_name(first), short_name(remote)),
     };
     format!("{what} on {}{who}", attempt.variable)
