@@ -1,11 +1,11 @@
 //! Runs of a program that nobody watches: in a process group, with its output in files, cut off at limits, and ended with all that it
 //! started.
 
-use super::launch::{Ending, LaunchError, RecordError};
+use super::ending::{Cut, Ending};
+use super::error::{LaunchError, RecordError};
 use super::program::Program;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -37,28 +37,6 @@ pub struct Apart {
     pub longest_turn: Option<u64>,
     /// Set when the user wants no more.
     pub stop: Arc<AtomicBool>,
-}
-
-/// Why a run was cut off that says nothing about the program's threads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cut {
-    /// The user stopped it.
-    Stopped,
-    /// It took more than so many bytes of memory.
-    Memory(u64),
-    /// It wrote more than so many bytes.
-    Output(u64),
-}
-
-/// As in "the program …".
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cut::Stopped => f.write_str("was stopped"),
-            Cut::Memory(most) => write!(f, "took more than {} MB of memory and was killed", most >> 20),
-            Cut::Output(most) => write!(f, "wrote more than {} MB of output and was killed", most >> 20),
-        }
-    }
 }
 
 /// How such a run ended.

@@ -1,8 +1,8 @@
 //! Whether a run ended in a deadlock, and which thread waits for which: the runtime's report, with the locks that the logs show.
 
 use super::apart::STDERR;
+use super::ending::Ending;
 use super::folder::Folder;
-use super::launch::Ending;
 use super::positions::Positions;
 use super::verify::deadlocked;
 use foretrace_runtime::record::Kind;

@@ -1,9 +1,10 @@
 //! A witness tried on another build of its program: its places, found in the edited source.
 
+use super::error::{RecordError, ReplayError};
 use super::launch::list_modules;
 use super::lines::Lines;
 use super::program::Program;
-use super::replay::{Plan, ReplayError};
+use super::replay::Plan;
 use super::sources::{Sources, text_of};
 use super::target::{Target, Times};
 use foretrace_report::{SavedPlace, SavedWitness};
@@ -41,7 +42,7 @@ pub fn plan_of_edited(
         return Err(ReplayError::NoSideCar);
     }
     let sources = match recording {
-        Some(recording) => Sources::read(recording).map_err(super::launch::RecordError::from)?.unwrap_or_default(),
+        Some(recording) => Sources::read(recording).map_err(RecordError::from)?.unwrap_or_default(),
         None => Sources::default(),
     };
     let triple = witness.triple();

@@ -1,6 +1,6 @@
 //! The folder of a recording: what ran, how it ended, its logs, its trace.
 
-use super::launch::{Ending, Run};
+use super::ending::Ending;
 use foretrace_report::write_whole;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
@@ -27,22 +27,22 @@ pub struct Folder {
 /// What was recorded: `recording.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Recording {
-    foretrace: u32,
-    program: PathBuf,
-    arguments: Vec<String>,
-    directory: PathBuf,
-    mode: String,
+    pub(super) foretrace: u32,
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+    pub(super) directory: PathBuf,
+    pub(super) mode: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    scheduler: Option<String>,
+    pub(super) scheduler: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    depth: Option<u64>,
+    pub(super) depth: Option<u64>,
     /// Records of each thread that the scheduler was told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<u64>,
+    pub(super) steps: Vec<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_bytes: Option<u64>,
+    pub(super) max_bytes: Option<u64>,
     /// How it ended; not there while it runs, or where foretrace was killed itself.
     pub exit: Option<Ending>,
 }
@@ -138,25 +138,10 @@ impl Folder {
     }
 
     /// Says what is recorded here.
-    pub fn describe(&self, run: &Run<'_>, exit: Option<Ending>) -> Result<(), FolderError> {
-        let (program, mode) = (run.program, &run.mode);
-        let lossy = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
-        let recording = Recording {
-            foretrace: 1,
-            program: program.path.clone(),
-            arguments: program.arguments.iter().map(lossy).collect(),
-            directory: std::env::current_dir().unwrap_or_default(),
-            mode: mode.name().to_string(),
-            seed: mode.seed(),
-            scheduler: mode.scheduling().map(|scheduling| scheduling.scheduler.name().to_string()),
-            depth: mode.scheduling().and_then(|scheduling| scheduling.depth),
-            steps: mode.scheduling().map_or_else(Vec::new, |scheduling| scheduling.steps.clone()),
-            max_bytes: run.max_bytes,
-            exit,
-        };
+    pub fn describe(&self, recording: &Recording) -> Result<(), FolderError> {
         let path = self.path.join(MANIFEST);
         let write = |out: &mut dyn io::Write| {
-            serde_json::to_writer_pretty(&mut *out, &recording)?;
+            serde_json::to_writer_pretty(&mut *out, recording)?;
             out.write_all(b"\n")
         };
         write_whole(&path, write).map_err(|error| FolderError::Io(path, error))

@@ -1,20 +1,17 @@
 //! Starts an instrumented program. Its environment says what to record, and its addresses do not vary.
 
-use super::apart::{Apart, Cut, End};
-use super::folder::{Folder, FolderError};
+use super::apart::{Apart, End};
+use super::ending::Ending;
+use super::error::{LaunchError, RecordError, ReplayError};
+use super::folder::{Folder, Recording};
 use super::outside;
 use super::program::Program;
-use super::replay::ReplayError;
 use super::scheduling::Scheduling;
 use super::wait::Signals;
-use foretrace_walker::{WalkError, finish_logs};
-use serde::{Deserialize, Serialize};
+use foretrace_walker::finish_logs;
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// How threads are scheduled.
@@ -56,81 +53,6 @@ impl Mode {
             _ => None,
         }
     }
-}
-
-/// How a program ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ending {
-    /// By itself, with this exit status.
-    Code(i32),
-    /// By a signal.
-    Signal(i32),
-    /// It did not end in time and was killed.
-    Hang,
-    /// All threads waited for each other, so that the runtime aborted it.
-    Deadlock,
-}
-
-impl Ending {
-    /// The exit status by which a shell would tell of it.
-    pub fn shell_status(self) -> u8 {
-        match self {
-            Ending::Code(code) => code as u8, // what a parent sees of it, too
-            Ending::Signal(signal) => 128_u8.saturating_add(signal as u8),
-            Ending::Hang => 124, // as timeout(1) has it
-            Ending::Deadlock => 128 + nix::libc::SIGABRT as u8,
-        }
-    }
-}
-
-/// As in "the program …".
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ending::Code(code) => write!(f, "exited with status {code}"),
-            Ending::Signal(signal) => match nix::sys::signal::Signal::try_from(*signal) {
-                Ok(signal) => write!(f, "was ended by {signal}"),
-                Err(_) => write!(f, "was ended by signal {signal}"),
-            },
-            Ending::Hang => f.write_str("did not end in time and was killed"),
-            Ending::Deadlock => f.write_str("came to a deadlock: every thread waited for another"),
-        }
-    }
-}
-
-impl From<ExitStatus> for Ending {
-    fn from(status: ExitStatus) -> Ending {
-        match status.signal() {
-            Some(signal) => Ending::Signal(signal),
-            None => Ending::Code(status.code().unwrap_or_default()),
-        }
-    }
-}
-
-/// A program could not be started.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot start {path}", path = path.display())]
-pub struct LaunchError {
-    pub(super) path: PathBuf,
-    pub(super) source: io::Error,
-}
-
-/// Why a program could not be recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The folder fails.
-    #[error(transparent)]
-    Folder(#[from] FolderError),
-    /// The program does not start.
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
-    /// Its logs cannot be completed.
-    #[error(transparent)]
-    Logs(#[from] WalkError),
-    /// It was cut off.
-    #[error("the program {0}")]
-    Cut(Cut),
 }
 
 /// Which part of a run is recorded; by default all of it.
@@ -188,16 +110,35 @@ impl Run<'_> {
         variables
     }
 
+    /// What its folder says of it; `exit` is how it ended.
+    fn description(&self, exit: Option<Ending>) -> Recording {
+        let (program, mode) = (self.program, &self.mode);
+        let lossy = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
+        Recording {
+            foretrace: 1,
+            program: program.path.clone(),
+            arguments: program.arguments.iter().map(lossy).collect(),
+            directory: std::env::current_dir().unwrap_or_default(),
+            mode: mode.name().to_string(),
+            seed: mode.seed(),
+            scheduler: mode.scheduling().map(|scheduling| scheduling.scheduler.name().to_string()),
+            depth: mode.scheduling().and_then(|scheduling| scheduling.depth),
+            steps: mode.scheduling().map_or_else(Vec::new, |scheduling| scheduling.steps.clone()),
+            max_bytes: self.max_bytes,
+            exit,
+        }
+    }
+
     /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
     /// start, the folder goes.
     pub fn record(&self) -> Result<Ending, RecordError> {
         let inherited: outside::Variables = std::env::vars_os().collect();
         let environment = self.recording.and_then(outside::environment_of).unwrap_or(inherited);
-        let described = self.folder.describe(self, None);
+        let described = self.folder.describe(&self.description(None));
         let described = described.and_then(|()| outside::keep_environment(self.folder, &environment));
         let described = described.map_err(RecordError::from);
         let ending = described.and_then(|()| self.run(&environment)).inspect_err(|_| self.folder.discard())?;
-        self.folder.describe(self, Some(ending))?;
+        self.folder.describe(&self.description(Some(ending)))?;
         finish_logs(self.folder.path())?;
         Ok(ending)
     }

@@ -1,15 +1,16 @@
 //! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
 
+use super::ending::Ending;
+use super::error::ReplayError;
 use super::folder::Folder;
-use super::launch::{Ending, Mode, Part, RecordError, Run};
+use super::launch::{Mode, Part, Run};
 use super::program::Program;
 use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness, write_whole};
-use foretrace_trace::{EventId, ReadError, Trace};
-use foretrace_walker::WalkError;
+use foretrace_trace::{EventId, Trace};
 use foretrace_walker::log::{Log, Record, open_logs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,49 +54,6 @@ pub enum Outcome {
     AnotherWay,
     /// They did not, for this reason.
     NotReached(String),
-}
-
-/// Why something cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// It was not recorded.
-    #[error(
-        "the witness has no positions in a program's log: its trace was not recorded from a real program, or \
-         begins later than the run"
-    )]
-    NoPositions,
-    /// Its recording keeps no source.
-    #[error(
-        "the witness does not name the places of its accesses; --edited needs one that `predict --witness-dir` made of a \
-         recording of this version"
-    )]
-    NoPlaces,
-    /// gcc compiled it.
-    #[error(
-        "--edited needs a program that clang or rustc compiled: found one that gcc compiled, whose places have no names"
-    )]
-    NoSideCar,
-    /// It does not say what it consists of.
-    #[error("{program}: cannot be asked what it consists of: it {ending}", program = .0.display(), ending = .1)]
-    NoModules(PathBuf, Ending),
-    /// Its start is not there.
-    #[error(
-        "the recording begins later than the run (--window, or recording was switched on): in which order its threads came \
-         there is not known, so it cannot be replayed; record the whole run"
-    )]
-    BeginsLater,
-    /// A file fails.
-    #[error("{path}", path = .0.display())]
-    Io(PathBuf, #[source] std::io::Error),
-    /// The program does not start, or its folder fails.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// Logs cannot be read.
-    #[error(transparent)]
-    Logs(#[from] WalkError),
-    /// The recording's trace cannot be read.
-    #[error(transparent)]
-    Trace(#[from] ReadError),
 }
 
 impl Plan {

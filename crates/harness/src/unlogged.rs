@@ -3,7 +3,7 @@
 //! Such an access took effect right after the record before it. In a replay turns can end between the two, so that another
 //! thread comes first: each turn has to go on up to the access.
 
-use super::replay::ReplayError;
+use super::error::ReplayError;
 use super::verify::Step;
 use foretrace_trace::Trace;
 use rustc_hash::FxHashMap;
