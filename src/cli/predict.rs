@@ -41,7 +41,7 @@ use std::time::Duration;
 ///
 /// Decides every candidate: two accesses of one transaction with another thread's access in between. Each one that can
 /// happen comes with a schedule that was checked. Each one that cannot happen is proved so for all values and
-/// branches; tries and timed waits that succeeded count as such that always do.
+/// branches. Tries, waits with a time limit, and locks that are taken on some ways only do not count.
 /// What only the path of this run forbids is off the path: another path may show it.
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -44,7 +44,7 @@ pub enum Or {
 
 /// That a walk found nothing of what was asked for.
 pub const NOTHING: &str =
-    "found no transactions: no block that fits --atomic, --include and --focus accesses a shared variable twice";
+    "found no transactions: no block that fits --atomic, --include and --focus accesses shared memory twice";
 
 /// Walks a recording and writes its trace; the result says what is in it, and whether a block is.
 pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> anyhow::Result<Made> {

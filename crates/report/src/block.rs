@@ -88,7 +88,7 @@ pub fn is_folded(subject: Subject<'_>, triple: Triple) -> Option<Folded> {
     let accesses = [triple.first, triple.remote, triple.second];
     let is_working = |place: &str| WORKINGS.iter().any(|part| place.contains(part));
     let of_library = |event| {
-        let inside = subject.inside(event).is_some_and(is_working);
+        let inside = subject.inside(event).is_some_and(|places| places.split("; ").all(is_working));
         let is_there = |loc: &str| loc.contains(".rs:") && (is_working(loc) || is_of_registry(loc));
         inside || subject.trace.loc(event).is_some_and(is_there)
     };

@@ -25,6 +25,25 @@ pub fn short_name(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Places inside of libraries, `; ` between them, as reports tell them: the first with its function's name in short form and its header
+/// without the folders of the system, and how many others there are.
+pub fn in_library(places: &str) -> String {
+    let mut places = places.split("; ");
+    let first = places.next().unwrap_or_default();
+    let first = match first.rsplit_once(", ") {
+        Some((name, file)) => {
+            let file = file.rsplit_once("/include/").map_or(file, |(_, file)| file);
+            format!("{}, {file}", short_name(name))
+        }
+        None => first.to_string(),
+    };
+    match places.count() {
+        0 => first,
+        1 => format!("{first}, or 1 other place there"),
+        more => format!("{first}, or {more} other places there"),
+    }
+}
+
 /// The parts of `<Type as Trait>::function` and `<Type>::function`, as Rust writes them.
 fn qualified(name: &str) -> Option<(&str, Option<&str>, &str)> {
     let inner = name.strip_prefix('<')?;
@@ -86,6 +105,21 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_in_libraries_are_told_in_short() {
+        for (places, told) in [
+            ("alloc::vec::Vec<T>::push, alloc/src/vec/mod.rs:12", "alloc::vec::Vec<T>::push, alloc/src/vec/mod.rs:12"),
+            (
+                "std::_Rb_tree<int, std::pair<const int, int> >::_M_mbegin, /usr/lib/gcc/x/12/../../../../include/c++/12/bits/stl_tree.h:735",
+                "_Rb_tree<…>::_M_mbegin, c++/12/bits/stl_tree.h:735",
+            ),
+            ("f, a.h:1; g, a.h:2", "f, a.h:1, or 1 other place there"),
+            ("f, a.h:1; g, a.h:2; …", "f, a.h:1, or 2 other places there"),
+        ] {
+            assert_eq!(in_library(places), told);
+        }
+    }
 
     #[test]
     fn long_names_keep_their_last_two_segments() {

@@ -3,7 +3,7 @@
 
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};
-use super::folding::cut;
+use super::folding::{cut, in_library};
 use super::names::{Names, SourceLine, WIDEST_LINE, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table;
@@ -279,7 +279,7 @@ impl<'t> TextReport<'t> {
             let library = self
                 .subject
                 .inside(event)
-                .map_or(String::new(), |place| format!(", inside {}", self.names.short(place)));
+                .map_or(String::new(), |places| format!(", inside {}", in_library(&self.names.short(places))));
             let mut line = format!("   {role:<6}  {thread} {verb} at {}{library}", self.place(event));
             if let Some(source) = self.names.source_line(event) {
                 let left = WIDEST_LINE.saturating_sub(line.chars().count() + 4);

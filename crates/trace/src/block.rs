@@ -1,8 +1,9 @@
 //! Blocks: stretches of threads that are meant to be atomic, inside each other.
 
 use crate::op::{BlockKind, Op};
-use crate::trace::{EventId, NameId, ThreadId, Trace};
+use crate::trace::{EventId, NameId, ThreadId, Trace, VarId};
 use crate::transactions::{Atomic, Transaction};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A stretch of one thread that is meant to be atomic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +18,7 @@ pub struct Block {
     pub label: Option<NameId>,
     /// What it is.
     pub kind: BlockKind,
-    /// How many levels of blocks it has inside.
+    /// How many levels of blocks it has inside, of those in which a variable is accessed twice.
     pub height: u32,
     /// The block around it, by its position among all.
     around: Option<u32>,
@@ -48,7 +49,9 @@ impl Blocks {
             Atomic::Functions => Blocks::by(trace, |kind| kind == BlockKind::Function),
             Atomic::InnerFunctions => {
                 let functions = Blocks::by(trace, |kind| kind == BlockKind::Function);
-                Blocks::arranged(trace, functions.all.into_iter().filter(|block| block.height == 0).collect())
+                let around: FxHashSet<u32> = functions.all.iter().filter_map(|block| block.around).collect();
+                let inner = functions.all.into_iter().zip(0..).filter(|(_, position)| !around.contains(position));
+                Blocks::arranged(trace, inner.map(|(block, _)| block).collect())
             }
             Atomic::Loops => Blocks::by(trace, |kind| kind == BlockKind::Loop),
             Atomic::Sections => Scan::of(trace, &Choice { threads: Threads::None, sections: true, operations: false }),
@@ -97,9 +100,10 @@ impl Blocks {
             open.push(position as u32);
             of_thread[thread.index()].push(position as u32);
         }
+        let accesses = Accesses::of(trace);
         for position in (0..all.len()).rev() {
             if let Some(around) = all[position].around {
-                let height = all[position].height + 1;
+                let height = all[position].height + u32::from(accesses.has_pair(&all[position]));
                 let outer = &mut all[around as usize].height;
                 *outer = height.max(*outer);
             }
@@ -142,6 +146,38 @@ impl Blocks {
         let outermost = self.all.into_iter().filter(|block| block.around.is_none());
         let transaction = |Block { thread, first, last, label, .. }| Transaction { thread, first, last, label };
         outermost.map(transaction).collect()
+    }
+}
+
+/// What the threads access.
+struct Accesses {
+    /// Per thread, the events that access a variable.
+    events: Vec<Vec<EventId>>,
+    /// Per thread and number of these, one more than the latest of the earlier accesses of the same variable that one of them has.
+    earlier: Vec<Vec<usize>>,
+}
+
+impl Accesses {
+    fn of(trace: &Trace) -> Accesses {
+        let threads = trace.threads.len();
+        let (mut events, mut earlier) = (vec![Vec::new(); threads], vec![vec![0]; threads]);
+        let mut last: FxHashMap<(ThreadId, VarId), usize> = FxHashMap::default();
+        for (id, event) in trace.iter() {
+            let Some(var) = event.op.var() else { continue };
+            let (events, earlier) = (&mut events[event.thread.index()], &mut earlier[event.thread.index()]);
+            let before = last.insert((event.thread, var), events.len()).map_or(0, |before| before + 1);
+            events.push(id);
+            earlier.push(before.max(earlier[earlier.len() - 1]));
+        }
+        Accesses { events, earlier }
+    }
+
+    /// Whether a block accesses some variable twice.
+    fn has_pair(&self, block: &Block) -> bool {
+        let (events, earlier) = (&self.events[block.thread.index()], &self.earlier[block.thread.index()]);
+        let from = events.partition_point(|event| *event < block.first);
+        let to = events.partition_point(|event| *event <= block.last);
+        from < to && earlier[to] > from
     }
 }
 

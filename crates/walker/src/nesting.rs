@@ -1,10 +1,9 @@
-//! From stretches of threads to blocks that nest. Blocks without a candidate are dropped, and so are blocks that say no more than a
-//! block inside of them.
+//! From stretches of threads to blocks that nest. Blocks of a single step are dropped, and so are blocks that say no more than a block
+//! inside of them.
 
 use crate::options::Options;
 use crate::transactions::{Placed, Span, Title};
-use foretrace_trace::{Atomic, BlockKind, Event, Op, VarId};
-use rustc_hash::FxHashMap;
+use foretrace_trace::{Atomic, BlockKind, Event, Op};
 
 /// Which accesses count, and what threads are called.
 pub(crate) struct About<'a> {
@@ -92,23 +91,24 @@ struct Range {
 struct Accesses {
     /// Where they are among the events of the draft.
     events: Vec<usize>,
-    /// Per number of accesses, one more than the latest of the earlier accesses of the same cell that one of them has.
-    earlier: Vec<usize>,
+    /// Per access, the number of its step: some steps are several accesses.
+    steps: Vec<usize>,
 }
 
 impl Accesses {
     fn of(own: &[usize], about: &About<'_>) -> Accesses {
-        let mut last: FxHashMap<VarId, usize> = FxHashMap::default();
-        let (mut events, mut earlier, mut latest) = (Vec::new(), vec![0], 0);
+        let mut accesses = Accesses { events: Vec::new(), steps: Vec::new() };
+        let mut step = 0;
         for index in own {
             let event = &about.events[*index];
-            let Some(cell) = event.op.var().filter(|_| (about.wanted)(event)) else { continue };
-            let before = last.insert(cell, events.len()).map_or(0, |before| before + 1);
-            latest = before.max(latest);
-            events.push(*index);
-            earlier.push(latest);
+            if event.op.var().is_none() || !(about.wanted)(event) {
+                continue;
+            }
+            step += usize::from(event.part.is_none_or(|(k, _)| k <= 1));
+            accesses.events.push(*index);
+            accesses.steps.push(step);
         }
-        Accesses { events, earlier }
+        accesses
     }
 
     /// Those between two events of the draft.
@@ -118,9 +118,9 @@ impl Accesses {
         (from, to)
     }
 
-    /// Whether two of these access the same cell.
-    fn has_pair(&self, from: usize, to: usize) -> bool {
-        from < to && self.earlier[to] > from
+    /// Whether these are more than one step, so that another thread can come between.
+    fn can_be_cut(&self, from: usize, to: usize) -> bool {
+        from < to && self.steps[from] < self.steps[to - 1]
     }
 }
 
@@ -145,13 +145,13 @@ fn nested(spans: Vec<Span>, own: &[usize], about: &About<'_>) -> Vec<Placed> {
     all.iter().map(|range| place(range, &accesses, about.events)).collect()
 }
 
-/// The parts of a range between places, where each accesses a cell twice.
+/// The parts of a range between places, of more than one step each.
 fn cut(range: Range, places: &[usize], accesses: &Accesses, parts: &mut Vec<Range>) {
     let start = places.partition_point(|place| *place <= range.from);
     let inside = places[start..].iter().copied().take_while(|place| *place < range.to);
     let mut from = range.from;
     for to in inside.chain([range.to]) {
-        if accesses.has_pair(from, to) {
+        if accesses.can_be_cut(from, to) {
             parts.push(Range { from, to, ..range });
         }
         from = to;
@@ -227,7 +227,7 @@ fn place(range: &Range, accesses: &Accesses, events: &[Event]) -> Placed {
 mod tests {
     use super::*;
     use BlockKind::{Function, Loop, Section, Thread};
-    use foretrace_trace::ThreadId;
+    use foretrace_trace::{ThreadId, VarId};
 
     /// A thread that reads these variables; `|` is a join.
     fn events(text: &str) -> Vec<Event> {
@@ -253,10 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn a_block_needs_two_accesses_of_one_variable() {
-        assert_eq!(made("xyx", vec![span(Function, 0, 2)]), [(Thread, 0, 2)]);
-        assert_eq!(made("xyz", vec![]), []);
-        assert_eq!(made("xxy", vec![span(Function, 0, 2)]), [(Thread, 0, 2), (Function, 0, 1)]);
+    fn a_block_needs_two_accesses() {
+        assert_eq!(made("xyx", vec![span(Function, 0, 1)]), [(Thread, 0, 2)]);
+        assert_eq!(made("x", vec![]), []);
+        assert_eq!(made("xy", vec![]), [(Thread, 0, 1)]);
+        assert_eq!(made("xyy", vec![span(Function, 0, 2)]), [(Thread, 0, 2), (Function, 0, 1)]);
     }
 
     #[test]
