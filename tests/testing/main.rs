@@ -288,6 +288,14 @@ fn a_program_without_an_end_gives_one_message() {
     assert!(run.err.contains("the program did not end within 1 s"), "{}", run.err);
 }
 
+/// Runs without recording only take their limit; a recorded run ends, and says why.
+#[test]
+fn a_program_that_always_comes_to_a_deadlock_is_said_to() {
+    let run = test(&built(&source("missed-signal.c")), "--run-limit 1");
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("1. deadlock"), "{}{}", run.out, run.err);
+}
+
 #[test]
 fn a_program_that_always_fails_is_said_to() {
     let run = test(&built(&source("always-fails.c")), "");

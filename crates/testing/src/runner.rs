@@ -41,7 +41,9 @@ const TIMES_AS_LONG: u32 = 20;
 impl<'s> Runner<'s> {
     /// For a test.
     pub fn new(settings: &'s Settings) -> Runner<'s> {
-        let limit = Mutex::new(settings.run_limit.unwrap_or(FIRST_LIMIT));
+        // Runs without recording that do not end leave half of the time to recorded ones.
+        let first = settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min(time / 2));
+        let limit = Mutex::new(settings.run_limit.unwrap_or(first));
         Runner { settings, limit, steps: OnceLock::new() }
     }
 
