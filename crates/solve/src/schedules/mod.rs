@@ -22,7 +22,6 @@ mod tests;
 use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, Place};
 pub(super) use execution::Executed;
 use foretrace_trace::{EventId, SyncId, VarId};
-use rules::Order;
 pub(super) use tables::WakeId;
 use tables::{ReadId, RegionId, SignalId, Tables, Thing, WriteId};
 
@@ -104,6 +103,16 @@ pub(super) struct Schedules {
 
 /// A pair that must be decided: does the first node come before the second?
 pub(super) type Split = (NodeId, NodeId);
+
+/// How one event stands to another.
+enum Order {
+    /// It comes before the other, by this path or by program order.
+    Before(Split),
+    /// It comes after the other in the same thread.
+    AfterInThread,
+    /// It is not known to come before the other.
+    Unknown,
+}
 
 impl Schedules {
     /// No step yet, of so many threads.

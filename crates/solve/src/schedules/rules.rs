@@ -1,7 +1,7 @@
 //! The two rules: regions of a lock do not overlap, and no write comes between a read and its source.
 
 use super::tables::{self, ReadId, RegionId, Write, WriteId};
-use super::{Schedules, Split};
+use super::{Order, Schedules};
 use crate::partial_order::{Because, Conflict, Gain, NONE};
 use foretrace_trace::VarId;
 
@@ -208,14 +208,4 @@ impl Schedules {
         }
         if self.order.reaches(a.node, b.node) { Order::Before((a.node, b.node)) } else { Order::Unknown }
     }
-}
-
-/// How one event stands to another.
-pub(super) enum Order {
-    /// It comes before the other, by this path or by program order.
-    Before(Split),
-    /// It comes after the other in the same thread.
-    AfterInThread,
-    /// It is not known to come before the other.
-    Unknown,
 }
