@@ -6,9 +6,9 @@ mod off_path;
 
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
 
+use crate::case::Case;
 use crate::linearize::{complete_in_order, linearize, without_marks};
 use crate::options::{Options, Strategy};
-use crate::predict::Case;
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_checker::Witness;

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod candidates;
+mod case;
 pub mod compare;
 pub mod explain;
 pub mod filters;

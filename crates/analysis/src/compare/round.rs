@@ -1,15 +1,17 @@
 //! A comparison in progress: candidates through the two filters, then block by block through every model.
 
+use super::asked::{Asked, Listener};
 use super::known::Known;
+use super::outcome::{Comparison, Counts, Disagreement, Said};
 use super::verdicts::verdicts;
-use super::{Asked, Comparison, Counts, Disagreement, Listener, Said};
 use crate::candidates::{Candidates, Pair};
+use crate::case::Case;
 use crate::explain::Explainer;
 use crate::filters::{Bundles, Filters, Part, SCREENS, Screen, regions_by_thread};
 use crate::lanes::{Apart, ApartOptions, Lane, Questions};
 use crate::open_tries::OpenTries;
 use crate::options::{Options, Per, Strategy};
-use crate::predict::{self, Case, Progress, Sink, decide};
+use crate::predict::{self, Progress, Sink, decide};
 use crate::verdict::Decision;
 use foretrace_encodings::Facts;
 use foretrace_index::MustHappenBefore;

@@ -1,8 +1,8 @@
 //! A thread that decides candidates pair by pair: with guessed schedules, with filters, and with its own solver.
 
-use super::Said;
+use super::block::{Block, Group, Stage};
 use super::bounds::Bounds;
-use super::verdicts::{Block, Group, Stage};
+use super::outcome::Said;
 use crate::filters::{Effort, Guide, Judgement, Span, Way};
 use crate::lanes::{Any, Kept, Lane};
 use crate::verdict::Decider;

@@ -6,10 +6,10 @@
 //! candidate: what a complete run cannot show a shorter one may.
 
 use super::{Lane, REMARK, Report};
+use crate::case::Case;
 use crate::filters::{Filters, Judgement};
 use crate::linearize::linearize;
 use crate::options::{Options, Strategy};
-use crate::predict::Case;
 use crate::schedule::{simplify_interruption, simplify_with};
 use crate::verdict::{Limit, OffPath, Verdict};
 use foretrace_checker::{CheckError, Interruption, Witness};
