@@ -5,8 +5,8 @@
 //! known. Known equal values of neighbouring writes are runs in a union-find, so that a read looks at each run once: the work
 //! is nearly linear in the events, for flags that are written all the time, too.
 
-use crate::cssa::{Window, windows};
-use crate::encoder::Facts;
+use crate::facts::Facts;
+use crate::pi::{Window, windows};
 use foretrace_trace::{EventId, Op, TermId, Value};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

@@ -7,14 +7,17 @@
 //! Source: Fusion, sections 4.2 and 5, with the prefix made explicit (`Included`) and synchronisation by kind.
 
 use crate::duty::Duty;
+use crate::facts::Facts;
 use crate::origin::Origin;
+use crate::pi::Pi;
 use crate::rules::{KnownValues, Rule, Rules};
 use crate::sections::Sections;
 use crate::term::{Atom, Builder};
-use foretrace_index::{MustHappenBefore, Region, Structure};
-use foretrace_trace::{EventId, Observed, Op, SyncId, TermId, ThreadId, Trace, Value};
+use foretrace_index::Region;
+use foretrace_trace::{EventId, Op, SyncId, TermId, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A constraint with the instance of a rule that it comes from and the event that it is about.
 #[derive(Clone, Debug)]
@@ -34,19 +37,6 @@ impl Constraint {
     }
 }
 
-/// What is fixed about a trace: the input of every encoder of it.
-#[derive(Clone, Copy)]
-pub struct Facts<'a> {
-    /// The trace.
-    pub trace: &'a Trace,
-    /// Its structure.
-    pub structure: &'a Structure,
-    /// What the run showed.
-    pub observed: &'a Observed,
-    /// Orders that hold in every prefix.
-    pub clocks: &'a MustHappenBefore,
-}
-
 /// Encodes queries over one trace.
 pub struct Encoder<'a> {
     pub(crate) facts: Facts<'a>,
@@ -55,7 +45,7 @@ pub struct Encoder<'a> {
     pub(crate) constants: &'a FxHashMap<EventId, Value>,
     pub(crate) cone: Cone,
     pub(crate) lets: FxHashMap<EventId, TermId>,
-    pub(crate) sources: FxHashMap<EventId, std::rc::Rc<crate::cssa::Pi>>,
+    pub(crate) sources: FxHashMap<EventId, Rc<Pi>>,
     pub(crate) sections: Option<Sections>,
     constraints: Vec<Constraint>,
     /// What the solver sees to by itself, where it knows schedules.

@@ -3,7 +3,7 @@
 //! A bound on context switches is said in order atoms alone: each stretch between two marks belongs to one thread, and marks are
 //! steps like others, so every solver that decides order decides this, too.
 
-use crate::encoder::Facts;
+use crate::facts::Facts;
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{BlockKind, Event, EventId, Observed, Op, Thread, ThreadId, Trace};
 

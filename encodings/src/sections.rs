@@ -4,8 +4,8 @@
 //! an access after a write of its own region sees none of the other. This stands on the rule for locks without naming it,
 //! so an argument's encoder does without.
 
-use crate::cssa::Pi;
-use crate::encoder::Facts;
+use crate::facts::Facts;
+use crate::pi::Pi;
 use foretrace_index::Region;
 use foretrace_trace::EventId;
 use std::rc::Rc;

@@ -9,7 +9,7 @@
 //!   it, a broadcast sets all, a signal sets one of its choice. With one waiting thread this is the paper's encoding.
 
 use super::atom::Cell;
-use crate::encoder::Facts;
+use crate::facts::Facts;
 use foretrace_trace::{EventId, Op, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

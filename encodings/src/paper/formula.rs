@@ -2,7 +2,7 @@
 
 use super::atom::{Atom, Cell};
 use super::cells::{Cells, Finds};
-use crate::encoder::Facts;
+use crate::facts::Facts;
 use crate::term::Builder;
 use foretrace_trace::{EventId, Func, Op, Pattern, Sort, SyncId, SyncKind, TermId, Triple, Value};
 

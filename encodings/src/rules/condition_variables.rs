@@ -4,7 +4,8 @@
 //! helped by it. So a prefix is possible exactly when its wakes can be matched to different signals.
 
 use super::Rule;
-use crate::encoder::{Encoder, Facts};
+use crate::encoder::Encoder;
+use crate::facts::Facts;
 use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_index::Waiting;

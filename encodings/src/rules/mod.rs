@@ -3,6 +3,7 @@
 mod condition_variables;
 mod guards;
 mod implied;
+mod known_values;
 mod locks;
 mod once;
 mod path;
@@ -12,7 +13,7 @@ mod semaphores;
 mod switches;
 mod violation;
 
-pub(crate) use implied::KnownValues;
+pub(crate) use known_values::KnownValues;
 pub use path::Paths;
 pub use violation::Query;
 

@@ -1,0 +1,17 @@
+//! What is fixed about a trace.
+
+use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_trace::{Observed, Trace};
+
+/// What is fixed about a trace: the input of every encoder of it.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// Its structure.
+    pub structure: &'a Structure,
+    /// What the run showed.
+    pub observed: &'a Observed,
+    /// Orders that hold in every prefix.
+    pub clocks: &'a MustHappenBefore,
+}
