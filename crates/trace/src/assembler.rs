@@ -1,7 +1,8 @@
 //! Makes a trace event by event. Every reader and every producer of traces uses it.
 
 use crate::error::{Invalid, Problem, quoted};
-use crate::observe::{Observed, observe};
+use crate::observe::observe;
+use crate::observed::Observed;
 use crate::op::Op;
 use crate::smtlib::{self, TermError};
 use crate::term::{TermId, Terms};

@@ -40,8 +40,20 @@ pub struct Blocks {
     of_thread: Vec<Vec<u32>>,
 }
 
+impl Atomic {
+    /// The transactions of a trace, by first event: the outermost blocks. No two of one thread overlap.
+    pub fn transactions(self, trace: &Trace) -> Vec<Transaction> {
+        self.blocks(trace).into_transactions()
+    }
+
+    /// The blocks of a trace.
+    pub fn blocks(self, trace: &Trace) -> Blocks {
+        Blocks::new(self, trace)
+    }
+}
+
 impl Blocks {
-    pub(crate) fn new(atomic: Atomic, trace: &Trace) -> Blocks {
+    fn new(atomic: Atomic, trace: &Trace) -> Blocks {
         match atomic.resolved(trace) {
             Atomic::Auto if has_blocks(trace) => Blocks::by(trace, |_| true),
             Atomic::Auto => Scan::of(trace, &Choice { threads: Threads::Cut, sections: true, operations: false }),

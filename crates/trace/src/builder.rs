@@ -5,7 +5,7 @@
 
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Invalid, Problem};
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::smtlib::TermError;
 use crate::term::TermId;

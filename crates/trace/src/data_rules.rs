@@ -4,9 +4,9 @@
 
 use crate::blocked::Blocked;
 use crate::locals::Slots;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::op::Op;
-use crate::semantics::{Cell, Effect, State};
+use crate::state::{Cell, Effect, State};
 use crate::term::TermId;
 use crate::trace::{EventId, Local, Trace, VarId};
 use crate::value::Value;

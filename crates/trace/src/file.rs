@@ -1,7 +1,7 @@
 //! Trace files: which format a file has, reading it, and writing it whole or not at all.
 
 use crate::error::{Damaged, Problem, ReadError};
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::stream::EventStream;
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};

@@ -10,7 +10,7 @@ pub use write::write;
 
 use crate::error::{Problem, ReadError};
 use crate::lines::Lines;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::trace::Trace;
 use std::io::BufRead;
 

@@ -1,6 +1,7 @@
 //! Traces with less data: from expressions to the values that were seen, from values to none.
 
-use crate::observe::{Observed, StepError, observe};
+use crate::observe::{StepError, observe};
+use crate::observed::Observed;
 use crate::op::Op;
 use crate::term::{Node, TermId, Terms};
 use crate::trace::{Data, Event, EventId, Local, Trace, Variable};

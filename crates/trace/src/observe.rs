@@ -1,62 +1,13 @@
 //! The recorded order, run once: does it hold together, and what did every access read and write?
 
 use crate::error::Problem;
-use crate::interner::{Interner, hash_of};
+use crate::observed::Observed;
 use crate::op::Op;
 use crate::schedule::RunError;
-use crate::semantics::{Effect, Semantics};
+use crate::semantics::Semantics;
+use crate::state::Effect;
 use crate::term::TermId;
 use crate::trace::{EventId, Trace};
-use crate::value::Value;
-
-/// What every access read and wrote in the recorded order.
-#[derive(Clone, Debug, Default)]
-pub struct Observed {
-    values: Interner<Value>,
-    accesses: Vec<Access>,
-}
-
-/// Values by their position among the distinct ones; [`NOTHING`] where there is none.
-#[derive(Clone, Copy, Debug)]
-struct Access {
-    read: u32,
-    written: u32,
-    source: u32,
-}
-
-const NOTHING: u32 = u32::MAX;
-
-impl Observed {
-    /// The value that a read or rmw read; nothing in a trace without data.
-    pub fn read(&self, event: EventId) -> Option<&Value> {
-        self.values.items().get(self.accesses[event.index()].read as usize)
-    }
-
-    /// The value that a write or rmw wrote; nothing in a trace without data.
-    pub fn written(&self, event: EventId) -> Option<&Value> {
-        self.values.items().get(self.accesses[event.index()].written as usize)
-    }
-
-    /// The write or rmw that a read or rmw read from; nothing where it read the initial value.
-    pub fn source(&self, event: EventId) -> Option<EventId> {
-        Some(self.accesses[event.index()].source).filter(|write| *write != NOTHING).map(EventId)
-    }
-
-    /// The same of a trace with so many more events at its end, none of them an access.
-    pub fn followed_by(&self, events: usize) -> Observed {
-        let mut longer = self.clone();
-        let nothing = Access { read: NOTHING, written: NOTHING, source: NOTHING };
-        longer.accesses.extend(std::iter::repeat_n(nothing, events));
-        longer
-    }
-
-    fn id(&mut self, value: Option<&Value>) -> u32 {
-        match value {
-            None => NOTHING,
-            Some(value) => self.values.intern(hash_of(value), |other| other == value, || value.clone()) as u32,
-        }
-    }
-}
 
 /// A trace whose recorded order is not an execution of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,12 +23,10 @@ pub struct StepError {
 /// must follow, as far as the trace has them.
 pub fn observe(trace: &Trace) -> Result<Observed, StepError> {
     let semantics = Semantics::of_the_run(trace);
-    let mut observed = Observed::default();
-    observed.accesses.reserve_exact(trace.events.len());
+    let mut observed = Observed::with_capacity(trace.events.len());
     let mut latest: Vec<Option<EventId>> = vec![None; trace.vars.len()];
     run(&semantics, |event, effect| {
-        let access = observe_access(&semantics, &mut observed, &mut latest, event, effect);
-        observed.accesses.push(access);
+        observe_event(&semantics, &mut observed, &mut latest, event, effect);
     })?;
     Ok(observed)
 }
@@ -101,26 +50,21 @@ fn run(semantics: &Semantics<'_>, mut each: impl FnMut(EventId, &Effect)) -> Res
     }
 }
 
-fn observe_access(
+fn observe_event(
     semantics: &Semantics<'_>,
     observed: &mut Observed,
     latest: &mut [Option<EventId>],
     event: EventId,
     effect: &Effect,
-) -> Access {
+) {
     let op = &semantics.trace().event(event).op;
-    let Some(var) = op.var() else { return Access { read: NOTHING, written: NOTHING, source: NOTHING } };
+    let Some(var) = op.var() else { return observed.push(None, None, None) };
     let read = semantics.value(var, &effect.before).filter(|_| op.reads());
     let written = semantics.value(var, &effect.after).filter(|_| op.writes());
-    let access = Access {
-        read: observed.id(read),
-        written: observed.id(written),
-        source: latest[var.index()].filter(|_| op.reads()).map_or(NOTHING, |write| write.0),
-    };
+    observed.push(read, written, latest[var.index()].filter(|_| op.reads()));
     if op.writes() {
         latest[var.index()] = Some(event);
     }
-    access
 }
 
 /// The values recorded for the event are those that it read and wrote.

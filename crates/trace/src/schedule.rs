@@ -3,7 +3,8 @@
 use crate::blocked::Blocked;
 use crate::error::Problem;
 use crate::op::Op;
-use crate::semantics::{Effect, Semantics, State, unreleased};
+use crate::semantics::{Semantics, unreleased};
+use crate::state::{Effect, State};
 use crate::trace::{EventId, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 

@@ -6,70 +6,15 @@
 use crate::blocked::Blocked;
 use crate::data_rules::{DataRules, Executed, Ignored, Repeated};
 use crate::locals::Slots;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::op::Op;
 use crate::program_order::Fixed;
+use crate::state::{Cell, Effect, State, ThreadState};
 use crate::sync_state::{Lock, Once, SyncState, Waiter};
 use crate::trace::{Data, EventId, SyncId, ThreadId, Trace, VarId};
 use crate::value::Value;
 use crate::violation::Model;
 use std::sync::Arc;
-
-/// What a variable holds in a state; what is kept of it depends on the model.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Cell {
-    /// Nothing is known or asked.
-    #[default]
-    Anything,
-    /// A value.
-    Value(Value),
-    /// What this write wrote, or the initial value.
-    Write(Option<EventId>),
-}
-
-impl Cell {
-    pub(crate) fn as_value(&self) -> Option<&Value> {
-        match self {
-            Cell::Value(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-/// What an event does to data.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Effect {
-    /// For an access: what its variable held just before; a read returns this.
-    pub before: Cell,
-    /// For a write or rmw: what its variable holds from then on.
-    pub after: Cell,
-    /// The value of the local name that the event defines.
-    pub(crate) defined: Option<Value>,
-    /// Whether no later event of the thread may follow.
-    pub(crate) stops: bool,
-}
-
-/// How far a thread is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct ThreadState {
-    /// How many of its events are in the prefix.
-    pub done: u32,
-    /// Whether its last event was a read that returned something else than recorded, in a model that ends there.
-    pub stopped: bool,
-}
-
-/// What a prefix has led to. Prefixes with equal states have the same continuations.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    pub(crate) threads: Vec<ThreadState>,
-    /// The thread that is between two parts of one step.
-    pub(crate) open_group: Option<ThreadId>,
-    pub(crate) syncs: Vec<SyncState>,
-    /// Per round of a barrier: how many have arrived.
-    pub(crate) arrived: Vec<u32>,
-    pub(crate) memory: Vec<Cell>,
-    pub(crate) locals: Vec<Option<Value>>,
-}
 
 /// A model that needs more than the trace knows of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -10,7 +10,7 @@
 use crate::assembler::{SyncUse, TraceAssembler};
 use crate::error::{Problem, ReadError, quoted};
 use crate::lines::Lines;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::op::{BlockKind, Op};
 use crate::printable::printable;
 use crate::trace::{Data, Event, NameId, SyncId, ThreadId, Trace, VarId};

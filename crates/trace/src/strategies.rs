@@ -13,7 +13,7 @@ mod synthetic;
 pub use applications::applications;
 pub use synthetic::Synthetic;
 
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::trace::{Data, Trace};
 use proptest::strategy::Strategy;
 

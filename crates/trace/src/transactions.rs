@@ -1,6 +1,5 @@
 //! Transactions: the stretches of a thread that are meant to be atomic.
 
-use crate::block::Blocks;
 use crate::op::{BlockKind, Op};
 use crate::trace::{EventId, NameId, ThreadId, Trace};
 use crate::violation::{Pattern, Triple};
@@ -67,16 +66,6 @@ impl Atomic {
             Atomic::Auto if trace.events.iter().any(|event| is_mark(&event.op)) => Atomic::Marked,
             other => other,
         }
-    }
-
-    /// The transactions of a trace, by first event: the outermost blocks. No two of one thread overlap.
-    pub fn transactions(self, trace: &Trace) -> Vec<Transaction> {
-        self.blocks(trace).into_transactions()
-    }
-
-    /// The blocks of a trace.
-    pub fn blocks(self, trace: &Trace) -> Blocks {
-        Blocks::new(self, trace)
     }
 }
 

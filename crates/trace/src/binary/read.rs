@@ -5,7 +5,7 @@ use super::{KINDS, MAGIC, VERSION, flag, tag};
 use crate::assembler::TraceAssembler;
 use crate::error::{Problem, ReadError};
 use crate::function::Func;
-use crate::observe::Observed;
+use crate::observed::Observed;
 use crate::op::{BlockKind, Op, WakeCause, Why};
 use crate::smtlib::function;
 use crate::term::TermId;
