@@ -7,6 +7,8 @@ mod draft;
 mod emit;
 mod error;
 mod expression;
+mod initials;
+mod inside;
 mod interpret;
 pub mod log;
 mod memory;

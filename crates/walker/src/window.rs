@@ -5,6 +5,7 @@
 //! once: its locks, before any thread goes on (a barrier holds them back); the wait that it is in; its marked transactions.
 
 use crate::error::WalkError;
+use crate::initials::Initials;
 use crate::interpret::{Thread, Walk};
 use crate::log::{Log, Record};
 use crate::world::World;
@@ -12,27 +13,6 @@ use foretrace_runtime::open::{Open, OpenSet};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Op, Problem, SyncKind};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// What is known of the values that variables have where such a trace begins.
-#[derive(Default)]
-pub(crate) struct Initials {
-    /// Cells whose first event is a write that does not say what it replaced.
-    unknown: Vec<u32>,
-    /// Per cell, what reads found.
-    found: FxHashMap<u32, FxHashSet<u64>>,
-}
-
-impl Initials {
-    /// Of this cell nothing is known.
-    pub fn unknown(&mut self, cell: u32) {
-        self.unknown.push(cell);
-    }
-
-    /// A read found this.
-    pub fn found(&mut self, cell: u32, bits: u64) {
-        self.found.entry(cell).or_default().insert(bits);
-    }
-}
 
 /// Unknown values are given by what no read found; by cell. No read may find it in any other order of the events either: that would be
 /// a value that memory never had.

@@ -5,6 +5,7 @@
 //! value that it reads is pinned, since what it did with the value is unknown.
 
 mod calls;
+mod functions;
 mod races;
 mod unknown;
 

@@ -6,6 +6,7 @@
 
 mod insert;
 mod terms;
+mod uses;
 
 use crate::error::WalkError;
 use crate::expression::Expressions;
@@ -18,8 +19,8 @@ use foretrace_trace::{
 use insert::Inserted;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use terms::Made;
-pub(crate) use terms::Uses;
+pub(crate) use uses::Uses;
+use uses::{Made, roots};
 
 /// What the draft becomes a trace with.
 pub(crate) struct Finishing<'a> {
@@ -175,11 +176,6 @@ impl Rewrite<'_> {
     fn replace(&mut self, term: &mut Option<TermId>) {
         *term = term.map(|term| self.term(term));
     }
-}
-
-/// The terms that an event of the draft has, the values apart.
-fn roots(op: &Op) -> impl Iterator<Item = TermId> + use<> {
-    [op.condition(), op.computed()].into_iter().flatten()
 }
 
 /// What a trace without expressions has of an event.

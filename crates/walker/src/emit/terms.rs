@@ -1,84 +1,8 @@
 //! Terms that deserve a name get it before the step that uses them first; what they are part of then mentions the name.
 
-use super::{Near, Rewrite, next_name, roots};
-use crate::expression::Expressions;
-use foretrace_trace::{Event, Local, Node, Op, TermId};
-use rustc_hash::FxHashMap;
-
-/// Terms that are a tree of more nodes than this are cut up.
-const LARGE: u32 = 40;
-/// Terms of fewer nodes than this are written out each time that they are used.
-const SMALL: u32 = 5;
-
-/// Per term of the draft how it is used.
-pub(crate) struct Uses(Vec<About>);
-
-/// What became of terms that may become others.
-#[derive(Default)]
-pub(super) struct Made {
-    /// Of those that were looked at: what they are in the trace, and their sizes as trees there.
-    terms: FxHashMap<TermId, (TermId, u32)>,
-    /// The list of [`Rewrite::not_made`] when nobody has it.
-    spare: Vec<TermId>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct About {
-    /// One more than the last event of the draft whose name it mentions, 0 if it mentions none.
-    latest: u32,
-    /// How often it is used, by an event or as an argument; more than twice is two.
-    uses: u8,
-    /// Whether it is an argument.
-    is_argument: bool,
-    /// Whether it, or something that it is made of, may get a name.
-    may_change: bool,
-    /// Whether it is in the list that is being made.
-    is_listed: bool,
-}
-
-impl Uses {
-    /// Of all terms of the draft, by its events.
-    pub fn of(expressions: &Expressions, events: &[Event]) -> Uses {
-        let terms = &expressions.terms;
-        let mut of = vec![About::default(); terms.len()];
-        let mut open = Vec::new();
-        for root in events.iter().flat_map(|event| roots(&event.op)) {
-            open.push(root);
-            while let Some(term) = open.pop() {
-                let about = &mut of[term.index()];
-                about.uses = (about.uses + 1).min(2);
-                if about.uses > 1 {
-                    continue;
-                }
-                for arg in terms.args(term) {
-                    of[arg.index()].is_argument = true;
-                    open.push(*arg);
-                }
-            }
-        }
-        for term in terms.iter() {
-            let (latest, parts_may) = match terms.node(term) {
-                Node::Const(_) => (0, false),
-                Node::Leaf(local) => (local.definition.0 + 1, false),
-                Node::App(_, args) => args
-                    .iter()
-                    .map(|arg| of[arg.index()])
-                    .fold((0, false), |(latest, may), arg| (latest.max(arg.latest), may || arg.may_change)),
-            };
-            let about = &mut of[term.index()];
-            about.latest = latest;
-            about.may_change = parts_may || about.deserves_a_name(terms.size(term));
-        }
-        Uses(of)
-    }
-}
-
-impl About {
-    /// Whether it gets a name where it is of this size.
-    fn deserves_a_name(self, size: u32) -> bool {
-        self.is_argument && (size > LARGE || self.uses > 1 && size >= SMALL) && self.latest > 0
-    }
-}
+use super::uses::{Made, Uses};
+use super::{Near, Rewrite, next_name};
+use foretrace_trace::{Local, Node, Op, TermId};
 
 impl Rewrite<'_> {
     /// Names what deserves it of all parts of a term that can be computed before the step that starts with this event of the draft.

@@ -1,39 +1,12 @@
 //! Contexts of `swapcontext`: a thread that has several stacks of frames, of which one goes on at a time.
 
 use super::Walk;
-use super::thread::{Frame, State, Step, Thread};
+use super::thread::{Context, Frame, State, Step};
 use crate::concrete::Calls;
 use crate::log::Record;
-use crate::value::Value;
-
-/// A stack of frames that does not go on at the moment.
-pub(crate) struct Context {
-    /// The address of what the program keeps of it, 0 where it keeps nothing.
-    address: u64,
-    frames: Vec<Frame>,
-    registers: Vec<Value>,
-    calls: Calls,
-    private: u64,
-}
 
 /// Private memory of each stack beyond the first.
 const AREA: u64 = 1 << 28;
-
-impl Thread<'_> {
-    /// Puts a stack in place of the one that goes on, which is kept for this address.
-    fn swap(&mut self, from: u64, to: Context) {
-        let kept = Context {
-            address: from,
-            frames: std::mem::replace(&mut self.frames, to.frames),
-            registers: std::mem::replace(&mut self.registers, to.registers),
-            calls: std::mem::replace(&mut self.calls, to.calls),
-            private: std::mem::replace(&mut self.private, to.private),
-        };
-        if !kept.frames.is_empty() {
-            self.contexts.push(kept);
-        }
-    }
-}
 
 impl Walk<'_, '_> {
     /// The thread goes on in another context.

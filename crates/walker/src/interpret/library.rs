@@ -3,7 +3,7 @@
 
 use super::Walk;
 use super::accesses::Access;
-use super::thread::{State, Step};
+use super::thread::{LibraryCall, State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::Function;
@@ -12,19 +12,6 @@ use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::library::{self, Reading};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Func, Why};
-
-/// A call of such a function that is under way.
-pub(crate) struct LibraryCall {
-    function: library::Function,
-    /// The byte that is looked for.
-    wanted: Word,
-    /// What was read last and not written yet.
-    held: Option<Bytes>,
-    /// Of a pair of pieces that are compared the first.
-    first: Option<Bytes>,
-    /// What the comparison gives, once it is decided.
-    difference: Option<Word>,
-}
 
 impl Walk<'_, '_> {
     pub(super) fn library(&mut self, name: &str, arguments: &[Operand]) -> Step<()> {

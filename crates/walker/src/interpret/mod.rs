@@ -29,7 +29,6 @@ mod thread;
 mod unwind;
 mod variadic;
 
-pub(crate) use inside::Inside;
 pub(crate) use thread::{Pause, Step, Thread};
 
 use crate::log::Record;

@@ -1,7 +1,5 @@
 //! The walk's state of one thread: its position in the log, its frames, its assumptions.
 
-use super::contexts::Context;
-use super::library::LibraryCall;
 use crate::concrete::Calls;
 use crate::detours::Decisions;
 use crate::draft::Ran;
@@ -10,6 +8,7 @@ use crate::memory::Bytes;
 use crate::transactions::Nest;
 use crate::value::{Value, Word};
 use crate::world::Source;
+use foretrace_runtime::library::Function;
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{NameId, TermId, ThreadId};
 use rustc_hash::FxHashSet;
@@ -121,6 +120,22 @@ impl Thread<'_> {
     }
 }
 
+impl Thread<'_> {
+    /// Puts a stack in place of the one that goes on, which is kept for this address.
+    pub fn swap(&mut self, from: u64, to: Context) {
+        let kept = Context {
+            address: from,
+            frames: std::mem::replace(&mut self.frames, to.frames),
+            registers: std::mem::replace(&mut self.registers, to.registers),
+            calls: std::mem::replace(&mut self.calls, to.calls),
+            private: std::mem::replace(&mut self.private, to.private),
+        };
+        if !kept.frames.is_empty() {
+            self.contexts.push(kept);
+        }
+    }
+}
+
 /// Some of the terms that a thread has pinned: addresses are the same base and something, over and over.
 #[derive(Default)]
 pub(crate) struct Pinned([Option<TermId>; 32]);
@@ -187,6 +202,29 @@ pub(crate) struct Frame {
     pub has_blocks: bool,
     /// Where its private memory starts.
     pub private: u64,
+}
+
+/// A stack of frames that does not go on at the moment.
+pub(crate) struct Context {
+    /// The address of what the program keeps of it, 0 where it keeps nothing.
+    pub address: u64,
+    pub frames: Vec<Frame>,
+    pub registers: Vec<Value>,
+    pub calls: Calls,
+    pub private: u64,
+}
+
+/// A call of a function of the C library that is under way.
+pub(crate) struct LibraryCall {
+    pub function: Function,
+    /// The byte that is looked for.
+    pub wanted: Word,
+    /// What was read last and not written yet.
+    pub held: Option<Bytes>,
+    /// Of a pair of pieces that are compared the first.
+    pub first: Option<Bytes>,
+    /// What the comparison gives, once it is decided.
+    pub difference: Option<Word>,
 }
 
 /// Why a thread does not go on right now.

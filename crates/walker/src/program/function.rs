@@ -44,7 +44,7 @@ impl Function {
     /// The function as it is executed; no symbol in its operands is resolved later.
     #[inline]
     pub fn prepared(&self) -> &Prepared {
-        self.prepared.get_or_init(|| Prepared::of(self))
+        self.prepared.get_or_init(|| Prepared::new(&self.instructions, self.parameters.len(), &self.blocks))
     }
 
     /// What a block ends with.

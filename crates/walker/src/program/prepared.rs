@@ -2,7 +2,6 @@
 //!
 //! A frame holds the values of the function's instructions, then those of its parameters, then the constants that operands are.
 
-use super::Function;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{BinaryOp, BlockId, CastOp, Instruction, Op, Operand, Predicate};
 use foretrace_trace::Func;
@@ -79,11 +78,12 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub fn of(function: &Function) -> Prepared {
-        let mut places = Places::new(function);
+    /// `blocks` says where each block starts among the instructions.
+    pub fn new(instructions: &[Instruction], parameters: usize, blocks: &[u32]) -> Prepared {
+        let mut places = Places::new(instructions.len(), parameters);
         let mut indices = Vec::new();
-        let scalars = function.instructions.iter().map(|one| scalar(one, &mut places, &mut indices)).collect();
-        let blocks = function.blocks.iter().map(|start| phis(function, *start as usize, &mut places)).collect();
+        let scalars = instructions.iter().map(|one| scalar(one, &mut places, &mut indices)).collect();
+        let blocks = blocks.iter().map(|start| phis(instructions, *start as usize, &mut places)).collect();
         Prepared { scalars, blocks, constants: places.constants, indices }
     }
 }
@@ -98,9 +98,9 @@ struct Places {
 }
 
 impl Places {
-    fn new(function: &Function) -> Places {
-        let instructions = function.instructions.len() as Place;
-        let variables = instructions + function.parameters.len() as Place;
+    fn new(instructions: usize, parameters: usize) -> Places {
+        let instructions = instructions as Place;
+        let variables = instructions + parameters as Place;
         Places { instructions, variables, constants: Vec::new(), words: FxHashMap::default() }
     }
 
@@ -165,12 +165,12 @@ fn scalar(instruction: &Instruction, places: &mut Places, indices: &mut Vec<(Pla
     Scalar { by, first, second, width, bits }
 }
 
-fn phis(function: &Function, start: usize, places: &mut Places) -> Phis {
+fn phis(instructions: &[Instruction], start: usize, places: &mut Places) -> Phis {
     let sources = |one: &Instruction| match &one.op {
         Op::Phi(from) => Some(from.clone()),
         _ => None,
     };
-    let of_block: Vec<_> = function.instructions[start..].iter().map_while(sources).collect();
+    let of_block: Vec<_> = instructions[start..].iter().map_while(sources).collect();
     let blocks = of_block.first().into_iter().flatten().map(|(block, _)| *block);
     let after = |block: BlockId, places: &mut Places| -> Box<[Place]> {
         let source =
