@@ -189,6 +189,13 @@ impl<S: System> Search<'_, S> {
         if action.ends_all {
             let enabled = self.nodes[depth].enabled.clone();
             self.nodes[depth].backtrack.add_all(&enabled);
+            // No end of this interleaving tells of threads that are blocked here.
+            let others = if self.reduce { 0..self.system.threads() } else { 0..0 };
+            for other in others {
+                if let Next::Blocked(theirs) = self.system.next(other) {
+                    self.note_races(other, &theirs);
+                }
+            }
         }
         let sleep = self.still_asleep(depth, thread, &action);
         let node = &mut self.nodes[depth];
