@@ -50,6 +50,9 @@ pub fn run(text: &str, asked: &Asked, options: &Options, format: Format, stop: &
     let explanation = explain_block(&asked_blocks, block, options, &bounds)?;
     let mut report = BlockReport::new(file, trace, asked.atomic, &blocks, question.model);
     report.add(explanation.judgement.clone(), explanation.observed);
+    if let Some(paths) = &explanation.other_paths {
+        report.set_other_paths(block, paths.clone());
+    }
     let switches = options.context_switches;
     let report = BlockExplanationReport::new((trace, observed), question.model, switches, report, &explanation);
     let mut out = BufWriter::new(anstream::stdout().lock());
@@ -61,7 +64,7 @@ pub fn run(text: &str, asked: &Asked, options: &Options, format: Format, stop: &
     Ok(match explanation.judgement.decision {
         Decision::Violated(_) => Outcome::Found,
         Decision::Proved | Decision::Holds => Outcome::Fine,
-        Decision::NotWithin(_) | Decision::Limit | Decision::Refused(_) => Outcome::Undecided,
+        Decision::NotWithin(_) | Decision::NotObserved | Decision::Limit | Decision::Refused(_) => Outcome::Undecided,
     })
 }
 

@@ -12,7 +12,7 @@ use anyhow::bail;
 use foretrace::options::strongest_model;
 use foretrace::predict::Progress;
 use foretrace::report::{BlockReport, BlockTotals, WitnessDir};
-use foretrace::serializability::{AskedBlocks, Method, decide_blocks};
+use foretrace::serializability::{AskedBlocks, Method, OtherPaths, decide_blocks, on_other_paths};
 use foretrace_serializability::{Choices, Decision, Judgement};
 use foretrace_trace::{Model, Trace, VarId};
 use std::io::{self, Write};
@@ -170,14 +170,17 @@ pub fn judge_all(
     let report = report.with_benign(|var| property::is_among(&benign, var));
     let bounds = property::bounds(how.block_limit, how.time_limit, stop);
     let (choices, method, observed_only) = (how.choices.clone(), how.method, how.observed_only);
-    let work = |messages: SyncSender<Judged>| {
+    let work = |messages: SyncSender<Told>| {
         let wanted = |var: VarId| patterns.is_empty() || property::is_among(&fitting, var);
         let asked = AskedBlocks { trace, observed, blocks: &blocks, wanted: &wanted, choices, method, observed_only };
+        let mut safe = Vec::new();
         decide_blocks(&asked, &bounds, &mut |judge, judgement, observed| {
             let inside = judge.inside(judgement.block).to_vec();
-            drop(messages.send(Judged { judgement, observed, inside }));
+            safe.extend(judgement.is_safe().then_some(judgement.block));
+            drop(messages.send(Told::Judged(Box::new(Judged { judgement, observed, inside }))));
             Ok(())
-        })
+        })?;
+        on_other_paths(&asked, &safe, &bounds, &mut |block, paths| drop(messages.send(Told::OtherPaths(block, paths))))
     };
     let listener = Listener {
         report,
@@ -189,7 +192,13 @@ pub fn judge_all(
     oversee((how.time_limit, stop), work, listener)
 }
 
-/// What was found of a block, in order.
+/// What is told while blocks are decided: first of each block a judgement, in order, then of those that are safe what other paths may do.
+enum Told {
+    Judged(Box<Judged>),
+    OtherPaths(usize, OtherPaths),
+}
+
+/// What was found of a block.
 struct Judged {
     judgement: Judgement,
     observed: bool,
@@ -206,9 +215,15 @@ struct Listener<'a, 't> {
     inside: Vec<Vec<usize>>,
 }
 
-impl Hearer<Judged, anyhow::Result<()>> for Listener<'_, '_> {
-    fn hear(&mut self, judged: Judged) -> anyhow::Result<()> {
-        let Judged { judgement, observed, inside } = judged;
+impl Hearer<Told, anyhow::Result<()>> for Listener<'_, '_> {
+    fn hear(&mut self, told: Told) -> anyhow::Result<()> {
+        let Judged { judgement, observed, inside } = match told {
+            Told::Judged(judged) => *judged,
+            Told::OtherPaths(block, paths) => {
+                self.report.set_other_paths(block, paths);
+                return Ok(());
+            }
+        };
         self.progress.done += 1;
         self.progress.feasible += u64::from(matches!(judgement.decision, Decision::Violated(_)));
         if let Some(bar) = &mut self.bar {

@@ -6,6 +6,10 @@
 //!
 //! What the recorded order itself violates is known before: that takes one pass ([`foretrace_serializability::observed`]).
 
+mod other_paths;
+
+pub use other_paths::{OtherPaths, on_other_paths};
+
 use crate::linearize::{in_order, without_marks};
 use foretrace_encodings::{Facts, Marked, Paths, Reads, Rules, constant_reads_while};
 use foretrace_index::MustHappenBefore;
@@ -302,7 +306,7 @@ fn decide_these(
         let decision = end.map(|end| all.judge.in_recorded_order(block, *end));
         let judgement = match decision.filter(|decision| matches!(decision, Decision::Violated(_))) {
             Some(decision) => all.judge.known(block, decision),
-            None if asked.observed_only => all.judge.known(block, Decision::Holds),
+            None if asked.observed_only => all.judge.known(block, Decision::NotObserved),
             None if bounds.are_reached() => all.judge.known(block, Decision::Limit),
             None => all.decide(block, &mut solver, bounds),
         };

@@ -51,7 +51,9 @@ fn the_solver_decides_blocks_as_exhaustive_search_does() {
                             assert!(!truth.violated, "{told}");
                             held[nth] += u64::from(judgement.by_solver);
                         }
-                        Decision::NotWithin(_) | Decision::Limit | Decision::Refused(_) => panic!("{told}"),
+                        Decision::NotWithin(_) | Decision::NotObserved | Decision::Limit | Decision::Refused(_) => {
+                            panic!("{told}")
+                        }
                     }
                 }
             }

@@ -163,7 +163,9 @@ fn bounded_blocks_are_those_of_exhaustive_search() {
                                 by_solver += u64::from(judgement.by_solver);
                             }
                             BlockDecision::Proved | BlockDecision::Holds => assert!(!truth.violated, "{told}"),
-                            BlockDecision::Limit | BlockDecision::Refused(_) => panic!("{told}"),
+                            BlockDecision::NotObserved | BlockDecision::Limit | BlockDecision::Refused(_) => {
+                                panic!("{told}")
+                            }
                         }
                     }
                 }

@@ -94,7 +94,7 @@ impl<'t> BlockComparison<'t> {
             Decision::Holds => Said::Holds,
             Decision::Proved => Said::Proved,
             Decision::NotWithin(_) => Said::NotWithin,
-            Decision::Limit | Decision::Refused(_) => Said::Limit,
+            Decision::Limit | Decision::NotObserved | Decision::Refused(_) => Said::Limit,
         };
         if let Some((_, all)) = self.said.last_mut() {
             all.push(said);

@@ -8,6 +8,7 @@ use super::serializability::BlockReport;
 use super::style::HEAD;
 use super::within_words;
 use foretrace_analysis::explain::{BlockArgument, BlockExplanation};
+use foretrace_analysis::serializability::OtherPaths;
 use foretrace_index::Structure;
 use foretrace_serializability::{Apart, Decision, Question};
 use foretrace_trace::{EventId, Model, Observed, Trace};
@@ -43,7 +44,7 @@ struct Whole<'a> {
     context_switches: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fewest_switches: Option<u32>,
-    block: super::serializability::BlockJson<'a>,
+    block: super::serializability::json::BlockJson<'a>,
     /// Of a block that cannot be violated: whether synchronisation alone allows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     off_path: Option<bool>,
@@ -98,6 +99,11 @@ impl<'t> BlockExplanationReport<'t> {
         }
     }
 
+    /// Whether another path of the program may violate a block that this run's does not, where that is known.
+    fn may_violate(&self) -> Option<bool> {
+        self.explanation.other_paths.as_ref().and_then(OtherPaths::may_violate)
+    }
+
     /// Writes it for people. `out` may drop the styling.
     ///
     /// # Errors
@@ -106,10 +112,10 @@ impl<'t> BlockExplanationReport<'t> {
         let decision = &self.explanation.judgement.decision;
         let what = match decision {
             Decision::Violated(_) => "can be violated",
-            Decision::Proved | Decision::Holds if self.explanation.off_path == Some(false) => "cannot be violated",
+            Decision::Proved | Decision::Holds if self.may_violate() == Some(false) => "cannot be violated",
             Decision::Proved | Decision::Holds => "cannot be violated on the path of this run",
             Decision::NotWithin(_) => "cannot be violated with so few context switches",
-            Decision::Limit | Decision::Refused(_) => "is undecided",
+            Decision::Limit | Decision::NotObserved | Decision::Refused(_) => "is undecided",
         };
         let by = match decision {
             Decision::Proved => "; decided by the static check",
@@ -124,7 +130,7 @@ impl<'t> BlockExplanationReport<'t> {
         match decision {
             Decision::Violated(_) => self.block.write_violations(out),
             Decision::Proved | Decision::Holds => {
-                match self.explanation.off_path {
+                match self.may_violate() {
                     Some(false) => {}
                     Some(true) => writeln!(
                         out,
@@ -147,7 +153,9 @@ impl<'t> BlockExplanationReport<'t> {
                     None => writeln!(out, "Whether it can be violated with more was not decided."),
                 }
             }
-            Decision::Limit | Decision::Refused(_) => writeln!(out, "\nNot decided: the limit was reached."),
+            Decision::Limit | Decision::NotObserved | Decision::Refused(_) => {
+                writeln!(out, "\nNot decided: the limit was reached.")
+            }
         }
     }
 
@@ -259,7 +267,7 @@ impl<'t> BlockExplanationReport<'t> {
             context_switches: self.context_switches,
             fewest_switches: self.explanation.fewest_switches,
             block,
-            off_path: self.explanation.off_path,
+            off_path: self.may_violate(),
             reason: self.explanation.missing.as_ref().map(ToString::to_string),
             proof: self.apart().into_iter().map(apart).collect(),
             arguments: self.explanation.arguments.iter().map(paths).collect(),

@@ -43,7 +43,9 @@ pub use saved::{
     SavedWitness, ScheduleError,
 };
 pub use sentence::Speaker;
-pub use serializability::{BeyondJson, BlockReport, BlockTotals, BlocksJson, WrittenBlock};
+pub use serializability::json::{BeyondJson, BlocksJson};
+pub use serializability::witness::WrittenBlock;
+pub use serializability::{BlockReport, BlockTotals};
 pub use table::act;
 pub use text::TextReport;
 pub use why::{Gone, Switches, Violation, WhyReport};

@@ -3,6 +3,7 @@
 use crate::accesses::Accesses;
 use crate::attempt::Attempts;
 use crate::hunt::hunt;
+use crate::judgement::{Choices, Decision, Explored, Judgement, Violation};
 use crate::monitor::{Monitor, Watched};
 use crate::objects::{Objects, Users};
 use crate::order::Order;
@@ -12,129 +13,16 @@ use crate::segment::{Apart, Range, Segment, Segments};
 use crate::shorten::shortened;
 use crate::start::Starts;
 use crate::stepper::{Context, Stepper};
-use foretrace_checker::{Run, run_schedule};
+use foretrace_checker::run_schedule;
 use foretrace_explore::{Ended, Step, System, Tally, bounded, explore};
 use foretrace_index::Structure;
-use foretrace_trace::{Block, Blocks, EventId, Model, Observed, Semantics, Trace, Unsupported, VarId};
+use foretrace_trace::{Block, Blocks, EventId, Observed, Semantics, Trace, Unsupported, VarId};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// Takes each end of an exploration: the events that led there, the steps, whether a path was found.
 pub type AtEnd<'f> = dyn FnMut(&[EventId], &[Step], bool) + 'f;
-
-/// How blocks are judged.
-#[derive(Clone, Debug)]
-pub struct Choices {
-    /// What reads return in the interleavings.
-    pub model: Model,
-    /// Explore the block's segment; else the whole trace.
-    pub segment: bool,
-    /// Prove what can be proved without exploring.
-    pub static_check: bool,
-    /// Explore one interleaving of each equivalence class; else all.
-    pub reduction: bool,
-    /// Try likely schedules before anything is explored.
-    pub hunt: bool,
-    /// Most context switches between the first and the last access of a path, where they are bounded. All count, also those to
-    /// another thread when one cannot go on.
-    pub context_switches: Option<u32>,
-    /// Time limit of one block.
-    pub block_limit: Option<Duration>,
-    /// Most steps of the exploration of one block: unlike time, the same on every machine.
-    pub most_steps: Option<u64>,
-}
-
-impl Choices {
-    /// Everything on, no limits.
-    pub fn new(model: Model) -> Choices {
-        Choices {
-            model,
-            segment: true,
-            static_check: true,
-            reduction: true,
-            hunt: true,
-            context_switches: None,
-            block_limit: None,
-            most_steps: None,
-        }
-    }
-}
-
-/// What was found of a block.
-#[derive(Clone, Debug)]
-pub enum Decision {
-    /// No interleaving violates it, by the static check.
-    Proved,
-    /// No interleaving violates it: all were explored.
-    Holds,
-    /// No interleaving with at most this many context switches does. One with more may.
-    NotWithin(u32),
-    /// This interleaving does.
-    Violated(Box<Violation>),
-    /// The limit was reached.
-    Limit,
-    /// The witness that was found does not pass the checker: a defect of foretrace.
-    Refused(String),
-}
-
-/// A violation with its witness, which the checker has run.
-#[derive(Clone, Debug)]
-pub struct Violation {
-    /// A shortest violation path of the schedule.
-    pub path: ViolationPath,
-    /// The schedule, from the trace's start to where the path comes back.
-    pub schedule: Vec<EventId>,
-    /// What its events read and wrote.
-    pub run: Run,
-}
-
-/// How much was explored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Explored {
-    /// Interleavings that came to their end.
-    pub interleavings: u64,
-    /// Those given up half-way, since an equivalent one had been explored.
-    pub redundant: u64,
-    /// Steps taken.
-    pub steps: u64,
-}
-
-/// What is said of a block.
-#[derive(Clone, Debug)]
-pub struct Judgement {
-    /// The block's position among all.
-    pub block: usize,
-    /// What was found of the block itself, leaving out violations of the blocks inside of it.
-    pub decision: Decision,
-    /// The segment.
-    pub segment: Segment,
-    /// From where it was explored.
-    pub start: Option<Range>,
-    /// How much was explored.
-    pub explored: Explored,
-    /// Whether a solver has decided what exploration left open.
-    pub by_solver: bool,
-    /// Of a violated block: only attempts that it gives up are disturbed, which is proved.
-    pub is_dropped: bool,
-    /// How long it took.
-    pub time: Duration,
-}
-
-impl Judgement {
-    /// Of a block that was not reached within the limit: nothing is known, not even its segment.
-    pub fn not_reached(block: usize) -> Judgement {
-        let range = Range { upper: Vec::new(), lower: Vec::new() };
-        let segment = Segment { range, is_proved: false, leaving: Vec::new(), entering: Vec::new() };
-        Judgement::unexplored(block, Decision::Limit, segment)
-    }
-
-    /// Of a block for which nothing was explored.
-    fn unexplored(block: usize, decision: Decision, segment: Segment) -> Judgement {
-        let (explored, time) = (Explored::default(), Duration::ZERO);
-        Judgement { block, decision, segment, start: None, explored, by_solver: false, is_dropped: false, time }
-    }
-}
 
 /// Judges blocks of one trace.
 pub struct Judge<'t> {
@@ -404,8 +292,10 @@ impl<'t> Judge<'t> {
             }
             Ok(Violation { path, schedule: schedule.to_vec(), run })
         };
-        if let Err(reason) = shows(&found.schedule) {
-            return Decision::Refused(reason);
+        match shows(&found.schedule) {
+            Err(reason) => return Decision::Refused(reason),
+            Ok(violation) if !self.choices.shorten => return Decision::Violated(Box::new(violation)),
+            Ok(_) => {}
         }
         let schedule = shortened(self.trace, found.schedule, &mut |attempt| shows(attempt).is_ok());
         match shows(&schedule) {

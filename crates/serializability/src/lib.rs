@@ -13,6 +13,7 @@ mod attempt;
 mod clocks;
 mod hunt;
 mod judge;
+mod judgement;
 mod monitor;
 mod objects;
 mod observed;
@@ -30,7 +31,8 @@ mod weight;
 
 pub use accesses::Accesses;
 pub use attempt::Attempts;
-pub use judge::{Choices, Decision, Explored, Judge, Judgement, Violation};
+pub use judge::Judge;
+pub use judgement::{Choices, Decision, Explored, Judgement, Violation};
 pub use observed::{Observation, observed};
 pub use order::Order;
 pub use path::{Link, PathKind, ViolationPath};

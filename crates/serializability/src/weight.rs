@@ -1,6 +1,6 @@
 //! How much a violation matters: whether another order of its conflicts would make a difference.
 
-use crate::judge::Violation;
+use crate::judgement::Violation;
 use crate::path::Link;
 use foretrace_trace::{EventId, Op, Trace, Value, VarId};
 use rustc_hash::FxHashMap;

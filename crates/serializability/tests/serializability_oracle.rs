@@ -69,7 +69,9 @@ fn verdicts_are_those_of_exhaustive_search() {
                             assert!(!truth.violated, "{told}");
                             held += 1;
                         }
-                        Decision::NotWithin(_) | Decision::Limit | Decision::Refused(_) => panic!("{told}"),
+                        Decision::NotWithin(_) | Decision::NotObserved | Decision::Limit | Decision::Refused(_) => {
+                            panic!("{told}")
+                        }
                     }
                 }
             }

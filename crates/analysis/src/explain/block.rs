@@ -5,12 +5,12 @@
 
 use super::{Argued, Argument, Explainer, Supposed, granted};
 use crate::options::Options;
-use crate::serializability::{AskedBlocks, Bounds, decide_some};
+use crate::serializability::{AskedBlocks, Bounds, OtherPaths, decide_some, on_other_paths};
 use crate::verdict::Limit;
 use foretrace_encodings::{Facts, Paths};
 use foretrace_index::Structure;
 use foretrace_serializability::{Apart, Choices, Decision, Judge, Judgement, Question};
-use foretrace_trace::{EventId, Model};
+use foretrace_trace::EventId;
 use std::time::Duration;
 
 /// A block's verdict with its reason.
@@ -27,9 +27,8 @@ pub struct BlockExplanation {
     pub arguments: Vec<BlockArgument>,
     /// The limit that kept an argument from being found.
     pub missing: Option<Limit>,
-    /// Of a block that no schedule of the model violates: whether one does where reads return anything and branches need not hold, so
-    /// that another path of the program may. Nothing where that was not told.
-    pub off_path: Option<bool>,
+    /// Of a block that no schedule of the model violates: what other paths of the program may do.
+    pub other_paths: Option<OtherPaths>,
     /// Of a block that is not violated with as few context switches as were asked for, but with more: the fewest that it takes.
     pub fewest_switches: Option<u32>,
 }
@@ -72,25 +71,9 @@ pub fn explain_block(
     }
     if matches!(found.judgement.decision, Decision::Proved | Decision::Holds) {
         argue(asked, block, options, bounds, &mut found)?;
-        found.off_path = is_off_path(asked, block, bounds)?;
+        on_other_paths(asked, &[block], bounds, &mut |_, paths| found.other_paths = Some(paths))?;
     }
     Ok(found)
-}
-
-/// Whether more than synchronisation keeps the block from being violated.
-fn is_off_path(asked: &AskedBlocks<'_>, block: usize, bounds: &Bounds<'_>) -> anyhow::Result<Option<bool>> {
-    if asked.choices.model == Model::Cam {
-        return Ok(Some(false));
-    }
-    let choices = Choices::new(Model::Cam);
-    let opened = asked.trace.with_open_tries();
-    let trace = opened.as_ref().unwrap_or(asked.trace);
-    let free = decided(&AskedBlocks { trace, choices, observed_only: false, ..*asked }, block, bounds)?;
-    Ok(match free.judgement.decision {
-        Decision::Violated(_) => Some(true),
-        Decision::Proved | Decision::Holds => Some(false),
-        _ => None,
-    })
 }
 
 /// The verdict.
@@ -105,7 +88,7 @@ fn decided(asked: &AskedBlocks<'_>, block: usize, bounds: &Bounds<'_>) -> anyhow
             observed,
             arguments: Vec::new(),
             missing: None,
-            off_path: None,
+            other_paths: None,
             fewest_switches: None,
         });
         Ok(())

@@ -1,0 +1,115 @@
+//! A file for each violation of a block that is shown.
+
+use super::json::{NameJson, PathStepJson};
+use super::{BlockReport, rests_on, shape};
+use crate::json::{VERSION, write_open_object};
+use crate::witness::{StepJson, WitnessDir, WitnessFileError, step_json, write_whole};
+use foretrace_analysis::verdict::RestsOn;
+use foretrace_serializability::Violation;
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// A violation with its file.
+pub struct WrittenBlock<'r> {
+    /// The block's position among all.
+    pub block: usize,
+    /// Its violation.
+    pub violation: &'r Violation,
+    /// The witness.
+    pub file: PathBuf,
+    /// Whether the recorded order itself shows it.
+    pub observed: bool,
+}
+
+/// What stands before the schedule of a witness file.
+#[derive(Serialize)]
+struct Head<'t> {
+    foretrace: u32,
+    kind: &'static str,
+    trace: &'t str,
+    first: EventId,
+    remote: EventId,
+    second: EventId,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    atomic: Atomic,
+    verdict: &'static str,
+    block: BlockPlaceJson<'t>,
+    shape: &'static str,
+    path: Vec<PathStepJson<'t>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_on: Option<RestsOn>,
+    observed: bool,
+}
+
+#[derive(Serialize)]
+struct BlockPlaceJson<'t> {
+    #[serde(flatten)]
+    name: NameJson<'t>,
+    first: EventId,
+    last: EventId,
+}
+
+impl BlockReport<'_> {
+    /// Writes the file of each violation that is shown; says which.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    pub fn write_witnesses(&self, folder: &WitnessDir) -> Result<Vec<WrittenBlock<'_>>, WitnessFileError> {
+        let mut written = Vec::new();
+        for group in self.groups() {
+            let (block, violation) = group[0];
+            let file = folder.file(&file_name(violation));
+            write_whole(&file, |out| self.write_witness(block, violation, out))
+                .map_err(|source| WitnessFileError { path: file.clone(), source })?;
+            written.push(WrittenBlock { block, violation, file, observed: self.judged_of(block).observed });
+        }
+        Ok(written)
+    }
+
+    fn write_witness(&self, position: usize, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
+        let block = &self.blocks.all()[position];
+        let [first, remote, second] = ends(violation);
+        let head = Head {
+            foretrace: VERSION,
+            kind: "block",
+            trace: self.file,
+            first,
+            remote,
+            second,
+            model: self.model,
+            feasibility: Feasibility::Prefix,
+            independence: Independence::Conflict,
+            atomic: self.atomic,
+            verdict: "violated",
+            block: BlockPlaceJson { name: self.name_json(self.name(block)), first: block.first, last: block.last },
+            shape: shape(violation.path.kind()),
+            path: self.path_json(&violation.path),
+            rests_on: rests_on(&violation.run),
+            observed: self.judged_of(position).observed,
+        };
+        write_open_object(&head, out)?;
+        out.write_all(b",\n\"schedule\":[\n")?;
+        for (number, step) in violation.run.steps.iter().enumerate() {
+            out.write_all(if number == 0 { b"" } else { b",\n" })?;
+            let step: StepJson<'_> = step_json(self.trace, step)?;
+            serde_json::to_writer(&mut *out, &step)?;
+        }
+        out.write_all(b"]}\n")
+    }
+}
+
+/// First and last access, and the first one of another thread.
+fn ends(violation: &Violation) -> [EventId; 3] {
+    let events = &violation.path.events;
+    let (first, last) = (events.first().copied().unwrap_or(EventId(0)), events.last().copied().unwrap_or(EventId(0)));
+    [first, events.get(1).copied().unwrap_or(first), last]
+}
+
+fn file_name(violation: &Violation) -> String {
+    let [first, remote, second] = ends(violation);
+    format!("block-{first}-{remote}-{second}.json")
+}
