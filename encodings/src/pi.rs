@@ -37,7 +37,7 @@ impl Pi {
         windows(facts, at).map(|window| window.concurrent.len()).sum()
     }
 
-    /// All sources, the initial value first, as [`Atom::ReadsFrom`] names them.
+    /// All sources, the initial value first, as `Atom::ReadsFrom` names them.
     pub fn sources(&self) -> impl Iterator<Item = Option<EventId>> + '_ {
         self.initial.then_some(None).into_iter().chain(self.writes.iter().copied().map(Some))
     }
