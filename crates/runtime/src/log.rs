@@ -134,27 +134,36 @@ pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extr
     ordered(thread, kind, place, [object, extra])
 }
 
-/// A record that is no access: so many words and its order, which it returns.
-pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize, words: [u64; N]) -> u64 {
-    ordered_by(thread, kind, place, words, order::next)
+/// Makes the next so many records of the thread one step, until the result is dropped: no event has a place between them. Nothing in
+/// the step may wait for another thread.
+#[must_use]
+pub fn together(thread: &'static Thread, records: u64) -> Together {
+    let first = order::next_many(records);
+    thread.together.set((first, first + records));
+    Together(thread)
 }
 
-/// Synchronisation records of one step, each with its kind, object and second word: no event has a place between them.
-pub fn sync_together<const N: usize>(thread: &'static Thread, place: usize, records: [(Kind, u64, u64); N]) {
-    let order = order::next_many(N as u64);
-    for (index, (kind, object, extra)) in records.into_iter().enumerate() {
-        ordered_by(thread, kind, place, [object, extra], || order + index as u64);
+/// The step of [`together`].
+pub struct Together(&'static Thread);
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        self.0.together.set((0, 0));
     }
 }
 
-/// A record that is no access, whose order is the answer of `next`.
-fn ordered_by<const N: usize>(
-    thread: &'static Thread,
-    kind: Kind,
-    place: usize,
-    words: [u64; N],
-    next: impl FnOnce() -> u64,
-) -> u64 {
+/// The order of the thread's next record.
+fn next_order(thread: &'static Thread) -> u64 {
+    let (next, end) = thread.together.get();
+    if next == end {
+        return order::next();
+    }
+    thread.together.set((next + 1, end));
+    next
+}
+
+/// A record that is no access: so many words and its order, which it returns.
+pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize, words: [u64; N]) -> u64 {
     debug_assert_eq!(kind.words(), N + 2);
     let (object, extra) = (words[0], words[1]);
     window::follow(thread);
@@ -162,10 +171,10 @@ fn ordered_by<const N: usize>(
         thread.count_in(None); // its log ends here
         window::note(thread, kind, object, extra);
         thread.recorded(kind);
-        return next();
+        return next_order(thread);
     }
     let record = reserve_together(thread, u64::from(kind.counted()), N + 2);
-    let order = next();
+    let order = next_order(thread);
     if order >= order::STOPPED {
         retract(thread, record);
     } else {

@@ -44,6 +44,8 @@ pub struct Thread {
     pub inflight: Cell<*mut u64>,
     /// Records that are not counted, and what the count was meanwhile.
     apart: Cell<(u64, u64)>,
+    /// The orders that the next records of one step have: the first, and where they end.
+    pub together: Cell<(u64, u64)>,
     /// Its number, from 1.
     pub number: Cell<u64>,
     /// The number of its creator.

@@ -230,12 +230,14 @@ pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize)
     let Message { bytes, value, text } = message;
     thread.begin();
     let bucket = waiting::lock(key);
-    let mut channel = get(bucket, key).unwrap_or_else(|| {
-        let new = Channel::new(bytes);
-        record(thread, Kind::SemaphoreInit, &new, 0, place);
-        new
-    });
+    let known = get(bucket, key);
+    let is_new = known.is_none();
+    let mut channel = known.unwrap_or_else(|| Channel::new(bytes));
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
+    let _step = log::together(thread, u64::from(is_new) + posts + 2);
+    if is_new {
+        record(thread, Kind::SemaphoreInit, &channel, 0, place);
+    }
     let write = |order: &mut Order| order.write(text);
     let turn = Turn::new(thread, (bucket, key), &channel, place, write);
     for _ in 0..posts {
@@ -273,6 +275,7 @@ pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usi
     let bucket = waiting::lock(key);
     let found = get(bucket, key).filter(|channel| channel.writes > 0);
     if let Some(channel) = &found {
+        let _step = log::together(thread, 2);
         record(thread, Kind::Down, channel, (channel.writes - 1) | TRIED, place); // something else might have become ready
         record(thread, Kind::Post, channel, channel.writes - 1, place);
     }
@@ -317,6 +320,7 @@ fn down_locked(thread: &'static Thread, bucket: &Bucket, (key, taken): (usize, T
         each => taken.bytes.checked_div(each).unwrap_or(1).max(1).min(channel.writes),
     };
     let read = |order: &mut Order| order.read(taken.left_nothing && !is_semaphore);
+    let _step = log::together(thread, downs + 2);
     let turn = Turn::new(thread, (bucket, key), &channel, place, read);
     for nth in 0..downs {
         channel.writes -= 1;
@@ -345,6 +349,7 @@ fn read_in_turn(thread: &'static Thread, key: usize, place: usize) {
         put(bucket, key, &new);
         new
     });
+    let _step = log::together(thread, 2);
     Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
     bucket.unlock();
     thread.end();
@@ -368,6 +373,7 @@ fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     thread.begin();
     let bucket = waiting::lock(key);
     if let Some(channel) = get(bucket, key) {
+        let _step = log::together(thread, 2);
         Turn::new(thread, (bucket, key), &channel, place, |order| order.read(true)).end();
     }
     bucket.unlock();

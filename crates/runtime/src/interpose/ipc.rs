@@ -145,6 +145,7 @@ fn change(thread: &'static Thread, set: c_int, operation: Operation, place: usiz
     let bucket = waiting::lock(key(set, number));
     let now = value(set, number);
     let before = if amount < 0 { now + u64::from(amount.unsigned_abs()) } else { now };
+    let _step = log::together(thread, 1 + u64::from(amount.unsigned_abs()));
     let mut count = held(thread, bucket, set, number, before, place);
     for _ in 0..amount.unsigned_abs() {
         if amount > 0 {

@@ -174,11 +174,8 @@ impl Call {
 
     /// Records of one step: no other event has a place between them.
     fn record_together<const N: usize>(self, records: [(Call, Kind); N]) {
-        log::sync_together(
-            self.thread,
-            self.place,
-            records.map(|(call, kind)| (kind, call.object(), call.tried(kind))),
-        );
+        let _step = log::together(self.thread, N as u64);
+        records.into_iter().for_each(|(call, kind)| call.record(kind));
     }
 
     /// The mark of records that could have been a failure.

@@ -39,6 +39,7 @@ fn post(sender: &'static Thread, to: u64, number: u64, place: usize) {
     let bucket = waiting::lock(key(to, number));
     let kept = bucket.object_or_new(key(to, number));
     let [known, count, _] = kept.words.get();
+    let _step = log::together(sender, 2);
     if known == 0 {
         log::sync(sender, Kind::SemaphoreInit, place, object(to, number), 0);
     }
@@ -70,6 +71,7 @@ fn down(receiver: &'static Thread, to: u64, number: u64, place: usize) -> bool {
     let kept = bucket.object(key(to, number)).filter(|kept| kept.words.get()[1] > 0);
     if let Some(kept) = kept {
         let count = kept.words.get()[1] - 1;
+        let _step = log::together(receiver, 2);
         log::sync(receiver, Kind::Down, place, object(to, number), count);
         if count > 0 && number < QUEUED && number != CANCELLATION {
             // The others arrived with it: what is sent from now on makes the next one.

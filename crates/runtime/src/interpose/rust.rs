@@ -291,8 +291,10 @@ extern "C" fn rwlock_downgrade(lock: usize, place: usize) -> u32 {
     match tracked() {
         None => change(),
         Some(thread) => step(thread, lock, |bucket| {
+            let step = log::together(thread, 2);
             log::sync(thread, Kind::WriteUnlock, place, lock as u64, 0);
             log::sync(thread, Kind::ReadLock, place, lock as u64, 0);
+            drop(step);
             change();
             bucket.release_all(lock, 0);
         }),

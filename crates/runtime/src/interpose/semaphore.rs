@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
-use crate::log;
+use crate::log::{self, Together};
 use crate::record::{Kind, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, Timespec};
 use crate::threads::Thread;
@@ -24,11 +24,15 @@ fn value(semaphore: usize) -> u64 {
 }
 
 /// Makes the log agree with the count that was found: a semaphore that it does not know came into being, one that it
-/// knows otherwise was changed by another process. The bucket is locked; its object keeps the count.
-fn agree(thread: &'static Thread, bucket: &Bucket, semaphore: usize, count: u64, place: usize) {
-    if bucket.object(semaphore).is_none_or(|object| object.words.get()[0] != count) {
+/// knows otherwise was changed by another process. The bucket is locked; its object keeps the count. The next record is in
+/// the same step.
+fn agree(thread: &'static Thread, bucket: &Bucket, semaphore: usize, count: u64, place: usize) -> Option<Together> {
+    let differs = bucket.object(semaphore).is_none_or(|object| object.words.get()[0] != count);
+    differs.then(|| {
+        let step = log::together(thread, 2);
         log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, count);
-    }
+        step
+    })
 }
 
 fn remember(bucket: &Bucket, semaphore: usize, count: u64) {
@@ -108,7 +112,7 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
 /// Records that one was taken; the bucket is locked.
 fn taken(thread: &'static Thread, semaphore: usize, tried: bool, place: usize) {
     let (bucket, left) = (waiting::locked(semaphore), value(semaphore));
-    agree(thread, bucket, semaphore, left + 1, place);
+    let _step = agree(thread, bucket, semaphore, left + 1, place);
     log::sync(thread, Kind::Down, place, semaphore as u64, left | tried_if(tried));
     remember(bucket, semaphore, left);
 }
@@ -163,7 +167,7 @@ extern "C" fn post(semaphore: usize, place: usize) -> c_int {
     let before = value(semaphore);
     let result = real::sem_post(semaphore);
     if result == 0 {
-        agree(thread, bucket, semaphore, before, place);
+        let _step = agree(thread, bucket, semaphore, before, place);
         log::sync(thread, Kind::Post, place, semaphore as u64, before);
         remember(bucket, semaphore, before + 1);
         bucket.release_next(semaphore);
