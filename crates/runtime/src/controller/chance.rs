@@ -36,6 +36,11 @@ pub fn random() -> u64 {
     state
 }
 
+/// The same for all of a run, and for every other seed on average: takes no number.
+pub fn in_half_of_runs() -> bool {
+    RANDOM.load(Relaxed) >> 40 & 1 == 1
+}
+
 /// A number below `bound`, which is not 0.
 pub fn below(bound: u64) -> u64 {
     (random() >> 11) % bound

@@ -93,6 +93,8 @@ pub struct Turn {
     priority: Cell<u64>,
     /// What it is about to do.
     pending: Cell<Pending>,
+    /// How often others are still chosen before it.
+    passed_over: Cell<u64>,
 }
 
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
@@ -287,6 +289,13 @@ pub fn before_taking(thread: &'static Thread) {
         thread.occupy();
         point(thread, None);
         thread.end();
+    }
+}
+
+/// The thread is about to wait for a condition.
+pub fn before_condition(thread: &Thread) {
+    if controlled() {
+        priorities::before_condition(thread);
     }
 }
 

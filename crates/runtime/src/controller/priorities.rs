@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::controller::chance::{Settings, all_ready, below, random};
+use crate::controller::chance::{Settings, all_ready, below, in_half_of_runs, random};
 use crate::controller::target::Access;
 use crate::scheduler::Scheduler;
 use crate::text::number;
@@ -20,6 +20,8 @@ const MOST_KNOWN: usize = 256;
 const LONGEST_RUN: u32 = 16;
 /// A thread that ran for so long while others could goes behind them: it may wait for them in a loop.
 const PATIENCE: u64 = 2000;
+/// A thread that is about to wait for a condition lets others go first so many times.
+const PASSED_OVER: u64 = 1000;
 /// Initial priorities are above those that a change gives, and these above those of threads that gave way.
 const INITIAL: u64 = 1 << 40;
 const CHANGED: u64 = 1 << 39;
@@ -29,6 +31,8 @@ const FIRST: u64 = u64::MAX;
 
 static RANKS_RECORDS: AtomicU8 = AtomicU8::new(0);
 static FIRST_GOES_ON: AtomicU8 = AtomicU8::new(0);
+/// Whether threads that are about to wait for a condition go behind all others, in this run.
+static WAITS_LAST: AtomicU8 = AtomicU8::new(0);
 static CHANGES: [AtomicU64; MOST_CHANGES] = [const { AtomicU64::new(u64::MAX) }; MOST_CHANGES];
 static STEPS: AtomicU64 = AtomicU64::new(0);
 static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
@@ -40,6 +44,8 @@ static STREAK: AtomicU64 = AtomicU64::new(0);
 pub fn prepare(scheduler: Scheduler, settings: &Settings) -> Result<(), &'static str> {
     RANKS_RECORDS.store(u8::from(scheduler == Scheduler::Pos), Relaxed);
     FIRST_GOES_ON.store(u8::from(scheduler == Scheduler::Order), Relaxed);
+    let waits_last = matches!(scheduler, Scheduler::Pct | Scheduler::Pos) && in_half_of_runs();
+    WAITS_LAST.store(u8::from(waits_last), Relaxed);
     let mut length = 0;
     if let Some(steps) = settings.steps {
         // Threads beyond those that there is room for count as unknown.
@@ -96,13 +102,24 @@ impl Pending {
     }
 }
 
-/// The thread that is ready and has the highest priority.
+/// The thread that is ready and has the highest priority, of those that let no others go first.
 pub fn highest() -> &'static Thread {
+    let chosen = highest_in_front();
+    all_ready().filter(|thread| is_behind(thread)).for_each(|thread| {
+        thread.turn.passed_over.set(thread.turn.passed_over.get() - 1);
+    });
+    chosen.turn.passed_over.set(0);
+    chosen
+}
+
+fn highest_in_front() -> &'static Thread {
     for thread in all_ready().filter(|thread| thread.turn.priority.get() == 0) {
         let is_first = thread.number.get() == 1 && FIRST_GOES_ON.load(Relaxed) == 1;
         thread.turn.priority.set(if is_first { FIRST } else { INITIAL + (random() >> 33) });
     }
-    let top = || all_ready().max_by_key(|thread| thread.turn.priority.get()).expect("one is ready");
+    let all_are_behind = all_ready().all(is_behind);
+    let in_front = || all_ready().filter(|thread| all_are_behind || !is_behind(thread));
+    let top = || in_front().max_by_key(|thread| thread.turn.priority.get()).expect("one is ready");
     let mut chosen = top();
     if ranks_records() {
         let own = chosen.turn.pending.get();
@@ -121,6 +138,18 @@ pub fn highest() -> &'static Thread {
         chosen = all_ready().find(|thread| !core::ptr::eq(*thread, chosen)).unwrap_or(chosen);
     }
     chosen
+}
+
+/// A thread is about to wait for a condition, after it found that it has to. In half of the runs it lets the others go first: a
+/// signal that comes before the wait is lost.
+pub fn before_condition(thread: &Thread) {
+    if WAITS_LAST.load(Relaxed) == 1 {
+        thread.turn.passed_over.set(PASSED_OVER);
+    }
+}
+
+fn is_behind(thread: &'static Thread) -> bool {
+    thread.turn.passed_over.get() > 0
 }
 
 /// A thread goes behind all others: it may wait for them in a loop. The controller's lock is held.

@@ -65,6 +65,7 @@ fn wait_until(
     if deadline.is_some_and(|deadline| !deadline.at.valid()) {
         return EINVAL;
     }
+    controller::before_condition(thread);
     threads::begin_cancellable(thread);
     let result = inside(thread, condition, mutex, deadline, place);
     thread.end();

@@ -10,6 +10,7 @@ use core::cell::Cell;
 
 use super::cond;
 use super::{interpose, tracked};
+use crate::controller;
 use crate::lock_calls::{Action, Hold, LockCall};
 use crate::log;
 use crate::mode;
@@ -633,6 +634,7 @@ pub extern "C" fn __foretrace_condvar_wait(
     let Some(thread) = tracked() else { return NOT_OURS };
     let what = LockCall { action: Action::Take, hold: Hold::Mutex, again: false, gated: false };
     let mutex = Call { thread, what, lock: mutex, gate: 0, place: 0 };
+    controller::before_condition(thread);
     thread.begin();
     let both = waiting::lock_both(condition, mutex.key());
     log::sync(thread, Kind::Wait, 0, condition as u64, mutex.lock as u64);

@@ -13,6 +13,7 @@ use core::sync::atomic::{
 use super::cond::{is_signal, outcome_of};
 use super::rwlock::Way;
 use super::{cond, interpose, tracked};
+use crate::controller;
 use crate::feed;
 use crate::log;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT, tried_if};
@@ -118,6 +119,7 @@ extern "C" fn mutex_unlock(mutex: usize, place: usize) -> u32 {
 /// Condition variables: a word that counts notifications.
 fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place: usize) -> bool {
     let Some(thread) = tracked() else { return wait_alone(condition, mutex, deadline) };
+    controller::before_condition(thread);
     thread.begin();
     let both = waiting::lock_both(condition, mutex);
     log::sync(thread, Kind::Wait, place, condition as u64, mutex as u64);
