@@ -257,11 +257,12 @@ fn beyond<'t>(
     };
     let benign = property::fitting(trace, &args.benign);
     let report = BlockReport::new(file, trace, options.atomic, blocks, model).within(options.context_switches);
-    let mut report = report.with_benign(move |var| property::is_among(&benign, var));
+    let report = report.with_benign(move |var| property::is_among(&benign, var));
     let with_threads = options.all || options.atomic != Atomic::Auto;
+    let mut report = report.without_threads(!with_threads);
     let bounds = property::bounds(None, args.limits.time_limit, stop);
-    let found = beyond_triples(&asked, with_threads, &bounds, &mut |_, judgement, observed| {
-        report.add(judgement, observed);
+    let found = beyond_triples(&asked, with_threads, &bounds, &mut |found| {
+        report.add_beyond(found);
         Ok(())
     })?;
     if let Some(folder) = args.witness_dir.as_deref().filter(|_| !report.is_empty()) {

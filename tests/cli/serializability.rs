@@ -414,6 +414,27 @@ fn what_this_path_alone_makes_safe_is_off_the_path() {
     }
 }
 
+/// Triples do not see it, so `predict` told nothing of it.
+#[test]
+fn predict_shows_blocks_off_the_path_with_a_schedule_each() {
+    let folder = Folder::with("flag.jsonl", &published("flag"));
+    let predict = "predict flag.jsonl --atomic marked --witness-dir witnesses";
+    let run = folder.foretrace(&format!("{predict} --format json"));
+    let report = must_fit("report.schema.json", &run.stdout);
+    let off_path = report["blocks"]["off_path"].as_array().unwrap_or_else(|| panic!("{report:#}"));
+    let told: Vec<_> = off_path.iter().map(|block| (block["label"].as_str(), block["verdict"].as_str())).collect();
+    assert_eq!((told, run.code), (vec![(Some("inner"), Some("off-path"))], Some(0)), "{report:#}");
+    let text = folder.foretrace(predict).stdout;
+    assert!(text.contains("Off the path of this run") && text.contains("marked block `inner`: a, b by"), "{text}");
+    let names = std::fs::read_dir(folder.path("witnesses")).expect("it is there");
+    let names: Vec<_> = names.map(|file| file.expect("listed").file_name().into_string().expect("text")).collect();
+    assert!(names.len() == 1 && names[0].starts_with("off-path-block-"), "{names:?}");
+    let witness = std::fs::read_to_string(folder.path("witnesses").join(&names[0])).expect("read");
+    must_fit("block-witness.schema.json", &witness);
+    let checked = folder.foretrace(&format!("check flag.jsonl witnesses/{}", names[0]));
+    assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
+}
+
 #[test]
 fn what_the_recorded_order_does_not_show_is_not_called_safe() {
     let folder = Folder::with("two.jsonl", TWO_STAGES);

@@ -89,6 +89,28 @@ fn a_signal_that_comes_before_the_wait() {
     finds(&source("drain.c"), "deadlock");
 }
 
+/// No schedule of the run that passed violates the update: the reader would abort before it gives its lock back. That is the failure.
+#[test]
+fn a_block_off_the_path_leads_to_the_failure() {
+    let workshop = built(&source("two-stage.c"));
+    let here = workshop.path("program").parent().expect("in a folder").to_path_buf();
+    let run = |arguments: &str| ran(foretrace().current_dir(&here).args(arguments.split_whitespace()));
+    let schedules = (0..20).find_map(|seed| {
+        let recorded = run(&format!("record --seed {seed} -o run{seed} -- ./program"));
+        run(&format!("predict run{seed} --witness-dir witnesses{seed}"));
+        let files = std::fs::read_dir(here.join(format!("witnesses{seed}"))).ok()?;
+        let files: Vec<_> = files.map(|file| file.expect("listed").path().display().to_string()).collect();
+        (recorded.status == Some(0) && !files.is_empty()).then_some(files)
+    });
+    let replays: Vec<String> = schedules
+        .expect("a run that passes and has blocks off its path")
+        .iter()
+        .inspect(|file| assert!(file.contains("off-path-block-"), "{file}"))
+        .map(|file| run(&format!("replay {file} -- ./program")).out)
+        .collect();
+    assert!(replays.iter().any(|out| out.contains("failed: the program was ended by SIGABRT")), "{replays:#?}");
+}
+
 #[test]
 fn a_repair_is_named_and_tried() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/programs");

@@ -13,10 +13,13 @@ pub use other_paths::{OtherPaths, on_other_paths};
 use crate::linearize::{in_order, without_marks};
 use foretrace_encodings::{Facts, Marked, Paths, Reads, Rules, constant_reads_while};
 use foretrace_index::MustHappenBefore;
-use foretrace_serializability::{Choices, Decision, Explored, Judge, Judgement, PathKind, Question, observed};
+use foretrace_serializability::{
+    Choices, Decision, Explored, Judge, Judgement, PathKind, Question, Violation, observed,
+};
 use foretrace_solve::{Answer, Limits, Order, Session};
 use foretrace_trace::{
-    BlockKind, Blocks, EventId, Feasibility, Independence, NameId, Observed, Question as Asked, Trace, Value, VarId,
+    Block, BlockKind, Blocks, EventId, Feasibility, Independence, NameId, Observed, Question as Asked, Trace, Value,
+    VarId,
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
@@ -334,24 +337,31 @@ pub struct Beyond {
 /// What blocks of one place in the program have in common: kind, label, and where they begin.
 type Place = (BlockKind, Option<NameId>, Option<NameId>);
 
+/// What is found of a block beyond triples.
+pub enum FoundBeyond {
+    /// It is violated, and whether the recorded order itself does it.
+    Violated(Judgement, bool),
+    /// No schedule of the model violates it. Another path of the program may, as this schedule with free reads does.
+    OffPath(Judgement, Box<Violation>),
+}
+
 /// Looks for violations that no triple shows, at a cost that is bounded and the same on every machine: of each place in the program a few
-/// blocks, each with little work; a place is done at its first such violation. Whole threads are left out where `with_threads` is off.
-/// `judged` gets the violations alone.
+/// blocks, each with little work; a place is done at its first such violation. Where `with_threads` is off, whole threads that have other
+/// blocks inside are left out.
 ///
 /// # Errors
-/// Those of [`decide_blocks`].
+/// Those of [`decide_blocks`], and of `told`.
 pub fn beyond_triples(
     asked: &AskedBlocks<'_>,
     with_threads: bool,
     bounds: &Bounds<'_>,
-    judged: &mut Judged<'_>,
+    told: &mut dyn FnMut(FoundBeyond) -> anyhow::Result<()>,
 ) -> anyhow::Result<Beyond> {
     const MOST_OF_PLACE: u32 = 8;
     const MOST_BLOCKS: u64 = 400;
     const WORK: (u64, u32) = (2_000, 5_000);
     let all = asked.blocks.all();
-    let blocks: Vec<usize> =
-        (0..all.len()).filter(|block| with_threads || all[*block].kind != BlockKind::Thread).collect();
+    let blocks: Vec<usize> = (0..all.len()).filter(|block| with_threads || !is_divided_thread(&all[*block])).collect();
     let mut found = Beyond { blocks: blocks.len() as u64, ..Beyond::default() };
     let counts = Cell::new((0u64, 0u64));
     let mut places: FxHashMap<Place, u32> = FxHashMap::default();
@@ -371,15 +381,44 @@ pub fn beyond_triples(
     };
     let bounds = Bounds { work: Some(WORK), ..*bounds };
     let mut hidden = Hidden::default();
-    decide_these(asked, &mut is_wanted, &blocks, &bounds, &mut |judge, judgement, observed| {
+    let mut safe = Vec::new();
+    decide_these(asked, &mut is_wanted, &blocks, &bounds, &mut |_, judgement, observed| {
         // How long it took would make two reports of the same input differ.
         let judgement = Judgement { time: Duration::ZERO, ..judgement };
         hidden.add(asked, &judgement, &BTreeSet::new());
-        if is_beyond(&judgement) { judged(judge, judgement, observed) } else { Ok(()) }
+        if judgement.is_safe() {
+            safe.push(judgement);
+            return Ok(());
+        }
+        if is_beyond(&judgement) { told(FoundBeyond::Violated(judgement, observed)) } else { Ok(()) }
     })?;
-    hidden.seek(asked, &bounds, judged)?;
+    hidden.seek(asked, &bounds, &mut |_, judgement, observed| told(FoundBeyond::Violated(judgement, observed)))?;
+    for (judgement, violation) in beyond_off_path(asked, safe, &bounds)? {
+        told(FoundBeyond::OffPath(judgement, violation))?;
+    }
     (found.judged, found.undecided) = counts.get();
     Ok(found)
+}
+
+/// Whether a block is a whole thread with other blocks inside.
+fn is_divided_thread(block: &Block) -> bool {
+    block.kind == BlockKind::Thread && block.height > 0
+}
+
+/// Of blocks that no schedule of the model violates those that another path of the program may violate in a way that no triple shows.
+fn beyond_off_path(
+    asked: &AskedBlocks<'_>,
+    safe: Vec<Judgement>,
+    bounds: &Bounds<'_>,
+) -> anyhow::Result<Vec<(Judgement, Box<Violation>)>> {
+    let blocks: Vec<usize> = safe.iter().map(|judgement| judgement.block).collect();
+    let mut answers = Vec::with_capacity(blocks.len());
+    on_other_paths(asked, &blocks, bounds, &mut |_, paths| answers.push(paths))?;
+    let found = safe.into_iter().zip(answers).filter_map(|(judgement, paths)| match paths {
+        OtherPaths::Violated(violation) if violation.path.kind() != PathKind::Triple => Some((judgement, violation)),
+        _ => None,
+    });
+    Ok(found.collect())
 }
 
 /// Blocks whose shortest cycle is a triple: others may hide behind it.

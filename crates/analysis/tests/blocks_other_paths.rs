@@ -61,8 +61,9 @@ fn safe_is_said_where_no_path_violates() {
                         assert!(!free[block].violated, "{told}");
                         safe_count += 1;
                     }
-                    OtherPaths::Violated(path) => {
+                    OtherPaths::Violated(violation) => {
                         assert!(free[block].violated, "{told}");
+                        let path = violation.path;
                         let (first, last) = (path.events[0], path.events[path.events.len() - 1]);
                         assert!(blocks.all()[block].holds(trace.event(first).thread, first, last), "{told}");
                         off_path[nth] += 1;

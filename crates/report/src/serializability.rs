@@ -7,10 +7,10 @@ pub mod witness;
 use super::block::in_words;
 use super::names::Names;
 use foretrace_analysis::blocks::BlockName;
-use foretrace_analysis::serializability::OtherPaths;
+use foretrace_analysis::serializability::{FoundBeyond, OtherPaths};
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_checker::Run;
-use foretrace_serializability::{Decision, Judgement, PathKind, Violation, ViolationPath, Weight};
+use foretrace_serializability::{Decision, Judgement, PathKind, Violation, Weight};
 use foretrace_trace::{Atomic, Block, BlockKind, Blocks, EventId, Model, NameId, Trace, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -28,6 +28,8 @@ pub struct BlockReport<'t> {
     judged: Vec<Judged>,
     names: Names<'t>,
     is_benign: Box<dyn Fn(VarId) -> bool + 't>,
+    /// Whether violations of whole threads do not count.
+    folds_threads: bool,
 }
 
 struct Judged {
@@ -53,6 +55,16 @@ enum Verdict {
     NotWithin,
     Limit,
     Violated,
+}
+
+/// Why a violation does not count for the exit code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum NotCounted {
+    /// It disturbs only attempts which the block gives up.
+    FailedAttempt,
+    /// It is of a whole thread.
+    WholeThread,
 }
 
 /// How many blocks there are of each verdict.
@@ -93,13 +105,10 @@ pub struct BlockTotals {
 }
 
 /// By what groups stand together: the block, those that its path goes through, the cycle's shape, and whether it counts.
-type Pair = (BlockName, Vec<BlockName>, PathKind, bool);
+type Pair = (BlockName, Vec<BlockName>, PathKind, Option<NotCounted>);
 
 /// Violations of one block's name by one path.
 type Alike<'a> = Vec<(usize, &'a Violation)>;
-
-/// Paths through the same places that may violate blocks of one name on another path of the program.
-type AlikePaths<'a> = Vec<(usize, &'a ViolationPath)>;
 
 /// By what violations are grouped: the block, and where its path goes.
 type Group = (BlockName, Vec<(Option<NameId>, bool)>);
@@ -108,7 +117,8 @@ impl<'t> BlockReport<'t> {
     /// A report of nothing yet.
     pub fn new(file: &'t str, trace: &'t Trace, atomic: Atomic, blocks: &'t Blocks, model: Model) -> BlockReport<'t> {
         let (names, is_benign) = (Names::new(trace), Box::new(|_| false));
-        BlockReport { file, trace, atomic, blocks, model, context_switches: None, judged: Vec::new(), names, is_benign }
+        let (context_switches, judged, folds_threads) = (None, Vec::new(), false);
+        BlockReport { file, trace, atomic, blocks, model, context_switches, judged, names, is_benign, folds_threads }
     }
 
     /// The same, where only violations with few context switches were looked for.
@@ -119,6 +129,23 @@ impl<'t> BlockReport<'t> {
     /// The same, where conflicts on some variables are harmless.
     pub fn with_benign(self, is_benign: impl Fn(VarId) -> bool + 't) -> BlockReport<'t> {
         BlockReport { is_benign: Box::new(is_benign), ..self }
+    }
+
+    /// The same, where violations of whole threads do not count.
+    pub fn without_threads(self, folds_threads: bool) -> BlockReport<'t> {
+        BlockReport { folds_threads, ..self }
+    }
+
+    /// Adds what was found of a block beyond triples.
+    pub fn add_beyond(&mut self, found: FoundBeyond) {
+        match found {
+            FoundBeyond::Violated(judgement, observed) => self.add(judgement, observed),
+            FoundBeyond::OffPath(judgement, violation) => {
+                let block = judgement.block;
+                self.add(judgement, false);
+                self.set_other_paths(block, OtherPaths::Violated(violation));
+            }
+        }
     }
 
     /// Adds what was found of a block.
@@ -136,9 +163,18 @@ impl<'t> BlockReport<'t> {
         }
     }
 
-    /// Whether it holds a violation that counts: one that disturbs more than attempts which the block gives up.
+    /// Whether it holds a violation that counts.
     pub fn has_found(&self) -> bool {
-        self.judged.iter().any(|judged| judged.is_own() && !judged.judgement.is_dropped)
+        self.judged.iter().any(|judged| judged.is_own() && self.not_counted(judged.judgement.block).is_none())
+    }
+
+    /// Why a violation of this block does not count, where it does not.
+    fn not_counted(&self, block: usize) -> Option<NotCounted> {
+        let of_thread = self.folds_threads && self.blocks.all()[block].kind == BlockKind::Thread;
+        match self.judged_of(block).judgement.is_dropped {
+            true => Some(NotCounted::FailedAttempt),
+            false => of_thread.then_some(NotCounted::WholeThread),
+        }
     }
 
     /// Passes verdicts on to the blocks around, and counts.
@@ -248,26 +284,28 @@ impl<'t> BlockReport<'t> {
         for group in self.groups() {
             let Some((block, violation)) = group.first().copied() else { continue };
             let name = self.name(&self.blocks.all()[block]);
-            let is_dropped = self.judged_of(block).judgement.is_dropped;
-            let pair = (name, self.against(violation), violation.path.kind(), is_dropped);
+            let not_counted = self.not_counted(block);
+            let pair = (name, self.against(violation), violation.path.kind(), not_counted);
             pairs.entry(pair).or_default().push(group);
         }
         pairs.into_values().collect()
     }
 
     /// Paths that may violate blocks on another path of the program, by block and places, in order; whole threads last.
-    fn paths_off_path(&self) -> Vec<AlikePaths<'_>> {
-        let mut groups: IndexMap<Group, AlikePaths<'_>, FxBuildHasher> = IndexMap::default();
+    fn paths_off_path(&self) -> Vec<Alike<'_>> {
+        let mut groups: IndexMap<Group, Alike<'_>, FxBuildHasher> = IndexMap::default();
         for judged in self.judged.iter().filter(|judged| judged.verdict() == Verdict::OffPath) {
-            let OtherPaths::Violated(path) = &judged.other_paths else { continue };
+            let OtherPaths::Violated(violation) = &judged.other_paths else { continue };
             let block = judged.judgement.block;
             let place = |event: &EventId| (self.trace.event(*event).loc, self.trace.event(*event).op.writes());
-            let places = path.events.iter().map(place).collect();
-            groups.entry((self.name(&self.blocks.all()[block]), places)).or_default().push((block, path));
+            let places = violation.path.events.iter().map(place).collect();
+            groups.entry((self.name(&self.blocks.all()[block]), places)).or_default().push((block, &**violation));
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         let is_thread = |block: usize| self.blocks.all()[block].kind == BlockKind::Thread;
-        groups.sort_by_key(|group| group.first().map(|(block, path)| (is_thread(*block), path.kind(), *block)));
+        groups.sort_by_key(|group| {
+            group.first().map(|(block, violation)| (is_thread(*block), violation.path.kind(), *block))
+        });
         groups
     }
 

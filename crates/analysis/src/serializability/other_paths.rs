@@ -4,7 +4,7 @@
 //! with open tries violates it. That is a remark on a verdict that stands, so it costs little: a bounded number of steps.
 
 use super::{AskedBlocks, Bounds, Method, decide_some};
-use foretrace_serializability::{Choices, Decision, ViolationPath};
+use foretrace_serializability::{Choices, Decision, Violation};
 use foretrace_trace::Model;
 
 /// Steps of the exploration of one block, and steps of its questions to the solver.
@@ -16,7 +16,7 @@ pub enum OtherPaths {
     /// Nothing violates it: synchronisation forbids that, whatever reads return and tries come to.
     Safe,
     /// This path does, if reads may return anything and tries may come out the other way: another path of the program may do it.
-    Violated(ViolationPath),
+    Violated(Box<Violation>),
     /// Not decided within the limits.
     Unknown,
 }
@@ -59,7 +59,7 @@ pub fn on_other_paths(
     };
     decide_some(&free, blocks, &Bounds { work: Some(WORK), ..*bounds }, &mut |_, judgement, _| {
         let paths = match judgement.decision {
-            Decision::Violated(violation) => OtherPaths::Violated(violation.path),
+            Decision::Violated(violation) => OtherPaths::Violated(violation),
             Decision::Proved | Decision::Holds => OtherPaths::Safe,
             _ => OtherPaths::Unknown,
         };

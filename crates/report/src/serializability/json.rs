@@ -1,6 +1,6 @@
 //! What is said of whole blocks, for programs.
 
-use super::{BlockReport, BlockTotals, Judged, Verdict, rests_on, shape};
+use super::{BlockReport, BlockTotals, Judged, NotCounted, Verdict, rests_on, shape};
 use crate::json::VERSION;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::serializability::{Beyond, OtherPaths};
@@ -47,7 +47,7 @@ pub(super) struct ViolationJson<'t> {
     weight: &'static str,
     /// Why it does not count for the exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_counted: Option<&'static str>,
+    not_counted: Option<NotCounted>,
     /// The other threads' blocks that the path goes through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     against: Vec<NameJson<'t>>,
@@ -104,6 +104,9 @@ pub struct BeyondJson<'t> {
     judged: u64,
     undecided: u64,
     violations: Vec<BlockJson<'t>>,
+    /// Blocks that another path of the program may violate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    off_path: Vec<BlockJson<'t>>,
 }
 
 impl<'t> BlockReport<'t> {
@@ -116,8 +119,10 @@ impl<'t> BlockReport<'t> {
     pub fn beyond_json(&self, beyond: &Beyond) -> BeyondJson<'_> {
         let Beyond { blocks, judged, undecided } = *beyond;
         let shown = self.groups();
-        let shown = shown.iter().map(|group| self.block_json(self.judged_of(group[0].0)));
-        BeyondJson { count: blocks, judged, undecided, violations: shown.collect() }
+        let violations = shown.iter().map(|group| self.block_json(self.judged_of(group[0].0))).collect();
+        let off_path = self.paths_off_path();
+        let off_path = off_path.iter().map(|group| self.block_json(self.judged_of(group[0].0))).collect();
+        BeyondJson { count: blocks, judged, undecided, violations, off_path }
     }
 
     fn block_json<'a>(&'a self, judged: &'a Judged) -> BlockJson<'a> {
@@ -129,7 +134,7 @@ impl<'t> BlockReport<'t> {
             _ => None,
         };
         let other_path = match &judged.other_paths {
-            OtherPaths::Violated(path) if judged.off_path().is_some() => Some(self.path_json(path)),
+            OtherPaths::Violated(violation) if judged.off_path().is_some() => Some(self.path_json(&violation.path)),
             _ => None,
         };
         BlockJson {
@@ -175,7 +180,7 @@ impl<'t> BlockReport<'t> {
         ViolationJson {
             shape: shape(violation.path.kind()),
             weight,
-            not_counted: self.judged_of(block).judgement.is_dropped.then_some("failed-attempt"),
+            not_counted: self.not_counted(block),
             against: self.against(violation).into_iter().map(|name| self.name_json(name)).collect(),
             variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
             context_switches: violation.path.context_switches(self.trace, &violation.schedule),

@@ -1,6 +1,6 @@
 //! What is said of whole blocks, for people.
 
-use super::{Alike, AlikePaths, BlockReport, BlockTotals, rests_on};
+use super::{Alike, BlockReport, BlockTotals, Judged, NotCounted, rests_on};
 use crate::block::in_words;
 use crate::names::wrapped;
 use crate::table::act;
@@ -9,6 +9,9 @@ use foretrace_analysis::verdict::RestsOn;
 use foretrace_checker::Step;
 use foretrace_serializability::{Link, PathKind, Violation, Weight};
 use std::io::{self, Write};
+
+/// So many violations of whole threads get a line each.
+const MOST_OF_THREADS: usize = 8;
 
 impl BlockReport<'_> {
     /// The violations, for people.
@@ -74,7 +77,7 @@ impl BlockReport<'_> {
         }
         let text = "Off the path of this run: no schedule of it violates these blocks; another path of the program may, by these accesses";
         writeln!(out, "\n{}", wrapped(text, "   "))?;
-        groups.iter().take(MOST).try_for_each(|group| self.write_path_in_a_line(group, out))?;
+        groups.iter().take(MOST).try_for_each(|group| self.write_in_a_line(group, out))?;
         match groups.len().saturating_sub(MOST) {
             0 => Ok(()),
             more => writeln!(out, "     and {more} more (--format json lists every block)"),
@@ -86,10 +89,11 @@ impl BlockReport<'_> {
     /// # Errors
     /// Where it cannot be written.
     pub fn write_beyond(&self, beyond: &Beyond, out: &mut dyn Write) -> io::Result<()> {
-        if !self.judged.is_empty() {
+        if self.judged.iter().any(Judged::is_own) {
             writeln!(out, "\nBlocks that are violated in a way that no triple shows")?;
             self.write_groups("B", out)?;
         }
+        self.write_off_path(out)?;
         let Beyond { blocks, judged, undecided } = beyond;
         let left = match (blocks - judged, undecided) {
             (0, 0) => return Ok(()),
@@ -102,15 +106,26 @@ impl BlockReport<'_> {
     }
 
     fn write_groups(&self, prefix: &str, out: &mut dyn Write) -> io::Result<()> {
-        let (dropped, counted): (Vec<_>, Vec<_>) = self.pairs().into_iter().partition(|pair| {
+        let (mut dropped, mut of_threads, mut counted) = (Vec::new(), Vec::new(), Vec::new());
+        for pair in self.pairs() {
             let first = pair.first().and_then(|group| group.first());
-            first.is_some_and(|(block, _)| self.judged_of(*block).judgement.is_dropped)
-        });
+            match first.and_then(|(block, _)| self.not_counted(*block)) {
+                Some(NotCounted::FailedAttempt) => dropped.push(pair),
+                Some(NotCounted::WholeThread) => of_threads.push(pair),
+                None => counted.push(pair),
+            }
+        }
         for (number, pair) in counted.iter().enumerate() {
             let [smallest, others @ ..] = &pair[..] else { continue };
             writeln!(out)?;
             self.write_group(&format!("{prefix}{}", number + 1), smallest, out)?;
             self.write_others(others, out)?;
+        }
+        if !of_threads.is_empty() {
+            writeln!(out, "\nOf whole threads, and not counted (--all counts them)")?;
+            for group in of_threads.iter().flatten().take(MOST_OF_THREADS) {
+                self.write_in_a_line(group, out)?;
+            }
         }
         if !dropped.is_empty() {
             let text = "Harmless, and not counted: cycles through attempts that the block gives up. No schedule lets an attempt that they \
@@ -138,12 +153,8 @@ impl BlockReport<'_> {
     }
 
     fn write_in_a_line(&self, group: &Alike<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let paths: AlikePaths<'_> = group.iter().map(|(block, violation)| (*block, &violation.path)).collect();
-        self.write_path_in_a_line(&paths, out)
-    }
-
-    fn write_path_in_a_line(&self, group: &AlikePaths<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Some((block, path)) = group.first() else { return Ok(()) };
+        let Some((block, violation)) = group.first() else { return Ok(()) };
+        let path = &violation.path;
         let names: Vec<_> = path.vars().iter().map(|var| self.names.var(*var)).collect();
         let events: Vec<String> = path.events.iter().map(|event| self.names.place(*event)).collect();
         let words = in_words(self.trace, self.name(&self.blocks.all()[*block]));

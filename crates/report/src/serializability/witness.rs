@@ -21,6 +21,8 @@ pub struct WrittenBlock<'r> {
     pub file: PathBuf,
     /// Whether the recorded order itself shows it.
     pub observed: bool,
+    /// Whether only another path of the program may hold it.
+    pub off_path: bool,
 }
 
 /// What stands before the schedule of a witness file.
@@ -37,6 +39,8 @@ struct Head<'t> {
     independence: Independence,
     atomic: Atomic,
     verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_path: Option<&'static str>,
     block: BlockPlaceJson<'t>,
     shape: &'static str,
     path: Vec<PathStepJson<'t>>,
@@ -54,23 +58,31 @@ struct BlockPlaceJson<'t> {
 }
 
 impl BlockReport<'_> {
-    /// Writes the file of each violation that is shown; says which.
+    /// Writes the file of each violation that is shown, those of other paths of the program last; says which.
     ///
     /// # Errors
     /// Where a file cannot be written.
     pub fn write_witnesses(&self, folder: &WitnessDir) -> Result<Vec<WrittenBlock<'_>>, WitnessFileError> {
+        let violated = self.groups().into_iter().map(|group| (group, false));
+        let off_path = self.paths_off_path().into_iter().map(|group| (group, true));
         let mut written = Vec::new();
-        for group in self.groups() {
+        for (group, off_path) in violated.chain(off_path) {
             let (block, violation) = group[0];
-            let file = folder.file(&file_name(violation));
-            write_whole(&file, |out| self.write_witness(block, violation, out))
+            let file = folder.file(&file_name(violation, off_path));
+            write_whole(&file, |out| self.write_witness((block, off_path), violation, out))
                 .map_err(|source| WitnessFileError { path: file.clone(), source })?;
-            written.push(WrittenBlock { block, violation, file, observed: self.judged_of(block).observed });
+            let observed = self.judged_of(block).observed;
+            written.push(WrittenBlock { block, violation, file, observed, off_path });
         }
         Ok(written)
     }
 
-    fn write_witness(&self, position: usize, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
+    fn write_witness(
+        &self,
+        (position, off_path): (usize, bool),
+        violation: &Violation,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let block = &self.blocks.all()[position];
         let [first, remote, second] = ends(violation);
         let head = Head {
@@ -80,11 +92,12 @@ impl BlockReport<'_> {
             first,
             remote,
             second,
-            model: self.model,
+            model: if off_path { Model::Cam } else { self.model },
             feasibility: Feasibility::Prefix,
             independence: Independence::Conflict,
             atomic: self.atomic,
-            verdict: "violated",
+            verdict: if off_path { "off-path" } else { "violated" },
+            off_path: off_path.then_some("before-remote"),
             block: BlockPlaceJson { name: self.name_json(self.name(block)), first: block.first, last: block.last },
             shape: shape(violation.path.kind()),
             path: self.path_json(&violation.path),
@@ -109,7 +122,8 @@ fn ends(violation: &Violation) -> [EventId; 3] {
     [first, events.get(1).copied().unwrap_or(first), last]
 }
 
-fn file_name(violation: &Violation) -> String {
+fn file_name(violation: &Violation, off_path: bool) -> String {
     let [first, remote, second] = ends(violation);
-    format!("block-{first}-{remote}-{second}.json")
+    let kind = if off_path { "off-path-block" } else { "block" };
+    format!("{kind}-{first}-{remote}-{second}.json")
 }

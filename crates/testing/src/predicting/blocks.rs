@@ -3,10 +3,11 @@
 use super::{Writer, access};
 use crate::attempt::{Attempt, Cycle, Kind};
 use crate::settings::TestError;
-use foretrace_analysis::serializability::{AskedBlocks, Bounds, Method, beyond_triples};
+use foretrace_analysis::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
 use foretrace_report::{BlockReport, thread_name};
 use foretrace_serializability::{Choices, Violation};
 use foretrace_trace::{Atomic, Block, BlockKind, EventId, Observed, Op, Pattern, Trace};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -33,9 +34,9 @@ impl Writer<'_> {
         let bounds = Bounds { of_block: None, deadline: Some(deadline), work: None, stop };
         let mut report = BlockReport::new(self.subject.file, trace, options.atomic, &blocks, model);
         let with_threads = options.atomic != Atomic::Auto;
-        beyond_triples(&asked, with_threads, &bounds, &mut |_, judgement, observed| {
-            if failed || !observed {
-                report.add(judgement, observed);
+        beyond_triples(&asked, with_threads, &bounds, &mut |found| {
+            if failed || !matches!(found, FoundBeyond::Violated(_, true)) {
+                report.add_beyond(found);
             }
             Ok(())
         })
@@ -44,12 +45,17 @@ impl Writer<'_> {
         Ok(written
             .into_iter()
             .map(|written| {
-                self.attempt_at(&blocks.all()[written.block], written.violation, written.file, written.observed)
+                let kind = match (written.observed, written.off_path) {
+                    (true, _) => Kind::Observed,
+                    (_, true) => Kind::BeforeRemote,
+                    _ => Kind::Block,
+                };
+                self.attempt_at(&blocks.all()[written.block], written.violation, written.file, kind)
             })
             .collect())
     }
 
-    fn attempt_at(&self, block: &Block, violation: &Violation, witness: std::path::PathBuf, observed: bool) -> Attempt {
+    fn attempt_at(&self, block: &Block, violation: &Violation, witness: PathBuf, kind: Kind) -> Attempt {
         let trace = self.subject.trace;
         let events = &violation.path.events;
         let of = |event: EventId| access((trace, &self.blocks), event, None);
@@ -61,7 +67,7 @@ impl Writer<'_> {
             |event: &EventId| trace.loc(*event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
         let others = events.iter().map(|event| trace.event(*event).thread).filter(|thread| *thread != block.thread);
         Attempt {
-            kind: if observed { Kind::Observed } else { Kind::Block },
+            kind,
             class: format!("{} {label}", places.join(" ")),
             variable: names.join(", "),
             pattern: Pattern::Rwr,
