@@ -1,6 +1,7 @@
 //! What `foretrace test` reports: as text, as JSON, and as JUnit's XML.
 
 use super::test_repair::FoundRepair;
+use foretrace::report::plural;
 use foretrace::testing::{Again, AgainOutcome, Find, Report};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
@@ -105,13 +106,17 @@ fn write_totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let seconds = report.times.all.as_secs_f64();
     writeln!(
         out,
-        "{runs} runs recorded{failed}; {tried} schedules tried: {} failed, {} had no effect, {} were not reached; {seconds:.1} s",
+        "{} recorded{failed}; {} tried: {} failed, {} had no effect, {} were not reached; {seconds:.1} s",
+        plural(runs, "run"),
+        plural(tried, "schedule"),
         harmless.failed,
         harmless.same,
         tried.saturating_sub(harmless.failed + harmless.same),
     )?;
     if report.left > 0 {
-        writeln!(out, "not all was tried: {} schedules are left (more: --time)", report.left)?;
+        let are_left = if report.left == 1 { "is left" } else { "are left" };
+        let left = plural(report.left as u64, "schedule");
+        writeln!(out, "not all was tried: {left} {are_left} (more: --time)")?;
     } else if report.ended_early {
         writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new")?;
     }

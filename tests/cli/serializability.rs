@@ -60,7 +60,7 @@ fn a_cycle_over_two_variables_is_told_and_checked() {
         "1. marked block `update`, two.c:1: a cycle over a, b",
         "write a = 1 (event 2, two.c:2)",
         "read b = 0 (event 10, two.c:10)",
-        "1 blocks by --atomic marked: 1 violated (0 by the recorded order itself)",
+        "1 block by --atomic marked: 1 violated (0 by the recorded order itself)",
     ] {
         assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
     }

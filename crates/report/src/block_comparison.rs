@@ -151,10 +151,10 @@ impl<'t> BlockComparison<'t> {
     /// Where it cannot be written.
     pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let names = Names::new(self.trace);
-        let blocks = self.blocks.all().len();
+        let blocks = super::style::plural(self.blocks.all().len() as u64, "block");
         writeln!(
             out,
-            "{}: {} events, {blocks} blocks by --atomic {}{}",
+            "{}: {} events, {blocks} by --atomic {}{}",
             self.file,
             self.trace.events.len(),
             self.atomic,

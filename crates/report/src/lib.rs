@@ -46,6 +46,7 @@ pub use sentence::Speaker;
 pub use serializability::json::{BeyondJson, BlocksJson};
 pub use serializability::witness::WrittenBlock;
 pub use serializability::{BlockReport, BlockTotals};
+pub use style::plural;
 pub use table::act;
 pub use text::TextReport;
 pub use why::{Gone, Switches, Violation, WhyReport};

@@ -18,7 +18,7 @@ pub(super) fn write_rows(indent: &str, rows: &[Row], out: &mut dyn Write) -> io:
 }
 
 /// A number with its noun.
-pub(super) fn plural(number: u64, noun: &str) -> String {
+pub fn plural(number: u64, noun: &str) -> String {
     let ending = match (number, noun.ends_with('s')) {
         (1, _) => "",
         (_, true) => "es",

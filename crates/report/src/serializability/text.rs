@@ -3,6 +3,7 @@
 use super::{Alike, BlockReport, BlockTotals, Judged, NotCounted, rests_on};
 use crate::block::in_words;
 use crate::names::wrapped;
+use crate::style::plural;
 use crate::table::act;
 use foretrace_analysis::serializability::Beyond;
 use foretrace_analysis::verdict::RestsOn;
@@ -48,7 +49,7 @@ impl BlockReport<'_> {
     fn totals_line(&self, totals: &BlockTotals) -> String {
         let BlockTotals { blocks, proved, holds, violated, observed, limit, .. } = totals;
         let BlockTotals { off_path, off_path_unasked, not_observed, not_within, .. } = totals;
-        let blocks = format!("{blocks} blocks by --atomic {}: {violated} violated", self.atomic);
+        let blocks = format!("{} by --atomic {}: {violated} violated", plural(*blocks, "block"), self.atomic);
         if *not_observed > 0 {
             return format!(
                 "{blocks} by the recorded order itself, {not_observed} not; other orders were not looked at"
@@ -101,7 +102,8 @@ impl BlockReport<'_> {
             (more, 0) => format!("{more} not looked at"),
             (more, undecided) => format!("{more} not looked at, {undecided} not decided"),
         };
-        let line = format!("of {blocks} blocks as wholes {left} (--property serializability decides them)");
+        let blocks = plural(*blocks, "block");
+        let line = format!("of {blocks} as wholes {left} (--property serializability decides them)");
         writeln!(out, "{}", wrapped(&line, "   "))
     }
 
