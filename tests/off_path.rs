@@ -7,8 +7,11 @@ use foretrace::predict::{Sink, predict};
 use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
 use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
-use foretrace_trace::strategies::{Shape, random_trace, with_tries};
-use foretrace_trace::{Atomic, Feasibility, Independence, Model, Observed, Question, Trace, Transaction, Triple};
+use foretrace_trace::strategies::{Shape, random_trace, with_kinds, with_tries};
+use foretrace_trace::{
+    Atomic, BlockKind, EventId, Feasibility, Independence, Model, Observed, Op, Question, ThreadId, Trace, Transaction,
+    Triple,
+};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -95,64 +98,148 @@ fn check_schedule(
     assert_eq!(checked, Ok(()), "{:?}", decision.triple);
 }
 
-#[test]
-fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() {
-    let start = number("FORETRACE_SEED", 0);
-    let mut counts: BTreeMap<Said, u64> = BTreeMap::new();
-    for seed in (start..start + number("FORETRACE_SEEDS", 60)).chain(KNOWN) {
-        let (trace, observed) = random_trace(seed, &Shape::default());
-        let trace = if seed.is_multiple_of(3) { trace } else { with_tries(seed, trace) };
-        let opened = trace.with_open_tries();
-        let on_every_path = opened.as_ref().unwrap_or(&trace);
-        let free = Oracle::new(on_every_path, &observed, Model::Cam).expect("cam needs nothing");
-        let as_recorded = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
-        for question in questions() {
-            let Ok(oracle) = Oracle::new(&trace, &observed, question.model) else { continue };
-            for atomic in [Atomic::Threads, Atomic::Marked] {
-                let transactions = atomic.transactions(&trace);
-                let feasible = oracle.decide(&transactions, question.feasibility, question.independence);
-                if feasible.is_empty() {
+/// Decides all candidates of a trace by every question, and counts what is said of the infeasible ones.
+fn compare(seed: u64, trace: &Trace, observed: &Observed, choices: &[Atomic], counts: &mut BTreeMap<Said, u64>) {
+    let opened = trace.with_open_tries();
+    let on_every_path = opened.as_ref().unwrap_or(trace);
+    let free = Oracle::new(on_every_path, observed, Model::Cam).expect("cam needs nothing");
+    let as_recorded = Oracle::new(trace, observed, Model::Cam).expect("cam needs nothing");
+    for question in questions() {
+        let Ok(oracle) = Oracle::new(trace, observed, question.model) else { continue };
+        for atomic in choices {
+            let transactions = atomic.transactions(trace);
+            let feasible = oracle.decide(&transactions, question.feasibility, question.independence);
+            if feasible.is_empty() {
+                continue;
+            }
+            let mut options = Options::new(trace.data);
+            options.question = question;
+            options.candidates = CandidateSet::All;
+            options.per = Per::Event;
+            options.off_path = true;
+            options.order = ORDERS[(seed % 3) as usize];
+            options.jobs = 1 + (seed % 2) as usize;
+            let optional = [Decider::Segment, Decider::EarlyWitness, Decider::EarlyRefutation];
+            let chosen = seed / 3 % 8;
+            options.without = (0..3).filter(|bit| chosen >> bit & 1 == 1).map(|bit| optional[bit]).collect();
+            let mut sink = Collected::default();
+            let stop = AtomicBool::new(false);
+            predict(trace, observed, &transactions, &options, &stop, &mut sink).expect("it can be decided");
+            assert_eq!(sink.0.len(), feasible.len(), "seed {seed}, {question:?}, {atomic:?}: each candidate once");
+            for decision in &sink.0 {
+                let is_feasible = matches!(decision.verdict, Verdict::Feasible(_));
+                let at = format!("seed {seed}, {question:?}, {atomic:?}, {}", decision.triple);
+                assert_eq!(is_feasible, feasible[&decision.triple].is_some(), "{at}");
+                if is_feasible {
+                    assert!(decision.off_path.is_none(), "{at}");
                     continue;
                 }
-                let mut options = Options::new(trace.data);
-                options.question = question;
-                options.candidates = CandidateSet::All;
-                options.per = Per::Event;
-                options.off_path = true;
-                options.order = ORDERS[(seed % 3) as usize];
-                options.jobs = 1 + (seed % 2) as usize;
-                let optional = [Decider::Segment, Decider::EarlyWitness, Decider::EarlyRefutation];
-                let chosen = seed / 3 % 8;
-                options.without = (0..3).filter(|bit| chosen >> bit & 1 == 1).map(|bit| optional[bit]).collect();
-                let mut sink = Collected::default();
-                let stop = AtomicBool::new(false);
-                predict(&trace, &observed, &transactions, &options, &stop, &mut sink).expect("it can be decided");
-                for decision in &sink.0 {
-                    let is_feasible = matches!(decision.verdict, Verdict::Feasible(_));
-                    let at = format!("seed {seed}, {question:?}, {atomic:?}, {}", decision.triple);
-                    assert_eq!(is_feasible, feasible[&decision.triple].is_some(), "{at}");
-                    if is_feasible {
-                        assert!(decision.off_path.is_none(), "{at}");
-                        continue;
-                    }
-                    if as_recorded.witness(decision.triple, Feasibility::Prefix, Independence::Conflict).is_some() {
-                        assert_ne!(said(decision), Said::Impossible, "{at}: open tries only add schedules");
-                    }
-                    let is_free = question.model == Model::Cam && question.feasibility == Feasibility::Prefix;
-                    if is_free {
-                        assert_eq!(said(decision), Said::Impossible, "{at}: there is no freer question");
-                        continue;
-                    }
-                    let expected = truth(&free, &oracle, question.independence, decision.triple);
-                    assert_eq!(said(decision), expected, "{at}, without {:?}", options.without);
-                    check_schedule((&trace, on_every_path), &observed, &transactions, question, decision);
-                    *counts.entry(expected).or_default() += 1;
+                if as_recorded.witness(decision.triple, Feasibility::Prefix, Independence::Conflict).is_some() {
+                    assert_ne!(said(decision), Said::Impossible, "{at}: open tries only add schedules");
                 }
+                let is_free = question.model == Model::Cam && question.feasibility == Feasibility::Prefix;
+                if is_free {
+                    assert_eq!(said(decision), Said::Impossible, "{at}: there is no freer question");
+                    continue;
+                }
+                let expected = truth(&free, &oracle, question.independence, decision.triple);
+                assert_eq!(said(decision), expected, "{at}, without {:?}", options.without);
+                check_schedule((trace, on_every_path), observed, &transactions, question, decision);
+                *counts.entry(expected).or_default() += 1;
             }
         }
     }
+}
+
+/// The traces of a test, by seed: as many as `FORETRACE_SEEDS` says.
+fn seeds() -> std::ops::Range<u64> {
+    let start = number("FORETRACE_SEED", 0);
+    start..start + number("FORETRACE_SEEDS", 60)
+}
+
+fn all_are_met(counts: &BTreeMap<Said, u64>) {
     println!("{counts:?}");
     for wanted in [Said::Impossible, Said::AfterRemote, Said::BeforeRemote] {
         assert!(counts.get(&wanted).is_some_and(|count| *count > 100), "too few to mean anything: {counts:?}");
     }
+}
+
+#[test]
+fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() {
+    let mut counts = BTreeMap::new();
+    for seed in seeds().chain(KNOWN) {
+        let (trace, observed) = random_trace(seed, &Shape::default());
+        let trace = if seed.is_multiple_of(3) { trace } else { with_tries(seed, trace) };
+        compare(seed, &trace, &observed, &[Atomic::Threads, Atomic::Marked], &mut counts);
+    }
+    all_are_met(&counts);
+}
+
+/// By the format's rule: the blocks of a trace as pairs of their first and last event, outer ones first.
+fn blocks_by_definition(trace: &Trace) -> Vec<(ThreadId, EventId, EventId)> {
+    let has_marks = trace.iter().any(|(_, event)| matches!(event.op, Op::Begin { kind: BlockKind::Mark, .. }));
+    let mut blocks = Vec::new();
+    for (first, begin) in trace.iter() {
+        let Op::Begin { kind, .. } = begin.op else { continue };
+        if has_marks && kind != BlockKind::Mark {
+            continue;
+        }
+        let (mut depth, mut last) = (0, first);
+        for (id, event) in trace.iter().filter(|(id, event)| *id >= first && event.thread == begin.thread) {
+            depth += i32::from(matches!(event.op, Op::Begin { .. })) - i32::from(matches!(event.op, Op::End { .. }));
+            last = id;
+            if depth == 0 {
+                break;
+            }
+        }
+        blocks.push((begin.thread, first, last));
+    }
+    blocks
+}
+
+#[test]
+fn blocks_inside_each_other_keep_verdicts_and_hold_their_candidates() {
+    let mut counts = BTreeMap::new();
+    let (mut inner, mut outer) = (0, 0);
+    for seed in seeds() {
+        let (trace, observed) = random_trace(seed, &Shape { events: 20, threads: 3, nests: true, ..Shape::default() });
+        let trace = with_kinds(seed, trace);
+        compare(seed, &trace, &observed, &[Atomic::Auto], &mut counts);
+        let by_definition = blocks_by_definition(&trace);
+        if by_definition.is_empty() {
+            continue;
+        }
+        let blocks = Atomic::Auto.blocks(&trace);
+        let transactions = Atomic::Auto.transactions(&trace);
+        for (thread, first, second) in pairs(&trace) {
+            let holds =
+                |block: &&(ThreadId, EventId, EventId)| block.0 == thread && block.1 <= first && second <= block.2;
+            let holding: Vec<_> = by_definition.iter().filter(holds).collect();
+            let expected = holding.last().map(|block| (block.1, block.2));
+            let found = blocks.innermost(thread, first, second).map(|position| blocks.all()[position]);
+            let at = format!("seed {seed}, {first} and {second}");
+            assert_eq!(found.map(|block| (block.first, block.last)), expected, "{at}");
+            let is_in_one = transactions.iter().any(|t| t.contains(thread, first) && t.contains(thread, second));
+            assert_eq!(is_in_one, expected.is_some(), "{at}: only the outermost blocks say what is a candidate");
+            match holding.len() {
+                0 => {}
+                1 => outer += 1,
+                _ => inner += 1,
+            }
+        }
+    }
+    println!("{inner} pairs in several blocks, {outer} in one");
+    assert!(inner > 50 && outer > 50, "too few to mean anything: {inner} and {outer}");
+    all_are_met(&counts);
+}
+
+/// Two accesses of one variable by one thread, in their order.
+fn pairs(trace: &Trace) -> impl Iterator<Item = (ThreadId, EventId, EventId)> {
+    let accesses = || trace.iter().filter(|(_, event)| event.op.var().is_some());
+    accesses().flat_map(move |(first, begin)| {
+        let later = accesses().filter(move |(second, event)| {
+            first < *second && event.thread == begin.thread && event.op.var() == begin.op.var()
+        });
+        later.map(move |(second, _)| (begin.thread, first, second))
+    })
 }

@@ -14,6 +14,7 @@ pub use applications::applications;
 pub use synthetic::Synthetic;
 
 use crate::observed::Observed;
+use crate::op::{BlockKind, Op};
 use crate::trace::{Data, Trace};
 use proptest::strategy::Strategy;
 
@@ -59,12 +60,14 @@ pub struct Shape {
     pub data: Option<Data>,
     /// What it is about; one or two topics by chance if nothing is said.
     pub topics: Vec<Topic>,
+    /// Whether blocks are often inside each other.
+    pub nests: bool,
 }
 
 /// Up to 14 events of 4 threads.
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { events: 14, threads: 4, data: None, topics: Vec::new() }
+        Shape { events: 14, threads: 4, data: None, topics: Vec::new(), nests: false }
     }
 }
 
@@ -78,6 +81,18 @@ pub fn with_tries(seed: u64, mut trace: Trace) -> Trace {
     let mut random = random::Random::new(seed);
     for event in trace.events.iter_mut().filter(|event| event.op.can_be_tried()) {
         event.tried = random.percent(50);
+    }
+    trace
+}
+
+/// Gives each block of a trace a kind; in one trace of four there are marks among them.
+pub fn with_kinds(seed: u64, mut trace: Trace) -> Trace {
+    let mut random = random::Random::new(seed);
+    let kinds = if random.percent(25) { &BlockKind::ALL[..] } else { &BlockKind::ALL[1..] };
+    for event in &mut trace.events {
+        if let Op::Begin { kind, .. } = &mut event.op {
+            *kind = kinds[random.below(kinds.len())];
+        }
     }
     trace
 }

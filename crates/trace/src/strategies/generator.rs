@@ -38,6 +38,8 @@ struct Generator {
     random: Random,
     /// Most events.
     limit: usize,
+    /// Whether blocks are often inside each other.
+    nests: bool,
     builder: TraceBuilder,
     vars: Vec<(&'static str, Sort)>,
     topics: Vec<Topic>,
@@ -103,6 +105,7 @@ impl Generator {
         let mut generator = Generator {
             random,
             limit: shape.events,
+            nests: shape.nests,
             builder,
             vars,
             topics,
@@ -176,9 +179,13 @@ impl Generator {
     fn plan(&mut self, number: u64) {
         let thread = self.thread(number).clone();
         let opens = thread.open_transactions == 0 && self.random.percent(if thread.names.is_empty() { 70 } else { 30 });
-        let ends =
-            thread.open_transactions > 0 && self.random.percent(if thread.open_transactions > 1 { 50 } else { 8 });
-        let nests = thread.open_transactions == 1 && self.random.percent(3);
+        let ends_inner = if self.nests { 15 } else { 50 };
+        let ends = thread.open_transactions > 0
+            && self.random.percent(if thread.open_transactions > 1 { ends_inner } else { 8 });
+        let nests = match self.nests {
+            true => (1..4).contains(&thread.open_transactions) && self.random.percent(30),
+            false => thread.open_transactions == 1 && self.random.percent(3),
+        };
         let mut steps = Vec::new();
         if opens || nests {
             steps.push(Step::Begin);
