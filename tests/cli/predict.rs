@@ -321,16 +321,61 @@ fn two_looks(middle: &str, second: &str) -> String {
 
 const LOOK: &str = r#"{"t": 1, "op": "read", "var": "x", "dst": "b", "value": 0, "loc": "a.c:22"}"#;
 
+/// Alone it is shown, since it may be what the user looks for; it does not count. Beside others it is a number.
 #[test]
 fn what_only_a_whole_thread_holds_does_not_count_as_found() {
     let run = Folder::with("right.jsonl", &two_looks("", LOOK)).foretrace("predict right.jsonl");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
-    for part in ["1 class more in no block but whole threads", "1 can happen (1 of them in whole threads alone"] {
+    let heading = "In whole thread `main`, which is seldom meant to be atomic: this does not count as found\n1. unrepeatable read on x";
+    for part in [heading, "1 can happen (1 of them in whole threads alone"] {
         assert!(run.stdout.contains(part), "{}", run.stdout);
     }
+    let beside = two_looks(COUNTS, LOOK).replace(r#""vars": {"#, r#""vars": {"z": {"sort": "Int", "init": 0}, "#);
+    let run = Folder::with("beside.jsonl", &beside).foretrace("predict beside.jsonl");
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    for part in ["1. lost update on z", "1 class more in no block but whole threads"] {
+        assert!(run.stdout.contains(part), "{}", run.stdout);
+    }
+    assert!(!run.stdout.contains("on x"), "{}", run.stdout);
     for asked in ["--atomic threads", "--all"] {
         let run = Folder::with("right.jsonl", &two_looks("", LOOK)).foretrace(&format!("predict right.jsonl {asked}"));
         assert!(run.stdout.contains("1. unrepeatable read on x"), "{}", run.stdout);
+    }
+}
+
+/// A function of the first thread that loses the second one's write.
+const COUNTS: &str = r#"{"t": 1, "op": "begin", "kind": "function", "label": "count"}
+{"t": 1, "op": "read", "var": "z", "dst": "c", "value": 0, "loc": "a.c:41"}
+{"t": 1, "op": "write", "var": "z", "expr": "(+ c 1)", "value": 1, "loc": "a.c:42"}
+{"t": 1, "op": "end"}
+{"t": 2, "op": "write", "var": "z", "expr": "5", "value": 5, "loc": "a.c:51"}"#;
+
+/// A thread that waits for a condition lets others change what it looks at; that is the least of what they can do to it.
+#[test]
+fn what_a_wait_lets_in_comes_after_the_rest() {
+    let trace = r#"{"foretrace": 1, "data": "symbolic", "vars": {"full": {"sort": "Int", "init": 0}, "last": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}, "c": {"kind": "condvar"}}}
+{"t": 1, "op": "begin", "kind": "function", "label": "get"}
+{"t": 1, "op": "acquire", "lock": "m", "loc": "a.c:11"}
+{"t": 1, "op": "read", "var": "full", "dst": "a", "value": 0, "loc": "a.c:12"}
+{"t": 1, "op": "wait", "cond": "c", "lock": "m", "loc": "a.c:13"}
+{"t": 2, "op": "acquire", "lock": "m", "loc": "a.c:31"}
+{"t": 2, "op": "write", "var": "full", "expr": "1", "value": 1, "loc": "a.c:32"}
+{"t": 2, "op": "signal", "cond": "c", "loc": "a.c:33"}
+{"t": 2, "op": "release", "lock": "m", "loc": "a.c:34"}
+{"t": 1, "op": "wake", "cond": "c", "lock": "m", "by": 6, "loc": "a.c:13"}
+{"t": 1, "op": "read", "var": "full", "dst": "b", "value": 1, "loc": "a.c:12"}
+{"t": 1, "op": "release", "lock": "m", "loc": "a.c:14"}
+{"t": 1, "op": "end"}
+{"t": 1, "op": "begin", "kind": "function", "label": "note"}
+{"t": 1, "op": "write", "var": "last", "expr": "1", "value": 1, "loc": "a.c:21"}
+{"t": 1, "op": "read", "var": "last", "dst": "d", "value": 1, "loc": "a.c:22"}
+{"t": 1, "op": "end"}
+{"t": 2, "op": "write", "var": "last", "expr": "2", "value": 2, "loc": "a.c:35"}
+"#;
+    let run = Folder::with("wait.jsonl", trace).foretrace("predict wait.jsonl");
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    for part in ["1. own write overwritten before it is read back on last", "2. unrepeatable read on full"] {
+        assert!(run.stdout.contains(part), "{}", run.stdout);
     }
 }
 

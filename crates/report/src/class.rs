@@ -90,9 +90,10 @@ pub struct ClassVerdicts {
 struct Standing {
     /// The name of its block; nothing for marks, which are not grouped.
     block: Option<BlockName>,
-    /// Smaller ones come first: what did not happen, or in a run that did not fail; of a whole thread; the distance to the end of
-    /// a run that failed; an access of the block is by a library's code; not marked; how many levels of blocks there are inside.
-    order: (bool, bool, Reverse<EventId>, bool, bool, u32),
+    /// Smaller ones come first: what did not happen, or in a run that did not fail; of a whole thread; the thread waits for a
+    /// condition in between, so that others may go on; an access of the block is by a library's code; not marked; how many levels
+    /// of blocks there are inside; the distance to the end of a run that failed.
+    order: (bool, bool, bool, bool, bool, u32, Reverse<EventId>),
 }
 
 impl Standing {
@@ -104,7 +105,8 @@ impl Standing {
         let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
         let accesses = [found.triple.first, found.triple.second];
         let is_of_library = accesses.into_iter().any(|access| subject.inside(access).is_some());
-        let order = (!happened, is_thread, second, is_of_library, is_unmarked, height);
+        let waits = subject.waits_between(found.triple.first, found.triple.second);
+        let order = (!happened, is_thread, waits, is_of_library, is_unmarked, height, second);
         Standing { block: block.map(|(name, _)| name), order }
     }
 }
@@ -211,8 +213,8 @@ impl Classes {
     }
 
     /// The classes that hold something feasible, in the order in which people should look at them: what happened in a run that
-    /// failed, nearest to its end first; then by block, tight ones first, whole threads last; of one block the worst first,
-    /// then that with more feasible candidates, then the one that came first.
+    /// failed; then by block, tight ones first, whole threads last, and of a failed run the one nearest to its end; of one block
+    /// the worst first, then that with more feasible candidates, then the one that came first.
     pub fn feasible(&self, subject: Subject<'_>) -> Vec<(&ClassVerdicts, &Found)> {
         let found = self.named.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst)));
         let mut found: Vec<_> = found.map(|(class, worst)| (Standing::of(subject, worst), class, worst)).collect();

@@ -22,7 +22,8 @@ use std::io::{self, Write};
 /// Classes that stay undecided are listed up to this many.
 const MOST_UNDECIDED: usize = 20;
 
-/// Classes of whole threads that do not count are shown up to this many, where nothing else explains the failure.
+/// Classes of whole threads that do not count are shown up to this many, where nothing else explains the failure or nothing else
+/// can happen.
 const MOST_OF_THREADS: usize = 3;
 
 /// Groups are shown with a witness up to this many, and listed in the index up to that many, unless all are asked for.
@@ -184,7 +185,7 @@ impl<'t> TextReport<'t> {
     }
 
     /// What is shown, and how much is only counted, of whole threads and of libraries: those of whole threads that do not
-    /// count are shown only where they alone explain the failure.
+    /// count are shown only where they alone explain the failure, or where there is nothing else to show.
     fn fold<'c>(
         &self,
         feasible: &[(&'c ClassVerdicts, &'c Found)],
@@ -196,7 +197,8 @@ impl<'t> TextReport<'t> {
         let (mut shown, of_threads, of_libraries) = (of(None), of(Some(Folded::Thread)), of(Some(Folded::Workings)));
         let happened = |found: &Found| found.observed && self.subject.options.failed;
         let is_explained = shown.iter().any(|(_, found)| happened(found));
-        let unfolds = |found: &Found| happened(found) && !is_explained;
+        let is_alone = shown.is_empty();
+        let unfolds = |found: &Found| is_alone || happened(found) && !is_explained;
         let first: Vec<_> =
             of_threads.iter().copied().filter(|(_, found)| unfolds(found)).take(MOST_OF_THREADS).collect();
         let failures = first.iter().filter(|(_, found)| happened(found)).count();
@@ -214,7 +216,9 @@ impl<'t> TextReport<'t> {
         }
         let Some(name) = name else { return Ok(()) };
         let words = block::in_words(self.subject.trace, name);
-        writeln!(out, "{HEAD}In {}{HEAD:#}", wrapped(&self.names.short(&words), "   "))
+        let counts = self.subject.is_found(found.triple, found.observed);
+        let remark = if counts { "" } else { ", which is seldom meant to be atomic: this does not count as found" };
+        writeln!(out, "{HEAD}In {}{HEAD:#}", wrapped(&format!("{}{remark}", self.names.short(&words)), "   "))
     }
 
     /// The worst of a group in full, the others in a line each.

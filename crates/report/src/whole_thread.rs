@@ -8,7 +8,7 @@ use super::Subject;
 use foretrace_trace::{Atomic, BlockKind, Data, EventId, Op, TermId, Trace, Triple};
 use rustc_hash::FxHashSet;
 
-/// Events that are looked at; a violation over more of them counts.
+/// Events between two accesses that are looked at; a violation over more of them counts.
 const MOST_EVENTS: u32 = 1 << 17;
 
 impl Subject<'_> {
@@ -25,6 +25,14 @@ impl Subject<'_> {
     /// Whether no block but the whole thread holds a candidate.
     fn is_of_whole_thread(&self, triple: Triple) -> bool {
         self.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread)
+    }
+
+    /// Whether a thread waits for a condition between two of its events.
+    pub(crate) fn waits_between(&self, first: EventId, second: EventId) -> bool {
+        let thread = self.trace.event(first).thread;
+        let between =
+            (first.0..second.0.min(first.0.saturating_add(MOST_EVENTS))).map(|event| self.trace.event(EventId(event)));
+        between.into_iter().any(|event| event.thread == thread && matches!(event.op, Op::Wait { .. }))
     }
 
     fn thread_is_meant(&self, triple: Triple) -> bool {
