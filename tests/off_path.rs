@@ -9,8 +9,8 @@ use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
 use foretrace_trace::strategies::{Shape, random_trace, with_kinds, with_tries};
 use foretrace_trace::{
-    Atomic, BlockKind, EventId, Feasibility, Independence, Model, Observed, Op, Question, ThreadId, Trace, Transaction,
-    Triple,
+    Atomic, EventId, Feasibility, Independence, Model, Observed, Question, ThreadId, Trace, Transaction, Triple,
+    blocks_by_definition,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -98,7 +98,7 @@ fn check_schedule(
     assert_eq!(checked, Ok(()), "{:?}", decision.triple);
 }
 
-/// Decides all candidates of a trace by every question, and counts what is said of the infeasible ones.
+/// Asks `predict` every question about all candidates of a trace. `counts` gets the infeasible ones by what `predict` says of them.
 fn compare(seed: u64, trace: &Trace, observed: &Observed, choices: &[Atomic], counts: &mut BTreeMap<Said, u64>) {
     let opened = trace.with_open_tries();
     let on_every_path = opened.as_ref().unwrap_or(trace);
@@ -173,28 +173,6 @@ fn what_is_impossible_has_no_schedule_and_what_is_after_remote_has_its_prefix() 
         compare(seed, &trace, &observed, &[Atomic::Threads, Atomic::Marked], &mut counts);
     }
     all_are_met(&counts);
-}
-
-/// By the format's rule: the blocks of a trace as pairs of their first and last event, outer ones first.
-fn blocks_by_definition(trace: &Trace) -> Vec<(ThreadId, EventId, EventId)> {
-    let has_marks = trace.iter().any(|(_, event)| matches!(event.op, Op::Begin { kind: BlockKind::Mark, .. }));
-    let mut blocks = Vec::new();
-    for (first, begin) in trace.iter() {
-        let Op::Begin { kind, .. } = begin.op else { continue };
-        if has_marks && kind != BlockKind::Mark {
-            continue;
-        }
-        let (mut depth, mut last) = (0, first);
-        for (id, event) in trace.iter().filter(|(id, event)| *id >= first && event.thread == begin.thread) {
-            depth += i32::from(matches!(event.op, Op::Begin { .. })) - i32::from(matches!(event.op, Op::End { .. }));
-            last = id;
-            if depth == 0 {
-                break;
-            }
-        }
-        blocks.push((begin.thread, first, last));
-    }
-    blocks
 }
 
 #[test]

@@ -6,7 +6,7 @@ use foretrace_analysis::candidates::Class;
 use foretrace_analysis::predict::{OffPathCounts, distance};
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
 use foretrace_checker::Witness;
-use foretrace_trace::{BlockKind, EventId, Pattern, Triple};
+use foretrace_trace::{BlockKind, EventId, Op, Pattern, Triple};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
@@ -105,10 +105,16 @@ impl Standing {
         let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
         let accesses = [found.triple.first, found.triple.second];
         let is_of_library = accesses.into_iter().any(|access| subject.inside(access).is_some());
-        let waits = subject.waits_between(found.triple.first, found.triple.second);
-        let order = (!happened, is_thread, waits, is_of_library, is_unmarked, height, second);
+        let order =
+            (!happened, is_thread, waits_between(subject, accesses), is_of_library, is_unmarked, height, second);
         Standing { block: block.map(|(name, _)| name), order }
     }
+}
+
+/// Whether a thread waits for a condition between two of its events.
+fn waits_between(subject: Subject<'_>, [first, second]: [EventId; 2]) -> bool {
+    let between = subject.between(first, second);
+    between.is_some_and(|mut between| between.any(|(_, op)| matches!(op, Op::Wait { .. })))
 }
 
 impl ClassVerdicts {

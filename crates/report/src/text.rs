@@ -201,10 +201,9 @@ impl<'t> TextReport<'t> {
         let unfolds = |found: &Found| is_alone || happened(found) && !is_explained;
         let first: Vec<_> =
             of_threads.iter().copied().filter(|(_, found)| unfolds(found)).take(MOST_OF_THREADS).collect();
-        let failures = first.iter().filter(|(_, found)| happened(found)).count();
-        shown.splice(0..0, first[..failures].iter().copied());
-        shown.extend(&first[failures..]);
-        (shown, [of_threads.len() - first.len(), of_libraries.len()])
+        let hidden = [of_threads.len() - first.len(), of_libraries.len()];
+        shown.splice(0..0, first);
+        (shown, hidden)
     }
 
     /// The block that the next classes are of, where it is another one; marks have their names with the accesses.

@@ -8,7 +8,7 @@ use super::Subject;
 use foretrace_trace::{Atomic, BlockKind, Data, EventId, Op, TermId, Trace, Triple};
 use rustc_hash::FxHashSet;
 
-/// Events between two accesses that are looked at; a violation over more of them counts.
+/// Events between two accesses that are looked at. A violation over more of them counts, and ranks as if no wait were between.
 const MOST_EVENTS: u32 = 1 << 17;
 
 impl Subject<'_> {
@@ -27,12 +27,16 @@ impl Subject<'_> {
         self.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread)
     }
 
-    /// Whether a thread waits for a condition between two of its events.
-    pub(crate) fn waits_between(&self, first: EventId, second: EventId) -> bool {
+    /// The events of a thread between two of its own; `None` where too many events of the trace are.
+    pub(crate) fn between(&self, first: EventId, second: EventId) -> Option<impl Iterator<Item = (EventId, &Op)>> {
+        (second.0 - first.0 <= MOST_EVENTS).then(|| self.of_same_thread(first, second.0))
+    }
+
+    /// The events of an event's thread that come after it and before a position.
+    fn of_same_thread(&self, first: EventId, end: u32) -> impl Iterator<Item = (EventId, &Op)> {
         let thread = self.trace.event(first).thread;
-        let between =
-            (first.0..second.0.min(first.0.saturating_add(MOST_EVENTS))).map(|event| self.trace.event(EventId(event)));
-        between.into_iter().any(|event| event.thread == thread && matches!(event.op, Op::Wait { .. }))
+        let all = (first.0 + 1..end).map(|event| (EventId(event), self.trace.event(EventId(event))));
+        all.filter(move |(_, event)| event.thread == thread).map(|(id, event)| (id, &event.op))
     }
 
     fn thread_is_meant(&self, triple: Triple) -> bool {
@@ -48,15 +52,10 @@ impl Subject<'_> {
 
     /// Whether a critical section of the thread ends between two of its events that holds the first, or begins there that holds the second.
     fn are_sections_apart(&self, first: EventId, second: EventId) -> bool {
-        let trace = self.trace;
-        if second.0 - first.0 > MOST_EVENTS {
-            return false;
-        }
-        let thread = trace.event(first).thread;
+        let Some(between) = self.between(first, second) else { return false };
         let mut taken = FxHashSet::default();
-        for event in (first.0 + 1..second.0).map(|event| trace.event(EventId(event))) {
-            match &event.op {
-                _ if event.thread != thread => {}
+        for (_, op) in between {
+            match op {
                 Op::Acquire { lock } | Op::AcquireShared { lock } => drop(taken.insert(*lock)),
                 Op::Release { lock } | Op::ReleaseShared { lock } if !taken.remove(lock) => return true,
                 _ => {}
@@ -75,18 +74,17 @@ impl Subject<'_> {
         if second.0 - first.0 > MOST_EVENTS {
             return true;
         }
-        let (thread, var) = (trace.event(first).thread, trace.event(first).op.var());
+        let var = trace.event(first).op.var();
         let mut flow = Flow::new(trace, first);
         let end = (trace.events.len() as u32).min(second.0 + MOST_EVENTS);
         let is_own = self.is_own_code(second);
-        for event in (first.0 + 1..end).map(EventId).filter(|event| trace.event(*event).thread == thread) {
+        for (event, op) in self.of_same_thread(first, end) {
             if event > second && is_own && !self.is_own_code(event) {
                 continue;
             }
             if event > second && !is_own && !self.share_block(second, event) {
                 return false;
             }
-            let op = &trace.event(event).op;
             if event >= second && op.writes() && op.var() == var {
                 return flow.decides(op);
             }

@@ -65,7 +65,7 @@ pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_m
 pub use block::{Block, Blocks};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
-pub use candidates::candidates;
+pub use candidates::{blocks_by_definition, candidates};
 pub use error::{Invalid, Place, Problem, ReadError};
 pub use file::{
     Format, Layout, Staged, read, read_from, read_observed, read_observed_while, stage, stream, write, write_to,

@@ -179,13 +179,10 @@ impl Generator {
     fn plan(&mut self, number: u64) {
         let thread = self.thread(number).clone();
         let opens = thread.open_transactions == 0 && self.random.percent(if thread.names.is_empty() { 70 } else { 30 });
-        let ends_inner = if self.nests { 15 } else { 50 };
+        let (deepest, nesting, ending_inner) = if self.nests { (3, 30, 15) } else { (1, 3, 50) };
         let ends = thread.open_transactions > 0
-            && self.random.percent(if thread.open_transactions > 1 { ends_inner } else { 8 });
-        let nests = match self.nests {
-            true => (1..4).contains(&thread.open_transactions) && self.random.percent(30),
-            false => thread.open_transactions == 1 && self.random.percent(3),
-        };
+            && self.random.percent(if thread.open_transactions > 1 { ending_inner } else { 8 });
+        let nests = (1..=deepest).contains(&thread.open_transactions) && self.random.percent(nesting);
         let mut steps = Vec::new();
         if opens || nests {
             steps.push(Step::Begin);

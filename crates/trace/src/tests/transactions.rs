@@ -1,6 +1,6 @@
 //! Which stretches of a thread each choice of transactions makes.
 
-use crate::candidates::candidates;
+use crate::candidates::{blocks_by_definition, candidates};
 use crate::{
     Atomic, BlockKind, Data, EventId, Format, Layout, NoCandidate, Op, Pattern, SyncKind, Trace, TraceBuilder, Triple,
     read_from, write_to,
@@ -156,30 +156,14 @@ fn nested(seed: u64) -> Trace {
     trace
 }
 
-/// The innermost `begin` of a wanted kind that is open from before the first event to after the second, by counting.
-fn innermost_by_counting(trace: &Trace, triple: Triple, wanted: &dyn Fn(BlockKind) -> bool) -> Option<EventId> {
-    let thread = trace.event(triple.first).thread;
-    let mut open: Vec<(EventId, bool)> = Vec::new();
-    for (id, event) in trace.iter().filter(|(id, event)| event.thread == thread && *id < triple.second) {
-        match event.op {
-            Op::Begin { kind, .. } if id < triple.first => open.push((id, wanted(kind))),
-            Op::Begin { .. } => open.push((id, false)),
-            Op::End { .. } => drop(open.pop()),
-            _ => {}
-        }
-    }
-    open.into_iter().rev().find(|(_, holds)| *holds).map(|(id, _)| id)
-}
-
 #[test]
 fn candidates_depend_on_outermost_blocks_and_belong_to_the_innermost() {
     let mut deep = 0;
     for seed in 0..2_000 {
         let trace = nested(seed);
-        let is_marked = |kind: BlockKind| kind == BlockKind::Mark;
         let has_marks = trace.events.iter().any(|event| matches!(event.op, Op::Begin { kind: BlockKind::Mark, .. }));
-        let wanted: &dyn Fn(BlockKind) -> bool = if has_marks { &is_marked } else { &|_| true };
-        if !trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. })) {
+        let by_definition = blocks_by_definition(&trace);
+        if by_definition.is_empty() {
             continue;
         }
         let blocks = Atomic::Auto.blocks(&trace);
@@ -187,7 +171,11 @@ fn candidates_depend_on_outermost_blocks_and_belong_to_the_innermost() {
         for triple in candidates(&trace, &outermost) {
             let block = blocks.innermost(trace.event(triple.first).thread, triple.first, triple.second);
             let block = block.map(|position| blocks.all()[position]).expect("a candidate has a block");
-            assert_eq!(Some(block.first), innermost_by_counting(&trace, triple, wanted), "seed {seed}: {triple}");
+            let holds = |(thread, first, last): &&(_, _, _)| {
+                *thread == block.thread && *first <= triple.first && triple.second <= *last
+            };
+            let expected = by_definition.iter().rfind(holds).map(|(_, first, last)| (*first, *last));
+            assert_eq!(Some((block.first, block.last)), expected, "seed {seed}: {triple}");
             deep += usize::from(!outermost.iter().any(|outer| outer.first == block.first));
         }
         // Without what is inside the outermost blocks' ends, the candidates are the same.
