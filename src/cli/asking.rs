@@ -41,9 +41,14 @@ impl QuestionArgs {
         self.atomic.read_within(path, go_on)
     }
 
-    /// That there is nothing to judge.
-    pub fn nothing_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Error {
-        self.atomic.nothing_to_judge(asked, path)
+    /// Fails where a trace has no block at all.
+    pub fn some_block(&self, asked: &Asked, path: &Path) -> anyhow::Result<()> {
+        self.atomic.some_block(asked, path)
+    }
+
+    /// Fails where no block can be broken.
+    pub fn something_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Result<()> {
+        self.atomic.something_to_judge(asked, path)
     }
 
     /// Options that ask this, where the trace allows it.

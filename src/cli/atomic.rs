@@ -5,7 +5,7 @@ use super::{files, say};
 use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};
 use foretrace::recorder::{Folder, WalkedBy};
-use foretrace_trace::{Atomic, Observed, Op, Trace};
+use foretrace_trace::{Atomic, Observed, Op, Trace, count_of_several_accesses};
 use foretrace_walker::{Options, Pattern};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -211,18 +211,32 @@ impl AtomicArgs {
         Ok(trace)
     }
 
-    /// That nothing of a trace is meant to be atomic: what to do.
-    pub fn nothing_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Error {
+    /// Fails where a trace has no block at all. Where each block gets a verdict of its own, one without accesses does, too.
+    pub fn some_block(&self, asked: &Asked, path: &Path) -> anyhow::Result<()> {
+        match asked.atomic.transactions(&asked.trace).is_empty() {
+            true => self.something_to_judge(asked, path),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails where no block of a trace can be broken, since none accesses shared memory twice; says what to do.
+    pub fn something_to_judge(&self, asked: &Asked, path: &Path) -> anyhow::Result<()> {
+        let of = |atomic: Atomic| count_of_several_accesses(&asked.trace, &atomic.transactions(&asked.trace));
         if asked.trace.events.is_empty() {
-            return anyhow::anyhow!(
+            bail!(
                 "{}: found no transactions, since the trace has no events: threads shared no memory in this run",
                 asked.file
             );
         }
+        // What the user marked is judged, though it be one access: a repair by one atomic operation leaves such a block.
+        let is_marked = matches!(asked.atomic, Atomic::Marked | Atomic::Operations);
+        if of(asked.atomic) > 0 || is_marked && !asked.atomic.transactions(&asked.trace).is_empty() {
+            return Ok(());
+        }
         let focus = WalkedBy::read(path).and_then(|by| by.focus);
         let mut advice: Vec<String> = [Atomic::Marked, Atomic::Sections, Atomic::Operations, Atomic::Threads]
             .into_iter()
-            .map(|atomic| (atomic, atomic.transactions(&asked.trace).len()))
+            .map(|atomic| (atomic, of(atomic)))
             .filter(|(atomic, count)| *atomic != asked.atomic && *count > 0)
             .map(|(atomic, count)| format!("--atomic {atomic} ({count})"))
             .collect();
@@ -233,8 +247,8 @@ impl AtomicArgs {
             Some(focus) => format!("the recording was walked with --focus {focus}"),
             None => format!("--atomic {}", self.atomic),
         };
-        anyhow::anyhow!(
-            "{}: found no transactions ({by}), expected one at least: try {}",
+        bail!(
+            "{}: found no transactions that access shared memory twice ({by}), expected one at least: try {}",
             asked.file,
             advice.join(" or ")
         )

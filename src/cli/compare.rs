@@ -114,10 +114,8 @@ fn blocks(args: &Args, asked: &atomic::Asked, stop: &AtomicBool) -> anyhow::Resu
     if args.feasibility != Feasibility::Prefix || args.independence != Independence::Conflict {
         bail!("--property serializability asks about prefixes and conflicts, found --feasibility or --independence");
     }
+    args.atomic.some_block(asked, &args.trace)?;
     let blocks = asked.atomic.blocks(trace);
-    if blocks.is_empty() {
-        return Err(args.atomic.nothing_to_judge(asked, &args.trace));
-    }
     let models: Vec<Model> = match &args.models {
         Some(named) => named.iter().copied().flatten().collect(),
         None => MODELS.into_iter().filter(|model| model.needs() <= trace.data).collect(),
@@ -166,10 +164,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let mut options = options(args, &asked.trace)?;
     options.atomic = asked.atomic;
+    args.atomic.something_to_judge(&asked, &args.trace)?;
     let transactions = options.atomic.transactions(&asked.trace);
-    if transactions.is_empty() {
-        return Err(args.atomic.nothing_to_judge(&asked, &args.trace));
-    }
     let atomic::Asked { trace, observed, file, .. } = asked;
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
     let contest = contest(args, &trace)?;

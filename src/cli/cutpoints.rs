@@ -72,10 +72,8 @@ pub fn find(
     path: &std::path::Path,
     go_on: &dyn Fn() -> bool,
 ) -> anyhow::Result<Option<(Blocks, CutPoints)>> {
+    atomic.something_to_judge(asked, path)?;
     let blocks = asked.atomic.blocks(&asked.trace);
-    if blocks.is_empty() {
-        return Err(atomic.nothing_to_judge(asked, path));
-    }
     if !go_on() {
         return Ok(None);
     }

@@ -177,10 +177,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         return blocks_alone(args, &asked, &stop);
     }
     let mut options = options(args, &asked)?;
+    args.question.something_to_judge(&asked, &args.trace)?;
     let transactions = options.atomic.transactions(&asked.trace);
-    if transactions.is_empty() {
-        return Err(args.question.nothing_to_judge(&asked, &args.trace));
-    }
     let Asked { trace, observed, file, .. } = asked;
     options.blocks = Some(Arc::new(NamedBlocks::new(&trace, options.atomic)));
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
@@ -289,7 +287,8 @@ fn blocks_alone(args: &Args, asked: &Asked, stop: &AtomicBool) -> anyhow::Result
         format: args.format,
         witness_dir: args.witness_dir.as_deref(),
     };
-    judge_all(asked, &how, stop, &|asked| args.question.nothing_to_judge(asked, &args.trace))
+    args.question.some_block(asked, &args.trace)?;
+    judge_all(asked, &how, stop)
 }
 
 /// After how long a run of the program counts as hung, and is killed.

@@ -147,22 +147,14 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         format: args.format,
         witness_dir: args.witness_dir.as_deref(),
     };
-    let nothing = |asked: &Asked| args.atomic.nothing_to_judge(asked, &args.trace);
-    judge_all(&asked, &how, &stop, &nothing)
+    args.atomic.some_block(&asked, &args.trace)?;
+    judge_all(&asked, &how, &stop)
 }
 
 /// Judges every block of a trace that was read, and reports.
-pub fn judge_all(
-    asked: &Asked,
-    how: &How<'_>,
-    stop: &AtomicBool,
-    nothing: &dyn Fn(&Asked) -> anyhow::Error,
-) -> anyhow::Result<Outcome> {
+pub fn judge_all(asked: &Asked, how: &How<'_>, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let Asked { trace, observed, atomic, file, .. } = asked;
     let blocks = atomic.blocks(trace);
-    if blocks.is_empty() {
-        return Err(nothing(asked));
-    }
     let patterns: Vec<String> = how.vars.iter().map(|vars| vars.to_string()).collect();
     let (fitting, benign) = (property::fitting(trace, &patterns), property::fitting(trace, how.benign));
     let report = BlockReport::new(file, trace, *atomic, &blocks, how.choices.model);

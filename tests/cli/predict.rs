@@ -193,8 +193,32 @@ fn a_trace_without_transactions_gets_advice() {
     for command in ["predict", "compare"] {
         let run = folder.foretrace(&format!("{command} plain.jsonl --atomic marked"));
         assert_eq!((run.code, &*run.stdout), (Some(2), ""));
-        let advice = "no transactions (--atomic marked), expected one at least: try --atomic threads (2)";
+        let advice = "no transactions that access shared memory twice (--atomic marked), expected one at least: \
+                      try --atomic threads (1)";
         assert!(run.stderr.contains(advice), "{}", run.stderr);
+    }
+}
+
+/// Nothing can come between one access and itself, so a block of one judges nothing, but for what the user marked.
+#[test]
+fn a_block_of_one_access_is_nothing_to_judge() {
+    let block = |kind: &str, reads: usize| {
+        let header = r#"{"foretrace": 1, "data": "symbolic", "vars": {"x": {"sort": "Int", "init": 0}}}"#;
+        let begin = format!(r#"{{"t": 1, "op": "begin", "kind": "{kind}", "label": "get"}}"#);
+        let reads =
+            (0..reads).map(|read| format!(r#"{{"t": 1, "op": "read", "var": "x", "dst": "a{read}", "value": 0}}"#));
+        let others = [r#"{"t": 1, "op": "end"}"#, r#"{"t": 2, "op": "read", "var": "x", "dst": "b", "value": 0}"#];
+        let lines = [header.to_string(), begin].into_iter().chain(reads).chain(others.map(str::to_string));
+        Folder::with("block.jsonl", &lines.map(|line| line + "\n").collect::<String>())
+    };
+    for command in ["predict", "compare", "cutpoints"] {
+        let run = block("function", 1).foretrace(&format!("{command} block.jsonl"));
+        assert_eq!((run.code, &*run.stdout), (Some(2), ""), "{command}");
+        assert!(run.stderr.contains("no transactions that access shared memory twice"), "{}", run.stderr);
+        for judged in [block("function", 2), block("mark", 1)] {
+            let run = judged.foretrace(&format!("{command} block.jsonl"));
+            assert_eq!(run.code, Some(0), "{command}: {}", run.stderr);
+        }
     }
 }
 

@@ -87,7 +87,7 @@ pub use trace::{
     Data, Event, EventId, Local, NameId, OF_LIBRARY, OTHER_PROGRAMS, SyncId, SyncKind, SyncObject, Thread, ThreadId,
     Trace, VarId, Variable,
 };
-pub use transactions::{Atomic, NoCandidate, Transaction};
+pub use transactions::{Atomic, NoCandidate, Transaction, count_of_several_accesses};
 pub use value::{Sort, Value};
 pub use violation::{Feasibility, Independence, Model, Pattern, Question, Triple};
 

@@ -95,6 +95,25 @@ impl Transaction {
     }
 }
 
+/// How many of a choice's transactions access shared memory twice. Whatever others do between, one access alone is atomic.
+pub fn count_of_several_accesses(trace: &Trace, transactions: &[Transaction]) -> usize {
+    let mut of_thread = vec![Vec::new(); trace.threads.len()];
+    for (position, transaction) in transactions.iter().enumerate().rev() {
+        of_thread[transaction.thread.index()].push(position);
+    }
+    let mut accesses = vec![0_u32; transactions.len()];
+    for (id, event) in trace.iter().filter(|(_, event)| event.op.var().is_some()) {
+        let open = &mut of_thread[event.thread.index()];
+        while open.last().is_some_and(|position| transactions[*position].last < id) {
+            open.pop();
+        }
+        if let Some(position) = open.last().filter(|position| transactions[**position].first <= id) {
+            accesses[*position] += 1;
+        }
+    }
+    accesses.into_iter().filter(|count| *count > 1).count()
+}
+
 /// Why three events are no candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoCandidate {
