@@ -5,8 +5,8 @@
 use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::{Sink, predict};
 use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
-use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
+use foretrace_checker::{Checker, Interruption};
 use foretrace_trace::strategies::{Shape, random_trace, with_kinds, with_tries};
 use foretrace_trace::{
     Atomic, EventId, Feasibility, Independence, Model, Observed, Question, ThreadId, Trace, Transaction, Triple,
@@ -91,7 +91,7 @@ fn check_schedule(
     let trace = if matches!(decision.off_path, Some(OffPath::AfterRemote(_))) { trace } else { on_every_path };
     let checker = Checker::new(trace, observed, transactions, asked).expect("the question fits");
     let checked = match &decision.off_path {
-        Some(OffPath::AfterRemote(shown)) => checker.check_interruption(decision.triple, shown.schedule()).map(drop),
+        Some(OffPath::AfterRemote(shown)) => checker.check(Interruption(decision.triple), shown.schedule()).map(drop),
         Some(OffPath::BeforeRemote(shown)) => checker.check(decision.triple, shown.schedule()).map(drop),
         _ => Ok(()),
     };

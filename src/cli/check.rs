@@ -6,8 +6,7 @@ use super::choices::one_of;
 use super::files;
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act};
-use foretrace_checker::{CheckError, Checker, Run, Step, run_schedule};
-use foretrace_serializability::ViolationPath;
+use foretrace_checker::{CheckError, Checker, Interruption, Run, Step, ViolationPath, run_schedule};
 use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -108,28 +107,13 @@ fn check_one(
         let (found, expected) = (events.len(), trace.events.len());
         return Ok(Err(format!("complete feasibility asks for all {expected} events, found {found}")));
     }
-    let mut shown = String::new();
-    if let SavedSchedule::Witness(witness) = &schedule
-        && witness.kind == SavedKind::Block
-    {
-        if let Err(reason) = check_path(trace, witness, &events) {
-            return Ok(Err(reason));
-        }
-        shown = ", and it holds the violation path of the block".to_string();
-    } else if let SavedSchedule::Witness(witness) = &schedule {
-        let transactions = witness.atomic.transactions(trace);
-        let triple = witness.triple();
-        let checker = Checker::new(trace, observed, &transactions, question)?;
-        let ends_at_remote = witness.ends_at_remote || witness.off_path == Some(SavedOffPath::AfterRemote);
-        let (checked, happens) = match ends_at_remote {
-            true => (checker.check_interruption(triple, &events).map(drop), "happens up to its remote access"),
-            false => (checker.check(triple, &events).map(drop), "happens in it"),
-        };
-        if let Err(error) = checked {
-            return Ok(Err(error.to_string()));
-        }
-        shown = format!(", and {triple} {happens}");
-    }
+    let shown = match &schedule {
+        SavedSchedule::Plain(_) => String::new(),
+        SavedSchedule::Witness(witness) => match check_claim(trace, observed, question, witness, &events)? {
+            Ok(shown) => format!(", and {shown}"),
+            Err(reason) => return Ok(Err(reason)),
+        },
+    };
     let kind = if run.complete { "complete execution" } else { "prefix" };
     writeln!(out, "{}: feasible {kind} in model {}{shown}", path.display(), question.model)?;
     Ok(Ok(()))
@@ -140,8 +124,40 @@ fn is_before_remote(schedule: &SavedSchedule) -> bool {
     witness.off_path.is_some_and(|kind| kind != SavedOffPath::AfterRemote)
 }
 
-/// Whether a schedule that was run holds the violation path that its witness tells.
-fn check_path(trace: &Trace, witness: &SavedWitness, schedule: &[EventId]) -> Result<(), String> {
+/// Whether a schedule shows what its witness claims: how that is said, or why not.
+fn check_claim(
+    trace: &Trace,
+    observed: &Observed,
+    question: Question,
+    witness: &SavedWitness,
+    schedule: &[EventId],
+) -> anyhow::Result<Result<String, String>> {
+    let transactions = witness.atomic.transactions(trace);
+    let question = match witness.kind {
+        SavedKind::Triple => question,
+        SavedKind::Block => Question { independence: Independence::Conflict, ..question },
+    };
+    let checker = Checker::new(trace, observed, &transactions, question)?;
+    let triple = witness.triple();
+    let ends_at_remote = witness.ends_at_remote || witness.off_path == Some(SavedOffPath::AfterRemote);
+    let (checked, shown) = match witness.kind {
+        SavedKind::Block => match saved_path(trace, witness) {
+            Ok(path) => {
+                (checker.check(path, schedule).map(drop), "it holds the violation path of the block".to_string())
+            }
+            Err(reason) => return Ok(Err(reason)),
+        },
+        SavedKind::Triple if ends_at_remote => (
+            checker.check(Interruption(triple), schedule).map(drop),
+            format!("{triple} happens up to its remote access"),
+        ),
+        SavedKind::Triple => (checker.check(triple, schedule).map(drop), format!("{triple} happens in it")),
+    };
+    Ok(checked.map(|()| shown).map_err(|error| error.to_string()))
+}
+
+/// The violation path that a witness tells.
+fn saved_path(trace: &Trace, witness: &SavedWitness) -> Result<ViolationPath, String> {
     let blocks = witness.atomic.blocks(trace);
     let is_it = |block: &&Block| Some(block.first) == witness.block.first && Some(block.last) == witness.block.last;
     let block = blocks.all().iter().find(is_it).ok_or("the trace has no block that begins and ends there")?;
@@ -149,12 +165,8 @@ fn check_path(trace: &Trace, witness: &SavedWitness, schedule: &[EventId]) -> Re
     if let Some(missing) = events.iter().find(|event| event.index() >= trace.events.len()) {
         return Err(format!("the path has event {missing}, which the trace does not have"));
     }
-    let path = ViolationPath::through(trace, events).ok_or("two accesses of the path do not lead to each other")?;
-    if path.is_shown_by(trace, block, schedule) {
-        Ok(())
-    } else {
-        Err("the schedule does not hold the path".to_string())
-    }
+    let path = ViolationPath::through(trace, *block, events);
+    path.ok_or_else(|| "two accesses of the path do not lead to each other".to_string())
 }
 
 /// What is asked: by the options, else by the witness, else by default.

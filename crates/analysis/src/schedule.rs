@@ -22,7 +22,7 @@ pub fn simplify(facts: Facts<'_>, transactions: &[Transaction], question: Questi
 
 /// The same with a checker of the question that is there already.
 pub fn simplify_with(checker: &Checker<'_>, trace: &Trace, feasibility: Feasibility, witness: Witness) -> Witness {
-    let triple = witness.triple();
+    let triple = *witness.claim();
     let mut best = witness;
     let shorter = shorter(trace, feasibility, triple, best.schedule());
     for proposal in [merge(trace, triple, &shorter), merge(trace, triple, best.schedule()), shorter] {
@@ -46,14 +46,14 @@ pub fn simplify_interruption(
     trace: &Trace,
     triple: Triple,
     schedule: &[EventId],
-) -> Result<Interruption, CheckError> {
+) -> Result<Witness<Interruption>, CheckError> {
     let shorter = needed(trace, triple, schedule);
     for proposal in [merge(trace, triple, &shorter), shorter] {
-        if let Ok(interruption) = checker.check_interruption(triple, &proposal) {
+        if let Ok(interruption) = checker.check(Interruption(triple), &proposal) {
             return Ok(interruption);
         }
     }
-    checker.check_interruption(triple, schedule)
+    checker.check(Interruption(triple), schedule)
 }
 
 /// The schedule without what the triple does not depend on; for complete feasibility the same.

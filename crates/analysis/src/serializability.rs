@@ -415,7 +415,7 @@ fn beyond_off_path(
     let mut answers = Vec::with_capacity(blocks.len());
     on_other_paths(asked, &blocks, bounds, &mut |_, paths| answers.push(paths))?;
     let found = safe.into_iter().zip(answers).filter_map(|(judgement, paths)| match paths {
-        OtherPaths::Violated(violation) if violation.path.kind() != PathKind::Triple => Some((judgement, violation)),
+        OtherPaths::Violated(violation) if violation.claim().kind() != PathKind::Triple => Some((judgement, violation)),
         _ => None,
     });
     Ok(found.collect())
@@ -435,10 +435,10 @@ impl Hidden {
     fn add(&mut self, asked: &AskedBlocks<'_>, judgement: &Judgement, without: &BTreeSet<VarId>) {
         const MOST_OF_PLACE: u32 = 2;
         let Decision::Violated(violation) = &judgement.decision else { return };
-        if violation.path.kind() != PathKind::Triple {
+        if violation.claim().kind() != PathKind::Triple {
             return;
         }
-        let without: BTreeSet<VarId> = without.iter().copied().chain(violation.path.vars()).collect();
+        let without: BTreeSet<VarId> = without.iter().copied().chain(violation.claim().vars()).collect();
         let block = &asked.blocks.all()[judgement.block];
         let place = (without.clone(), (block.kind, block.label, asked.trace.event(block.first).loc));
         let count = self.places.entry(place).or_default();
@@ -478,7 +478,7 @@ impl Hidden {
 
 /// Whether a block is violated in a way that no triple shows.
 fn is_beyond(judgement: &Judgement) -> bool {
-    matches!(&judgement.decision, Decision::Violated(violation) if violation.path.kind() != PathKind::Triple)
+    matches!(&judgement.decision, Decision::Violated(violation) if violation.claim().kind() != PathKind::Triple)
 }
 
 fn added(one: Explored, other: Explored) -> Explored {

@@ -95,7 +95,7 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub enum OffPath {
     /// Some prefix of the model holds first and then remote, which depend on each other, and not second: here it is.
-    AfterRemote(Box<foretrace_checker::Interruption>),
+    AfterRemote(Box<foretrace_checker::Witness<foretrace_checker::Interruption>>),
     /// There is no such prefix, but with free reads there is a schedule of all three: here it is.
     BeforeRemote(Box<foretrace_checker::Witness>),
     /// Not told apart: a limit was reached before, or nobody needed to know since a candidate of the class says enough. With free

@@ -63,7 +63,7 @@ fn safe_is_said_where_no_path_violates() {
                     }
                     OtherPaths::Violated(violation) => {
                         assert!(free[block].violated, "{told}");
-                        let path = violation.path;
+                        let path = violation.claim();
                         let (first, last) = (path.events[0], path.events[path.events.len() - 1]);
                         assert!(blocks.all()[block].holds(trace.event(first).thread, first, last), "{told}");
                         off_path[nth] += 1;

@@ -149,11 +149,11 @@ fn bounded_blocks_are_those_of_exhaustive_search() {
                         );
                         match judgement.decision {
                             BlockDecision::Violated(violation) => {
-                                let path = &violation.path;
+                                let path = violation.claim();
                                 let ends = (path.events[0], path.events[path.events.len() - 1]);
-                                let found = switches(&trace, &violation.schedule, ends.0, ends.1);
+                                let found = switches(&trace, violation.schedule(), ends.0, ends.1);
                                 assert!(found <= bound && fewest.is_some_and(|fewest| fewest <= found), "{told}");
-                                assert!(path.is_shown_by(&trace, &blocks.all()[block], &violation.schedule), "{told}");
+                                assert_eq!(path.block, blocks.all()[block], "{told}");
                                 violated[bound as usize] += 1;
                                 by_solver += u64::from(judgement.by_solver);
                             }

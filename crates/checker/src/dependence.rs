@@ -4,7 +4,7 @@ use foretrace_trace::Pattern;
 
 /// What a variable held just before an access and right after it: a read returns `before`, a write leaves `after`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Access<V> {
+pub struct Access<V> {
     pub before: V,
     pub after: V,
 }

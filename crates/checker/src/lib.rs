@@ -22,17 +22,23 @@
 //! let triple = Triple { first: EventId(1), remote: EventId(4), second: EventId(2) };
 //! let schedule = [0, 1, 4, 2].map(EventId);
 //! let witness = check(&trace, &observed, &Atomic::Marked.transactions(&trace), question, triple, &schedule)?;
-//! assert_eq!(witness.triple(), triple);
+//! assert_eq!(*witness.claim(), triple);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod checker;
 mod dependence;
+mod error;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
+mod property;
+mod run;
 mod unseen;
 
-pub use checker::{CheckError, Checker, Interruption, Run, Step, Witness, check, context_switches, run_schedule};
+pub use checker::{Checker, Witness, check};
+pub use error::CheckError;
+pub use property::{Interruption, Link, PathKind, Property, ShownTriple, ViolationPath};
+pub use run::{Run, Step, context_switches, run_schedule};
 pub use unseen::Unseen;
 
 #[cfg(test)]

@@ -2,4 +2,5 @@
 
 mod checking;
 mod litmus;
+mod paths;
 mod properties;

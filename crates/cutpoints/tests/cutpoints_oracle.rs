@@ -2,8 +2,8 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces of each kind (default 300), `FORETRACE_SEED` where to start.
 
-use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
+use foretrace_checker::{Checker, Interruption};
 use foretrace_cutpoints::{CutPoint, CutPoints, Ends, Middle, Schedule, Synthesizer, Then};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
@@ -131,7 +131,7 @@ fn must_show(trace: &Trace, transactions: &[Transaction], point: &CutPoint, sche
     let checker = Checker::new(trace, &observed, transactions, QUESTION).expect("free reads");
     let shown = match schedule.ends {
         Ends::AtSecond => checker.check(point.triple, &schedule.events).map(drop),
-        Ends::AtRemote => checker.check_interruption(point.triple, &schedule.events).map(drop),
+        Ends::AtRemote => checker.check(Interruption(point.triple), &schedule.events).map(drop),
     };
     assert_eq!(shown, Ok(()), "seed {seed}, {point:?}, {schedule:?}");
     assert!(schedule.switches[1] <= schedule.switches[0], "seed {seed}");

@@ -1,6 +1,6 @@
 //! The shapes of the Penelope paper, each with a twin that differs in what decides; and the constructs that it leaves out.
 
-use foretrace_checker::Checker;
+use foretrace_checker::{Checker, Interruption};
 use foretrace_cutpoints::{CutPoint, CutPoints, Ends, Middle, Schedule, Synthesizer, Then};
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace, TraceBuilder,
@@ -64,7 +64,7 @@ fn schedule_of(trace: &Trace, point: &CutPoint) -> Schedule {
     let checker = Checker::new(trace, &observed, &transactions, question).expect("free reads");
     match schedule.ends {
         Ends::AtSecond => drop(checker.check(point.triple, &schedule.events).expect("it shows the triple")),
-        Ends::AtRemote => drop(checker.check_interruption(point.triple, &schedule.events).expect("it interrupts")),
+        Ends::AtRemote => drop(checker.check(Interruption(point.triple), &schedule.events).expect("it interrupts")),
     }
     schedule
 }

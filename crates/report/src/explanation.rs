@@ -165,7 +165,7 @@ impl<'t> ExplanationReport<'t> {
 
     /// Why first and remote, and remote and second, depend on each other.
     fn dependences(&self, witness: &Witness) -> [String; 2] {
-        let Triple { first, remote, second } = witness.triple();
+        let Triple { first, remote, second } = *witness.claim();
         let [first_writes, remote_writes, second_writes] = witness.pattern().writes();
         let guarded = witness.guarded_dependent() == Some(true);
         [((first, first_writes), (remote, remote_writes)), ((remote, remote_writes), (second, second_writes))]

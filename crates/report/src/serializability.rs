@@ -232,7 +232,7 @@ impl<'t> BlockReport<'t> {
     fn weight(&self, block: usize, violation: &Violation) -> Weight {
         match self.judged_of(block).judgement.is_dropped {
             true => Weight::None,
-            false => violation.weight(self.trace, &self.is_benign),
+            false => Weight::of_violation(violation, self.trace, &self.is_benign),
         }
     }
 
@@ -244,13 +244,13 @@ impl<'t> BlockReport<'t> {
             let block = judged.judgement.block;
             let Decision::Violated(violation) = &judged.judgement.decision else { continue };
             let place = |event: &EventId| (self.trace.event(*event).loc, self.trace.event(*event).op.writes());
-            let path = violation.path.events.iter().map(place).collect();
+            let path = violation.claim().events.iter().map(place).collect();
             groups.entry((self.name(&self.blocks.all()[block]), path)).or_default().push((block, violation));
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         for group in &mut groups {
             group.sort_by_key(|(block, violation)| {
-                (self.weight(*block, violation), violation.path.events.len(), violation.schedule.len(), *block)
+                (self.weight(*block, violation), violation.claim().events.len(), violation.schedule().len(), *block)
             });
         }
         groups.sort_by_key(|group| {
@@ -259,17 +259,17 @@ impl<'t> BlockReport<'t> {
             let is_thread = one.kind == BlockKind::Thread;
             let weight = self.weight(*block, violation);
             let is_harmless = weight == Weight::None;
-            let length = violation.path.events.len();
-            (is_harmless, is_thread, violation.path.kind(), weight, one.kind, one.height, length, *block)
+            let length = violation.claim().events.len();
+            (is_harmless, is_thread, violation.claim().kind(), weight, one.kind, one.height, length, *block)
         });
         groups
     }
 
     /// The other threads' blocks that a path goes through: the innermost ones, by name.
     fn against(&self, violation: &Violation) -> Vec<BlockName> {
-        let own = violation.path.events.first().map(|event| self.trace.event(*event).thread);
+        let own = violation.claim().events.first().map(|event| self.trace.event(*event).thread);
         let mut names = Vec::new();
-        for event in &violation.path.events {
+        for event in &violation.claim().events {
             let thread = self.trace.event(*event).thread;
             let around = self.blocks.innermost(thread, *event, *event).filter(|_| Some(thread) != own);
             let name = around.map(|block| self.name(&self.blocks.all()[block]));
@@ -285,7 +285,7 @@ impl<'t> BlockReport<'t> {
             let Some((block, violation)) = group.first().copied() else { continue };
             let name = self.name(&self.blocks.all()[block]);
             let not_counted = self.not_counted(block);
-            let pair = (name, self.against(violation), violation.path.kind(), not_counted);
+            let pair = (name, self.against(violation), violation.claim().kind(), not_counted);
             pairs.entry(pair).or_default().push(group);
         }
         pairs.into_values().collect()
@@ -298,13 +298,13 @@ impl<'t> BlockReport<'t> {
             let OtherPaths::Violated(violation) = &judged.other_paths else { continue };
             let block = judged.judgement.block;
             let place = |event: &EventId| (self.trace.event(*event).loc, self.trace.event(*event).op.writes());
-            let places = violation.path.events.iter().map(place).collect();
+            let places = violation.claim().events.iter().map(place).collect();
             groups.entry((self.name(&self.blocks.all()[block]), places)).or_default().push((block, &**violation));
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         let is_thread = |block: usize| self.blocks.all()[block].kind == BlockKind::Thread;
         groups.sort_by_key(|group| {
-            group.first().map(|(block, violation)| (is_thread(*block), violation.path.kind(), *block))
+            group.first().map(|(block, violation)| (is_thread(*block), violation.claim().kind(), *block))
         });
         groups
     }

@@ -7,16 +7,18 @@ use crate::judgement::{Choices, Decision, Explored, Judgement, Violation};
 use crate::monitor::{Monitor, Watched};
 use crate::objects::{Objects, Users};
 use crate::order::Order;
-use crate::path::ViolationPath;
+use crate::path::shortest_path;
 use crate::question::{Question, Questioner};
 use crate::segment::{Apart, Range, Segment, Segments};
 use crate::shorten::shortened;
 use crate::start::Starts;
 use crate::stepper::{Context, Stepper};
-use foretrace_checker::run_schedule;
+use foretrace_checker::{CheckError, Checker};
 use foretrace_explore::{Ended, Step, System, Tally, bounded, explore};
 use foretrace_index::Structure;
-use foretrace_trace::{Block, Blocks, EventId, Observed, Semantics, Trace, Unsupported, VarId};
+use foretrace_trace::{
+    Block, Blocks, EventId, Feasibility, Independence, Model, Observed, Question as Asked, Semantics, Trace, VarId,
+};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -29,6 +31,7 @@ pub struct Judge<'t> {
     trace: &'t Trace,
     observed: &'t Observed,
     semantics: Semantics<'t>,
+    checker: Checker<'t>,
     structure: Structure,
     accesses: Accesses,
     order: Order,
@@ -51,15 +54,29 @@ impl<'t> Judge<'t> {
         blocks: &'t Blocks,
         wanted: &dyn Fn(VarId) -> bool,
         choices: Choices,
-    ) -> Result<Judge<'t>, Unsupported> {
+    ) -> Result<Judge<'t>, CheckError> {
         let semantics = Semantics::new(trace, observed, choices.model)?;
+        let checker = checker(trace, observed, choices.model)?.within(choices.context_switches);
         let structure = Structure::new(trace);
         let accesses = Accesses::new(trace, &structure, wanted);
         let order = Order::new(trace, &structure, observed, choices.model);
         let objects = Objects::new(trace);
         let users = Users::new(trace, &objects, |event| structure.position(event) as u32);
         let inside = inside_each(blocks);
-        Ok(Judge { trace, observed, semantics, structure, accesses, order, objects, users, blocks, inside, choices })
+        Ok(Judge {
+            trace,
+            observed,
+            semantics,
+            checker,
+            structure,
+            accesses,
+            order,
+            objects,
+            users,
+            blocks,
+            inside,
+            choices,
+        })
     }
 
     /// The accesses that count.
@@ -280,17 +297,10 @@ impl<'t> Judge<'t> {
         let whole = &self.blocks()[block];
         let begin = self.part(block).get(&found.end).copied();
         let shows = |schedule: &[EventId]| -> Result<Violation, String> {
-            let run = run_schedule(self.trace, self.observed, self.choices.model, schedule)
-                .map_err(|error| error.to_string())?;
             let most = self.choices.context_switches;
-            let path = ViolationPath::shortest(self.trace, &self.accesses, whole, begin, schedule, found.end, most);
-            let path = path.filter(|path| path.is_shown_by(self.trace, whole, schedule));
+            let path = shortest_path(self.trace, &self.accesses, whole, begin, schedule, found.end, most);
             let path = path.ok_or("the schedule holds no violation path")?;
-            let switches = path.context_switches(self.trace, schedule);
-            if most.is_some_and(|most| switches > most) {
-                return Err(format!("the violation path has {switches} context switches"));
-            }
-            Ok(Violation { path, schedule: schedule.to_vec(), run })
+            self.checker.check(path, schedule).map_err(|error| error.to_string())
         };
         match shows(&found.schedule) {
             Err(reason) => return Decision::Refused(reason),
@@ -313,7 +323,7 @@ impl<'t> Judge<'t> {
     /// The same of paths with an effect alone, where a violation is one that attempts may drop; `None` where it is not, or
     /// too much would be asked.
     pub fn questions_with_effect(&self, block: usize, violation: &Violation) -> Option<Vec<Question>> {
-        let (first, last) = (*violation.path.events.first()?, *violation.path.events.last()?);
+        let (first, last) = (*violation.claim().events.first()?, *violation.claim().events.last()?);
         let attempts = Attempts::of(self.trace, &self.structure, &self.blocks()[block]);
         if !attempts.concern(first, last) {
             return None;
@@ -328,7 +338,7 @@ impl<'t> Judge<'t> {
         for (at, end) in schedule.iter().enumerate().filter(|(_, event)| ends.contains(event)) {
             let (begin, up_to) = (part.get(end).copied(), &schedule[..=at]);
             let most = self.choices.context_switches;
-            if ViolationPath::shortest(self.trace, &self.accesses, whole, begin, up_to, *end, most).is_some() {
+            if shortest_path(self.trace, &self.accesses, whole, begin, up_to, *end, most).is_some() {
                 return self.checked(block, Found { schedule: up_to.to_vec(), end: *end });
             }
         }
@@ -386,7 +396,7 @@ impl<'t> Judge<'t> {
                 continue;
             }
             let (begin, up_to) = (part.get(end).copied(), &schedule[..=at]);
-            if ViolationPath::shortest(self.trace, &self.accesses, whole, begin, up_to, *end, most).is_some() {
+            if shortest_path(self.trace, &self.accesses, whole, begin, up_to, *end, most).is_some() {
                 return self.checked(block, Found { schedule: up_to.to_vec(), end: *end });
             }
         }
@@ -444,6 +454,12 @@ fn again(context: &Context<'_>, before: &[EventId], steps: &[(usize, usize)], is
         state.step(*thread, *choice);
     }
     Found::in_state(&state)
+}
+
+/// What says whether schedules hold violation paths: any conflict counts, up to where the path comes back.
+fn checker<'t>(trace: &'t Trace, observed: &'t Observed, model: Model) -> Result<Checker<'t>, CheckError> {
+    let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
+    Checker::new(trace, observed, &[], Asked { model, feasibility, independence })
 }
 
 /// Per block, the blocks right inside of it.

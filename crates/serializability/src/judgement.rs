@@ -1,9 +1,8 @@
 //! What is said of a block, and by which choices.
 
-use crate::path::ViolationPath;
 use crate::segment::{Range, Segment};
-use foretrace_checker::Run;
-use foretrace_trace::{EventId, Model};
+use foretrace_checker::{ViolationPath, Witness};
+use foretrace_trace::Model;
 use std::time::Duration;
 
 /// How blocks are judged.
@@ -66,16 +65,8 @@ pub enum Decision {
     Refused(String),
 }
 
-/// A violation with its witness, which the checker has run.
-#[derive(Clone, Debug)]
-pub struct Violation {
-    /// A shortest violation path of the schedule.
-    pub path: ViolationPath,
-    /// The schedule, from the trace's start to where the path comes back.
-    pub schedule: Vec<EventId>,
-    /// What its events read and wrote.
-    pub run: Run,
-}
+/// A violation, which the checker has run: a shortest violation path of a schedule, from the trace's start to where the path comes back.
+pub type Violation = Witness<ViolationPath>;
 
 /// How much was explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -31,11 +31,11 @@ mod weight;
 
 pub use accesses::Accesses;
 pub use attempt::Attempts;
+pub use foretrace_checker::{Link, PathKind, ViolationPath};
 pub use judge::Judge;
 pub use judgement::{Choices, Decision, Explored, Judgement, Violation};
 pub use observed::{Observation, observed};
 pub use order::Order;
-pub use path::{Link, PathKind, ViolationPath};
 pub use question::Question;
 pub use segment::{Apart, Range, Segment};
 pub use stepper::{Context, Stepper};

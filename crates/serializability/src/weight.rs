@@ -1,7 +1,7 @@
 //! How much a violation matters: whether another order of its conflicts would make a difference.
 
 use crate::judgement::Violation;
-use crate::path::Link;
+use foretrace_checker::Link;
 use foretrace_trace::{EventId, Op, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
@@ -19,13 +19,13 @@ pub enum Weight {
 /// What a variable held just before an access and right after it, where that is known.
 type Around = (Option<Value>, Option<Value>);
 
-impl Violation {
+impl Weight {
     /// How much the violation matters. A conflict is harmless where its variable is benign, or where the values of the schedule
     /// make the order irrelevant: guarded independence (C. Wang, R. Limaye, M. Ganai and A. Gupta, "Trace-based symbolic analysis for
     /// atomicity violations", TACAS 2010, Definition 2).
-    pub fn weight(&self, trace: &Trace, is_benign: &dyn Fn(VarId) -> bool) -> Weight {
-        let values = self.values(trace);
-        let pairs = self.path.events.windows(2).zip(&self.path.links);
+    pub fn of_violation(violation: &Violation, trace: &Trace, is_benign: &dyn Fn(VarId) -> bool) -> Weight {
+        let (path, values) = (violation.claim(), values(violation, trace));
+        let pairs = path.events.windows(2).zip(&path.links);
         let conflicts = pairs.filter_map(|(pair, link)| match link {
             Link::Conflict(var) => Some((pair[0], pair[1], *var)),
             Link::ProgramOrder => None,
@@ -41,24 +41,24 @@ impl Violation {
             _ => Weight::None,
         }
     }
+}
 
-    /// What the accesses of the path found and left.
-    fn values(&self, trace: &Trace) -> FxHashMap<EventId, Around> {
-        let mut memory: FxHashMap<VarId, Option<Value>> = FxHashMap::default();
-        let mut values = FxHashMap::default();
-        for step in &self.run.steps {
-            let op = &trace.event(step.event).op;
-            let Some(var) = op.var() else { continue };
-            let held = memory.entry(var).or_insert_with(|| trace.vars[var.index()].init.clone());
-            let before = step.read.clone().or_else(|| held.clone());
-            let after = if op.writes() { step.written.clone() } else { before.clone() };
-            *held = after.clone();
-            if self.path.events.contains(&step.event) {
-                values.insert(step.event, (before, after));
-            }
+/// What the accesses of the path found and left.
+fn values(violation: &Violation, trace: &Trace) -> FxHashMap<EventId, Around> {
+    let mut memory: FxHashMap<VarId, Option<Value>> = FxHashMap::default();
+    let mut values = FxHashMap::default();
+    for step in &violation.run().steps {
+        let op = &trace.event(step.event).op;
+        let Some(var) = op.var() else { continue };
+        let held = memory.entry(var).or_insert_with(|| trace.vars[var.index()].init.clone());
+        let before = step.read.clone().or_else(|| held.clone());
+        let after = if op.writes() { step.written.clone() } else { before.clone() };
+        *held = after.clone();
+        if violation.claim().events.contains(&step.event) {
+            values.insert(step.event, (before, after));
         }
-        values
     }
+    values
 }
 
 /// Whether the values make the order of two accesses irrelevant.

@@ -52,8 +52,8 @@ fn figure_2_a_is_a_violation() {
     let (trace, observed, blocks) = finished(builder);
     let judge = Judge::new(&trace, &observed, &blocks, &|_| true, Choices::new(Model::Avp)).expect("fits");
     let Decision::Violated(violation) = judge.judge(0, &|| true).decision else { panic!("not violated") };
-    assert_eq!(named(&trace, &violation.path.events), ["e2", "e4", "e3"]);
-    assert_eq!(named(&trace, &violation.schedule), ["e1", "e2", "e4", "e3"]);
+    assert_eq!(named(&trace, &violation.claim().events), ["e2", "e4", "e3"]);
+    assert_eq!(named(&trace, violation.schedule()), ["e1", "e2", "e4", "e3"]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub fn explain_block(
         let unbounded = of(None)?;
         match &unbounded.judgement.decision {
             Decision::Violated(violation) => {
-                let enough = violation.path.context_switches(asked.trace, &violation.schedule);
+                let enough = violation.claim().context_switches(asked.trace, violation.schedule());
                 found.fewest_switches = fewest(most, enough, &of)?;
             }
             // Whatever the number of context switches.

@@ -36,7 +36,7 @@ use crate::schedule;
 use crate::verdict::Decider;
 use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
-use foretrace_checker::{Checker, Interruption};
+use foretrace_checker::{Checker, Interruption, Witness};
 use foretrace_encodings::Facts;
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{EventId, Feasibility, Question, Trace, Transaction, Triple, Value};
@@ -288,11 +288,11 @@ impl<'a> Filters<'a> {
     }
 
     /// A checked prefix that holds first and then remote of a candidate, and not second, if one is found without a solver.
-    pub fn interruption(&self, triple: Triple) -> Option<Interruption> {
+    pub fn interruption(&self, triple: Triple) -> Option<Witness<Interruption>> {
         let (witnesses, checker) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
         let checked = |schedule: Vec<EventId>| {
             let shorter = schedule::shorter(self.facts.trace, Feasibility::Prefix, triple, &schedule);
-            let check = |schedule: &[EventId]| checker.check_interruption(triple, schedule).ok();
+            let check = |schedule: &[EventId]| checker.check(Interruption(triple), schedule).ok();
             check(&shorter).or_else(|| check(&schedule))
         };
         witnesses.interruptions(&self.locksets, triple).take(MOST_CHECKS).find_map(checked)

@@ -124,7 +124,7 @@ struct Known {
 
 /// What there is to say of an interruption.
 enum Interrupted {
-    Shown(Box<Interruption>),
+    Shown(Box<Witness<Interruption>>),
     Never,
     Unknown,
 }
@@ -215,7 +215,7 @@ impl<'a, 'b> Questions<'a, 'b> {
         if known.none_up_to.is_some_and(|to| at <= to) {
             return Ok(Interrupted::Never);
         }
-        let checked = |schedule: &[EventId]| model.checker.check_interruption(triple, schedule);
+        let checked = |schedule: &[EventId]| model.checker.check(Interruption(triple), schedule);
         if let Some((_, schedule)) = known.from.as_ref().filter(|(from, _)| at >= *from)
             && let Ok(interruption) = checked(schedule)
         {
@@ -263,7 +263,7 @@ impl<'a, 'b> Questions<'a, 'b> {
     }
 
     /// The solver's schedule, checked, with fewer events where those will do. One that does not pass is a bug, and ends the run.
-    fn checked(&self, triple: Triple, order: &[EventId]) -> anyhow::Result<Interruption> {
+    fn checked(&self, triple: Triple, order: &[EventId]) -> anyhow::Result<Witness<Interruption>> {
         let Case { facts, checker, .. } = &self.apart.model;
         let schedule = linearize(*facts, order, triple.remote, Feasibility::Prefix);
         let simple = simplify_interruption(checker, facts.trace, triple, &schedule);

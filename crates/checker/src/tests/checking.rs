@@ -47,7 +47,7 @@ fn increments() -> (Trace, Observed) {
 #[test]
 fn a_witness_has_the_values_of_its_own_order() {
     let witness = judged(&increments(), CTP_PREFIX, triple(1, 5, 2), &[0, 4, 1, 5, 2]).expect("a violation");
-    assert_eq!((witness.triple(), witness.pattern()), (triple(1, 5, 2), Pattern::Rww));
+    assert_eq!((*witness.claim(), witness.pattern()), (triple(1, 5, 2), Pattern::Rww));
     assert_eq!(witness.schedule(), ids(&[0, 4, 1, 5, 2]));
     let values: Vec<_> = witness.run().steps.iter().map(|step| (step.read.clone(), step.written.clone())).collect();
     let int = |value: i64| Some(Value::int(value));

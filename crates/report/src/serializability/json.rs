@@ -134,7 +134,7 @@ impl<'t> BlockReport<'t> {
             _ => None,
         };
         let other_path = match &judged.other_paths {
-            OtherPaths::Violated(violation) if judged.off_path().is_some() => Some(self.path_json(&violation.path)),
+            OtherPaths::Violated(violation) if judged.off_path().is_some() => Some(self.path_json(violation.claim())),
             _ => None,
         };
         BlockJson {
@@ -178,15 +178,15 @@ impl<'t> BlockReport<'t> {
             Weight::None => "harmless",
         };
         ViolationJson {
-            shape: shape(violation.path.kind()),
+            shape: shape(violation.claim().kind()),
             weight,
             not_counted: self.not_counted(block),
             against: self.against(violation).into_iter().map(|name| self.name_json(name)).collect(),
-            variables: violation.path.vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
-            context_switches: violation.path.context_switches(self.trace, &violation.schedule),
-            path: self.path_json(&violation.path),
-            schedule: &violation.schedule,
-            rests_on: rests_on(&violation.run),
+            variables: violation.claim().vars().iter().map(|var| self.trace.vars[var.index()].shown()).collect(),
+            context_switches: violation.claim().context_switches(self.trace, violation.schedule()),
+            path: self.path_json(violation.claim()),
+            schedule: violation.schedule(),
+            rests_on: rests_on(violation.run()),
         }
     }
 

@@ -156,7 +156,7 @@ impl BlockReport<'_> {
 
     fn write_in_a_line(&self, group: &Alike<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Some((block, violation)) = group.first() else { return Ok(()) };
-        let path = &violation.path;
+        let path = violation.claim();
         let names: Vec<_> = path.vars().iter().map(|var| self.names.var(*var)).collect();
         let events: Vec<String> = path.events.iter().map(|event| self.names.place(*event)).collect();
         let words = in_words(self.trace, self.name(&self.blocks.all()[*block]));
@@ -169,8 +169,8 @@ impl BlockReport<'_> {
         let (position, violation) = group[0];
         let against: Vec<String> = self.against(violation).iter().map(|name| in_words(self.trace, *name)).collect();
         let block = &self.blocks.all()[position];
-        let names: Vec<_> = violation.path.vars().iter().map(|var| self.names.var(*var)).collect();
-        let what = match violation.path.kind() {
+        let names: Vec<_> = violation.claim().vars().iter().map(|var| self.names.var(*var)).collect();
+        let what = match violation.claim().kind() {
             PathKind::SeveralVariables => format!("a cycle over {}", names.join(", ")),
             PathKind::SeveralAccesses => format!("a cycle over {} through several accesses", names.join(", ")),
             PathKind::Triple => format!("a cycle over {} by one access", names.join(", ")),
@@ -178,7 +178,7 @@ impl BlockReport<'_> {
         let words = in_words(self.trace, self.name(block));
         writeln!(out, "{}", wrapped(&format!("{number}. {}: {what}", self.names.short(&words)), "   "))?;
         let observed = if self.judged_of(position).observed { "; the recorded order itself shows it" } else { "" };
-        let length = violation.schedule.len();
+        let length = violation.schedule().len();
         let line = format!(
             "events {} to {} of {}; a schedule of {length} events{observed}",
             block.first,
@@ -198,21 +198,21 @@ impl BlockReport<'_> {
         if let Some(others) = group.len().checked_sub(1).filter(|others| *others > 0) {
             writeln!(out, "   so are {others} more blocks of this place, by the same path")?;
         }
-        for (at, event) in violation.path.events.iter().enumerate() {
+        for (at, event) in violation.claim().events.iter().enumerate() {
             let known = Step { event: *event, read: None, written: None };
-            let step = violation.run.steps.iter().find(|step| step.event == *event).unwrap_or(&known);
+            let step = violation.run().steps.iter().find(|step| step.event == *event).unwrap_or(&known);
             let place = self.names.loc(*event).map_or(String::new(), |loc| format!(", {loc}"));
             let thread = self.names.thread(self.trace.event(*event).thread);
             let act = act(self.trace, step);
             let line = format!("{thread}: {} (event {event}{place})", self.names.short(&act));
             writeln!(out, "     {}", wrapped(&line, "       "))?;
-            match violation.path.links.get(at) {
+            match violation.claim().links.get(at) {
                 Some(Link::ProgramOrder) => writeln!(out, "       then, in the same thread")?,
                 Some(Link::Conflict(_)) => writeln!(out, "       before")?,
                 None => {}
             }
         }
-        if let Some(rests_on) = rests_on(&violation.run) {
+        if let Some(rests_on) = rests_on(violation.run()) {
             let words =
                 if rests_on == RestsOn::External { "a write by unrecorded code" } else { "an order that is not seen" };
             writeln!(out, "   it rests on {words}")?;

@@ -99,14 +99,14 @@ impl BlockReport<'_> {
             verdict: if off_path { "off-path" } else { "violated" },
             off_path: off_path.then_some("before-remote"),
             block: BlockPlaceJson { name: self.name_json(self.name(block)), first: block.first, last: block.last },
-            shape: shape(violation.path.kind()),
-            path: self.path_json(&violation.path),
-            rests_on: rests_on(&violation.run),
+            shape: shape(violation.claim().kind()),
+            path: self.path_json(violation.claim()),
+            rests_on: rests_on(violation.run()),
             observed: self.judged_of(position).observed,
         };
         write_open_object(&head, out)?;
         out.write_all(b",\n\"schedule\":[\n")?;
-        for (number, step) in violation.run.steps.iter().enumerate() {
+        for (number, step) in violation.run().steps.iter().enumerate() {
             out.write_all(if number == 0 { b"" } else { b",\n" })?;
             let step: StepJson<'_> = step_json(self.trace, step)?;
             serde_json::to_writer(&mut *out, &step)?;
@@ -117,7 +117,7 @@ impl BlockReport<'_> {
 
 /// First and last access, and the first one of another thread.
 fn ends(violation: &Violation) -> [EventId; 3] {
-    let events = &violation.path.events;
+    let events = &violation.claim().events;
     let (first, last) = (events.first().copied().unwrap_or(EventId(0)), events.last().copied().unwrap_or(EventId(0)));
     [first, events.get(1).copied().unwrap_or(first), last]
 }

@@ -57,10 +57,10 @@ impl Writer<'_> {
 
     fn attempt_at(&self, block: &Block, violation: &Violation, witness: PathBuf, kind: Kind) -> Attempt {
         let trace = self.subject.trace;
-        let events = &violation.path.events;
+        let events = &violation.claim().events;
         let of = |event: EventId| access((trace, &self.blocks), event, None);
         let ends = [events.first(), events.get(1), events.last()].map(|event| event.copied().unwrap_or(block.first));
-        let names: Vec<&str> = violation.path.vars().iter().map(|var| trace.vars[var.index()].shown()).collect();
+        let names: Vec<&str> = violation.claim().vars().iter().map(|var| trace.vars[var.index()].shown()).collect();
         let label = block.label.map_or("", |label| trace.names.text(label));
         let places: Vec<&str> = events.iter().map(|event| trace.loc(*event).unwrap_or("?")).collect();
         let inside =

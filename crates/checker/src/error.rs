@@ -1,0 +1,70 @@
+//! Why a schedule is refused.
+
+use foretrace_trace::{BadStep, EventId, Model, NoCandidate, Triple, Unsupported};
+
+/// Why a schedule proves nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The trace knows too little for the model.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// Guarded independence is about values that the model does not have.
+    #[error("guarded independence needs a model with values (ctp or mcm), found {0}")]
+    NoValues(Model),
+    /// The triple is no candidate.
+    #[error("{triple} is no candidate: {reason}")]
+    NoCandidate {
+        /// The triple.
+        triple: Triple,
+        /// Why.
+        reason: NoCandidate,
+    },
+    /// The schedule is no prefix.
+    #[error(transparent)]
+    Step(#[from] BadStep),
+    /// An event of the candidate is missing.
+    #[error("the schedule has no event {0}")]
+    Missing(EventId),
+    /// The candidate's events are there in another order.
+    #[error("the events of {0} do not come in this order")]
+    Order(Triple),
+    /// A prefix must end at what it shows.
+    #[error("the schedule goes on after event {last}, with {events} more")]
+    GoesOn {
+        /// The last event that is asked for.
+        last: EventId,
+        /// How many come after it.
+        events: usize,
+    },
+    /// A prefix that ends with the interruption holds the end of the pair.
+    #[error("the schedule holds event {0}, expected one in which it is still to come")]
+    TooFar(EventId),
+    /// More context switches than were asked for.
+    #[error(
+        "the schedule has {found} context switches between event {first} and event {last}, expected at most {most}"
+    )]
+    ContextSwitches {
+        /// The violation's first access.
+        first: EventId,
+        /// Its last one.
+        last: EventId,
+        /// How many there are between them.
+        found: u32,
+        /// How many there may be.
+        most: u32,
+    },
+    /// Not all events are there.
+    #[error("the schedule has {found} of {expected} events")]
+    Incomplete {
+        /// The schedule's length.
+        found: usize,
+        /// The trace's length.
+        expected: usize,
+    },
+    /// The path is not one of the block, or the schedule does not keep its order.
+    #[error("the schedule does not hold the path")]
+    NotOnPath,
+    /// With these values the order of the accesses makes no difference.
+    #[error("the accesses of {0} are independent with the values of the schedule")]
+    Independent(Triple),
+}
