@@ -33,6 +33,8 @@ mod order;
 #[cfg(feature = "hooks")]
 mod ownership;
 #[cfg(feature = "hooks")]
+mod program_time;
+#[cfg(feature = "hooks")]
 mod sys;
 #[cfg(feature = "hooks")]
 mod text;

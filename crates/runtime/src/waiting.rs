@@ -9,9 +9,9 @@ use core::sync::atomic::{
 };
 
 use crate::controller;
-use crate::feed::clock;
-use crate::interpose::threads;
+use crate::interpose::real;
 use crate::lock::Lock;
+use crate::program_time;
 use crate::sys::{self, Deadline, EBUSY, EINTR, ETIMEDOUT, PAGE};
 use crate::threads::Thread;
 
@@ -138,12 +138,25 @@ pub enum Outcome {
     Cancelled,
 }
 
+/// Whether the thread that asks was cancelled, and lets that happen.
+pub fn to_be_cancelled(thread: &Thread) -> bool {
+    const ENABLED: c_int = 0;
+    const DISABLED: c_int = 1;
+    if !thread.cancelled.load(SeqCst) {
+        return false;
+    }
+    let mut state = DISABLED;
+    real::pthread_setcancelstate(DISABLED, &mut state);
+    real::pthread_setcancelstate(state, core::ptr::null_mut());
+    state == ENABLED
+}
+
 /// Waits until somebody releases the waiter, with no bucket locked. Signal handlers run meanwhile.
 pub fn wait(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
     let thread = waiter.thread;
     let interruptions = thread.deferred.interruptions();
     loop {
-        if waiter.cancellable && threads::to_be_cancelled(thread) {
+        if waiter.cancellable && to_be_cancelled(thread) {
             return if waiter.released() { Outcome::Released } else { Outcome::Cancelled };
         }
         let _ = waiter.released.compare_exchange(DISTURBED, WAITING, SeqCst, SeqCst);
@@ -151,7 +164,7 @@ pub fn wait(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
             controller::block(thread, waiter, deadline)
         } else {
             thread.end();
-            let timed_out = sys::futex_wait(&waiter.released, WAITING, deadline.map(clock::real));
+            let timed_out = sys::futex_wait(&waiter.released, WAITING, deadline.map(program_time::real));
             thread.occupy();
             timed_out
         };

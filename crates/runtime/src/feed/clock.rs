@@ -1,64 +1,11 @@
-//! The time as the program knows it. In a replay that is the time of the recording, which goes on from the last value that was given.
+//! The clocks that a program reads: in a replay it gets what it got in the recording.
 
 use core::ffi::c_int;
-use core::sync::atomic::{
-    AtomicI64,
-    Ordering::{Relaxed, SeqCst},
-};
 
 use super::{Key, Source, call, stored};
 use crate::controller;
-use crate::sys::{self, Deadline, Timespec};
-
-const CLOCKS: usize = 12;
-const SECOND: i64 = 1_000_000_000;
-
-/// Per clock, how far the program's time is before the real one, in nanoseconds.
-static SHIFT: [AtomicI64; CLOCKS] = [const { AtomicI64::new(0) }; CLOCKS];
-/// Per clock, the latest moment that the program has seen; 0 if none was given from the recording.
-static LATEST: [AtomicI64; CLOCKS] = [const { AtomicI64::new(0) }; CLOCKS];
-
-/// Clocks that tell the time; coarse ones tell the same as the others. Those of processor time have other numbers.
-fn index(clock: c_int) -> Option<usize> {
-    const COARSE: [(c_int, usize); 2] = [(5, 0), (6, 1)];
-    const PROCESSOR: [c_int; 2] = [2, 3];
-    if let Some((_, fine)) = COARSE.iter().find(|(coarse, _)| *coarse == clock) {
-        return Some(*fine);
-    }
-    usize::try_from(clock).ok().filter(|index| *index < CLOCKS && !PROCESSOR.contains(&clock))
-}
-
-fn nanoseconds(time: Timespec) -> i64 {
-    time.seconds.saturating_mul(SECOND).saturating_add(time.nanoseconds)
-}
-
-fn timespec(nanoseconds: i64) -> Timespec {
-    Timespec { seconds: nanoseconds.div_euclid(SECOND), nanoseconds: nanoseconds.rem_euclid(SECOND) }
-}
-
-/// Whether the program's time is another than the real one.
-pub fn shifted(clock: c_int) -> bool {
-    index(clock).is_some_and(|index| LATEST[index].load(Relaxed) != 0)
-}
-
-/// What the program takes for now.
-pub fn now(clock: c_int) -> Timespec {
-    let real = sys::now(clock);
-    match index(clock).filter(|_| shifted(clock)) {
-        Some(index) => {
-            let passed = nanoseconds(real).saturating_add(SHIFT[index].load(Relaxed));
-            timespec(passed.max(LATEST[index].load(Relaxed)))
-        }
-        None => real,
-    }
-}
-
-/// The recording's value is given: time goes on from there.
-fn given(index: usize, clock: c_int, at: i64) {
-    if LATEST[index].fetch_max(at, SeqCst) < at {
-        SHIFT[index].store(at.saturating_sub(nanoseconds(sys::now(clock))), Relaxed);
-    }
-}
+use crate::program_time::{given, not_before_latest, now, shifted};
+use crate::sys::Timespec;
 
 /// Reads a clock by `source`. The schedule's threads get what they got in the recording; after it time never goes back.
 pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&mut Timespec) -> i64) -> i64 {
@@ -76,33 +23,15 @@ pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&
         }
         result
     });
-    if let Some(index) = index(clock).filter(|_| stored::fed() && result >= 0) {
+    if stored::fed() && result >= 0 {
         // SAFETY: as above.
         let to = unsafe { &mut *place.cast::<Timespec>() };
         if !was_real && !controller::following() {
-            *to = timespec(nanoseconds(*to).max(LATEST[index].load(Relaxed)));
+            *to = not_before_latest(clock, *to);
         }
         if !was_real || shifted(clock) {
-            given(index, clock, nanoseconds(*to));
+            given(clock, *to);
         }
     }
     result
-}
-
-impl Deadline {
-    /// The same moment by the monotonic clock of the system. The program's own clocks may be those of a recording.
-    pub fn monotonic(self) -> Timespec {
-        if self.clock == sys::CLOCK_MONOTONIC && !shifted(self.clock) {
-            return self.at;
-        }
-        sys::now(sys::CLOCK_MONOTONIC).plus(self.at.since(now(self.clock)))
-    }
-}
-
-/// The same moment by the real clock.
-pub fn real(deadline: Deadline) -> Deadline {
-    if !shifted(deadline.clock) {
-        return deadline;
-    }
-    Deadline { clock: sys::CLOCK_MONOTONIC, at: deadline.monotonic() }
 }

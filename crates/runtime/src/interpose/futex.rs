@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use super::unseen::{self, What};
 use super::{clocks, entropy, tracked};
 use crate::controller;
-use crate::feed;
+use crate::program_time;
 use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ETIMEDOUT, Timespec, number};
 use crate::threads::Thread;
 use crate::waiting::{self, Outcome, Waiter};
@@ -91,7 +91,7 @@ fn deadline(operation: usize, at: usize) -> Option<Deadline> {
     // SAFETY: the program's pointer.
     let time = *unsafe { (at as *const Timespec).as_ref() }?;
     if operation & OPERATION == WAIT {
-        return Some(Deadline { clock: CLOCK_MONOTONIC, at: feed::clock::now(CLOCK_MONOTONIC).plus(time) });
+        return Some(Deadline { clock: CLOCK_MONOTONIC, at: program_time::now(CLOCK_MONOTONIC).plus(time) });
     }
     let clock = if operation & BY_REALTIME != 0 { CLOCK_REALTIME } else { CLOCK_MONOTONIC };
     Some(Deadline { clock, at: time })

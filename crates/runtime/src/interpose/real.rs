@@ -1,7 +1,7 @@
 //! The functions that ours stand before, by the dynamic linker.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::sys::{self, NEXT, Start, Timespec};
 
@@ -25,7 +25,7 @@ macro_rules! reals {
     ($($name:ident $(@ $version:literal)? ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         #[allow(non_upper_case_globals)]
         pub mod address {
-            use super::AtomicUsize;
+            use core::sync::atomic::AtomicUsize;
             $(pub static $name: AtomicUsize = AtomicUsize::new(0);)*
         }
 

@@ -14,8 +14,8 @@ use super::cond::{is_signal, outcome_of};
 use super::rwlock::Way;
 use super::{cond, interpose, tracked};
 use crate::controller;
-use crate::feed;
 use crate::log;
+use crate::program_time;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT, tried_if};
 use crate::sys::{self, CLOCK_MONOTONIC, Deadline, EBUSY, Timespec};
 use crate::threads::Thread;
@@ -142,7 +142,7 @@ fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place:
 fn wait_alone(condition: usize, mutex: usize, deadline: Option<Deadline>) -> bool {
     let before = word(condition).load(Relaxed);
     give_back(mutex);
-    let timed_out = sys::futex_wait(word(condition), before, deadline.map(feed::clock::real));
+    let timed_out = sys::futex_wait(word(condition), before, deadline.map(program_time::real));
     lock_alone(mutex);
     !timed_out
 }
@@ -161,7 +161,7 @@ extern "C" fn condvar_wait_timeout(
 ) -> bool {
     let deadline = i64::try_from(seconds).ok().filter(|seconds| *seconds < i64::MAX / 4).map(|seconds| {
         let span = Timespec { seconds, nanoseconds: nanoseconds.into() };
-        Deadline { clock: CLOCK_MONOTONIC, at: feed::clock::now(CLOCK_MONOTONIC).plus(span) }
+        Deadline { clock: CLOCK_MONOTONIC, at: program_time::now(CLOCK_MONOTONIC).plus(span) }
     });
     wait_until(condition, mutex, deadline, place)
 }

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 
 use super::{interpose, real, tracked};
 use crate::controller;
-use crate::feed::clock;
+use crate::program_time;
 use crate::sys::{self, Deadline, EINTR, Timespec};
 use crate::threads::Thread;
 
@@ -38,11 +38,11 @@ extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, l
     if yielded() {
         return 0;
     }
-    if flags & AT_A_MOMENT == 0 || !clock::shifted(by) {
+    if flags & AT_A_MOMENT == 0 || !program_time::shifted(by) {
         return really(|| real::clock_nanosleep(by, flags, span, left));
     }
     // SAFETY: the program's pointer.
-    let Deadline { clock, at } = clock::real(Deadline { clock: by, at: unsafe { *span } });
+    let Deadline { clock, at } = program_time::real(Deadline { clock: by, at: unsafe { *span } });
     really(|| real::clock_nanosleep(clock, flags, &raw const at, left))
 }
 

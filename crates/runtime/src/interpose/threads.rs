@@ -308,19 +308,6 @@ extern "C" fn cancel(pthread: usize, place: usize) -> c_int {
     result
 }
 
-/// Whether the thread that asks was cancelled, and lets that happen.
-pub fn to_be_cancelled(thread: &Thread) -> bool {
-    const ENABLED: c_int = 0;
-    const DISABLED: c_int = 1;
-    if !thread.cancelled.load(SeqCst) {
-        return false;
-    }
-    let mut state = DISABLED;
-    real::pthread_setcancelstate(DISABLED, &mut state);
-    real::pthread_setcancelstate(state, core::ptr::null_mut());
-    state == ENABLED
-}
-
 /// A place where a thread that was cancelled ends: unwinds the program's frames. No hook is under way.
 pub fn test_cancel(thread: &Thread) {
     if thread.cancelled.load(SeqCst) {
@@ -332,7 +319,7 @@ pub fn test_cancel(thread: &Thread) {
 pub fn begin_cancellable(thread: &'static Thread) {
     test_cancel(thread);
     thread.begin();
-    if to_be_cancelled(thread) {
+    if waiting::to_be_cancelled(thread) {
         thread.end();
         test_cancel(thread);
         thread.begin();
