@@ -10,7 +10,7 @@ use core::sync::atomic::{
     compiler_fence,
 };
 
-use super::access;
+use super::under_way::{enter, leave, reflect};
 use super::word::{Word, by_size};
 use crate::log::{self, put, seal};
 use crate::record::{Kind, piece, stamp};
@@ -145,11 +145,11 @@ fn written<W: Word>(thread: &'static Thread, write: Write, before: Option<*const
     let record = log::reserve_ordered(thread, kind.words());
     put(record, 1, address);
     seal(record, kind, place);
-    let (record, order) = access::enter(thread, record, (address, W::BYTES), false);
+    let (record, order) = enter(thread, record, (address, W::BYTES), false);
     // SAFETY: memory that the program has just written.
     let value = value.unwrap_or_else(|| unsafe { W::read(address) });
-    access::reflect::<W>(address, value);
-    let (record, order) = access::leave(thread, record, order, (address, W::BYTES));
+    reflect::<W>(address, value);
+    let (record, order) = leave(thread, record, order, (address, W::BYTES));
     put(record, 2, value);
     if let Some(before) = before {
         // SAFETY: a copy of what was there.

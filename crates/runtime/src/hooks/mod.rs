@@ -9,6 +9,7 @@ mod marks;
 mod pair;
 mod pieces;
 pub mod tsan;
+mod under_way;
 mod wide;
 mod word;
 

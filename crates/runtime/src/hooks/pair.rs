@@ -4,8 +4,8 @@
 use core::arch::asm;
 use core::arch::x86_64::__m128i;
 
-use super::access::reflect;
 use super::recording;
+use super::under_way::reflect;
 use super::wide::{peek, swap};
 use super::word::combined;
 use crate::log::{self, put, seal};
