@@ -35,6 +35,8 @@ mod ownership;
 #[cfg(feature = "hooks")]
 mod program_time;
 #[cfg(feature = "hooks")]
+mod start;
+#[cfg(feature = "hooks")]
 mod sys;
 #[cfg(feature = "hooks")]
 mod text;

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicU64, Ordering::SeqCst, compiler_fence};
 use crate::controller;
 use crate::mode;
 use crate::order;
+use crate::ownership;
 use crate::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, MOST_LEFT_OUT, header, stamp, stop};
 use crate::sys::{self, PAGE};
 use crate::text::say;
@@ -301,6 +302,7 @@ pub fn stop(why: u64, message: Arguments) {
         return;
     }
     order::stop();
+    ownership::end();
     mode::set(mode::STOPPED);
     say(format_args!("recording stopped: {message}; the program goes on unrecorded"));
     controller::release_all();

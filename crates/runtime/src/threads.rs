@@ -18,6 +18,7 @@ use crate::log::{self, Log};
 use crate::mode;
 use crate::ownership::{self, Own};
 use crate::record::{Kind, own as layout};
+use crate::start;
 use crate::sys;
 use crate::text::Text;
 use crate::waiting::Waiter;
@@ -198,7 +199,7 @@ fn unknown(word: usize) -> Option<&'static Thread> {
         return None;
     }
     if !mode::ready() {
-        mode::initialise();
+        start::initialise();
         return if mode::get() == mode::OFF { None } else { current() };
     }
     (mode::get() != mode::OFF).then(adopt)

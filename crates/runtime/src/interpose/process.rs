@@ -9,6 +9,7 @@ use crate::controller;
 use crate::log;
 use crate::mode;
 use crate::modules;
+use crate::ownership;
 use crate::record::{Kind, fail, stop};
 use crate::sys::{self, DlAddress};
 use crate::text::say;
@@ -89,6 +90,7 @@ pub fn prepare() {
 /// The process is a child of the recorded one.
 extern "C" fn child_starts() {
     if mode::get() != mode::OFF {
+        ownership::end();
         mode::set(mode::OFF);
         controller::abandon();
         signals::abandon();
