@@ -1,13 +1,13 @@
 //! `foretrace explain`, for people and for programs.
 
-use super::json::VERSION;
+use super::json::{DecidedJson, VERSION};
 use super::names::{Names, SourceLine, thread_name};
 use super::sentence::{Speaker, capital};
 use super::style::{HEAD, write_rows};
 use super::table;
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
-use foretrace_analysis::verdict::{Decider, Limit, OffPath, RestsOn, Verdict};
+use foretrace_analysis::verdict::{Limit, OffPath, Verdict};
 use foretrace_checker::Witness;
 use foretrace_index::Structure;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Triple, Value};
@@ -177,11 +177,10 @@ impl<'t> ExplanationReport<'t> {
         let decision = &self.explanation.decision;
         let question = self.subject.options.question;
         let speaker = self.speaker(false);
-        let (verdict, reason) = match &decision.verdict {
-            Verdict::Feasible(_) => ("feasible", None),
-            Verdict::Infeasible => ("infeasible", self.explanation.missing.as_ref().map(ToString::to_string)),
-            Verdict::Unknown(limit) => ("unknown", Some(limit.to_string())),
-        };
+        let mut decided = DecidedJson::new(decision);
+        if matches!(decision.verdict, Verdict::Infeasible) {
+            decided.reason = self.explanation.missing.as_ref().map(ToString::to_string);
+        }
         let witness = match &decision.verdict {
             Verdict::Feasible(witness) => Some(WitnessJson {
                 schedule: witness.schedule(),
@@ -200,12 +199,7 @@ impl<'t> ExplanationReport<'t> {
             context_switches: self.subject.options.context_switches,
             fewest_switches: self.explanation.fewest_switches,
             atomic: self.subject.options.atomic,
-            triple: decision.triple,
-            pattern: decision.pattern,
-            verdict,
-            decided_by: decision.decided_by,
-            reason,
-            rests_on: decision.rests_on,
+            decided,
             off_path: decision.off_path.as_ref().map(OffPath::name),
             witness,
             arguments: arguments.collect(),
@@ -273,14 +267,7 @@ struct ExplanationJson<'a> {
     fewest_switches: Option<u32>,
     atomic: Atomic,
     #[serde(flatten)]
-    triple: Triple,
-    pattern: Pattern,
-    verdict: &'static str,
-    decided_by: Decider,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rests_on: Option<RestsOn>,
+    decided: DecidedJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     off_path: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -53,18 +53,37 @@ struct Transactions {
     count: usize,
 }
 
-/// One candidate.
+/// What is said of a candidate wherever one is decided.
 #[derive(Serialize)]
-struct Candidate<'a> {
+pub(super) struct DecidedJson {
     #[serde(flatten)]
     triple: Triple,
     pattern: Pattern,
     verdict: &'static str,
     decided_by: Decider,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_on: Option<RestsOn>,
+}
+
+impl DecidedJson {
+    pub(super) fn new(decision: &Decision) -> DecidedJson {
+        let (verdict, reason) = match &decision.verdict {
+            Verdict::Feasible(_) => ("feasible", None),
+            Verdict::Infeasible => ("infeasible", None),
+            Verdict::Unknown(limit) => ("unknown", Some(limit.to_string())),
+        };
+        let Decision { triple, pattern, decided_by, rests_on, .. } = *decision;
+        DecidedJson { triple, pattern, verdict, decided_by, reason, rests_on }
+    }
+}
+
+/// One candidate.
+#[derive(Serialize)]
+struct Candidate<'a> {
+    #[serde(flatten)]
+    decided: DecidedJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     block: Option<BlockJson<'a>>,
     #[serde(flatten)]
@@ -136,18 +155,8 @@ impl<'t, W: Write> JsonReport<'t, W> {
 
     /// Writes one decision.
     pub fn add(&mut self, decision: &Decision) -> io::Result<()> {
-        let (verdict, reason) = match &decision.verdict {
-            Verdict::Feasible(_) => ("feasible", None),
-            Verdict::Infeasible => ("infeasible", None),
-            Verdict::Unknown(limit) => ("unknown", Some(limit.to_string())),
-        };
         let candidate = Candidate {
-            triple: decision.triple,
-            pattern: decision.pattern,
-            verdict,
-            decided_by: decision.decided_by,
-            reason,
-            rests_on: decision.rests_on,
+            decided: DecidedJson::new(decision),
             block: BlockJson::of(self.subject, decision.triple),
             feasible: self.feasible(decision),
             off_path: decision
