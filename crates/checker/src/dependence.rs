@@ -1,17 +1,20 @@
-//! When two accesses to one variable depend on each other, given the values of the prefix that they are in.
+//! When two accesses to one variable depend on each other, given the values of the prefix that they are in: the one definition that
+//! checker, oracle and the weights of block violations share.
 
 use foretrace_trace::Pattern;
 
 /// What a variable held just before an access and right after it: a read returns `before`, a write leaves `after`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Access<V> {
+    /// What was there.
     pub before: V,
+    /// What is there then.
     pub after: V,
 }
 
 /// Guarded dependence (Fusion, Definition 2, rules 4a and 4b) of two accesses that happen in this order, each taken
 /// as a write or as a read.
-fn guarded_dependent<V: PartialEq>(
+pub fn guarded_dependent<V: PartialEq>(
     (earlier, earlier_writes): (&Access<V>, bool),
     (later, later_writes): (&Access<V>, bool),
 ) -> bool {

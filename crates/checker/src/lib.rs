@@ -36,6 +36,7 @@ mod run;
 mod unseen;
 
 pub use checker::{Checker, Witness, check};
+pub use dependence::{Access, guarded_dependent};
 pub use error::CheckError;
 pub use property::{Interruption, Link, PathKind, Property, ShownTriple, ViolationPath};
 pub use run::{Run, Step, context_switches, run_schedule};

@@ -1,7 +1,7 @@
 //! What a schedule may show.
 //!
 //! A property is what a caller claims of a schedule: the checker runs the schedule, and the property says whether that shows it. Each is
-//! part of the trusted base, so the trait is closed: its methods name types that only this crate has.
+//! part of the trusted base, so the trait is closed: its methods name a type that only this crate has.
 
 mod triple;
 mod violation_path;

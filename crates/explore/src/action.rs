@@ -1,4 +1,7 @@
 //! The actions of steps on shared objects, and which two actions depend on each other.
+//!
+//! [`Mode::relation`] is the one definition for explorations. Witnesses are shortened by a coarser one, which takes any two uses of one
+//! synchronisation object to depend on each other (`analysis/src/schedule.rs`). The exhaustive oracles use neither.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! How much a violation matters: whether another order of its conflicts would make a difference.
 
 use crate::judgement::Violation;
-use foretrace_checker::Link;
+use foretrace_checker::{Access, Link, guarded_dependent};
 use foretrace_trace::{EventId, Op, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
@@ -16,8 +16,15 @@ pub enum Weight {
     None,
 }
 
-/// What a variable held just before an access and right after it, where that is known.
-type Around = (Option<Value>, Option<Value>);
+/// A value that may not be known. What is not known equals nothing.
+#[derive(Clone, Default)]
+struct Known(Option<Value>);
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Known) -> bool {
+        self.0.is_some() && self.0 == other.0
+    }
+}
 
 impl Weight {
     /// How much the violation matters. A conflict is harmless where its variable is benign, or where the values of the schedule
@@ -44,7 +51,7 @@ impl Weight {
 }
 
 /// What the accesses of the path found and left.
-fn values(violation: &Violation, trace: &Trace) -> FxHashMap<EventId, Around> {
+fn values(violation: &Violation, trace: &Trace) -> FxHashMap<EventId, Access<Known>> {
     let mut memory: FxHashMap<VarId, Option<Value>> = FxHashMap::default();
     let mut values = FxHashMap::default();
     for step in &violation.run().steps {
@@ -55,24 +62,19 @@ fn values(violation: &Violation, trace: &Trace) -> FxHashMap<EventId, Around> {
         let after = if op.writes() { step.written.clone() } else { before.clone() };
         *held = after.clone();
         if violation.claim().events.contains(&step.event) {
-            values.insert(step.event, (before, after));
+            values.insert(step.event, Access { before: Known(before), after: Known(after) });
         }
     }
     values
 }
 
 /// Whether the values make the order of two accesses irrelevant.
-fn is_independent(trace: &Trace, values: &FxHashMap<EventId, Around>, earlier: EventId, later: EventId) -> bool {
+fn is_independent(trace: &Trace, values: &FxHashMap<EventId, Access<Known>>, earlier: EventId, later: EventId) -> bool {
     let (Some(earlier_values), Some(later_values)) = (values.get(&earlier), values.get(&later)) else { return false };
     let ops = [earlier, later].map(|event| &trace.event(event).op);
     if ops.iter().any(|op| matches!(op, Op::Rmw { .. })) {
         return false;
     }
-    let same = |one: &Option<Value>, other: &Option<Value>| one.is_some() && one == other;
-    match ops.map(Op::writes) {
-        [false, true] => same(&earlier_values.0, &later_values.1),
-        [true, false] => same(&earlier_values.0, &earlier_values.1),
-        [true, true] => same(&earlier_values.1, &later_values.1),
-        [false, false] => true,
-    }
+    let [earlier_writes, later_writes] = ops.map(Op::writes);
+    !guarded_dependent((earlier_values, earlier_writes), (later_values, later_writes))
 }

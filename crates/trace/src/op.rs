@@ -341,6 +341,12 @@ impl Op {
         matches!(self, Op::Write { .. } | Op::Rmw { .. })
     }
 
+    /// The variable that both access and one of them writes: the order of the two may matter. Whether it does with certain values is
+    /// another question.
+    pub fn conflict(&self, other: &Op) -> Option<VarId> {
+        self.var().filter(|var| other.var() == Some(*var) && (self.writes() || other.writes()))
+    }
+
     /// Whether it is a write by code that was not recorded.
     pub fn is_external(&self) -> bool {
         matches!(self, Op::Write { external: true, .. })

@@ -122,7 +122,7 @@ impl Encoder<'_> {
     }
 
     fn conflict(&self, one: EventId, other: EventId) -> bool {
-        let [one, other] = [one, other].map(|event| &self.facts.trace.event(event).op);
-        one.var() == other.var() && (one.writes() || other.writes())
+        let trace = self.facts.trace;
+        trace.event(one).op.conflict(&trace.event(other).op).is_some()
     }
 }

@@ -26,8 +26,7 @@ impl Link {
         if one.thread == other.thread {
             return Some(Link::ProgramOrder);
         }
-        let var = one.op.var().filter(|var| other.op.var() == Some(*var))?;
-        (one.op.writes() || other.op.writes()).then_some(Link::Conflict(var))
+        one.op.conflict(&other.op).map(Link::Conflict)
     }
 
     /// Whether this is how one of two accesses leads to the other.
@@ -35,9 +34,7 @@ impl Link {
         let [one, other] = [one, other].map(|event| trace.event(event));
         match self {
             Link::ProgramOrder => one.thread == other.thread,
-            Link::Conflict(var) => {
-                [one, other].iter().all(|event| event.op.var() == Some(var)) && (one.op.writes() || other.op.writes())
-            }
+            Link::Conflict(var) => one.op.conflict(&other.op) == Some(var),
         }
     }
 }
