@@ -9,7 +9,7 @@ use super::tested::{Tested, junit, write_again, write_again_json, write_json, wr
 use super::{Outcome, cargo_tests, say, since_start};
 use anyhow::{Context, bail};
 use foretrace::recorder::Program;
-use foretrace::testing::{Campaign, Predict, Report, Settings, run_again};
+use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, run_again};
 use regex::Regex;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -32,6 +32,7 @@ Examples:
   foretrace test --cargo
   foretrace test --cargo -- --package pool --test ledger
   foretrace test --harness ./check.sh -- ./sort input.txt
+  foretrace test --resume -- ./bank 10
   foretrace test --again bank.finds -- ./bank 10
   foretrace test --repair -- ./bank 10
   foretrace test examples/litmus/bank.lit")]
@@ -55,6 +56,10 @@ pub struct Args {
     /// Keep what fails in this folder [default: PROG.finds]
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+
+    /// Go on with the test of the same build that a limit or Ctrl-C has stopped; what it tried is not tried again
+    #[arg(long, conflicts_with = "again")]
+    resume: bool,
 
     /// Stop after this time
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
@@ -159,6 +164,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         if !args.command.is_empty() || !more.is_empty() {
             bail!("expected one litmus program, or `--` and a program; found {file} and more");
         }
+        if args.resume {
+            bail!("--resume is for recorded programs, found a litmus program: its test begins again in no time");
+        }
         if args.repair {
             bail!(
                 "--repair is for recorded programs, found a litmus program: foretrace explore and repair are for those"
@@ -245,7 +253,7 @@ fn free_memory() -> Option<u64> {
 /// Tests programs one after the other, each with its share of the time.
 fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop: &Stop) -> anyhow::Result<Outcome> {
     let many = programs.len() > 1;
-    let mut tested = Vec::new();
+    let (mut tested, mut folders) = (Vec::new(), Vec::new());
     let spinner = Spinner::on_terminal();
     let count = programs.len();
     for (nth, (name, program, directory)) in programs.into_iter().enumerate() {
@@ -257,22 +265,36 @@ fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop:
         let command = shown_command(&program, args);
         let settings = settings(args, program, directory, time, stop)?;
         let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
+        let folder = save_folder(args, &name, many);
+        let subject = testing::Tested::by(&settings)?;
+        let state = match args.resume && (!args.cargo || testing::is_kept(&folder)) {
+            true => testing::go_on_from(&folder, &subject, work.path())?,
+            false => State::new(settings.seed),
+        };
         let mut show = |progress| spinner.show(&name, &progress);
-        let report = Campaign::run(&settings, work.path(), &mut show);
-        let mut report = match report {
+        let (mut report, state) = match Campaign::run(&settings, work.path(), state, &mut show) {
             Err(error) if many => {
                 say(format_args!("foretrace: {name}: {error:#}"));
-                Report { ended_early: true, notes: vec![error.to_string()], ..Report::default() }
+                let report = Report { ended_early: true, notes: vec![error.to_string()], ..Report::default() };
+                (report, None)
             }
-            report => report?,
+            tested => tested.map(|(report, state)| (report, Some(state)))?,
         };
         let repairs = match args.repair {
             true => Repairer::new(&settings, &report, work.path()).repairs(),
             false => Vec::new(),
         };
         if !report.finds.is_empty() {
-            report.keep(&save_folder(args, &name, many))?;
+            report.keep(&folder)?;
         }
+        match state {
+            Some(state) if args.cargo || !report.is_complete() => {
+                testing::keep_unfinished(state, &subject, work.path(), &folder)?;
+            }
+            Some(_) => testing::forget(&folder)?,
+            None => {}
+        }
+        folders.push(folder);
         tested.push(Tested { name, command, report, repairs });
     }
     drop(spinner);
@@ -292,6 +314,9 @@ fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop:
     }
     let failed = tested.iter().any(|tested| !tested.report.finds.is_empty());
     let complete = tested.len() == count && tested.iter().all(|tested| tested.report.is_complete());
+    if complete {
+        folders.iter().try_for_each(|folder| testing::forget(folder))?;
+    }
     Ok(match (failed, complete) {
         (true, _) => Outcome::Found,
         (false, true) => Outcome::Fine,

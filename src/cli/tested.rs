@@ -62,7 +62,7 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     if !report.finds.is_empty() {
         writeln!(out)?;
     }
-    write_totals(report, out)
+    write_totals(tested, out)
 }
 
 fn write_find(number: usize, find: &Find, command: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -95,7 +95,8 @@ fn write_find(number: usize, find: &Find, command: &str, out: &mut dyn Write) ->
     Ok(())
 }
 
-fn write_totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
+    let report = &tested.report;
     let harmless = &report.harmless;
     let (recorded, tried) = (report.recorded, report.all_tried());
     let runs = recorded.passed + recorded.failed;
@@ -113,12 +114,13 @@ fn write_totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         harmless.same,
         tried.saturating_sub(harmless.failed + harmless.same),
     )?;
+    let more = if tested.command.is_empty() { "more: --time" } else { "go on: --resume" };
     if report.left > 0 {
         let are_left = if report.left == 1 { "is left" } else { "are left" };
         let left = plural(report.left as u64, "schedule");
-        writeln!(out, "not all was tried: {left} {are_left} (more: --time)")?;
+        writeln!(out, "not all was tried: {left} {are_left} ({more})")?;
     } else if report.ended_early {
-        writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new")?;
+        writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new ({more})")?;
     }
     write_one_way(report, out)?;
     report.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))

@@ -5,6 +5,8 @@
 #[allow(dead_code)] // the other tests use the rest
 mod support;
 
+mod resume;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

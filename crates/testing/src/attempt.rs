@@ -1,10 +1,11 @@
 //! A schedule to try on the program, and what is known of it before the run.
 
 use foretrace_trace::Pattern;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What is known of a schedule before it is tried.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// A failing run shows it itself.
     Observed,
@@ -49,7 +50,7 @@ impl Kind {
 }
 
 /// One of the three accesses, as people read it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Access {
     /// The thread's name.
     pub thread: String,
@@ -62,7 +63,7 @@ pub struct Access {
 }
 
 /// A path of conflicts and program order that leaves a block and comes back.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cycle {
     /// Its accesses, and what each does.
     pub path: Vec<(Access, String)>,
@@ -73,7 +74,7 @@ pub struct Cycle {
 }
 
 /// A schedule to try.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attempt {
     /// What is known of it.
     pub kind: Kind,

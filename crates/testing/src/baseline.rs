@@ -6,18 +6,20 @@
 use super::observation::Observation;
 use regex::Regex;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// What passing runs wrote.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Baseline {
     runs: usize,
     texts: BTreeMap<String, Seen>,
 }
 
 /// What passing runs wrote to one place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "BTreeSet<Vec<String>>", into = "BTreeSet<Vec<String>>")]
 struct Seen {
     /// Whole texts, with their lines in order.
     whole: FxHashSet<Vec<String>>,
@@ -85,7 +87,10 @@ fn has(sorted: &[String], line: &str) -> bool {
 
 impl Seen {
     fn add(&mut self, text: &str) {
-        let lines = sorted_lines(text);
+        self.add_lines(sorted_lines(text));
+    }
+
+    fn add_lines(&mut self, lines: Vec<String>) {
         if !self.whole.insert(lines.clone()) {
             return;
         }
@@ -126,6 +131,21 @@ impl Seen {
         };
         let (found, numbers) = all.iter().find(differs)?;
         Some(Some(with_numbers(&found.0, numbers)))
+    }
+}
+
+/// The whole texts tell the rest.
+impl From<BTreeSet<Vec<String>>> for Seen {
+    fn from(whole: BTreeSet<Vec<String>>) -> Seen {
+        let mut seen = Seen::default();
+        whole.into_iter().for_each(|lines| seen.add_lines(lines));
+        seen
+    }
+}
+
+impl From<Seen> for BTreeSet<Vec<String>> {
+    fn from(seen: Seen) -> BTreeSet<Vec<String>> {
+        seen.whole.into_iter().collect()
     }
 }
 

@@ -5,17 +5,14 @@ mod finishing;
 mod recording;
 mod trying;
 
-use super::attempt::Attempt;
-use super::baseline::Baseline;
 use super::judge::Failure;
-use super::observation::Observation;
-use super::plan::Plan;
-use super::predicting::{Branches, read_witness};
+use super::predicting::read_witness;
 use super::report::Report;
 use super::runner::Runner;
 use super::settings::{Settings, TestError};
-use foretrace_harness::{self as recorder, Event, Positions};
-use std::path::{Path, PathBuf};
+use super::state::{Found, Rounds, State};
+use foretrace_harness::{self as recorder, Positions};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -40,40 +37,8 @@ pub struct Campaign<'s> {
     work: &'s Path,
     progress: &'s mut dyn FnMut(Progress),
     start: Instant,
-    baseline: Baseline,
-    /// Whether runs were made to see what varies by itself.
-    is_baseline_wide: bool,
-    plan: Plan,
-    branches: Branches,
     positions: Positions,
-    found: Vec<Found>,
-    report: Report,
-    next_seed: u64,
-    runs: u64,
-    /// How long runs took that are not predicted from.
-    searching: Duration,
-    slowest: Duration,
-    switches: (u64, u64),
-}
-
-/// A failure, and all that leads to it.
-struct Found {
-    failure: Failure,
-    shown: Vec<Shown>,
-    /// Recorded runs that failed so by themselves, by seed.
-    recordings: Vec<(u64, PathBuf)>,
-    /// Who waits for whom, if that is how it failed.
-    deadlock: Vec<String>,
-    after_runs: u64,
-    after: Duration,
-}
-
-/// A schedule that leads to a failure.
-struct Shown {
-    attempt: Attempt,
-    reached: bool,
-    triple: Option<[Option<Event>; 3]>,
-    seen: Observation,
+    state: State,
 }
 
 /// Runs that are recorded in a round.
@@ -93,46 +58,72 @@ const SHORT_NATIVE: Duration = Duration::from_secs(3);
 const CERTAIN: usize = 2;
 
 impl<'s> Campaign<'s> {
-    /// Tests the program, with all runs in the folder `work`.
+    /// Tests the program, with all runs in the folder `work`, from the state of a test that was stopped or from a new one. Gives the report,
+    /// and the state to go on from where a limit was reached.
     ///
     /// # Errors
     /// The program does not end, cannot be recorded, or a file fails.
     pub fn run(
         settings: &'s Settings,
         work: &'s Path,
+        state: State,
         progress: &'s mut dyn FnMut(Progress),
-    ) -> Result<Report, TestError> {
+    ) -> Result<(Report, State), TestError> {
         let mut campaign = Campaign {
             settings,
             runner: Runner::new(settings),
             work,
             progress,
             start: Instant::now(),
-            baseline: Baseline::default(),
-            is_baseline_wide: false,
-            plan: Plan::default(),
-            branches: Branches::default(),
             positions: Positions::default(),
-            found: Vec::new(),
-            report: Report::default(),
-            next_seed: settings.seed,
-            runs: 0,
-            searching: Duration::ZERO,
-            slowest: Duration::ZERO,
-            switches: (0, 0),
+            state,
         };
-        campaign.unrecorded(NATIVE, SHORT_NATIVE)?;
-        campaign.rounds()?;
-        while !campaign.is_over() && campaign.attempts(TRIED_IN_ROUND)? > 0 {}
-        campaign.search()?;
-        campaign.report.left = campaign.plan.waiting();
+        if !campaign.state.is_done {
+            campaign.go_on()?;
+        }
         campaign.finish()
+    }
+
+    /// Does all that is still to be done.
+    fn go_on(&mut self) -> Result<(), TestError> {
+        if self.state.next_seed == self.settings.seed {
+            self.unrecorded(NATIVE, SHORT_NATIVE)?;
+        } else {
+            self.take_up()?;
+        }
+        self.rounds()?;
+        while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
+        self.search()?;
+        let report = &mut self.state.report;
+        report.left = self.state.plan.waiting();
+        report.ended_early |= self.settings.stop.load(Ordering::Relaxed) || !self.state.unpredicted.is_empty();
+        Ok(())
+    }
+
+    /// Takes up what a test that was stopped has left.
+    fn take_up(&mut self) -> Result<(), TestError> {
+        self.runner.take_up(self.state.slowest, &self.state.steps);
+        for recording in self.state.recordings() {
+            self.positions.learn(&recording)?;
+        }
+        for (seed, recording) in std::mem::take(&mut self.state.unpredicted) {
+            self.predict(seed, &recording)?;
+        }
+        for at in 0..self.state.found.len() {
+            self.explain(at)?;
+        }
+        Ok(())
+    }
+
+    /// How long the test has run, also before it was stopped.
+    fn elapsed(&self) -> Duration {
+        self.state.earlier + self.start.elapsed()
     }
 
     /// Whether a limit is reached.
     fn is_over(&self) -> bool {
         let is_late = self.settings.time.is_some_and(|time| self.start.elapsed() >= time);
-        let is_enough = self.settings.stop_after.is_some_and(|enough| self.found.len() >= enough);
+        let is_enough = self.settings.stop_after.is_some_and(|enough| self.state.found.len() >= enough);
         self.is_stopped() || is_late || is_enough
     }
 
@@ -142,54 +133,57 @@ impl<'s> Campaign<'s> {
 
     fn tell(&mut self) {
         let progress = Progress {
-            recorded: self.report.recorded.passed + self.report.recorded.failed,
-            tried: self.report.all_tried(),
-            waiting: self.plan.waiting(),
-            finds: self.found.len(),
+            recorded: self.state.report.recorded.passed + self.state.report.recorded.failed,
+            tried: self.state.report.all_tried(),
+            waiting: self.state.plan.waiting(),
+            finds: self.state.found.len(),
         };
         (self.progress)(progress);
     }
 
     fn rounds(&mut self) -> Result<(), TestError> {
-        let (mut quiet, mut recorded) = (0, 0);
         loop {
+            let Rounds { recorded, quiet } = self.state.rounds;
             if quiet >= QUIET && recorded >= LEAST_RUNS {
                 return Ok(());
             }
             let left = MOST_PREDICTED.saturating_sub(recorded).min(self.runs_left()).min(SEEDS);
             if self.is_over() || left == 0 {
-                self.report.ended_early |= self.is_over();
+                self.state.report.ended_early |= self.is_over();
                 return Ok(());
             }
+            let first = self.state.next_seed;
             let passing = self.record(left)?;
-            recorded += left;
             let new = self.predict_all(passing)?;
-            quiet = if new > 0 { 0 } else { quiet + 1 };
+            let quiet = if new > 0 { 0 } else { quiet + 1 };
+            self.state.rounds = Rounds { recorded: recorded + self.state.next_seed - first, quiet };
             self.attempts(TRIED_IN_ROUND)?;
         }
     }
 
     fn note(&mut self, note: String) {
-        if !self.report.notes.contains(&note) {
-            self.report.notes.push(note);
+        if !self.state.report.notes.contains(&note) {
+            self.state.report.notes.push(note);
         }
     }
 
     /// The find of a failure, and whether it is new.
     fn found_at(&mut self, failure: Failure) -> (usize, bool) {
         let signature = failure.signature();
-        if let Some(at) = self.found.iter().position(|found| found.failure.signature() == signature) {
+        if let Some(at) = self.state.found.iter().position(|found| found.failure.signature() == signature) {
             return (at, false);
         }
-        self.found.push(Found {
+        self.state.found.push(Found {
             failure,
             shown: Vec::new(),
             recordings: Vec::new(),
             deadlock: Vec::new(),
-            after_runs: self.runs,
-            after: self.start.elapsed(),
+            after_runs: self.state.runs,
+            after: self.elapsed(),
+            unexplained: None,
+            reported: None,
         });
-        (self.found.len() - 1, true)
+        (self.state.found.len() - 1, true)
     }
 }
 

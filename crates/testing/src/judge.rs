@@ -5,6 +5,7 @@ use super::observation::{ERRORS, OUTPUT, Observation};
 use super::settings::Settings;
 use foretrace_harness::Ending;
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -28,7 +29,7 @@ impl Effect {
 }
 
 /// How a run failed.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Cause {
     /// By how it ended.
     Ended(Ending),
@@ -43,7 +44,7 @@ pub enum Cause {
 }
 
 /// A failure: how, and the line of output that tells most of it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// How.
     pub cause: Cause,

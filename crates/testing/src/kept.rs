@@ -92,7 +92,7 @@ fn name_of(recording: &Path) -> String {
 }
 
 /// Copies the files of a recording, but not those in its folders.
-fn copy(from: &Path, to: &Path) -> Result<(), TestError> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), TestError> {
     let failed = |error| TestError::Io(to.to_path_buf(), error);
     if to.is_dir() {
         std::fs::remove_dir_all(to).map_err(failed)?; // of an earlier test

@@ -4,7 +4,8 @@
 //! This is the loop of Sorrentino, Farzan and Madhusudan, "PENELOPE: Weaving Threads to Expose Atomicity Violations", FSE 2010 (section
 //! 2), for native programs, with verdicts that are proved in place of cut-points alone. The way through: `predicting` makes
 //! attempts of recordings, `plan` orders them, `runner` runs the program, `judge` says what happened by what `baseline` knows of
-//! passing runs, `campaign` is the loop, `kept` saves what fails.
+//! passing runs, `campaign` is the loop, `kept` saves what fails. `state` is all that a test knows; `unfinished` keeps that of a test that
+//! was stopped.
 
 mod attempt;
 mod baseline;
@@ -19,8 +20,11 @@ mod predicting;
 mod report;
 mod runner;
 mod settings;
+mod state;
 mod story;
+mod subject;
 mod trial;
+mod unfinished;
 
 pub use attempt::{Attempt, Kind};
 pub use baseline::Baseline;
@@ -32,4 +36,7 @@ pub use observation::Observation;
 pub use predicting::{Asked, read_witness};
 pub use report::{Find, Harmless, Recorded, Report, Times};
 pub use settings::{Predict, Settings, TestError};
+pub use state::State;
+pub use subject::Tested;
 pub use trial::{Trial, Trials};
+pub use unfinished::{forget, go_on_from, is_kept, keep_unfinished};

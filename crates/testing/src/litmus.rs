@@ -175,7 +175,7 @@ fn try_schedules(
         let threads: Vec<usize> = schedule.iter().map(|event| trace.event(*event).thread.index()).collect();
         let run = litmus::run_along(program, &threads, MOST_STEPS);
         finds.runs += 1;
-        *report.tried.entry(kind.name()).or_default() += 1;
+        *report.tried.entry(kind.name().into()).or_default() += 1;
         match failure(&run) {
             Some(failure) => {
                 report.harmless.failed += 1;

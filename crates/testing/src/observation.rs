@@ -1,11 +1,12 @@
 //! The visible results of a run: how it ended, and what it wrote.
 
 use foretrace_harness::{Ending, STDERR, STDOUT};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What was seen of a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Observation {
     /// How it ended.
     pub ending: Ending,

@@ -6,9 +6,10 @@
 
 use super::attempt::{Attempt, Kind};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The attempts that are still to be made, and what came of others.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Plan {
     waiting: Vec<Attempt>,
     classes: FxHashMap<String, Class>,
@@ -18,7 +19,7 @@ pub struct Plan {
 }
 
 /// What is known of a class.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Class {
     /// Schedules of it that were planned.
     planned: u32,
@@ -27,7 +28,7 @@ struct Class {
 }
 
 /// How much attempts of a sort brought.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Arm {
     tried: f64,
     brought: f64,
@@ -73,6 +74,25 @@ impl Plan {
     /// How many are waiting.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Those that are waiting.
+    pub fn all_waiting(&self) -> &[Attempt] {
+        &self.waiting
+    }
+
+    /// The same, to change where their files are.
+    pub fn waiting_mut(&mut self) -> impl Iterator<Item = &mut Attempt> {
+        self.waiting.iter_mut()
+    }
+
+    /// Takes back what was not tried to its end.
+    pub fn put_back(&mut self, attempt: Attempt) {
+        self.tried -= 1;
+        self.kinds.entry(attempt.kind).or_default().tried -= 1.0;
+        self.groups.entry(attempt.group()).or_default().tried -= 1.0;
+        self.waiting.push(attempt);
+        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
     }
 
     /// Takes the next ones, at most so many, no two of a class.

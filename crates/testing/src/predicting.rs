@@ -16,6 +16,7 @@ use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, obse
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ pub struct Predicted {
 pub type Branches = BTreeMap<String, (Ways, Option<String>)>;
 
 /// What a trace holds.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 pub struct Size {
     /// Threads.
     pub threads: usize,

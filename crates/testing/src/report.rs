@@ -4,21 +4,24 @@ use super::attempt::{Attempt, Kind};
 use super::baseline::Baseline;
 use super::judge::Failure;
 use super::predicting::Size;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What came of a test.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// Each failure, with the schedule that shows it best.
+    #[serde(skip)]
     pub finds: Vec<Find>,
     /// Recorded runs.
     pub recorded: Recorded,
     /// What was tried and came to nothing.
     pub harmless: Harmless,
     /// Schedules that were tried, by what was known of them.
-    pub tried: BTreeMap<&'static str, u64>,
+    pub tried: BTreeMap<Cow<'static, str>, u64>,
     /// Schedules that were left when a limit was reached.
     pub left: usize,
     /// Whether more runs might have brought more: a limit was reached before.
@@ -34,11 +37,12 @@ pub struct Report {
     /// What the user should know of the program.
     pub notes: Vec<String>,
     /// What passing runs look like.
+    #[serde(skip)]
     pub baseline: Baseline,
 }
 
 /// Recorded runs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Recorded {
     /// How many passed.
     pub passed: u64,
@@ -47,7 +51,7 @@ pub struct Recorded {
 }
 
 /// What came to nothing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Harmless {
     /// Classes that passing runs show as recorded (A of the paper's Table 1).
     pub already: usize,
@@ -64,7 +68,7 @@ pub struct Harmless {
 }
 
 /// How long things took.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     /// All.
     pub all: Duration,
@@ -79,7 +83,7 @@ pub struct Times {
 }
 
 /// A failure, with the schedule that shows it best.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Find {
     /// How the program failed.
     pub failure: Failure,

@@ -52,6 +52,19 @@ impl<'s> Runner<'s> {
         *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Takes up what a test that was stopped has learned: how long the slowest recorded run took, and the records of each thread.
+    pub fn take_up(&self, slowest: Duration, steps: &[u64]) {
+        if !slowest.is_zero() {
+            self.learn(slowest);
+        }
+        self.steps.get_or_init(|| steps.to_vec());
+    }
+
+    /// Records of each thread in the first recorded run.
+    pub fn steps(&self) -> &[u64] {
+        self.steps.get().map_or(&[], Vec::as_slice)
+    }
+
     /// Runs without recording passed, and took at most so long.
     pub fn learn_unrecorded(&self, slowest: Duration) {
         self.limit_to((slowest * RECORDED_TIMES_AS_LONG).clamp(SHORTEST_FIRST_LIMIT, FIRST_LIMIT));

@@ -108,6 +108,9 @@ pub enum TestError {
     /// The analysis fails.
     #[error("{0}")]
     Analysis(String),
+    /// There is no test to go on with, or it is one of something else.
+    #[error("--resume: {path}: {0}", path = .1.display())]
+    Resume(String, PathBuf),
     /// The analysis takes longer than it may.
     #[error("the analysis of a recorded run takes too long")]
     Late,

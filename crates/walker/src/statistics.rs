@@ -1,6 +1,7 @@
 //! What a walk met, in numbers.
 
 use foretrace_trace::ThreadId;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -75,7 +76,7 @@ pub struct Unlogged {
 }
 
 /// The ways that a branch went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ways {
     /// Its condition held.
     pub held: bool,

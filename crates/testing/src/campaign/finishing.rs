@@ -1,12 +1,13 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
-use super::{CERTAIN, Campaign, Found, Progress, Shown, parallel, plan_of};
+use super::{CERTAIN, Campaign, Progress, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
 use crate::judge::{Effect, Failure, judge};
 use crate::minimise::{Shortened, fewest};
 use crate::report::{Find, Report};
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
+use crate::state::{Found, Shown, State};
 use crate::story;
 use foretrace_harness as recorder;
 use std::time::{Duration, Instant};
@@ -25,49 +26,63 @@ const LONGEST_SHORTENING: Duration = Duration::from_secs(5);
 const REPLAYS_OF_HANG: u32 = 3;
 
 impl Campaign<'_> {
-    /// Confirms, shortens and counts what was found.
-    pub(super) fn finish(mut self) -> Result<Report, TestError> {
-        self.report.ended_early |= self.report.left > 0;
-        if self.report.recorded.passed == 0 && self.report.recorded.failed > 0 {
-            let failed = self.report.recorded.failed;
+    /// Confirms, shortens and counts what was found. Gives the report and what a test needs to go on from here.
+    pub(super) fn finish(mut self) -> Result<(Report, State), TestError> {
+        self.state.report.ended_early |= self.state.report.left > 0;
+        let counts = self.state.report.clone();
+        if self.state.report.recorded.passed == 0 && self.state.report.recorded.failed > 0 {
+            let failed = self.state.report.recorded.failed;
             self.note(format!("all {failed} recorded runs failed: no passing run was there to predict from"));
         }
-        let found = std::mem::take(&mut self.found);
-        for (number, found) in found.into_iter().enumerate() {
+        for number in 0..self.state.found.len() {
+            let found = self.state.found[number].clone();
+            let ways = found.ways();
             if let Some(find) = self.find(number, found)? {
-                self.report.finds.push(find);
+                self.state.found[number].reported = Some((find.clone(), ways));
+                self.state.report.finds.push(find);
             }
-            let finds = self.report.finds.len();
-            (self.progress)(Progress { finds, tried: self.report.all_tried(), ..Progress::default() });
+            let finds = self.state.report.finds.len();
+            (self.progress)(Progress { finds, tried: self.state.report.all_tried(), ..Progress::default() });
         }
         self.average();
-        let one_way = self.branches.into_iter().filter(|(_, (ways, _))| !ways.are_both());
-        self.report.one_way = one_way.map(|(place, (_, text))| (place, text)).collect();
-        self.report.times.all = self.start.elapsed();
-        self.report.baseline = self.baseline;
-        Ok(self.report)
+        let elapsed = self.elapsed();
+        let Campaign { runner, mut state, .. } = self;
+        let mut report = std::mem::replace(&mut state.report, counts);
+        let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
+        report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
+        report.times.all = elapsed;
+        report.baseline = state.baseline.clone();
+        state.steps = runner.steps().to_vec();
+        state.earlier = elapsed;
+        state.is_done = report.is_complete();
+        state.report.times.running = report.times.running;
+        (state.report.left, state.report.ended_early) = (0, false);
+        Ok((report, state))
     }
 
     pub(super) fn average(&mut self) {
-        let times = &mut self.report.times;
+        let times = &mut self.state.report.times;
         let per = |all: Duration, count: u64| all.checked_div(u32::try_from(count).unwrap_or(u32::MAX));
-        times.recorded = per(times.recorded, self.report.recorded.passed).unwrap_or_default();
-        times.schedule = per(times.schedule, self.report.tried.values().sum()).unwrap_or_default();
-        if self.switches.1 > 0 {
-            self.report.switches = self.switches.0 as f64 / self.switches.1 as f64;
+        times.recorded = per(times.recorded, self.state.report.recorded.passed).unwrap_or_default();
+        times.schedule = per(times.schedule, self.state.report.tried.values().sum()).unwrap_or_default();
+        if self.state.switches.1 > 0 {
+            self.state.report.switches = self.state.switches.0 as f64 / self.state.switches.1 as f64;
         }
     }
 
     /// A find as it is reported; nothing where what differed turned out to vary by itself.
     pub(super) fn find(&mut self, number: usize, mut found: Found) -> Result<Option<Find>, TestError> {
+        if let Some(find) = found.known_find() {
+            return Ok(Some(find));
+        }
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
         found.shown.sort_by_key(|shown| (!shown.reached, by_itself(shown), shown.attempt.order, shown.attempt.kind));
         self.prefer_the_cause(number, &mut found)?;
-        let Found { failure, mut shown, recordings, deadlock, after_runs, after } = found;
-        let is_usual = |shown: &Shown| judge(&shown.seen, &self.baseline, self.settings) == Effect::Same;
+        let Found { failure, mut shown, recordings, deadlock, after_runs, after, .. } = found;
+        let is_usual = |shown: &Shown| judge(&shown.seen, &self.state.baseline, self.settings) == Effect::Same;
         let all = shown.len();
         shown.retain(|shown| !is_usual(shown));
-        self.report.harmless.failed -= (all - shown.len()) as u64;
+        self.state.report.harmless.failed -= (all - shown.len()) as u64;
         if shown.is_empty() && recordings.is_empty() {
             let line = failure.message.as_deref().unwrap_or_default();
             self.note(format!("the output varies by itself: {line}; if that is wrong, say so by --fail-when"));
@@ -81,7 +96,7 @@ impl Campaign<'_> {
                 find.schedule = best.attempt.witness.clone();
                 if best.reached {
                     find.title = Some(title);
-                    find.story = story::lines(&best.attempt, best.triple.as_ref());
+                    find.story = best.story.clone();
                 } else {
                     find.title = Some(format!("before it came to: {title}"));
                 }
@@ -227,8 +242,8 @@ impl Campaign<'_> {
                     Err(error) if is_stopped(&error) || cut_of(&error).is_some() => continue,
                     Err(error) => return Err(error),
                 };
-                self.report.times.running += ran.took;
-                let effect = judge(&ran.seen, &self.baseline, self.settings);
+                self.state.report.times.running += ran.took;
+                let effect = judge(&ran.seen, &self.state.baseline, self.settings);
                 let same = |other: &Failure| other.signature() == failure.signature();
                 let fails = matches!(&effect, Effect::Failed(other) if same(other));
                 failed += u32::from(fails && (wanted == Wanted::Fails || self.is_reached(plan, &ran)?));

@@ -8,7 +8,6 @@ use crate::observation::Observation;
 use crate::runner::{Ran, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use foretrace_harness as recorder;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// More runs are recorded in the end for as long as all took before, and at least for this long.
@@ -22,13 +21,13 @@ const MOST_OBSERVED: usize = 8;
 impl Campaign<'_> {
     /// How many more runs may be recorded.
     pub(super) fn runs_left(&self) -> u64 {
-        self.settings.runs.saturating_sub(self.next_seed - self.settings.seed)
+        self.settings.runs.saturating_sub(self.state.next_seed - self.settings.seed)
     }
 
     /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
     pub(super) fn search(&mut self) -> Result<(), TestError> {
-        let most = self.searching + self.start.elapsed().max(SHORTEST_SEARCH);
-        while self.found.is_empty() && !self.is_over() && self.searching < most && self.search_on()? {
+        let most = self.state.searching + self.elapsed().max(SHORTEST_SEARCH);
+        while self.state.found.is_empty() && !self.is_over() && self.state.searching < most && self.search_on()? {
             while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         }
         Ok(())
@@ -42,7 +41,7 @@ impl Campaign<'_> {
             let passing = self.record(left)?;
             self.predict_cheaply(passing)?;
         }
-        self.searching += start.elapsed();
+        self.state.searching += start.elapsed();
         Ok(left > 0)
     }
 
@@ -51,7 +50,7 @@ impl Campaign<'_> {
     pub(super) fn predict_all(&mut self, passing: Vec<(u64, Ran)>) -> Result<usize, TestError> {
         let mut passing = passing.into_iter();
         let new = match passing.next() {
-            Some((seed, ran)) => self.predict(seed, &ran)?,
+            Some((seed, ran)) => self.predict(seed, ran.folder.path())?,
             None => 0,
         };
         Ok(new + self.predict_cheaply(passing)?)
@@ -60,11 +59,15 @@ impl Campaign<'_> {
     fn predict_cheaply(&mut self, passing: impl IntoIterator<Item = (u64, Ran)>) -> Result<usize, TestError> {
         let mut new = 0;
         for (seed, ran) in passing {
-            let (times, waiting) = (&self.report.times, self.plan.waiting());
+            let (times, waiting) = (&self.state.report.times, self.state.plan.waiting());
             if times.predicting < times.running && !self.is_over() {
-                new += self.predict(seed, &ran)?;
+                new += self.predict(seed, ran.folder.path())?;
+                if !self.is_stopped() {
+                    self.state.unpredicted.retain(|(other, _)| *other != seed); // it was not owed
+                }
             }
-            if self.plan.waiting() == waiting {
+            let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
+            if self.state.plan.waiting() == waiting && !is_owed {
                 let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
             }
         }
@@ -73,8 +76,7 @@ impl Campaign<'_> {
 
     /// Records so many runs. Returns those that passed, with their seeds.
     pub(super) fn record(&mut self, count: u64) -> Result<Vec<(u64, Ran)>, TestError> {
-        let seeds: Vec<u64> = (self.next_seed..).take(count as usize).collect();
-        self.next_seed += count;
+        let seeds: Vec<u64> = (self.state.next_seed..).take(count as usize).collect();
         let mut passing = Vec::new();
         for batch in seeds.chunks(self.settings.jobs) {
             let (runner, work) = (&self.runner, self.work);
@@ -83,6 +85,9 @@ impl Campaign<'_> {
                 passing.extend(self.take_recorded(*seed, ran)?.map(|ran| (*seed, ran)));
             }
             self.tell();
+            if !self.is_stopped() {
+                self.state.next_seed += batch.len() as u64;
+            }
             if self.is_over() {
                 break;
             }
@@ -96,7 +101,7 @@ impl Campaign<'_> {
             Ok(ran) => ran,
             Err(error) if is_stopped(&error) => return Ok(None),
             Err(error) => match cut_of(&error) {
-                Some(cut) if self.report.recorded.passed > 0 => {
+                Some(cut) if self.state.report.recorded.passed > 0 => {
                     self.note(format!("a recorded run was given up: the program {cut}"));
                     return Ok(None);
                 }
@@ -104,32 +109,32 @@ impl Campaign<'_> {
                 None => return Err(error),
             },
         };
-        self.runs += 1;
-        self.report.times.running += ran.took;
-        if ran.seen.ending == recorder::Ending::Hang && self.baseline.runs() == 0 && self.found.is_empty() {
+        self.state.runs += 1;
+        self.state.report.times.running += ran.took;
+        if ran.seen.ending == recorder::Ending::Hang && self.state.baseline.runs() == 0 && self.state.found.is_empty() {
             return Err(TestError::Endless(self.runner.limit()));
         }
         // What a run with usual turns writes is usual. A run with short ones is tried as a schedule is.
         let effect = if is_usual(seed) {
             judge(&ran.seen, &Baseline::default(), self.settings)
         } else if is_search(seed) {
-            judge(&ran.seen, &self.baseline, self.settings).but_for_output()
+            judge(&ran.seen, &self.state.baseline, self.settings).but_for_output()
         } else {
             self.judge_widely(&ran.seen)?
         };
         match effect {
             Effect::Same => {
-                self.report.recorded.passed += 1;
-                self.report.times.recorded += ran.took;
+                self.state.report.recorded.passed += 1;
+                self.state.report.times.recorded += ran.took;
                 if is_usual(seed) {
-                    self.baseline.add(&ran.seen);
+                    self.state.baseline.add(&ran.seen);
                 }
-                self.slowest = self.slowest.max(ran.took);
-                self.runner.learn(self.slowest);
+                self.state.slowest = self.state.slowest.max(ran.took);
+                self.runner.learn(self.state.slowest);
                 Ok(Some(ran))
             }
             Effect::Failed(_) => {
-                self.report.recorded.failed += 1;
+                self.state.report.recorded.failed += 1;
                 self.failed_recording(seed, ran)?;
                 Ok(None)
             }
@@ -138,28 +143,32 @@ impl Campaign<'_> {
 
     /// A recorded run that failed by itself: the triples that it shows are tried, so that there is a story to tell.
     pub(super) fn failed_recording(&mut self, seed: u64, ran: Ran) -> Result<(), TestError> {
-        let Effect::Failed(failure) = judge(&ran.seen, &self.baseline, self.settings) else { return Ok(()) };
+        let Effect::Failed(failure) = judge(&ran.seen, &self.state.baseline, self.settings) else { return Ok(()) };
         let (at, is_new) = self.found_at(failure);
         let folder = ran.folder.path().to_path_buf();
-        self.found[at].recordings.push((seed, folder));
+        self.state.found[at].recordings.push((seed, folder));
         self.positions.learn(ran.folder.path())?;
         self.explain_deadlock(at, &ran)?;
-        if is_new { self.try_observed(at, ran.folder.path(), seed) } else { Ok(()) }
+        if is_new {
+            self.state.found[at].unexplained = self.state.found[at].recordings.first().cloned();
+        }
+        self.explain(at)
     }
 
-    /// Tries the triples that a failing run shows, so that there is a story to tell.
-    pub(super) fn try_observed(&mut self, at: usize, recording: &Path, seed: u64) -> Result<(), TestError> {
-        if self.is_over() || self.found[at].failure.is_hang() {
+    /// Tries the triples that the first run shows that failed, so that there is a story to tell, if that was not done.
+    pub(super) fn explain(&mut self, at: usize) -> Result<(), TestError> {
+        if self.is_over() || self.state.found[at].failure.is_hang() {
             return Ok(());
         }
-        let Ok(predicted) = self.analyse(recording, seed, true) else { return Ok(()) }; // its own schedule tells enough
+        let Some((seed, recording)) = self.state.found[at].unexplained.take() else { return Ok(()) };
+        let Ok(predicted) = self.analyse(&recording, seed, true) else { return Ok(()) }; // its own schedule tells enough
         let mut observed: Vec<Attempt> = predicted.attempts;
         observed.retain(|attempt| attempt.kind == Kind::Observed);
         observed.sort_by_key(|attempt| attempt.order);
         observed.truncate(MOST_OBSERVED);
         for batch in observed.chunks(self.settings.jobs) {
             self.try_all(batch.to_vec())?;
-            if self.found[at].shown.iter().any(|shown| shown.reached) {
+            if self.state.found[at].shown.iter().any(|shown| shown.reached) {
                 break;
             }
         }
@@ -168,23 +177,24 @@ impl Campaign<'_> {
 
     /// Notes who waits for whom in a run that ended in a deadlock.
     pub(super) fn explain_deadlock(&mut self, at: usize, ran: &Ran) -> Result<(), TestError> {
-        if ran.seen.ending == recorder::Ending::Deadlock && self.found[at].deadlock.is_empty() {
+        if ran.seen.ending == recorder::Ending::Deadlock && self.state.found[at].deadlock.is_empty() {
             let name = |path: &str| format!("thread {path}");
             let lines = recorder::deadlock_in_words(&ran.output, ran.folder.path(), &self.positions, name)?;
-            self.found[at].deadlock = lines;
+            self.state.found[at].deadlock = lines;
         }
         Ok(())
     }
 
     /// What came of a run; before the first difference in output counts, more is learnt of what varies by itself.
     pub(super) fn judge_widely(&mut self, seen: &Observation) -> Result<Effect, TestError> {
-        let effect = judge(seen, &self.baseline, self.settings);
+        let effect = judge(seen, &self.state.baseline, self.settings);
         let differs = matches!(&effect, Effect::Failed(failure) if matches!(failure.cause, Cause::Differs(_)));
-        if !differs || std::mem::replace(&mut self.is_baseline_wide, true) {
+        if !differs || std::mem::replace(&mut self.state.is_baseline_wide, true) {
             return Ok(effect);
         }
         self.unrecorded(WIDE, LONG_NATIVE)?;
-        Ok(judge(seen, &self.baseline, self.settings))
+        self.state.is_baseline_wide = !self.is_stopped();
+        Ok(judge(seen, &self.state.baseline, self.settings))
     }
 
     /// Runs the program so many times without recording it, to see what it writes.
@@ -194,7 +204,7 @@ impl Campaign<'_> {
         let (mut failed, mut hung, mut slowest) = (0_u64, 0_u32, Duration::ZERO);
         for batch in numbers.chunks(self.settings.jobs) {
             // Where these do not end, recorded runs say whether that is a deadlock.
-            let is_endless = hung >= CERTAIN as u32 && self.baseline.runs() == 0;
+            let is_endless = hung >= CERTAIN as u32 && self.state.baseline.runs() == 0;
             if start.elapsed() > most || self.is_over() || is_endless {
                 break;
             }
@@ -205,19 +215,19 @@ impl Campaign<'_> {
                     Err(error) if is_stopped(&error) => return Ok(()),
                     Err(error) => return Err(cut_of(&error).map_or(error, TestError::Cut)),
                 };
-                self.runs += 1;
-                self.report.times.running += took;
+                self.state.runs += 1;
+                self.state.report.times.running += took;
                 hung += u32::from(seen.ending == recorder::Ending::Hang);
                 match judge(&seen, &Baseline::default(), self.settings) {
                     Effect::Same => {
                         slowest = slowest.max(took);
-                        self.baseline.add(&seen);
+                        self.state.baseline.add(&seen);
                     }
                     Effect::Failed(_) => failed += 1,
                 }
             }
         }
-        if self.report.recorded.passed == 0 && !slowest.is_zero() {
+        if self.state.report.recorded.passed == 0 && !slowest.is_zero() {
             self.runner.learn_unrecorded(slowest);
         }
         if failed > 0 {

@@ -1,14 +1,16 @@
 //! Predicts from recorded runs and tries the schedules that come of it.
 
-use super::{Campaign, Shown, parallel, plan_of};
+use super::{Campaign, parallel, plan_of};
 use crate::attempt::Attempt;
 use crate::judge::Effect;
 use crate::plan::Gain;
 use crate::predicting::{Predicted, attempts_within};
 use crate::runner::{Ran, cut_of, is_stopped};
 use crate::settings::{Predict, TestError};
+use crate::state::Shown;
+use crate::story;
 use foretrace_harness::{self as recorder, Outcome, ReplayError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// While schedules wait and nothing has failed, one part in this many of the time goes to runs that search.
@@ -18,18 +20,10 @@ const FREE_ANALYSIS: Duration = Duration::from_secs(1);
 /// The analysis of one recorded run may take this long in any case.
 const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
 
-/// A run that failed before it came to the accesses that it was to show.
-pub(super) struct Astray {
-    /// The number of its failure among those that were found.
-    found: usize,
-    recording: PathBuf,
-    seed: u64,
-}
-
 impl Campaign<'_> {
     pub(super) fn predict_limit(&self) -> Duration {
         let left = self.settings.time.map_or(Duration::MAX, |time| time.saturating_sub(self.start.elapsed()));
-        let times = &self.report.times;
+        let times = &self.state.report.times;
         let fair = (times.running + FREE_ANALYSIS).saturating_sub(times.predicting).max(SHORTEST_ANALYSIS);
         left.min(self.settings.predict_limit).min(fair)
     }
@@ -39,10 +33,10 @@ impl Campaign<'_> {
         let start = Instant::now();
         let deadline = self.settings.time.map(|time| self.start + time);
         let predicted = attempts_within(recording, (seed, failed), self.settings, self.predict_limit(), deadline);
-        self.report.times.predicting += start.elapsed();
+        self.state.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
             for (place, (ways, text)) in &predicted.branches {
-                let (known, line) = self.branches.entry(place.clone()).or_default();
+                let (known, line) = self.state.branches.entry(place.clone()).or_default();
                 *known = known.and(*ways);
                 *line = line.take().or_else(|| text.clone());
             }
@@ -51,18 +45,20 @@ impl Campaign<'_> {
     }
 
     /// Makes a recorded run's schedules wait; says how many classes are new.
-    pub(super) fn predict(&mut self, seed: u64, ran: &Ran) -> Result<usize, TestError> {
+    pub(super) fn predict(&mut self, seed: u64, recording: &Path) -> Result<usize, TestError> {
         if self.settings.predict == Predict::CutPoints && self.is_over() {
+            self.state.unpredicted.push((seed, recording.to_path_buf()));
             return Ok(0);
         }
-        let predicted = match self.analyse(ran.folder.path(), seed, false) {
+        let predicted = match self.analyse(recording, seed, false) {
             Ok(predicted) => predicted,
             Err(TestError::Late) => {
-                if self.report.size.events == 0 && !self.is_stopped() {
+                if self.state.report.size.events == 0 && !self.is_stopped() {
                     self.note(
                         "the recorded runs are so long that none was analysed in time (more: --time)".to_string(),
                     );
                 }
+                self.state.unpredicted.push((seed, recording.to_path_buf()));
                 return Ok(0);
             }
             Err(TestError::Walk(error)) => {
@@ -71,23 +67,23 @@ impl Campaign<'_> {
             }
             Err(error) => return Err(error),
         };
-        self.report.harmless.already = self.report.harmless.already.max(predicted.already);
-        self.report.harmless.impossible = self.report.harmless.impossible.max(predicted.impossible);
-        if predicted.size.events >= self.report.size.events {
-            self.report.size = predicted.size;
+        self.state.report.harmless.already = self.state.report.harmless.already.max(predicted.already);
+        self.state.report.harmless.impossible = self.state.report.harmless.impossible.max(predicted.impossible);
+        if predicted.size.events >= self.state.report.size.events {
+            self.state.report.size = predicted.size;
         }
-        self.positions.learn(ran.folder.path())?;
-        Ok(self.plan.add(predicted.attempts))
+        self.positions.learn(recording)?;
+        Ok(self.state.plan.add(predicted.attempts))
     }
 
     /// Tries the best of the schedules that wait, at most so many; says how many.
     pub(super) fn attempts(&mut self, most: usize) -> Result<usize, TestError> {
         let mut tried = 0;
         while tried < most && !self.is_over() {
-            if self.found.is_empty() && self.searching < self.start.elapsed() / SHARE_OF_SEARCH {
+            if self.state.found.is_empty() && self.state.searching < self.elapsed() / SHARE_OF_SEARCH {
                 self.search_on()?;
             }
-            let batch = self.plan.next(self.settings.jobs.min(most - tried));
+            let batch = self.state.plan.next(self.settings.jobs.min(most - tried));
             if batch.is_empty() {
                 break;
             }
@@ -99,23 +95,23 @@ impl Campaign<'_> {
 
     /// Tries schedules at the same time.
     pub(super) fn try_all(&mut self, batch: Vec<Attempt>) -> Result<(), TestError> {
-        let (runner, first, work) = (&self.runner, self.runs, self.work);
+        let (runner, first, work) = (&self.runner, self.state.runs, self.work);
         let numbered: Vec<(u64, &Attempt)> = (first..).zip(&batch).collect();
         let made = parallel(&numbered, |(number, attempt)| {
             let plan = plan_of(&attempt.witness, &attempt.recording)?;
             let ran = runner.replay(&plan, &work.join(format!("run-{number}")))?;
             Ok((plan, ran))
         });
-        self.runs += batch.len() as u64;
-        let mut astray = Vec::new();
+        self.state.runs += batch.len() as u64;
+        let mut new = Vec::new();
         for (attempt, made) in batch.into_iter().zip(made) {
-            astray.extend(self.take_tried(attempt, made)?);
+            new.extend(self.take_tried(attempt, made)?);
         }
-        for number in first..self.runs {
+        for number in first..self.state.runs {
             let _ = std::fs::remove_dir_all(self.work.join(format!("run-{number}"))); // the folder of all runs goes in the end anyway
         }
         self.tell();
-        astray.into_iter().try_for_each(|Astray { found, recording, seed }| self.try_observed(found, &recording, seed))
+        new.into_iter().try_for_each(|found| self.explain(found))
     }
 
     /// What a replay says of the schedule.
@@ -132,25 +128,30 @@ impl Campaign<'_> {
 
     /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, so that what it shows itself
     /// is to be tried.
-    fn keep_astray(&mut self, found: usize, seed: u64, folder: &Path) -> Result<Astray, TestError> {
+    fn keep_astray(&mut self, found: usize, seed: u64, folder: &Path) -> Result<(), TestError> {
         let kept = self.work.join(format!("failed-{found}")).join("recording");
         let failed = |error| TestError::Io(kept.clone(), error);
         std::fs::create_dir_all(&kept).map_err(failed)?;
         std::fs::rename(folder, &kept).map_err(failed)?;
-        Ok(Astray { found, recording: kept, seed })
+        self.state.found[found].unexplained = Some((seed, kept));
+        Ok(())
     }
 
-    pub(super) fn take_tried(
+    /// Takes the run along a schedule; gives the number of a failure that is new.
+    fn take_tried(
         &mut self,
         attempt: Attempt,
         made: Result<(recorder::Plan, Ran), TestError>,
-    ) -> Result<Option<Astray>, TestError> {
+    ) -> Result<Option<usize>, TestError> {
         let (plan, ran) = match made {
             Ok(made) => made,
-            Err(error) if is_stopped(&error) => return Ok(None),
+            Err(error) if is_stopped(&error) => {
+                self.state.plan.put_back(attempt);
+                return Ok(None);
+            }
             Err(TestError::Replay(ReplayError::NoPositions)) => {
-                self.report.harmless.not_reached += 1;
-                *self.report.tried.entry(attempt.kind.name()).or_default() += 1;
+                self.state.report.harmless.not_reached += 1;
+                *self.state.report.tried.entry(attempt.kind.name().into()).or_default() += 1;
                 return Ok(None);
             }
             Err(error) => match cut_of(&error) {
@@ -161,38 +162,40 @@ impl Campaign<'_> {
                 None => return Err(error),
             },
         };
-        *self.report.tried.entry(attempt.kind.name()).or_default() += 1;
-        self.report.times.schedule += ran.took;
-        self.report.times.running += ran.took;
+        *self.state.report.tried.entry(attempt.kind.name().into()).or_default() += 1;
+        self.state.report.times.schedule += ran.took;
+        self.state.report.times.running += ran.took;
         let replayed = self.replayed(&plan, &ran)?;
         let reached = !matches!(replayed.outcome, Outcome::NotReached(_));
         let effect = self.judge_widely(&ran.seen)?;
         if reached {
-            self.report.harmless.reached += 1;
-            self.switches = (self.switches.0 + plan.turns.len() as u64, self.switches.1 + 1);
+            self.state.report.harmless.reached += 1;
+            self.state.switches = (self.state.switches.0 + plan.turns.len() as u64, self.state.switches.1 + 1);
         } else {
-            self.report.harmless.not_reached += 1;
+            self.state.report.harmless.not_reached += 1;
         }
-        let mut astray = None;
+        let mut new = None;
         let gain = match effect {
             Effect::Same => {
-                self.report.harmless.same += u64::from(reached);
+                self.state.report.harmless.same += u64::from(reached);
                 if reached { Gain::Reached } else { Gain::Nothing }
             }
             Effect::Failed(failure) => {
-                self.report.harmless.failed += 1;
+                self.state.report.harmless.failed += 1;
                 let (at, is_new) = self.found_at(failure);
                 self.explain_deadlock(at, &ran)?;
                 let Ran { seen, folder, .. } = ran;
-                let shown = Shown { attempt: attempt.clone(), reached, triple: replayed.triple, seen };
-                self.found[at].shown.push(shown);
+                let story = story::lines(&attempt, replayed.triple.as_ref());
+                let shown = Shown { attempt: attempt.clone(), reached, story, seen };
+                self.state.found[at].shown.push(shown);
                 if is_new && !reached {
-                    astray = Some(self.keep_astray(at, attempt.seed, folder.path())?);
+                    self.keep_astray(at, attempt.seed, folder.path())?;
                 }
+                new = is_new.then_some(at);
                 if is_new { Gain::New } else { Gain::Known }
             }
         };
-        self.plan.learn(&attempt, gain);
-        Ok(astray)
+        self.state.plan.learn(&attempt, gain);
+        Ok(new)
     }
 }

@@ -1,0 +1,130 @@
+//! A test that was stopped is kept in a folder, with the recordings and schedules that wait, so that another command goes on with it.
+
+use super::kept::copy;
+use super::settings::TestError;
+use super::state::State;
+use super::subject::Tested;
+use foretrace_report::write_whole;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// The folder among what is kept of a program.
+const FOLDER: &str = "unfinished";
+/// The same while it is written.
+const HALF_WRITTEN: &str = "unfinished.new";
+/// The file with what the test knows.
+const STATE: &str = "state.json";
+/// The folder for its recordings and schedules.
+const RUNS: &str = "runs";
+
+/// What the file holds.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    tested: Tested,
+    state: State,
+}
+
+/// Keeps what a test knows, whose runs lie in the folder `work`, below `folder`.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn keep_unfinished(mut state: State, tested: &Tested, work: &Path, folder: &Path) -> Result<(), TestError> {
+    let (new, whole) = (folder.join(HALF_WRITTEN), folder.join(FOLDER));
+    remove(&new)?;
+    let runs = new.join(RUNS);
+    std::fs::create_dir_all(&runs).map_err(at(&runs))?;
+    carry(&mut state, work, &runs)?;
+    for path in state.paths() {
+        *path = below(path, &runs)?;
+    }
+    let file = new.join(STATE);
+    let kept = Kept { tested: tested.clone(), state };
+    let write = |out: &mut dyn io::Write| {
+        serde_json::to_writer(&mut *out, &kept)?;
+        out.write_all(b"\n")
+    };
+    write_whole(&file, write).map_err(at(&file))?;
+    remove(&whole)?;
+    std::fs::rename(&new, &whole).map_err(at(&whole))
+}
+
+/// Whether a test that was stopped is kept below `folder`.
+pub fn is_kept(folder: &Path) -> bool {
+    folder.join(FOLDER).join(STATE).is_file()
+}
+
+/// What the test knew that is kept below `folder`, if it is one of the same; its runs come to the folder `work`.
+///
+/// # Errors
+/// None is kept there, it is a test of something else, or a file cannot be read.
+pub fn go_on_from(folder: &Path, tested: &Tested, work: &Path) -> Result<State, TestError> {
+    let file = folder.join(FOLDER).join(STATE);
+    let refused = |why: String| TestError::Resume(why, folder.to_path_buf());
+    if !is_kept(folder) {
+        return Err(refused("keeps no test that a limit or Ctrl-C has stopped".to_string()));
+    }
+    let text = std::fs::read(&file).map_err(at(&file))?;
+    let kept: Kept = serde_json::from_slice(&text).map_err(|error| at(&file)(error.into()))?;
+    if let Some(why) = kept.tested.difference(tested) {
+        return Err(refused(why));
+    }
+    let (mut state, runs) = (kept.state, folder.join(FOLDER).join(RUNS));
+    for path in state.paths() {
+        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(refused(format!("expected paths below {}, found {}", runs.display(), path.display())));
+        }
+        *path = runs.join(&*path);
+    }
+    carry(&mut state, &runs, work)?;
+    Ok(state)
+}
+
+/// Removes what is kept of a test that was stopped; the folder, too, where it kept nothing else.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn forget(folder: &Path) -> Result<(), TestError> {
+    let kept = folder.join(FOLDER);
+    if kept.is_dir() {
+        remove(&kept)?;
+        let _ = std::fs::remove_dir(folder); // it keeps finds
+    }
+    Ok(())
+}
+
+/// Copies recordings and schedules from one folder to another, and names them by where they are then.
+fn carry(state: &mut State, from: &Path, to: &Path) -> Result<(), TestError> {
+    for recording in state.recordings() {
+        copy(&recording, &to.join(below(&recording, from)?))?;
+    }
+    for path in state.paths() {
+        let new = to.join(below(path, from)?);
+        if path.is_file() {
+            let around = new.parent().unwrap_or(to);
+            std::fs::create_dir_all(around).map_err(at(around))?;
+            std::fs::copy(&*path, &new).map_err(at(path))?;
+        } else if !new.is_dir() {
+            return Err(at(path)(io::ErrorKind::NotFound.into()));
+        }
+        *path = new;
+    }
+    Ok(())
+}
+
+fn below(path: &Path, folder: &Path) -> Result<PathBuf, TestError> {
+    let outside = |_| TestError::Io(path.to_path_buf(), io::Error::other("internal error: not a file of this test"));
+    path.strip_prefix(folder).map(Path::to_path_buf).map_err(outside)
+}
+
+fn remove(folder: &Path) -> Result<(), TestError> {
+    match folder.is_dir() {
+        true => std::fs::remove_dir_all(folder).map_err(at(folder)),
+        false => Ok(()),
+    }
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> TestError {
+    let path = path.to_path_buf();
+    move |error| TestError::Io(path.clone(), error)
+}

@@ -1,0 +1,92 @@
+//! A test that was stopped goes on where it was: what was tried is not tried again, finds keep their numbers, and nothing is lost.
+
+use super::support::{Workshop, ran};
+use super::{built, foretrace, report, source, test};
+use serde_json::Value;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// One recorded run gives the same schedules each time; two of them fail in different ways.
+const OPTIONS: &str = "--runs 1 --jobs 1";
+
+fn tried(report: &Value) -> u64 {
+    report["tests"][0]["schedules"]["tried"].as_u64().expect("a number")
+}
+
+fn first_failure(report: &Value) -> String {
+    report["tests"][0]["finds"][0]["failure"].as_str().expect("a failure").to_string()
+}
+
+fn is_kept(workshop: &Workshop) -> bool {
+    workshop.path("program.finds/unfinished/state.json").is_file()
+}
+
+#[test]
+fn each_schedule_is_tried_once_over_all_parts_of_a_test() {
+    let workshop = built(&source("lazy-cache.c"));
+    let whole = report(&workshop, OPTIONS);
+    assert!(whole["tests"][0]["complete"] == true && !is_kept(&workshop), "{whole:#}");
+    let first = report(&workshop, &format!("{OPTIONS} --stop-after 1"));
+    assert!(tried(&first) < tried(&whole) && is_kept(&workshop), "{first:#}");
+    let rest = report(&workshop, &format!("{OPTIONS} --resume"));
+    assert_eq!(tried(&rest), tried(&whole), "{first:#}{rest:#}");
+    assert_eq!(first_failure(&rest), first_failure(&first));
+    assert_eq!(rest["tests"][0]["runs"], whole["tests"][0]["runs"], "no run is recorded twice");
+    assert!(rest["tests"][0]["complete"] == true && !is_kept(&workshop), "{rest:#}");
+    let schedule = workshop.path(rest["tests"][0]["finds"][0]["schedule"].as_str().expect("kept"));
+    let replayed = ran(foretrace().arg("replay").arg(schedule).arg("--").arg(workshop.path("program")));
+    assert!(replayed.out.contains("failed:"), "{}{}", replayed.out, replayed.err);
+}
+
+/// Ctrl-C may come at any time: the rest is the same whenever that is.
+#[test]
+fn ctrl_c_keeps_all() {
+    let workshop = built(&source("lazy-cache.c"));
+    let whole = report(&workshop, OPTIONS);
+    for after in [Duration::from_millis(200), Duration::from_millis(1500)] {
+        let mut command: Command = foretrace();
+        command.current_dir(workshop.path("program").parent().expect("in a folder"));
+        command.arg("test").args(OPTIONS.split(' ')).args(["--", "./program"]).process_group(0);
+        let mut test = command.stdout(Stdio::null()).spawn().expect("started");
+        std::thread::sleep(after);
+        let process = nix::unistd::Pid::from_raw(i32::try_from(test.id()).expect("a process"));
+        let _ = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT); // it may have ended
+        let ended = test.wait().expect("it ends");
+        if !is_kept(&workshop) {
+            assert_eq!(ended.code(), Some(1), "it came to its end before");
+            continue;
+        }
+        assert!(matches!(ended.code(), Some(1 | 3)), "{ended}");
+        let rest = report(&workshop, &format!("{OPTIONS} --resume"));
+        assert!(rest["tests"][0]["complete"] == true && !is_kept(&workshop), "{rest:#}");
+        assert_eq!(tried(&rest), tried(&whole), "{rest:#}");
+        assert_eq!(rest["tests"][0]["runs"], whole["tests"][0]["runs"], "{rest:#}");
+    }
+}
+
+/// Each ends in one message, and what is kept stays.
+#[test]
+fn a_test_goes_on_only_as_what_it_was() {
+    let workshop = built(&source("budget.c"));
+    let refused = |options: &str, message: &str| {
+        let run = test(&workshop, &format!("--resume {options}"));
+        assert!(run.status == Some(2) && run.err.contains(message), "{options}: {}{}", run.out, run.err);
+        assert_eq!(run.err.trim_end().lines().count(), 1, "{}", run.err);
+    };
+    refused(OPTIONS, "program.finds: keeps no test that a limit or Ctrl-C has stopped");
+    assert!(!workshop.path("program.finds").exists());
+    report(&workshop, &format!("{OPTIONS} --stop-after 1"));
+    refused("--runs 1 --predict precise", "keeps a test in which --predict was both, found precise");
+    refused("--runs 1 --seed 3", "keeps a test in which --seed was 0, found 3");
+    refused(&format!("{OPTIONS} --again program.finds"), "cannot be used with");
+    let program = workshop.path("program");
+    let mut other = foretrace();
+    other.current_dir(program.parent().expect("in a folder")).args(["test", "--resume", "--", "./program", "7"]);
+    let other = ran(&mut other);
+    assert!(other.status == Some(2) && other.err.contains("with the arguments ``, found `7`"), "{}", other.err);
+    workshop.make("foretrace cc -w -g -O2 -pthread budget.c -o program");
+    refused(OPTIONS, "keeps a test of another build of");
+    std::fs::write(workshop.path("program.finds/unfinished/state.json"), "{").expect("written");
+    refused(OPTIONS, "unfinished/state.json");
+}
