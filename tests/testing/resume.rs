@@ -79,7 +79,6 @@ fn a_test_goes_on_only_as_what_it_was() {
     report(&workshop, &format!("{OPTIONS} --stop-after 1"));
     refused("--runs 1 --predict precise", "keeps a test in which --predict was both, found precise");
     refused("--runs 1 --seed 3", "keeps a test in which --seed was 0, found 3");
-    refused(&format!("{OPTIONS} --again program.finds"), "cannot be used with");
     let program = workshop.path("program");
     let mut other = foretrace();
     other.current_dir(program.parent().expect("in a folder")).args(["test", "--resume", "--", "./program", "7"]);

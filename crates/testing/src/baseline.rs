@@ -255,6 +255,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_says_the_same_of_each_run() {
+        let texts = ["open 4, total 18\n", "open 3, total 18\n", "took 1.5 s\nopen 4, total 18\n"];
+        let mut baseline = Baseline::default();
+        texts[..2].iter().for_each(|text| baseline.add(&run(text)));
+        let kept = serde_json::to_string(&baseline).expect("JSON");
+        let again: Baseline = serde_json::from_str(&kept).expect("the same");
+        for text in texts.into_iter().chain(["open 9, total 18\n", "open 4, total 17\n", "lost\n"]) {
+            assert_eq!(again.unusual(&run(text)), baseline.unusual(&run(text)), "{text}");
+        }
+        assert_eq!(serde_json::to_string(&again).expect("JSON"), kept);
+    }
+
+    #[test]
     fn the_order_of_lines_does_not_count() {
         assert_eq!(unusual(&["a\nb\n"], "b\na\n"), None);
     }
