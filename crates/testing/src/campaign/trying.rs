@@ -51,6 +51,10 @@ impl Campaign<'_> {
             return Ok(0);
         }
         let predicted = match self.analyse(recording, seed, false) {
+            Ok(_) if self.is_over() => {
+                self.state.unpredicted.push((seed, recording.to_path_buf())); // a part alone: the limit has cut it off
+                return Ok(0);
+            }
             Ok(predicted) => predicted,
             Err(TestError::Late) => {
                 if self.state.report.size.events == 0 && !self.is_stopped() {
