@@ -152,11 +152,11 @@ impl<'s> Campaign<'s> {
                 self.state.report.ended_early |= self.is_over();
                 return Ok(());
             }
-            let first = self.state.next_seed;
+            let before = self.runs_left();
             let passing = self.record(left)?;
             let new = self.predict_all(passing)?;
             let quiet = if new > 0 { 0 } else { quiet + 1 };
-            self.state.rounds = Rounds { recorded: recorded + self.state.next_seed - first, quiet };
+            self.state.rounds = Rounds { recorded: recorded + before - self.runs_left(), quiet };
             self.attempts(TRIED_IN_ROUND)?;
         }
     }

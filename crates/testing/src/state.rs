@@ -29,6 +29,8 @@ pub struct State {
     pub report: Report,
     /// The seed of the next recorded run.
     pub next_seed: u64,
+    /// Seeds whose recorded runs were cut off by Ctrl-C.
+    pub cut_off: Vec<u64>,
     /// Runs of the program.
     pub runs: u64,
     /// Runs that were recorded in rounds, and rounds in a row that brought no new class.

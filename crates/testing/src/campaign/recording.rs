@@ -21,7 +21,8 @@ const MOST_OBSERVED: usize = 8;
 impl Campaign<'_> {
     /// How many more runs may be recorded.
     pub(super) fn runs_left(&self) -> u64 {
-        self.settings.runs.saturating_sub(self.state.next_seed - self.settings.seed)
+        let begun = self.state.next_seed - self.settings.seed;
+        self.settings.runs.saturating_sub(begun) + self.state.cut_off.len() as u64
     }
 
     /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
@@ -76,22 +77,28 @@ impl Campaign<'_> {
 
     /// Records so many runs. Returns those that passed, with their seeds.
     pub(super) fn record(&mut self, count: u64) -> Result<Vec<(u64, Ran)>, TestError> {
-        let seeds: Vec<u64> = (self.state.next_seed..).take(count as usize).collect();
-        let mut passing = Vec::new();
+        let most = self.state.cut_off.len().min(count as usize);
+        let again: Vec<u64> = self.state.cut_off.drain(..most).collect();
+        let seeds: Vec<u64> = again.into_iter().chain(self.state.next_seed..).take(count as usize).collect();
+        let (mut passing, mut begun) = (Vec::new(), 0);
         for batch in seeds.chunks(self.settings.jobs) {
             let (runner, work) = (&self.runner, self.work);
             let record = |seed: &u64| runner.record(*seed, &work.join(format!("seed-{seed}")));
             for (seed, ran) in batch.iter().zip(parallel(batch, record)) {
+                if ran.as_ref().err().is_some_and(is_stopped) {
+                    self.state.cut_off.push(*seed);
+                }
                 passing.extend(self.take_recorded(*seed, ran)?.map(|ran| (*seed, ran)));
             }
             self.tell();
-            if !self.is_stopped() {
-                self.state.next_seed += batch.len() as u64;
-            }
+            begun += batch.len();
+            self.state.next_seed = batch.iter().fold(self.state.next_seed, |next, seed| next.max(seed + 1));
             if self.is_over() {
                 break;
             }
         }
+        let next = self.state.next_seed;
+        self.state.cut_off.extend(seeds[begun..].iter().filter(|seed| **seed < next));
         Ok(passing)
     }
 
