@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};
 use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_trace::{Atomic, Observed, Op, Trace, count_of_several_accesses};
-use foretrace_walker::{Options, Pattern};
+use foretrace_walker::{OperationNames, Options, Pattern};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,29 @@ pub struct AtomicArgs {
     /// Treat library functions whose names fit this pattern as the program's own: they become blocks, too
     #[arg(long, value_name = "PATTERN")]
     include: Option<String>,
+
+    #[command(flatten)]
+    operations: OperationArgs,
+}
+
+/// Which functions are operations on concurrent objects.
+#[derive(clap::Args, Clone, Default)]
+pub struct OperationArgs {
+    /// Treat each call of a function whose name fits as an operation on a concurrent object, such as 'Queue::*'; several patterns
+    /// with commas. The object is its first pointer: `this`, `self`. Needs a recording
+    #[arg(long, value_name = "PATTERN")]
+    operations: Option<String>,
+}
+
+impl OperationArgs {
+    /// The file with the trace of a recording that has these operations, which is made if need be.
+    ///
+    /// # Errors
+    /// Where operations are asked for and there is no recording, or no call of such a function in it.
+    pub fn file(&self, path: &Path) -> anyhow::Result<PathBuf> {
+        let atomic = Chosen { atomic: Atomic::Auto, pattern: None };
+        AtomicArgs { atomic, include: None, operations: self.clone() }.file(path)
+    }
 }
 
 /// A choice, with the pattern that functions' names must fit.
@@ -115,9 +138,9 @@ pub struct Asked {
 }
 
 impl AtomicArgs {
-    /// Whether only functions of some names are wanted.
+    /// Whether only functions of some names are wanted, as blocks or as operations.
     pub fn has_pattern(&self) -> bool {
-        self.atomic.pattern.is_some()
+        self.atomic.pattern.is_some() || self.operations.operations.is_some()
     }
 
     /// What is meant to be atomic, for a trace that is not read whole.
@@ -138,7 +161,7 @@ impl AtomicArgs {
 
     /// What a walk is asked for.
     pub fn walking(&self, focus: Option<&str>) -> anyhow::Result<Walking> {
-        if self.atomic.atomic == Atomic::Operations {
+        if self.atomic.atomic == Atomic::Operations && self.operations.operations.is_none() {
             bail!(
                 "--atomic operations: found a recording, expected its trace: its marked operations are in it with any choice"
             );
@@ -149,6 +172,7 @@ impl AtomicArgs {
             functions: pattern(self.atomic.pattern.as_deref()),
             include: pattern(self.include.as_deref()),
             focus: pattern(focus),
+            operations: self.operations.operations.as_deref().map(OperationNames::new),
         };
         Ok(Walking { options, by: self.walked_by(focus) })
     }
@@ -158,6 +182,7 @@ impl AtomicArgs {
             atomic: self.atomic.to_string(),
             include: self.include.clone(),
             focus: focus.map(str::to_string),
+            operations: self.operations.operations.clone(),
             inside: BTreeMap::new(),
         }
     }
@@ -183,22 +208,37 @@ impl AtomicArgs {
     /// The file with the trace that was asked for.
     fn file(&self, path: &Path) -> anyhow::Result<PathBuf> {
         let trace = Folder::trace_of(path);
+        if let Some(operations) = &self.operations.operations
+            && trace == path
+        {
+            bail!("{}: --operations {operations}: found a trace, expected a recording", path.display());
+        }
         if trace != path && !trace.exists() {
             return self.first_trace(path, trace);
         }
         let Some(by) = WalkedBy::read(path).filter(|_| trace != path) else { return Ok(trace) };
-        let wanted = self.walked_by(by.focus.as_deref());
+        let mut wanted = self.walked_by(by.focus.as_deref());
+        let same_operations = wanted.operations.is_none() || wanted.operations == by.operations;
+        if same_operations {
+            wanted.operations.clone_from(&by.operations);
+        }
         let is_plain = self.include.is_none() && matches!(self.atomic.atomic, Atomic::Auto);
         let in_any = self.include.is_none()
             && matches!(self.atomic.atomic, Atomic::Threads | Atomic::Sections | Atomic::Operations);
         let marks = wanted.atomic == "marked" && by.atomic == "auto" && wanted.include == by.include;
-        if is_plain || in_any || marks || wanted.is_same_choice(&by) {
+        if same_operations && (is_plain || in_any || marks) || wanted.is_same_choice(&by) {
             return Ok(trace);
         }
         let name = wanted.file_name();
         let output = path.join(name);
         let told = walk_to(path, &output, &self.walking(by.focus.as_deref())?, Or::Fail)?.told;
-        say(format_args!("foretrace: walked again, --atomic {}; {told}: {}", self.atomic, output.display()));
+        let operations = self.operations.operations.as_ref().map(|names| format!(" --operations {names}"));
+        let operations = operations.unwrap_or_default();
+        say(format_args!(
+            "foretrace: walked again, --atomic {}{operations}; {told}: {}",
+            self.atomic,
+            output.display()
+        ));
         Ok(output)
     }
 

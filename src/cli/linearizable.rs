@@ -1,6 +1,7 @@
 //! `foretrace linearizable`: is a history of operations on concurrent objects linearizable?
 
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
+use super::atomic::OperationArgs;
 use super::choices::{FORMATS, Format, one_of};
 use super::{Outcome, files};
 use anyhow::{Context, bail};
@@ -46,12 +47,52 @@ pub struct Args {
     #[arg(long, value_name = "VALUE")]
     initial: Option<String>,
 
+    #[command(flatten)]
+    names: MeaningArgs,
+
+    #[command(flatten)]
+    operations: OperationArgs,
+
     /// How to show it
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
     format: Format,
 
     #[command(flatten)]
     limit: TimeLimit,
+}
+
+/// What the operations of a history mean to a specification.
+#[derive(clap::Args, Clone, Default)]
+pub struct MeaningArgs {
+    /// Other names for operations, such as add=enqueue,get=dequeue
+    #[arg(long, value_name = "NAME=METHOD", value_delimiter = ',', value_parser = renaming)]
+    operation_names: Vec<(String, String)>,
+
+    /// The result by which an operation says that it found nothing, such as -1
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    empty: Option<String>,
+}
+
+impl MeaningArgs {
+    /// The history with the names and results that a specification has.
+    pub fn apply(&self, mut history: History) -> History {
+        let empty = self.empty.as_deref().map(initial_value);
+        for operation in &mut history.operations {
+            if let Some((_, method)) = self.operation_names.iter().find(|(name, _)| *name == operation.method) {
+                operation.method.clone_from(method);
+            }
+            if empty.is_some() && operation.result == empty {
+                operation.result = Some(Value::Nil);
+            }
+        }
+        history
+    }
+}
+
+fn renaming(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, method)| !name.is_empty() && !method.is_empty());
+    let (name, method) = pair.ok_or_else(|| format!("found {text}, expected NAME=METHOD, such as add=enqueue"))?;
+    Ok((name.to_string(), method.to_string()))
 }
 
 /// The values of `--spec`.
@@ -96,7 +137,9 @@ struct JsonOperation<'h> {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
     let go_on = || may_read_on(args.limit.time_limit, &stop);
-    let Some(history) = read_history(&args.history, &go_on)? else { return Ok(ended_early("reading the history")) };
+    let path = args.operations.file(&args.history)?;
+    let Some(history) = read_history(&path, &go_on)? else { return Ok(ended_early("reading the history")) };
+    let history = args.names.apply(history);
     let name = args.history.display();
     if history.operations.is_empty() {
         bail!("{name}: found no operations, expected call and return events");

@@ -50,7 +50,12 @@ pub const NOTHING: &str =
 pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> anyhow::Result<Made> {
     let (walked, staged) = walk(recording, &walking.options, |walked| stage_trace(&walked.trace, output))?;
     let found = if walked.statistics.transactions > 0 { Found::Blocks } else { Found::Nothing };
-    if (found, or) == (Found::Nothing, Or::Fail) {
+    let wants_operations = walking.options.operations.is_some();
+    let has_no_operations = wants_operations && walked.statistics.named_operations == 0;
+    if has_no_operations && or == Or::Fail {
+        bail!("{}: {NO_OPERATIONS}{}", recording.display(), unknown_of_operations(&walked.statistics));
+    }
+    if !wants_operations && (found, or) == (Found::Nothing, Or::Fail) {
         bail!("{}: {NOTHING}", recording.display());
     }
     match staged? {
@@ -69,9 +74,32 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
         _ => told(&walked.statistics),
     };
     let races = raced(walked.statistics.races);
-    let told = format!("{told}{}{races}{}", foreign(&walked.statistics), unexplained(&walked.statistics));
+    let operations = if wants_operations { operations(&walked.statistics) } else { String::new() };
+    let told = format!("{told}{operations}{}{races}{}", foreign(&walked.statistics), unexplained(&walked.statistics));
     let told = format!("{events} events of {threads} threads{part}{end}, {told}");
     Ok(Made { told, found, inside: walked.statistics.inside })
+}
+
+/// That a walk found no operation by the names that were asked for.
+const NO_OPERATIONS: &str = "found no operations: no function that was called and recorded fits --operations";
+
+/// The operations by names of functions, in words, and what is not known of them.
+fn operations(statistics: &Statistics) -> String {
+    let unknown = unknown_of_operations(statistics);
+    match statistics.named_operations {
+        0 => format!(", {NO_OPERATIONS}{unknown}"),
+        1 => format!(", 1 operation{unknown}"),
+        count => format!(", {count} operations{unknown}"),
+    }
+}
+
+fn unknown_of_operations(statistics: &Statistics) -> String {
+    let unknown: Vec<&str> = statistics.unknown_of_operations.iter().map(String::as_str).collect();
+    match unknown.len() {
+        0 => String::new(),
+        1..=4 => format!(" (not known: {})", unknown.join(", ")),
+        all => format!(" (not known: {}, and {} more)", unknown[..3].join(", "), all - 3),
+    }
 }
 
 /// What is said where the logs go on.

@@ -84,3 +84,36 @@ fn histories_that_make_no_sense_are_refused() {
         assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
     }
 }
+
+/// A queue by other names, which gives -1 where it is empty and refuses a third item.
+const NAMED: &str = r#"{"process": 1, "call": 1, "return": 2, "method": "add_item", "args": [1], "result": true}
+{"process": 1, "call": 3, "return": 4, "method": "add_item", "args": [2], "result": false}
+{"process": 1, "call": 5, "return": 6, "method": "fetch", "result": 1}
+{"process": 1, "call": 7, "return": 8, "method": "fetch", "result": -1}
+"#;
+
+#[test]
+fn operations_may_have_other_names() {
+    let folder = Folder::with("queue.jsonl", NAMED);
+    let names = "--spec queue --operation-names add_item=enqueue,fetch=dequeue";
+    let judged = |more: &str| folder.foretrace(&format!("linearizable queue.jsonl {names} {more}"));
+    let run = judged("--empty -1");
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    assert_eq!(judged("").code, Some(1)); // nothing put -1 in
+    let run = folder.foretrace("linearizable queue.jsonl --spec queue");
+    assert!(run.code == Some(2) && run.stderr.contains("found add_item(1)"), "{}", run.stderr);
+    let run = folder.foretrace("linearizable queue.jsonl --spec queue --operation-names add_item");
+    assert!(run.code == Some(2) && run.stderr.contains("expected NAME=METHOD"), "{}", run.stderr);
+}
+
+#[test]
+fn arguments_that_are_not_known_decide_nothing() {
+    let wrong = STACK.replace(r#"["b"]"#, r#"[{"unknown": true}]"#);
+    let run = Folder::with("stack.jsonl", &wrong).foretrace("linearizable stack.jsonl --spec stack");
+    assert_eq!(run.code, Some(3), "{}", run.stdout);
+    // Another object is judged all the same.
+    let other = r#"{"process": 1, "call": 30, "return": 31, "object": "x", "method": "pop", "result": 7}"#;
+    let run =
+        Folder::with("stack.jsonl", &format!("{wrong}{other}\n")).foretrace("linearizable stack.jsonl --spec stack");
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+}

@@ -138,3 +138,134 @@ fn marks_are_recorded_of_programs_that_gcc_compiled() {
     let (status, report) = judged(&stack, "run", "stack");
     assert_eq!((status, report["operations"].as_u64()), (Some(0), Some(4)));
 }
+
+/// The exit status of `linearizable` with operations by the names of functions, and what it reports and says.
+fn judged_by_names(workshop: &Workshop, recording: &str, (names, spec): (&str, &str)) -> (Option<i32>, Value, String) {
+    let mut command = foretrace();
+    command.arg("linearizable").arg(workshop.path(recording)).args(["--spec", spec, "--format", "json"]);
+    let run = ran(command.args(["--operations", names]));
+    (run.status, serde_json::from_str(&run.out).unwrap_or_default(), run.err)
+}
+
+#[test]
+fn functions_are_operations_by_their_names() {
+    let queue = Workshop::build(&source("operations/named-queue.cpp"), &["-std=c++17"]);
+    queue.record("run", &["--operations", "Queue::*,Pairs::*"]);
+    let (first, second) = ("object 1", "object 2");
+    let unknown = json!([{"unknown": true}]);
+    let expected = [
+        (2, first, "call enqueue", json!([7])),
+        (2, first, "return enqueue", Value::Null),
+        (2, second, "call try_push", json!([8])),
+        (2, second, "return try_push", json!(true)),
+        (2, second, "call try_push", json!([9])),
+        (2, second, "return try_push", json!(true)),
+        (2, second, "call try_push", json!([10])),
+        (2, second, "return try_push", json!(false)),
+        (1, first, "call try_pop", json!([])),
+        (1, first, "return try_pop", json!(7)),
+        (1, first, "call try_pop", json!([])),
+        (1, first, "return try_pop", Value::Null),
+        (1, second, "call dequeue", json!([])),
+        (1, second, "return dequeue", json!(8)),
+        (1, "object 3", "call push", unknown),
+        (1, "object 3", "return push", Value::Null),
+        (1, first, "call enqueue", json!([-1])),
+        (1, first, "return enqueue", json!("unknown")), // left by an exception
+    ];
+    let expected = expected.map(|(thread, object, what, given)| (thread, json!(object), what.to_string(), given));
+    assert_eq!(operations(&queue, "run"), expected);
+    // What is not known decides nothing of its object, and nothing else.
+    let (status, report, _) = judged_by_names(&queue, "run", ("Queue::*,Pairs::*", "queue"));
+    assert_eq!((status, report["verdict"].as_str()), (Some(3), Some("unknown")));
+    let (status, report, told) = judged_by_names(&queue, "run", ("Queue::*", "queue"));
+    assert_eq!(
+        (status, report["operations"].as_u64(), report["parts"].as_u64()),
+        (Some(0), Some(8), Some(2)),
+        "{told}"
+    );
+    queue.replay(&queue.path("run"), 2, 0);
+}
+
+#[test]
+fn a_queue_that_looks_before_it_takes_is_found_by_names() {
+    let source = source("operations/named-queue.cpp");
+    let (wrong, right) = (
+        Workshop::build(&source, &["-std=c++17", "-DTWO", "-DWRONG"]),
+        Workshop::build(&source, &["-std=c++17", "-DTWO"]),
+    );
+    let mut failing = 0;
+    for seed in 1..=12 {
+        let (name, seed) = (format!("run-{seed}"), seed.to_string());
+        let options = ["--scheduler", "random", "--seed", &seed, "--operations", "Queue::*"];
+        wrong.record(&name, &options);
+        right.record(&name, &options);
+        let (status, report, told) = judged_by_names(&wrong, &name, ("Queue::*", "queue"));
+        assert_eq!(report["operations"], 4, "{told}");
+        failing += u32::from(status == Some(1));
+        assert_eq!(judged_by_names(&right, &name, ("Queue::*", "queue")).0, Some(0), "seed {seed}");
+    }
+    assert!(failing > 0, "none of 12 runs failed");
+}
+
+/// The same stack as with marks: the same runs fail, and the same lines are to be atomic.
+#[test]
+fn names_find_what_marks_find() {
+    let source = source("operations/named-stack.c");
+    let (wrong, right) = (Workshop::build(&source, &[]), Workshop::build(&source, &["-DRIGHT"]));
+    let names = "stack_p*";
+    let mut failing = Vec::new();
+    for seed in 1..=20 {
+        let (name, seed) = (format!("run-{seed}"), seed.to_string());
+        let options = ["--scheduler", "random", "--seed", &seed];
+        wrong.record(&name, &options);
+        right.record(&name, &options);
+        let (status, _, told) = judged_by_names(&wrong, &name, (names, "stack"));
+        assert!(matches!(status, Some(0 | 1)), "{told}");
+        assert_eq!(judged_by_names(&right, &name, (names, "stack")).0, Some(0), "seed {seed}");
+        failing.extend((status == Some(1)).then(|| wrong.path(&name)));
+    }
+    assert!(!failing.is_empty(), "none of 20 runs failed");
+    let mut command = foretrace();
+    command.arg("repair").args(&failing).args(["--operations", names, "--format", "json"]);
+    let report: Value = serde_json::from_slice(&expect(1, &mut command).stdout).expect("JSON");
+    assert_eq!(
+        (&report["atomic"], &report["repairs"][0]["sections"][0]["function"]),
+        (&json!("operations"), &json!("pop"))
+    );
+}
+
+#[test]
+fn methods_of_rust_are_operations_by_their_names() {
+    let stack = Workshop::build_crate("lock-free-stack-rust", &["fixed"]);
+    stack.record("run", &["--operations", "Stack::*"]);
+    let all = operations(&stack, "run");
+    let told = |what: &str| all.iter().filter(|one| one.2 == what).map(|one| one.3.clone()).collect::<Vec<_>>();
+    assert_eq!(told("call push")[..3], [json!([3]), json!([2]), json!([1])], "{all:?}");
+    assert!(told("return pop").iter().all(|value| matches!(value.as_u64(), Some(1..=3))), "{all:?}");
+    assert_eq!((told("call push").len(), told("call pop").len(), all.len()), (4, 4, 16), "{all:?}");
+    assert_eq!(judged_by_names(&stack, "run", ("Stack::*", "stack")).0, Some(0));
+}
+
+#[test]
+fn names_that_fit_nothing_are_refused() {
+    let stack = Workshop::build(&source("operations/named-stack.c"), &[]);
+    stack.record("run", &[]);
+    for (names, recording, expected) in [
+        ("queue_*", "run", "found no operations: no function that was called and recorded fits --operations"),
+        ("stack_*", "run/trace.jsonl.zst", "--operations stack_*: found a trace, expected a recording"),
+    ] {
+        let (status, _, told) = judged_by_names(&stack, recording, (names, "stack"));
+        assert!(status == Some(2) && told.contains(expected), "{status:?} {told}");
+    }
+    if !crate::support::is_installed("gcc") {
+        return crate::support::left_out("gcc is not installed");
+    }
+    let stack = Workshop::empty();
+    let mut command = foretrace();
+    command.args(["cc", "--gcc", "-o"]).arg(&stack.program).arg(source("operations/named-stack.c"));
+    expect(0, &mut command);
+    stack.record("run", &[]);
+    let (status, _, told) = judged_by_names(&stack, "run", ("stack_*", "stack"));
+    assert!(status == Some(2) && told.contains("was built with gcc"), "{status:?} {told}");
+}

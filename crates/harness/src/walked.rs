@@ -20,6 +20,9 @@ pub struct WalkedBy {
     /// The pattern of `--focus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<String>,
+    /// The patterns of `--operations`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<String>,
     /// By place of the program's own code, where inside of a library its accesses happen.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inside: BTreeMap<String, String>,
@@ -46,12 +49,13 @@ impl WalkedBy {
 
     /// Whether both were made with the same choice.
     pub fn is_same_choice(&self, other: &WalkedBy) -> bool {
-        (&self.atomic, &self.include, &self.focus) == (&other.atomic, &other.include, &other.focus)
+        let choice = |by: &WalkedBy| (by.atomic.clone(), by.include.clone(), by.focus.clone(), by.operations.clone());
+        choice(self) == choice(other)
     }
 
     /// The file for a trace that is made with this beside the recording's own.
     pub fn file_name(&self) -> String {
-        let parts = [Some(&self.atomic), self.include.as_ref(), self.focus.as_ref()];
+        let parts = [Some(&self.atomic), self.include.as_ref(), self.focus.as_ref(), self.operations.as_ref()];
         let plain = |text: &String| text.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
         let parts: Vec<String> = parts.into_iter().flatten().map(plain).collect();
         format!("trace-{}.jsonl.zst", parts.join("-"))

@@ -1,7 +1,7 @@
 //! Judges a history: object by object, key by key, by the fastest check that applies.
 
 use crate::distinct;
-use crate::history::History;
+use crate::history::{History, Operation};
 use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, Part, Spec, State, compile};
 use crate::search::search;
@@ -40,6 +40,10 @@ pub fn check(
     let compiled = compile(history, spec, initial)?;
     let mut verdict = Verdict::Linearizable;
     for part in &compiled.parts {
+        if is_unclear(history, part) {
+            verdict = Verdict::Unknown;
+            continue;
+        }
         match judge(part, spec, &compiled, limits) {
             Some(true) => {}
             Some(false) => {
@@ -50,6 +54,13 @@ pub fn check(
         }
     }
     Ok(Checked { verdict, violating: Vec::new(), parts: compiled.parts.len() })
+}
+
+/// Whether some argument of an operation of the same object is not known.
+fn is_unclear(history: &History, part: &Part) -> bool {
+    let object = part.steps.first().and_then(|step| history.operations[step.operation].object.as_ref());
+    let mut own = history.operations.iter().filter(|operation| operation.object.as_ref() == object);
+    own.any(Operation::has_unknown_argument)
 }
 
 fn judge(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
@@ -77,6 +88,10 @@ pub fn check_by_search(
     let compiled = compile(history, spec, initial)?;
     let mut verdict = Verdict::Linearizable;
     for part in &compiled.parts {
+        if is_unclear(history, part) {
+            verdict = Verdict::Unknown;
+            continue;
+        }
         match by_search(part, spec, &compiled, limits) {
             Some(true) => {}
             Some(false) => return Ok(Verdict::NotLinearizable),

@@ -27,6 +27,11 @@ impl Operation {
     pub fn is_complete(&self) -> bool {
         self.result.is_some()
     }
+
+    /// Whether some argument is not known, so that nothing can be said of its object.
+    pub fn has_unknown_argument(&self) -> bool {
+        self.args.contains(&Value::Unknown)
+    }
 }
 
 impl fmt::Display for Operation {

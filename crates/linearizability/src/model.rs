@@ -280,7 +280,10 @@ pub fn compile(history: &History, spec: Spec, initial: Option<&Value>) -> Result
     for (number, operation) in history.operations.iter().enumerate() {
         let bad = || BadOperation { number, found: operation.to_string(), spec: spec.name(), expected: spec.methods() };
         let (key, act) = act_of(operation, spec, &numbers).ok_or_else(bad)?;
-        let ret = ret_of(operation, (spec, act), &numbers).ok_or_else(bad)?;
+        let (act, ret) = match is_refused(operation, act) {
+            true => (looking(spec), Ret::Unknown),
+            false => (act, ret_of(operation, (spec, act), &numbers).ok_or_else(bad)?),
+        };
         let part = *known.entry((operation.object.as_deref(), key)).or_insert_with(|| {
             parts.push(Part { steps: Vec::new() });
             parts.len() - 1
@@ -292,6 +295,17 @@ pub fn compile(history: &History, spec: Spec, initial: Option<&Value>) -> Result
     });
     let initial = initial.cloned().unwrap_or(if is_nil { Value::Nil } else { Value::Int(0) });
     Ok(Compiled { parts, initial: numbers.of_value(&initial) })
+}
+
+/// Whether an operation that puts something in says that it did not, since there was no room: it changed nothing.
+fn is_refused(operation: &Operation, act: Act) -> bool {
+    let puts = matches!(act, Act::PushBack(_) | Act::PushFront(_) | Act::Offer(_));
+    puts && operation.result == Some(Value::Bool(false))
+}
+
+/// What changes nothing, of a container.
+fn looking(spec: Spec) -> Act {
+    if spec == Spec::PriorityQueue { Act::PeekMin } else { Act::PeekBack }
 }
 
 /// The numbers of values, in their order.
@@ -338,11 +352,21 @@ fn act_of(operation: &Operation, spec: Spec, numbers: &Numbers) -> Option<(Optio
     let id = |number: usize| args.get(number).map(|value| numbers.of_value(value));
     let amount = |default: i64| match args.first() {
         Some(Value::Int(amount)) => Some(*amount),
-        None | Some(Value::Nil) => Some(default),
+        None | Some(Value::Nil | Value::Unknown) => Some(default), // what is not known is not judged
         _ => None,
     };
     let name = normal(&operation.method);
-    let name = name.as_str();
+    let of_name = |name: &str| act_of_name(name, spec, &id, &amount);
+    of_name(&name).or_else(|| of_name(name.strip_prefix("try")?))
+}
+
+/// What a method of this name does; its arguments by their numbers.
+fn act_of_name(
+    name: &str,
+    spec: Spec,
+    id: &dyn Fn(usize) -> Option<Id>,
+    amount: &dyn Fn(i64) -> Option<i64>,
+) -> Option<(Option<Id>, Act)> {
     let act = match (spec, name) {
         (Spec::Register, "read") => Act::Read,
         (Spec::Register, "write" | "set" | "store") => Act::Write(id(0)?),

@@ -19,6 +19,12 @@ pub struct Sequential {
 /// A method and its arguments.
 type Call = (String, Vec<Value>);
 
+/// What an operation gave, if that and what it was given is known.
+fn known_result(operation: &Operation) -> Option<&Value> {
+    let result = operation.result.as_ref().filter(|result| **result != Value::Unknown);
+    result.filter(|_| !operation.has_unknown_argument())
+}
+
 /// Two operations of a run that is meant to be sequential overlap.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("found {first} and {second} at the same time, expected a sequential run")]
@@ -41,7 +47,7 @@ impl Sequential {
             if let Some(last) = last.filter(|last| last.ret > operation.call) {
                 return Err(NotSequential { first: last.to_string(), second: operation.to_string() });
             }
-            let Some(result) = operation.result.as_ref().filter(|result| **result != Value::Unknown) else {
+            let Some(result) = known_result(operation) else {
                 *node = None; // what it did is not known, so what follows is no example
                 continue;
             };
@@ -88,6 +94,9 @@ impl Sequential {
     }
 
     fn judge(&self, history: &History, operations: &[usize], limits: Limits<'_>) -> Verdict {
+        if operations.iter().any(|number| history.operations[*number].has_unknown_argument()) {
+            return Verdict::Unknown;
+        }
         let step = |number: &usize| {
             let operation = &history.operations[*number];
             let act = Act::Opaque(*number as u32);

@@ -23,11 +23,13 @@ pub(crate) struct Draft {
     pub events: Vec<Event>,
     /// Per thread, what ran before whatever it does next.
     held: Vec<Vec<Ran>>,
+    /// Per thread, the call that comes right before the next thing that it does to others.
+    calls: Vec<Option<Event>>,
 }
 
 impl Draft {
     pub fn new(assembler: TraceAssembler) -> Draft {
-        Draft { assembler, events: Vec::new(), held: Vec::new() }
+        Draft { assembler, events: Vec::new(), held: Vec::new(), calls: Vec::new() }
     }
 
     /// The index of the next event.
@@ -37,15 +39,40 @@ impl Draft {
 
     /// Adds an event, after the marks that come right before it.
     pub fn push(&mut self, event: Event) -> EventId {
-        let (thread, loc) = (event.thread, event.loc);
+        if !matches!(event.op, Op::Assume { .. } | Op::Let { .. }) {
+            self.begin_call(event.thread);
+        }
+        self.push_held(event.thread, event.loc);
+        let id = self.next();
+        self.events.push(event);
+        id
+    }
+
+    /// What runs before the next event of a thread is put in.
+    fn push_held(&mut self, thread: ThreadId, loc: Option<NameId>) {
         if let Some(held) = self.held.get_mut(thread.index()) {
             let marks =
                 held.drain(..).map(|ran| Event { thread, op: ran.op(), loc, at: None, part: None, tried: false });
             self.events.extend(marks);
         }
-        let id = self.next();
-        self.events.push(event);
-        id
+    }
+
+    /// A call begins right before the next event of its thread but for conditions: as late as it can, since nothing that it does earlier
+    /// concerns other threads.
+    pub fn hold_call(&mut self, call: Event) {
+        let thread = call.thread.index();
+        if self.calls.len() <= thread {
+            self.calls.resize(thread + 1, None);
+        }
+        self.calls[thread] = Some(call);
+    }
+
+    /// A call that is held begins.
+    pub fn begin_call(&mut self, thread: ThreadId) {
+        if let Some(call) = self.calls.get_mut(thread.index()).and_then(Option::take) {
+            self.push_held(call.thread, call.loc);
+            self.events.push(call);
+        }
     }
 
     /// Marks what ran before the next event of a thread.

@@ -65,6 +65,11 @@ pub enum WalkError {
         "the program was built with gcc, which does not tell where loops are: choose other transactions, or build it with clang"
     )]
     NoLoops,
+    /// Functions of such programs are recorded without the values of their parameters.
+    #[error(
+        "the program was built with gcc, which does not tell values of parameters: mark operations, or build it with clang"
+    )]
+    NoOperations,
     /// A damaged side-car.
     #[error("{}: {error}", path.display())]
     Sidecar { path: PathBuf, error: SidecarError },

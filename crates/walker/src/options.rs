@@ -1,5 +1,6 @@
 //! What is asked of a walk.
 
+use crate::operation_names::OperationNames;
 use crate::transactions::Pattern;
 use foretrace_trace::{Atomic, BlockKind};
 
@@ -14,6 +15,8 @@ pub struct Options {
     pub include: Option<Pattern>,
     /// Only blocks that access a shared variable whose name fits.
     pub focus: Option<Pattern>,
+    /// Functions whose calls are operations on concurrent objects.
+    pub operations: Option<OperationNames>,
 }
 
 impl Options {

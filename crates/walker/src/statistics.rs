@@ -35,6 +35,10 @@ pub struct Statistics {
     pub shared_accesses: u64,
     /// Writes to shared variables by code that was not recorded.
     pub external_writes: u64,
+    /// Operations by the names of functions.
+    pub named_operations: u64,
+    /// What is not known of such operations: which value of which function, or which functions are none.
+    pub unknown_of_operations: BTreeSet<String>,
     /// Values that had to be fixed, by what fixed them.
     pub pins: BTreeMap<String, u64>,
     /// Synchronisation that fits to no state of its object, and was left out.

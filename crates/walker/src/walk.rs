@@ -56,6 +56,9 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     if program.is_concrete() && options.atomic == Atomic::Loops {
         return Err(WalkError::NoLoops);
     }
+    if program.is_concrete() && options.operations.is_some() {
+        return Err(WalkError::NoOperations);
+    }
     let races = if description.parallel && logs.iter().any(Log::has_calls) { races(&program, &logs) } else { 0 };
     let sharing = survey(&program, &logs, start.as_ref())?;
     let mut world = World::new(&program, options, sharing, Names::load(&program)?);

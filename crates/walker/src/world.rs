@@ -69,7 +69,9 @@ pub(crate) struct World<'a> {
     /// The same by where a call in code without side-car returns to; only positions of the program's own code.
     places: FxHashMap<u64, Option<NameId>>,
     object_names: FxHashMap<String, u32>,
-    /// The objects of marked operations by where they are, with their numbers from 1.
+    /// By function, the operation that it is, of those that were called.
+    pub operations: FxHashMap<usize, Option<String>>,
+    /// The objects of operations by where they are, with their numbers from 1.
     pub marked_objects: FxHashMap<(RegionId, u64), usize>,
     /// Synchronisation objects in allocated memory, with where they are.
     allocated: Vec<(SyncId, u64, (RegionId, u64))>,
@@ -116,6 +118,7 @@ impl<'a> World<'a> {
             locations: Vec::new(),
             places: FxHashMap::default(),
             object_names: FxHashMap::default(),
+            operations: FxHashMap::default(),
             marked_objects: FxHashMap::default(),
             allocated: Vec::new(),
         }

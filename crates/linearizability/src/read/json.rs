@@ -53,6 +53,7 @@ pub(super) fn value_of(value: &Json) -> Value {
         Json::Number(number) => number.as_i64().map_or_else(|| Value::Text(number.to_string()), Value::Int),
         Json::String(text) => Value::Text(text.clone()),
         Json::Array(values) => Value::List(values.iter().map(value_of).collect()),
+        Json::Object(fields) if fields.get("unknown") == Some(&Json::Bool(true)) => Value::Unknown,
         Json::Object(_) => Value::Text(value.to_string()),
     }
 }

@@ -160,7 +160,7 @@ impl Rewrite<'_> {
                 self.replace(expr);
                 self.replace(guard);
             }
-            Op::Assume { expr, .. } => *expr = self.term(*expr),
+            Op::Assume { expr, .. } | Op::Let { expr, .. } => *expr = self.term(*expr),
             Op::Wake { by: Some(by), .. } => *by = self.inserted.renumbered(*by),
             Op::Free { vars } => {
                 let known = vars.iter().filter_map(|cell| self.finishing.variables[cell.index()]);

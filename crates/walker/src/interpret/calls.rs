@@ -79,6 +79,11 @@ impl<'a> Walk<'_, 'a> {
                 self.pin_value(&argument, CallOf(name));
             }
         }
+        if name == "foretrace_value"
+            && let Some(passed) = arguments.first()
+        {
+            self.thread.passed = Some(self.word(passed, 64));
+        }
         let is_setjmp = is_setjmp(name);
         let frame = self.frame()?;
         if is_setjmp && !frame.setjmps.contains(&index) {
@@ -145,8 +150,10 @@ impl<'a> Walk<'_, 'a> {
             loops: Vec::new(),
             has_blocks: !self.program.is_library(function),
             private: self.thread.private,
+            operation: None,
         });
         self.begin_function(function);
+        self.begin_operation(number, function);
         if self.world.options.wants(BlockKind::Loop) {
             self.enter_block(function, 0);
         }
@@ -219,6 +226,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// The innermost function returns.
     pub(super) fn return_from(&mut self, function: &Function, value: Value) -> Step<()> {
+        self.operation_returns(&value);
         let Some(frame) = self.thread.frames.pop() else { return Err(Pause::Lost("a return from nowhere".into())) };
         self.drop_frame(&frame);
         if !frame.called {

@@ -17,6 +17,7 @@ mod loops;
 mod lost;
 mod memory;
 mod moves;
+mod named_operations;
 mod naming;
 mod operations;
 mod pair;

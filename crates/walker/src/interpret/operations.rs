@@ -3,10 +3,12 @@
 use super::Walk;
 use super::thread::Step;
 use crate::log::Record;
+use crate::names::Scalar;
 use foretrace_runtime::record::{Kind, given};
 use foretrace_trace::{NameId, Op};
 
-/// Whether a function of this name marks operations. What it is given is kept as it was: no schedule depends on it.
+/// Whether a function of this name marks operations. Arguments are fixed once the operation begins; what it gives may be
+/// another value in other schedules.
 pub(super) fn is_operation_mark(name: &str) -> bool {
     matches!(name, "foretrace_call" | "foretrace_return" | "foretrace_value")
 }
@@ -23,7 +25,13 @@ impl Walk<'_, '_> {
                     given::NOTHING => Some("null".to_string()),
                     _ => Some((word as i64).to_string()),
                 };
-                self.thread.given.push(value);
+                // What the program computed it from is known where the mark is called by its name.
+                let passed = self.thread.passed.take().filter(|passed| passed.is_known() && passed.bits == word);
+                let scalar = match extra {
+                    given::TRUTH => Scalar::Truth,
+                    _ => Scalar::Integer { signed: true, bytes: 8 },
+                };
+                self.thread.given.push((value, passed.map(|passed| (passed, scalar))));
             }
             Kind::CallBegin => self.call_begins(record, word, extra),
             _ => self.call_ends(record, word, extra),
@@ -33,7 +41,13 @@ impl Walk<'_, '_> {
 
     fn call_begins(&mut self, record: Record, method: u64, object: u64) {
         let given = std::mem::take(&mut self.thread.given);
-        let values: Vec<String> = given.into_iter().map(|value| value.unwrap_or_else(|| "null".into())).collect();
+        let mut values = Vec::new();
+        for (value, passed) in given {
+            if let Some((word, _)) = passed {
+                self.pin(word, "argument of an operation");
+            }
+            values.push(value.unwrap_or_else(|| "null".into()));
+        }
         let args = (!values.is_empty()).then(|| format!("[{}]", values.join(",")));
         let args = args.map(|args| self.world.draft.assembler.name(&args));
         let (object, method) = (self.marked_object(object), self.marked_method(method));
@@ -46,7 +60,12 @@ impl Walk<'_, '_> {
         let given = std::mem::take(&mut self.thread.given);
         let value = match given.into_iter().next() {
             None => Some("null".to_string()),
-            Some(value) => value,
+            Some((value, passed)) => {
+                if let Some((word, scalar)) = passed.filter(|_| value.is_some()) {
+                    self.note_result(word, scalar);
+                }
+                value
+            }
         };
         let value = value.map(|value| self.world.draft.assembler.name(&value));
         let (object, method) = (self.marked_object(object), self.marked_method(method));
@@ -62,7 +81,7 @@ impl Walk<'_, '_> {
     }
 
     /// The name of an object: its number in the order in which the trace meets them.
-    fn marked_object(&mut self, address: u64) -> Option<NameId> {
+    pub(super) fn marked_object(&mut self, address: u64) -> Option<NameId> {
         if address == 0 {
             return None;
         }

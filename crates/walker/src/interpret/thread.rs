@@ -5,6 +5,7 @@ use crate::detours::Decisions;
 use crate::draft::Ran;
 use crate::log::{Log, Records};
 use crate::memory::Bytes;
+use crate::names::Scalar;
 use crate::transactions::Nest;
 use crate::value::{Value, Word};
 use crate::world::Source;
@@ -15,6 +16,9 @@ use rustc_hash::FxHashSet;
 
 /// Addresses that no process has, for memory of frames that has no record of where it is.
 const PRIVATE: u64 = 0xf000_0000_0000_0000;
+
+/// A value that a mark is given: as JSON, and as a word of the program's where that is known.
+pub(crate) type GivenValue = (Option<String>, Option<(Word, Scalar)>);
 
 /// A thread of the recorded run.
 pub(crate) struct Thread<'a> {
@@ -57,8 +61,11 @@ pub(crate) struct Thread<'a> {
     pub marked: u32,
     /// Marked operations that are open: object and method of each, the innermost last.
     pub operations: Vec<(Option<NameId>, NameId)>,
-    /// What was given for the call or return that comes next: values as JSON; nothing for one that is not known.
-    pub given: Vec<Option<String>>,
+    /// What was given for the call or return that comes next: values as JSON, nothing for one that is not known; and what the
+    /// program computed them from.
+    pub given: Vec<GivenValue>,
+    /// What the program passes to the mark that comes next.
+    pub passed: Option<Word>,
     /// Locks that it has or shares.
     pub locks: u32,
     /// The condition variable and the mutex of the wait that it is in.
@@ -95,6 +102,7 @@ impl<'a> Thread<'a> {
             marked: 0,
             operations: Vec::new(),
             given: Vec::new(),
+            passed: None,
             locks: 0,
             waiting: None,
             private: PRIVATE | (index as u64) << 40,
@@ -202,6 +210,20 @@ pub(crate) struct Frame {
     pub has_blocks: bool,
     /// Where its private memory starts.
     pub private: u64,
+    /// The operation that it is, until that has returned.
+    pub operation: Option<Box<OpenOperation>>,
+}
+
+/// An operation by the name of its function that has not returned.
+pub(crate) struct OpenOperation {
+    pub object: Option<NameId>,
+    pub method: NameId,
+    /// Where it puts its result.
+    pub place: Option<(Word, Scalar)>,
+    /// Whether it takes something out or looks for it: a truth value that it gives is not what it found.
+    pub is_taker: bool,
+    /// Whether it has a pointer where its result may go, for all that is known.
+    pub has_pointer: bool,
 }
 
 /// A stack of frames that does not go on at the moment.

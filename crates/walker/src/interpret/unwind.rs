@@ -10,6 +10,7 @@ impl Walk<'_, '_> {
     pub(super) fn unwind_to(&mut self, position: usize) {
         self.leave_calls_above(position);
         while self.thread.frames.len() > position + 1 {
+            self.operation_is_left();
             if let Some(frame) = self.thread.frames.pop() {
                 self.drop_frame(&frame);
             }
@@ -75,6 +76,7 @@ impl Walk<'_, '_> {
             loops: Vec::new(),
             has_blocks: false,
             private: self.thread.private,
+            operation: None,
         });
         Err(Pause::Again)
     }

@@ -1,6 +1,6 @@
 //! Reads variables and types out of the debugging information of a module.
 
-use super::types::{Member, Shape, Type, TypeRef, Types, Variable};
+use super::types::{Holds, Member, Shape, Type, TypeRef, Types, Variable};
 use crate::program::demangle;
 use gimli::constants as c;
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, EndianArcSlice, Operation, RunTimeEndian, Unit};
@@ -137,8 +137,12 @@ impl Reading<'_> {
             Some(name) => Some(name),
             None => self.text(entry, c::DW_AT_name)?,
         };
-        let symbol = own.or_else(|| self.declared(entry).map(|(name, _)| name.clone())).unwrap_or_default();
-        self.seen.insert(self.here(entry), (symbol.clone(), None));
+        let declared = self.declared(entry).cloned();
+        let ty = self.type_of(entry).or(declared.as_ref().and_then(|(_, ty)| *ty));
+        let symbol = own.or(declared.map(|(name, _)| name)).unwrap_or_default();
+        self.seen.insert(self.here(entry), (symbol.clone(), ty));
+        let returns = self.types.returns.entry(symbol.clone()).or_default();
+        *returns = returns.or(ty);
         Ok(symbol)
     }
 
@@ -201,7 +205,9 @@ impl Reading<'_> {
         let size = number(entry, c::DW_AT_byte_size).or(is_pointer.then_some(8));
         let is_library = self.in_library() && matches!(shape, Shape::Record(_));
         let ty = TypeRef { module: self.module, offset: self.here(entry) };
-        self.types.types.insert(ty, Type { name: self.name(entry)?, size, shape, is_library });
+        self.types
+            .types
+            .insert(ty, Type { name: self.name(entry)?, size, shape, is_library, holds: holds(entry, tag) });
         Ok(Around::Type(ty))
     }
 
@@ -235,6 +241,23 @@ impl Reading<'_> {
             counts.push(count);
         }
         Around::Other
+    }
+}
+
+/// What a type holds, by its encoding or by the kind of its entry.
+fn holds(entry: &Entry, tag: gimli::DwTag) -> Holds {
+    match (tag, entry.attr_value(c::DW_AT_encoding)) {
+        (c::DW_TAG_const_type, _) => Holds::Constant,
+        (c::DW_TAG_reference_type, _) => Holds::Reference,
+        (c::DW_TAG_rvalue_reference_type, _) => Holds::RvalueReference,
+        (c::DW_TAG_enumeration_type, _) => Holds::Signed,
+        (_, Some(AttributeValue::Encoding(encoding))) => match encoding {
+            c::DW_ATE_boolean => Holds::Truth,
+            c::DW_ATE_signed | c::DW_ATE_signed_char => Holds::Signed,
+            c::DW_ATE_unsigned | c::DW_ATE_unsigned_char | c::DW_ATE_UTF => Holds::Unsigned,
+            _ => Holds::Other,
+        },
+        _ => Holds::Other,
     }
 }
 

@@ -1,11 +1,13 @@
 //! Names of memory: variables of the source with their members, heap by where it was allocated, frames by function.
 
 mod dwarf;
+mod given;
 mod heap;
 mod objects;
 mod pointed;
 mod types;
 
+pub(crate) use given::{Given, Scalar};
 pub(crate) use heap::Origin;
 
 use crate::error::WalkError;

@@ -140,7 +140,7 @@ impl Types {
 }
 
 /// The variable that a function keeps a parameter in: in code that was not optimised debugging information names that alone.
-fn variable_of_parameter(function: &Function, parameter: usize) -> Option<&str> {
+pub(super) fn variable_of_parameter(function: &Function, parameter: usize) -> Option<&str> {
     function.instructions.iter().find_map(|instruction| match instruction.op {
         Op::Store { address: Operand::Local(to), value: Operand::Parameter(from), .. }
             if from as usize == parameter =>

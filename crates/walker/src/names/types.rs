@@ -43,6 +43,20 @@ pub(super) struct Type {
     pub shape: Shape,
     /// Whether it is declared in namespace `std`.
     pub is_library: bool,
+    pub holds: Holds,
+}
+
+/// What more is known of a type: of a number what it stands for, of a pointer or another name what it allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Holds {
+    #[default]
+    Other,
+    Signed,
+    Unsigned,
+    Truth,
+    Constant,
+    Reference,
+    RvalueReference,
 }
 
 /// A static variable.
@@ -60,6 +74,8 @@ pub(super) struct Types {
     pub variables: BTreeMap<u64, Variable>,
     /// By symbol of the function and name.
     pub locals: FxHashMap<(String, String), TypeRef>,
+    /// By symbol of the function, what it gives back; nothing inside where it gives nothing back.
+    pub returns: FxHashMap<String, Option<TypeRef>>,
 }
 
 /// What is to be named.
@@ -205,7 +221,9 @@ mod tests {
     fn types() -> Types {
         let mut types = Types::default();
         let mut add = |offset, name: &str, size, shape| {
-            types.types.insert(at(offset), Type { name: name.into(), size, shape, is_library: false });
+            types
+                .types
+                .insert(at(offset), Type { name: name.into(), size, shape, is_library: false, holds: Holds::Other });
         };
         let member = |name: &str, offset, ty| Member { name: name.into(), offset, ty: Some(at(ty)) };
         add(1, "long", Some(8), Shape::Scalar);

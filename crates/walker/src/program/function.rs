@@ -18,6 +18,8 @@ pub(crate) struct Function {
     pub name: String,
     pub location: LocationId,
     pub parameters: Vec<Parameter>,
+    /// What it returns, as the compiler has it.
+    pub returns: sidecar::Type,
     /// The instructions of all blocks, one after the other. In their operands `Local` is an index among them, no site.
     pub instructions: Vec<Instruction>,
     /// Per instruction, whose code it is.
@@ -124,6 +126,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         name: function.name,
         location: function.location,
         parameters: function.parameters,
+        returns: function.returns,
         used: vec![false; instructions.len()],
         instructions,
         codes: Vec::new(),
