@@ -9,7 +9,7 @@ use foretrace::verdict::Decider;
 use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Facts, constant_reads};
 use foretrace_index::{MustHappenBefore, Structure};
-use foretrace_trace::strategies::{Shape, Topic, random_trace};
+use foretrace_trace::strategies::{Shape, Topic, random_appends, random_trace};
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, Question, SyncKind, Trace, TraceBuilder, Transaction,
     Triple,
@@ -100,6 +100,20 @@ fn on_random_traces(shape: &Shape) {
         println!("{decider}: {feasible} feasible, {infeasible} infeasible");
         assert!(feasible + infeasible > 0, "{decider} decided nothing");
     }
+}
+
+#[test]
+fn no_filter_contradicts_the_oracle_on_appends() {
+    let mut decided = Decided::default();
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 150) {
+        let (trace, observed) = random_appends(seed);
+        for atomic in [Atomic::Threads, Atomic::Marked] {
+            against_oracle(seed, &trace, &observed, &atomic.transactions(&trace), &mut decided);
+        }
+    }
+    println!("{:?}, {:?}", decided.asked, decided.by);
+    assert!(decided.by[&Decider::Segment][1] > 0, "no order of appends refuted anything");
 }
 
 /// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.

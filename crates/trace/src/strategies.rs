@@ -3,6 +3,7 @@
 //! Threads run random programs of short idioms; each event is kept if the trace is still valid with it. So it is the
 //! format's rules and the step semantics that say what random traces look like.
 
+mod appends;
 mod applications;
 mod expressions;
 mod generator;
@@ -10,6 +11,7 @@ mod programs;
 mod random;
 mod synthetic;
 
+pub use appends::random_appends;
 pub use applications::applications;
 pub use synthetic::Synthetic;
 

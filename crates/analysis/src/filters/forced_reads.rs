@@ -6,6 +6,8 @@
 //! - for a read with a guard and for an `rmw`, `by` is the read itself;
 //! - in `ctp`, `by` is the guard or assume that tests the value.
 
+use super::known_writes::{Known, KnownWrites, SingleValues, single_value};
+use super::regions::{RegionsByThread, regions_by_thread};
 use super::suppliers::{Edges, before_enough};
 use foretrace_index::{MustHappenBefore, Structure};
 use foretrace_trace::{EventId, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
@@ -91,6 +93,10 @@ pub struct Reads<'a> {
     same_value: OnceCell<FxHashMap<(VarId, &'a Value), WritesByThread>>,
     /// The conditions over each read, where its rule asks for them.
     conditions: FxHashMap<EventId, Vec<Condition>>,
+    /// The critical sections of each lock.
+    regions: RegionsByThread,
+    /// What writes write, by conditions without pins and with them.
+    known: [OnceCell<KnownWrites>; 2],
 }
 
 /// Writes of one variable in program order, for each thread that has any.
@@ -103,17 +109,18 @@ enum Sources {
     Many,
     /// From the initial value alone.
     Initial,
-    /// From writes alone: the earliest of each thread that has any, and whether there is no other.
-    From { earliest: Vec<EventId>, only: bool },
+    /// From writes alone: what comes before the read with the earliest of each thread that has any; and the write, where there
+    /// is no other.
+    From { earliest: Vec<EventId>, only: Option<EventId> },
 }
 
 impl Sources {
     fn one(write: EventId) -> Sources {
-        Sources::From { earliest: vec![write], only: true }
+        Sources::From { earliest: vec![write], only: Some(write) }
     }
 
     fn is_one(&self) -> bool {
-        matches!(self, Sources::Initial | Sources::From { only: true, .. })
+        matches!(self, Sources::Initial | Sources::From { only: Some(_), .. })
     }
 }
 
@@ -127,7 +134,14 @@ impl<'a> Reads<'a> {
     ) -> Reads<'a> {
         let writes = structure.writes.iter().map(|all| by_thread(trace, all.iter().copied())).collect();
         let conditions = conditions(trace, structure, constants);
-        Reads { trace, structure, observed, constants, writes, same_value: OnceCell::new(), conditions }
+        let regions = regions_by_thread(trace, structure);
+        let (same_value, known) = (OnceCell::new(), [OnceCell::new(), OnceCell::new()]);
+        Reads { trace, structure, observed, constants, writes, same_value, conditions, regions, known }
+    }
+
+    /// The critical sections of each lock, by thread.
+    pub(super) fn regions(&self) -> &RegionsByThread {
+        &self.regions
     }
 
     /// The writes of a value to a variable.
@@ -165,7 +179,7 @@ impl<'a> Reads<'a> {
                     let Some(value) = self.observed.read(read) else { continue };
                     let initial = self.trace.vars[var.index()].init.as_ref() == Some(value);
                     let same = self.writes_of(var, value);
-                    let sources = self.sources(clocks, (read, var), same, initial, &mut |_| true);
+                    let sources = self.sources(clocks, (read, var), same, initial, &mut Some);
                     self.record(&mut forced, clocks, read, self.goes_on(read), &sources);
                 }
                 ReadRule::Conditions { pins } => self.by_conditions(&mut forced, clocks, read, var, pins),
@@ -195,8 +209,7 @@ impl<'a> Reads<'a> {
             Sources::Many => {}
             Sources::Initial => forced.reads.push(ForcedRead { read, source: None, by }),
             Sources::From { earliest, only } => {
-                let source = earliest.first().copied().filter(|_| *only);
-                forced.reads.extend(source.map(|source| ForcedRead { read, source: Some(source), by }));
+                forced.reads.extend(only.map(|source| ForcedRead { read, source: Some(source), by }));
                 before_enough((self.trace, self.structure, clocks), earliest, 1, by, &mut forced.edges);
             }
         }
@@ -207,13 +220,14 @@ impl<'a> Reads<'a> {
         let mut held: Vec<&Condition> = Vec::new();
         for condition in all.iter().filter(|condition| pins || !condition.pin).take(MOST_CONDITIONS) {
             held.push(condition);
-            let holds = |value: Option<&Value>| match value {
-                Some(value) => held.iter().all(|condition| self.holds(condition, read, value)),
-                None => true, // not known before the prefix is
-            };
-            let initial = holds(self.trace.vars[var.index()].init.as_ref());
+            let holds = |value: &Value| held.iter().all(|condition| self.holds(condition, read, value));
+            let initial = self.trace.vars[var.index()].init.as_ref().is_none_or(holds);
             let writes = &self.writes[var.index()];
-            let sources = self.sources(clocks, (read, var), writes, initial, &mut |write| holds(self.constant(write)));
+            let mut fits = |write| match self.written(write, read, pins) {
+                Some((value, with)) => holds(value).then_some(with),
+                None => Some(write), // its value is not known before the prefix is
+            };
+            let sources = self.sources(clocks, (read, var), writes, initial, &mut fits);
             self.record(forced, clocks, read, Some(condition.by), &sources);
             if sources.is_one() {
                 return;
@@ -221,8 +235,33 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// The value that a write writes in every prefix, where it is a literal.
-    fn constant(&self, write: EventId) -> Option<&Value> {
+    /// What a read takes from a write, where that is the same in every prefix in which it does so; and an event of the writer that
+    /// comes before the read then, at or after the write.
+    fn written(&self, write: EventId, read: EventId, pins: bool) -> Option<(&Value, EventId)> {
+        self.literal(write).map(|value| (value, write)).or_else(|| {
+            let known = self.known[usize::from(pins)]
+                .get_or_init(|| KnownWrites::new(self.trace, self.structure, &self.regions, &self.single_values(pins)));
+            known.read_from(self.trace, &self.regions, write, read)
+        })
+    }
+
+    /// The reads that conditions leave one value, and constant ones.
+    fn single_values(&self, pins: bool) -> SingleValues {
+        let constant = |(read, value): (&EventId, &Value)| (*read, Known { value: value.clone(), by: *read });
+        let mut single: SingleValues = self.constants.iter().map(constant).collect();
+        for (read, conditions) in &self.conditions {
+            let mut held = conditions.iter().filter(|condition| pins || !condition.pin);
+            let known = held.find_map(|condition| {
+                let value = single_value(self.trace, condition.term, *read)?.clone();
+                Some(Known { value, by: condition.by })
+            });
+            single.extend(known.map(|known| (*read, known)));
+        }
+        single
+    }
+
+    /// The value of a write that is a literal.
+    fn literal(&self, write: EventId) -> Option<&Value> {
         match &self.trace.event(write).op {
             Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => self.trace.terms.as_const(*term),
             Op::Write { value, .. } => value.map(|value| self.trace.value(value)),
@@ -250,21 +289,23 @@ impl<'a> Reads<'a> {
     }
 
     /// The possible sources of a read: those of these writes that `fits` and that the orders allow. A write that must come after the
-    /// read is none, nor is one that another write must come after and still before the read.
+    /// read is none, nor is one that another write must come after and still before the read. For a write that fits, `fits` gives an
+    /// event of its thread that comes before the read with it.
     fn sources(
         &self,
         clocks: &MustHappenBefore,
         (read, var): (EventId, VarId),
         these: &[Vec<EventId>],
         initial: bool,
-        fits: &mut dyn FnMut(EventId) -> bool,
+        fits: &mut dyn FnMut(EventId) -> Option<EventId>,
     ) -> Sources {
         let before = |write: &EventId| clocks.before(*write, read);
         let all = &self.writes[var.index()];
         // Per thread, the last write that must come before the read: what it overwrites is gone.
         let last: Vec<EventId> =
             all.iter().filter_map(|writes| writes[..writes.partition_point(before)].last().copied()).collect();
-        let mut earliest = Vec::new();
+        let mut earliest: Vec<EventId> = Vec::new();
+        let mut only = None;
         let mut count = 0;
         let mut looked = 0;
         for writes in these {
@@ -278,8 +319,13 @@ impl<'a> Reads<'a> {
                 if looked > MOST_WRITES {
                     return Sources::Many;
                 }
-                if fits(*write) {
-                    earliest.extend((of_thread == 0).then_some(*write));
+                if let Some(with) = fits(*write).filter(|with| !clocks.before(read, *with)) {
+                    // With a later write comes that write at least.
+                    match earliest.last_mut().filter(|_| of_thread > 0) {
+                        Some(first) => *first = (*first).min(*write),
+                        None => earliest.push(with),
+                    }
+                    only = Some(*write);
                     of_thread += 1;
                 }
             }
@@ -288,7 +334,7 @@ impl<'a> Reads<'a> {
         match (initial && last.is_empty(), count) {
             (true, 0) => Sources::Initial,
             (true, _) | (false, 0) => Sources::Many,
-            (false, count) => Sources::From { earliest, only: count == 1 },
+            (false, count) => Sources::From { earliest, only: only.filter(|_| count == 1) },
         }
     }
 }

@@ -9,6 +9,7 @@ mod early_witness;
 mod forced_reads;
 mod handshakes;
 mod judgement;
+mod known_writes;
 mod locksets;
 mod must_happen_before;
 mod orders;

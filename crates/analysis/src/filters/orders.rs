@@ -5,7 +5,7 @@
 //! order is new. Stopping early loses orders, never soundness.
 
 use super::forced_reads::{ForcedRead, ReadRule, Reads};
-use super::regions::{RegionsByThread, regions_by_thread};
+use super::regions::RegionsByThread;
 use super::signals::Signals;
 use super::suppliers::{Edges, before_enough, edge};
 use foretrace_index::{MustHappenBefore, Region, Structure};
@@ -49,8 +49,8 @@ impl Orders {
         feasibility: Feasibility,
         go_on: &dyn Fn() -> bool,
     ) -> Orders {
-        let regions = regions_by_thread(trace, structure);
-        let signals = Signals::new(trace, structure, &regions);
+        let regions = reads.regions();
+        let signals = Signals::new(trace, structure, regions);
         let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
         let mut edges: Edges = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
@@ -58,7 +58,7 @@ impl Orders {
             if !go_on() {
                 break;
             }
-            let rules = Rules { trace, structure, regions: &regions, clocks: &orders.clocks, feasibility };
+            let rules = Rules { trace, structure, regions, clocks: &orders.clocks, feasibility };
             let forced = reads.forced(rule, &orders.clocks);
             let mut new = forced.edges;
             if go_on() {

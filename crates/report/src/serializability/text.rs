@@ -196,7 +196,8 @@ impl BlockReport<'_> {
             Weight::None => writeln!(out, "   harmless: no conflict on the cycle makes a difference")?,
         }
         if let Some(others) = group.len().checked_sub(1).filter(|others| *others > 0) {
-            writeln!(out, "   so are {others} more blocks of this place, by the same path")?;
+            let blocks = plural(others as u64, "more block");
+            writeln!(out, "   {blocks} of this place too, by the same path")?;
         }
         for (at, event) in violation.claim().events.iter().enumerate() {
             let known = Step { event: *event, read: None, written: None };

@@ -238,8 +238,7 @@ impl Campaign<'_> {
             self.runner.learn_unrecorded(slowest);
         }
         if failed > 0 {
-            let runs = if failed == 1 { "1 run" } else { "several runs" };
-            self.note(format!("{runs} without recording failed, too"));
+            self.note("the program also failed without recording".to_string());
         }
         Ok(())
     }

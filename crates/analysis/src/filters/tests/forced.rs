@@ -188,3 +188,45 @@ fn concrete_traces_force_by_value() {
     });
     assert!(case.model(Model::Mcm).refutes(Segment, [0, 4, 1]));
 }
+
+/// Thread 2 appends to an array: `a[n++] = v`, twice, each under the lock. x stands for n, y for the second element. Thread 3 reads y
+/// where n shows two elements. `index` says whether the recorder pinned the index, as it does for an address.
+fn appends(index: bool, locked: bool) -> Case {
+    Case::new(|b| {
+        for (element, name) in [("z", "n"), ("y", "p")] {
+            b.acquire(2, "m"); // 0, 6 (5 without a pin)
+            b.read(2, "x", name);
+            b.write(2, "x", &format!("(+ {name} 1)"));
+            if index {
+                b.pin(2, &format!("(= {name} {})", if name == "n" { 0 } else { 1 }));
+            }
+            b.write(2, element, "7");
+            b.release(2, "m");
+        }
+        if locked {
+            b.acquire(3, "m"); // 12
+        }
+        b.read(3, "x", "c");
+        b.assume(3, "(> c 1)");
+        b.read(3, "y", "v");
+        b.read(3, "y", "w");
+        if locked {
+            b.release(3, "m");
+        }
+        b.read(3, "y", "u"); // 17, or 16 without the release
+    })
+}
+
+/// Thread 3 has seen two elements, so the second append has ended: it does not write between two reads of its element.
+#[test]
+fn pinned_indices_order_appends() {
+    let case = appends(true, true);
+    assert!(case.rests_on_pin(Segment, [15, 10, 18]), "15 and 18 read y, 10 writes it");
+}
+
+/// Without pins the count is open; without the lock thread 3 may read it before the pin.
+#[test]
+fn counts_that_no_pin_fixes_order_nothing() {
+    assert!(!appends(false, true).refutes(Segment, [13, 8, 16]));
+    assert!(!appends(true, false).refutes(Segment, [14, 10, 16]));
+}

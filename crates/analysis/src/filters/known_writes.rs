@@ -1,0 +1,147 @@
+//! Writes whose value is known: it is a literal, or it is computed from reads that conditions leave one value.
+//!
+//! The index of an append to an array is an example. The recorder pins it, so `count` after `a[count++] = v` is known, too. That
+//! orders all appends, and each read of `count` that decides whether an element is read.
+//!
+//! A condition may stand behind the write, as that of a pin does: it pins an address after `count++`. In a prefix that ends between
+//! the two, the value is open. A reader in another critical section of the same lock sees no such prefix.
+
+use super::regions::{RegionsByThread, region_around};
+use foretrace_index::{Region, Structure};
+use foretrace_trace::{EventId, Func, Node, Op, TermId, Trace, Value};
+use rustc_hash::FxHashMap;
+
+/// Locks held from a write to its condition that are looked at.
+const MOST_REGIONS: usize = 4;
+/// Parts of a term that is evaluated.
+const MOST_PARTS: u32 = 64;
+
+/// Reads that a condition leaves one value: this value, and the condition's event.
+pub(super) type SingleValues = FxHashMap<EventId, Known>;
+
+/// A value, and the event in whose presence it is this one: of the same thread, perhaps a later one.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub value: Value,
+    pub by: EventId,
+}
+
+/// The known values of one rule for reads.
+#[derive(Debug, Default)]
+pub(super) struct KnownWrites {
+    writes: FxHashMap<EventId, KnownWrite>,
+}
+
+#[derive(Debug)]
+struct KnownWrite {
+    known: Known,
+    /// Critical sections that hold both the write and the condition, where the condition comes after the write.
+    regions: Vec<Region>,
+}
+
+impl KnownWrites {
+    /// The writes of a trace that compute with `single` values alone. Literals are left out.
+    pub fn new(trace: &Trace, structure: &Structure, regions: &RegionsByThread, single: &SingleValues) -> KnownWrites {
+        let mut writes = FxHashMap::default();
+        for (thread, own) in structure.threads.iter().enumerate() {
+            let mut names: FxHashMap<EventId, Known> = FxHashMap::default();
+            let mut held = Held::new(regions, thread);
+            for id in own {
+                if let Some(known) = single.get(id) {
+                    names.insert(*id, known.clone());
+                }
+                match &trace.event(*id).op {
+                    Op::Let { expr, .. } => {
+                        if let Some(known) = value_of(trace, *expr, &names) {
+                            names.insert(*id, known);
+                        }
+                    }
+                    Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => {
+                        if let Some(known) = value_of(trace, *term, &names) {
+                            let regions = held.throughout(*id, known.by);
+                            writes.insert(*id, KnownWrite { known, regions });
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        KnownWrites { writes }
+    }
+
+    /// The value that `read` takes in every prefix in which it takes it from `write`, and an event of the writer that
+    /// comes before the read then: the write itself or a later one.
+    pub fn read_from(
+        &self,
+        trace: &Trace,
+        regions: &RegionsByThread,
+        write: EventId,
+        read: EventId,
+    ) -> Option<(&Value, EventId)> {
+        let KnownWrite { known, regions: around } = self.writes.get(&write)?;
+        let (writer, reader) = (trace.event(write).thread, trace.event(read).thread);
+        if known.by <= write || writer == reader && known.by <= read {
+            return Some((&known.value, write));
+        }
+        let closed = around.iter().find(|region| {
+            let of_reader = regions[region.lock.index()].get(reader.index());
+            of_reader.and_then(|own| region_around(own, read)).is_some_and(|other| other.excludes(region))
+        })?;
+        Some((&known.value, closed.end.unwrap_or(known.by)))
+    }
+}
+
+/// The value of a term over names that all have one, which are at least one.
+fn value_of(trace: &Trace, term: TermId, names: &FxHashMap<EventId, Known>) -> Option<Known> {
+    if names.is_empty() || trace.terms.size(term) > MOST_PARTS {
+        return None;
+    }
+    let leaves = trace.terms.leaves(term);
+    let conditions = leaves.iter().map(|local| Some(names.get(&local.definition)?.by));
+    let by = conditions.collect::<Option<Vec<EventId>>>()?.into_iter().max()?;
+    let value = trace.terms.evaluate(term, &mut |local| match names.get(&local.definition) {
+        Some(known) => known.value.clone(),
+        None => Value::zero(local.sort),
+    });
+    Some(Known { value, by })
+}
+
+/// The critical sections of one thread, in the order of their starts, and those that may still be open.
+struct Held {
+    to_come: std::iter::Peekable<std::vec::IntoIter<Region>>,
+    open: Vec<Region>,
+}
+
+impl Held {
+    fn new(regions: &RegionsByThread, thread: usize) -> Held {
+        let mut own: Vec<Region> =
+            regions.iter().filter_map(|by_thread| by_thread.get(thread)).flatten().copied().collect();
+        own.sort_unstable_by_key(|region| region.start);
+        Held { to_come: own.into_iter().peekable(), open: Vec::new() }
+    }
+
+    /// Those that hold both a write and a condition behind it. Writes are asked about in their order.
+    fn throughout(&mut self, write: EventId, condition: EventId) -> Vec<Region> {
+        while let Some(region) = self.to_come.next_if(|region| region.start <= write) {
+            self.open.push(region);
+        }
+        self.open.retain(|region| region.end.is_none_or(|end| write <= end));
+        if condition <= write {
+            return Vec::new();
+        }
+        let both = self.open.iter().filter(|region| region.end.is_none_or(|end| condition <= end));
+        both.take(MOST_REGIONS).copied().collect()
+    }
+}
+
+/// The value that a condition over one read alone leaves this read, where it is an equation with a literal.
+pub(super) fn single_value(trace: &Trace, condition: TermId, read: EventId) -> Option<&Value> {
+    let Node::App(Func::Eq, _) = trace.terms.node(condition) else { return None };
+    let [left, right] = trace.terms.args(condition) else { return None };
+    let is_read = |term: &TermId| matches!(trace.terms.node(*term), Node::Leaf(local) if local.definition == read);
+    match (is_read(left), is_read(right)) {
+        (true, false) => trace.terms.as_const(*right),
+        (false, true) => trace.terms.as_const(*left),
+        _ => None,
+    }
+}
