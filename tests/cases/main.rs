@@ -71,6 +71,7 @@ cases! {
     jthread_stop: "jthread-stop.cpp";
     latch: "latch.cpp";
     longjmp: "longjmp.c";
+    meeting_points: "meeting-points.cpp";
     messages_in_order: "messages-in-order.c";
     mutex_kinds: "mutex-kinds.c";
     once: "once.c";

@@ -1,4 +1,4 @@
-//! Whose code a source file holds.
+//! Whose code a source file holds, or a function of a library.
 
 /// Whose code it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,7 +7,7 @@ pub(crate) enum Code {
     Own,
     /// A library's that the program has compiled. It acts for its caller.
     Library,
-    /// That of Rust's standard library which threads meet in. It acts for itself: of what it keeps to do so users know nothing.
+    /// That of Rust's or C++'s standard library which threads meet in. It acts for itself: of what it keeps to do so users know nothing.
     Meeting,
 }
 
@@ -16,6 +16,24 @@ const MEETING: [&str; 5] =
     ["alloc/src/sync.rs", "std/src/sync/", "std/src/sys/sync/", "std/src/sys/thread/", "std/src/thread/"];
 /// Cells of one thread, in which its program keeps what it likes.
 const THREAD_LOCAL: &str = "std/src/thread/local.rs";
+
+/// The start of the names that libstdc++ (10 to 15) gives to functions which threads meet in: counts of owners, what `std::stop_token`
+/// leads to, latches, semaphores, barriers, and the tables of threads that wait for an atomic. `std::shared_ptr` itself, also in
+/// `std::atomic`, is not here: it is its user's, like atomics.
+const MEETING_OF_CXX: [&str; 10] = [
+    "std::_Sp_counted_base<",
+    "std::stop_token::_Stop_state_t::",
+    "std::stop_token::_Stop_cb::",
+    "std::stop_token::_Stop_state_ref::_Stop_state_ref",
+    "std::latch::",
+    "std::counting_semaphore<",
+    "std::__atomic_semaphore::",
+    "std::barrier<",
+    "std::__tree_barrier<",
+    "std::__detail::__waiter",
+];
+/// What tells users how many owners there are: they may decide by it.
+const COUNT_OF_OWNERS: &str = "::_M_get_use_count";
 
 /// Where cargo keeps the crates that others have written.
 const REGISTRIES: [&str; 2] = ["/registry/src/", "/.cargo/git/checkouts/"];
@@ -37,6 +55,12 @@ impl Code {
             }
             None => Code::Own,
         }
+    }
+
+    /// Of a function in a file with this code, by its name with its scopes.
+    pub fn of_function(self, name: &str) -> Code {
+        let meets = || MEETING_OF_CXX.iter().any(|start| name.starts_with(start)) && !name.ends_with(COUNT_OF_OWNERS);
+        if self == Code::Library && meets() { Code::Meeting } else { self }
     }
 }
 
@@ -71,6 +95,21 @@ mod tests {
             ("/", "/usr/lib/rustlib/src/rust/library/std/src/sys/sync/once/futex.rs", Meeting),
         ] {
             assert_eq!(Code::of(directory, file), code, "{file} in {directory}");
+        }
+    }
+
+    #[test]
+    fn functions_of_the_cxx_library_say_whether_threads_meet_in_them() {
+        for (file, function, code) in [
+            (Library, "std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release", Meeting),
+            (Library, "std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_get_use_count", Library),
+            (Library, "std::__shared_ptr<const Conf, (__gnu_cxx::_Lock_policy)2>::get", Library),
+            (Library, "std::stop_token::_Stop_state_t::_M_request_stop", Meeting),
+            (Library, "std::stop_token::_Stop_state_ref::operator=", Library),
+            (Library, "std::__atomic_base<int>::load", Library),
+            (Own, "std::latch::wait", Own),
+        ] {
+            assert_eq!(file.of_function(function), code, "{function}");
         }
     }
 }

@@ -53,7 +53,7 @@ impl UnitInfo {
         let known = |id: LocationId| {
             let location = self.locations.get(id as usize).filter(|location| location.line > 0)?;
             let file = location.file as usize;
-            Some((location, self.files.get(file)?, *self.code.get(file)?))
+            Some((location, self.files.get(file)?, self.code.get(file)?.of_function(&location.function)))
         };
         std::iter::successors(known(location), move |(location, ..)| known(location.inlined_at)).take(64)
     }
