@@ -1,4 +1,4 @@
-//! `foretrace explore`: all interleavings of a litmus program.
+//! `foretrace explore`: all interleavings of a litmus program, or of a real one (`explore_program`).
 
 use super::asking::stop_on_ctrl_c;
 use super::choices::{FORMATS, Format, one_of, seconds};
@@ -8,55 +8,74 @@ use anyhow::{Context, bail};
 use foretrace::litmus::{self, Execution, FileError, Options};
 use foretrace_explore::{Ended, Tally};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Run a litmus program in every interleaving, up to equivalence
+/// Run a program in every interleaving, up to equivalence
 ///
 /// Two interleavings are equivalent when each thread does the same, and all accesses and synchronisation that depend on each other
-/// come in the same order. Runs one of each class, by dynamic partial-order reduction. If a thread fails, the others go on.
+/// come in the same order. The command runs one of each class, by dynamic partial-order reduction. If a thread of a litmus program
+/// fails, the others go on. A real program is one that foretrace built; the command runs it once for each class, or a little more often.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none was found but not all were explored.
 
 Examples:
+  foretrace explore -- ./bank
+  foretrace explore --context-switches 2 --time-limit 60 --save runs -- ./bank
   foretrace explore examples/litmus/bank.lit
   foretrace explore program.lit --save runs
   foretrace explore program.lit --save runs --passing --format json")]
 pub struct Args {
-    /// The program
-    program: PathBuf,
+    /// A litmus program
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    program: Option<PathBuf>,
 
-    /// Write the trace of each interleaving that fails into this folder: `failing-1.jsonl`, `failing-2.jsonl`, …
+    /// Keep each interleaving that fails in this folder: `failing-1.jsonl`, …; of a real program a recording,
+    /// `failing-1.foretrace`, …
     #[arg(long, value_name = "DIR")]
-    save: Option<PathBuf>,
+    pub(super) save: Option<PathBuf>,
 
-    /// Write the traces of interleavings that finish, too: `passing-1.jsonl`, …
+    /// Keep interleavings that pass, too: `passing-1.jsonl` or `passing-1.foretrace`, …
     #[arg(long, requires = "save")]
-    passing: bool,
+    pub(super) passing: bool,
 
-    /// Write at most this many traces of each kind
+    /// Keep at most this many of each kind
     #[arg(long, value_name = "N", default_value = "100")]
-    most: u64,
+    pub(super) most: u64,
 
     /// Stop at the first interleaving that fails
     #[arg(long)]
-    first: bool,
+    pub(super) first: bool,
 
     /// Cut an interleaving off after this many events
-    #[arg(long, value_name = "N", default_value_t = Options::default().max_steps)]
-    max_steps: u32,
+    #[arg(long, value_name = "N", default_value_t = Options::default().max_steps, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_steps: u32,
+
+    /// Of a real program: only interleavings with at most so many interruptions. An interruption takes the turn from a thread that
+    /// could go on
+    #[arg(long, value_name = "K", requires = "command")]
+    pub(super) context_switches: Option<u32>,
+
+    /// Of a real program: run it at most so often
+    #[arg(long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) runs: Option<u64>,
 
     /// Time limit of the command
     #[arg(long, value_name = "SECS", value_parser = seconds)]
-    time_limit: Option<Duration>,
+    pub(super) time_limit: Option<Duration>,
 
     /// How to report
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
-    format: Format,
+    pub(super) format: Format,
+
+    /// A real program and its arguments
+    #[arg(last = true, value_name = "PROG")]
+    pub(super) command: Vec<OsString>,
 }
 
 /// What programs read.
@@ -89,7 +108,8 @@ struct Failing {
 /// Explores.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
-    let program = match litmus::parse_file(&args.program, files::colour_on_stderr()) {
+    let path = args.program.as_ref().context("no program is given")?;
+    let program = match litmus::parse_file(path, files::colour_on_stderr()) {
         Ok(program) => program,
         Err(FileError::Invalid(shown)) => bail!("not a litmus program\n{}", shown.trim_end()),
         Err(error) => return Err(error.into()),
@@ -97,7 +117,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some(folder) = &args.save {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    let mut report = Report { foretrace: 1, program: args.program.display().to_string(), ..Report::default() };
+    let mut report = Report { foretrace: 1, program: path.display().to_string(), ..Report::default() };
     let mut failed: anyhow::Result<()> = Ok(());
     let mut go_on =
         |_: &Tally| !stop.load(Ordering::Relaxed) && args.time_limit.is_none_or(|limit| since_start() < limit);

@@ -15,6 +15,7 @@ mod enforced;
 mod explain;
 mod explain_block;
 mod explore;
+mod explore_program;
 mod files;
 mod info;
 mod linearizable;
@@ -179,7 +180,8 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Run(args) => run::run(&args),
-        Command::Explore(args) => explore::run(&args),
+        Command::Explore(args) if args.command.is_empty() => explore::run(&args),
+        Command::Explore(args) => explore_program::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Check(args) => check::run(&args),

@@ -37,6 +37,14 @@ impl Drop for Bar {
 pub struct Spinner(Option<ProgressBar>);
 
 impl Spinner {
+    /// Shows a line.
+    pub fn say(&self, line: String) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(line);
+            bar.tick();
+        }
+    }
+
     /// A line if stderr is a terminal.
     pub fn on_terminal() -> Spinner {
         if !std::io::stderr().is_terminal() {

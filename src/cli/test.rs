@@ -237,7 +237,7 @@ fn settings(
 }
 
 /// The file that is redirected to us: each run reads it from its start.
-fn input() -> anyhow::Result<Option<PathBuf>> {
+pub(super) fn input() -> anyhow::Result<Option<PathBuf>> {
     let path = Path::new("/proc/self/fd/0");
     let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
     is_file.then(|| std::fs::read_link(path).context("the input of this command")).transpose()

@@ -5,6 +5,7 @@
 #[allow(dead_code)] // the other tests use the rest
 mod support;
 
+mod exploring;
 mod resume;
 
 use serde_json::Value;
@@ -15,6 +16,14 @@ use support::{Ran, Workshop, foretrace, ran};
 
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testing/programs").join(name)
+}
+
+/// Builds a program of this folder with these macros.
+fn built_with(name: &str, macros: &str) -> Workshop {
+    let workshop = Workshop::empty();
+    std::fs::copy(source(name), workshop.path(name)).expect("copied");
+    workshop.make(&format!("foretrace cc -std=gnu17 -w -g -O1 -pthread {macros} {name} -o program"));
+    workshop
 }
 
 /// Builds a program of this folder, or of the examples, and removes its marks.

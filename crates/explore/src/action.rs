@@ -12,6 +12,10 @@ pub enum Mode {
     Read,
     /// Writes a variable, or reads and writes it in one step.
     Write,
+    /// Reads a part of a variable; the part is an object, too.
+    ReadPart,
+    /// Writes a part of a variable; the part is an object, too.
+    WritePart,
     /// Takes a lock.
     Take,
     /// Gives a lock back.
@@ -52,6 +56,8 @@ impl Mode {
         match (self, other) {
             (Read, Read) | (Post, Post) | (Arrive, Arrive) | (Depart, Depart) | (Busy, Busy) => Relation::Independent,
             (TakeShared | GiveShared, TakeShared | GiveShared) => Relation::Independent,
+            (ReadPart | WritePart, ReadPart | WritePart) => Relation::Independent,
+            (Read, ReadPart) | (ReadPart, Read) => Relation::Independent,
             (Take | TakeShared, Take | TakeShared) => Relation::Race,
             (Take | Give | TakeShared | GiveShared, Take | Give | TakeShared | GiveShared) => Relation::Ordered,
             (Arrive, Depart) | (Depart, Arrive) => Relation::Ordered,
@@ -110,7 +116,8 @@ impl Action {
     /// Whether this can surely take place before a step that races with it, where nothing comes between but what does not
     /// depend on that step.
     pub fn can_overtake(&self, step: &Action) -> bool {
-        let is_simple = |mode: Mode| matches!(mode, Mode::Read | Mode::Write | Mode::Take | Mode::TakeShared);
+        use Mode::{Read, ReadPart, Take, TakeShared, Write, WritePart};
+        let is_simple = |mode: Mode| matches!(mode, Read | Write | ReadPart | WritePart | Take | TakeShared);
         let meets = |one: &&Use| step.uses.iter().any(|theirs| theirs.object == one.object);
         !self.asks_values && self.uses.iter().filter(meets).all(|one| is_simple(one.mode))
     }

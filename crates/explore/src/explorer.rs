@@ -63,7 +63,7 @@ pub fn explore<S: System>(
         system: start.clone(),
         at: 0,
         marks: Vec::new(),
-        history: History::new(start.threads(), start.objects()),
+        history: History::new(start.threads()),
         nodes: Vec::new(),
         tally: Tally::default(),
     };

@@ -17,10 +17,10 @@ pub struct History {
 }
 
 impl History {
-    pub fn new(threads: usize, objects: usize) -> History {
+    pub fn new(threads: usize) -> History {
         History {
             steps: Vec::new(),
-            users: vec![Vec::new(); objects],
+            users: Vec::new(),
             of_thread: vec![Vec::new(); threads],
             started_by: vec![None; threads],
             nothing: vec![0; threads].into(),
@@ -46,6 +46,9 @@ impl History {
         let mut clock: Box<[u32]> = self.clock(thread).into();
         let mut join = |other: &[u32]| clock.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
         for own in action.uses.iter() {
+            if self.users.len() <= own.object as usize {
+                self.users.resize(own.object as usize + 1, Vec::new());
+            }
             for user in &self.users[own.object as usize] {
                 let step = &self.steps[*user as usize];
                 if step.action.relation(&action) != Relation::Independent {
@@ -93,7 +96,7 @@ impl History {
         let mut racing: Vec<usize> = next
             .uses
             .iter()
-            .flat_map(|own| &self.users[own.object as usize])
+            .flat_map(|own| self.users.get(own.object as usize).map_or(&[][..], Vec::as_slice))
             .map(|user| *user as usize)
             .filter(|user| self.steps[*user].thread != thread && !self.is_before(*user, clock))
             .filter(|user| self.steps[*user].action.relation(next) == Relation::Race)

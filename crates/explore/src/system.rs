@@ -13,14 +13,11 @@ pub enum Next {
     Ready(Action),
 }
 
-/// A thing with threads that take steps. What a step does depends on the state alone; two steps whose actions are
+/// A thing with threads that take steps. Its objects go by numbers from 0 on. What a step does depends on the state alone; two steps whose actions are
 /// independent lead to the same state in either order and neither enables nor disables the other.
 pub trait System: Clone {
     /// How many threads there are; they go by numbers below.
     fn threads(&self) -> usize;
-
-    /// How many objects actions may name; they go by numbers below.
-    fn objects(&self) -> usize;
 
     /// What a thread would do next.
     fn next(&self, thread: usize) -> Next;

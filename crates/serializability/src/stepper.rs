@@ -27,7 +27,6 @@ pub struct Context<'a> {
     actions: Vec<Option<Action>>,
     /// Where each thread's events of the range are among the actions.
     offsets: Vec<usize>,
-    objects: usize,
 }
 
 impl<'a> Context<'a> {
@@ -80,7 +79,7 @@ impl<'a> Context<'a> {
         }
         let vars = (0..trace.vars.len() as u32).filter(|var| is_shared(&Use { object: *var, mode: Mode::Write }));
         let watched = Watched::new(block, part, vars);
-        Context { trace, semantics, structure, accesses, watched, range, actions, offsets, objects: objects.count() }
+        Context { trace, semantics, structure, accesses, watched, range, actions, offsets }
     }
 
     fn action(&self, thread: usize, position: u32) -> Option<&Action> {
@@ -221,10 +220,6 @@ impl<'c> Stepper<'c> {
 impl System for Stepper<'_> {
     fn threads(&self) -> usize {
         self.context.trace.threads.len()
-    }
-
-    fn objects(&self) -> usize {
-        self.context.objects
     }
 
     fn next(&self, thread: usize) -> Next {

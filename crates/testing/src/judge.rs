@@ -113,21 +113,26 @@ static TELLING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     words.into_iter().filter_map(|words| Regex::new(words).ok()).collect()
 });
 
-/// What came of a run.
-pub fn judge(run: &Observation, baseline: &Baseline, settings: &Settings) -> Effect {
-    let failed = |cause| Effect::Failed(Failure { cause, message: message(run, baseline) });
+/// How a run failed by itself, whatever others do.
+pub fn failure(run: &Observation, baseline: &Baseline, settings: &Settings) -> Option<Failure> {
     let line_of = |regex: &Regex| {
         let fits = |line: &&str| regex.is_match(line);
         run.errors().lines().chain(run.output().lines()).find(fits).map(|line| line.trim().to_string())
     };
     if run.ending != Ending::Code(settings.pass_status) {
-        return failed(Cause::Ended(run.ending));
+        return Some(Failure { cause: Cause::Ended(run.ending), message: message(run, baseline) });
     }
     if let Some(line) = SANITIZER.as_ref().and_then(line_of) {
-        return Effect::Failed(Failure { cause: Cause::Sanitizer, message: Some(line) });
+        return Some(Failure { cause: Cause::Sanitizer, message: Some(line) });
     }
-    if let Some(line) = settings.fail_when.as_ref().and_then(line_of) {
-        return Effect::Failed(Failure { cause: Cause::Wanted, message: Some(line) });
+    let line = settings.fail_when.as_ref().and_then(line_of)?;
+    Some(Failure { cause: Cause::Wanted, message: Some(line) })
+}
+
+/// What came of a run.
+pub fn judge(run: &Observation, baseline: &Baseline, settings: &Settings) -> Effect {
+    if let Some(failure) = failure(run, baseline, settings) {
+        return Effect::Failed(failure);
     }
     match baseline.unusual(run).filter(|_| settings.compare_output) {
         None => Effect::Same,

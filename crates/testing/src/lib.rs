@@ -10,6 +10,7 @@
 mod attempt;
 mod baseline;
 mod campaign;
+mod exploring;
 mod judge;
 mod kept;
 mod litmus;
@@ -29,6 +30,7 @@ mod unfinished;
 pub use attempt::{Attempt, Kind};
 pub use baseline::Baseline;
 pub use campaign::{Campaign, Progress};
+pub use exploring::{Bounds, Explored, Failing, Interleaving, Kept, explore_program};
 pub use judge::{Effect, Failure};
 pub use kept::{Again, AgainOutcome, run_again};
 pub use litmus::{LitmusReport, test_litmus};

@@ -90,7 +90,7 @@ impl<'s> Runner<'s> {
                 Mode::Scheduled(Scheduling { seed, scheduler, steps, ..Scheduling::default() })
             }
         };
-        let ran = self.run(mode, None, place, None)?;
+        let ran = self.run(|_| Ok(mode), place, None)?;
         if seed == self.settings.seed {
             self.steps.get_or_init(|| Scheduling::steps_of(ran.folder.path()));
         }
@@ -99,7 +99,17 @@ impl<'s> Runner<'s> {
 
     /// Runs the program along a plan.
     pub fn replay(&self, plan: &Plan, place: &Path) -> Result<Ran, TestError> {
-        self.run(Mode::Parallel, Some(plan), place, plan.recording.as_deref())
+        self.run(|folder| Ok(Mode::Replay(plan.write_schedule(folder)?)), place, plan.recording.as_deref())
+    }
+
+    /// Runs the program along a schedule as the runtime reads it; it gets its clocks and random numbers from a recording.
+    pub fn along(&self, schedule: &str, place: &Path, recording: Option<&Path>) -> Result<Ran, TestError> {
+        let write = |folder: &Folder| {
+            let path = folder.path().join("schedule");
+            std::fs::write(&path, schedule).map_err(|error| TestError::Io(path.clone(), error))?;
+            Ok(Mode::Replay(path))
+        };
+        self.run(write, place, recording)
     }
 
     /// Runs the program without recording it.
@@ -129,12 +139,14 @@ impl<'s> Runner<'s> {
         Observation::read(ending, &apart.output, directory, &self.settings.watch)
     }
 
-    fn run(&self, mode: Mode, plan: Option<&Plan>, place: &Path, recording: Option<&Path>) -> Result<Ran, TestError> {
+    fn run(
+        &self,
+        mode: impl FnOnce(&Folder) -> Result<Mode, TestError>,
+        place: &Path,
+        recording: Option<&Path>,
+    ) -> Result<Ran, TestError> {
         let folder = Folder::create(&place.join("recording"))?;
-        let mode = match plan {
-            Some(plan) => Mode::Replay(plan.write_schedule(&folder)?),
-            None => mode,
-        };
+        let mode = mode(&folder)?;
         let apart = self.apart(place, longest_turn(&mode))?;
         let run = Run {
             program: &self.settings.program,

@@ -149,10 +149,6 @@ impl System for Stepping<'_> {
         self.halted.len()
     }
 
-    fn objects(&self) -> usize {
-        self.machine.program.variables.len() + self.machine.program.syncs.len()
-    }
-
     fn next(&self, thread: usize) -> Next {
         if !self.is_running(thread) {
             return Next::Over;

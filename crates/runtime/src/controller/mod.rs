@@ -6,6 +6,7 @@
 
 mod alarms;
 mod chance;
+mod onward;
 mod priorities;
 mod replay;
 mod serial;
@@ -147,6 +148,16 @@ pub fn start() {
     }
 }
 
+/// Whether the run explores orders.
+pub fn explores() -> bool {
+    onward::explores()
+}
+
+/// The run ends: says what threads wait for, where it explores.
+pub fn report_waits() {
+    onward::report(false);
+}
+
 /// Whether a schedule was given.
 pub fn replaying() -> bool {
     REPLAY.load(Relaxed)
@@ -240,7 +251,8 @@ pub extern "C" fn foretrace_at_remote() {
 pub fn yield_turn(thread: &'static Thread) -> bool {
     LOCK.lock();
     let others = threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other));
-    if others && has_turn(thread) {
+    // Where orders are explored, the schedule alone says who gives way.
+    if others && has_turn(thread) && !onward::explores() {
         priorities::gives_way(thread);
         thread.turn.state.set(State::Outside); // not a choice this time
         RUNNING.store(core::ptr::null_mut(), SeqCst);
@@ -451,6 +463,7 @@ pub fn before_end(thread: &'static Thread) {
 
 /// The program ends: what became of the schedule and of the triple is known.
 pub fn finish() {
+    onward::report(false);
     replay::finish();
     steer::finish();
 }
@@ -522,6 +535,9 @@ fn choose() -> Choice {
     let count = threads::all().filter(|thread| ready(thread)).count();
     if count == 0 {
         return last_resort();
+    }
+    if let Some((thread, records)) = onward::choose() {
+        return Choice::RunBeyond(thread, thread.count() + records, u64::MAX);
     }
     let (thread, records, beyond) =
         if replaying() { next_in_round() } else { serial::choose(count, LAST.load(Relaxed) as u64) };

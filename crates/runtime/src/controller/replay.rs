@@ -38,6 +38,8 @@ struct Plan {
     longest: Cell<u64>,
     /// Where handlers of signals began in the recording, in order; those of signals from outside with the signal.
     handlers: Cell<&'static [Line]>,
+    /// Where a signal of a condition wakes a certain thread: the rest of each line that says so.
+    text: Cell<&'static [u8]>,
 }
 
 // SAFETY: as above.
@@ -49,6 +51,7 @@ static PLAN: Plan = Plan {
     position: Cell::new(0),
     longest: Cell::new(0),
     handlers: Cell::new(&[]),
+    text: Cell::new(&[]),
 };
 static FOLLOWING: AtomicBool = AtomicBool::new(false);
 /// How long the running threads have been waiting for one that sleeps in the kernel.
@@ -56,8 +59,12 @@ static STALLED: AtomicUsize = AtomicUsize::new(0);
 
 pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
-    let is_turn =
-        |line: &&'static [u8]| target::role(line).is_none() && join(line).is_none() && handler(line).is_none();
+    let is_other = |line: &'static [u8]| {
+        target::role(line).is_some() || join(line).is_some() || handler(line).is_some() || wake(line).is_some()
+    };
+    let is_turn = |line: &&'static [u8]| !is_other(line) && super::onward::line(line).is_none();
+    PLAN.text.set(text);
+    lines(text).find_map(super::onward::line).map_or(Ok(()), super::onward::prepare)?;
     PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
@@ -129,6 +136,11 @@ fn join(line: &'static [u8]) -> Option<&'static [u8]> {
 /// The rest of a line that says where a handler of a signal began in the recording.
 fn handler(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"handler ")
+}
+
+/// The rest of a line that says which thread a signal of a condition wakes.
+fn wake(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"wake ")
 }
 
 fn parse_all(lines: impl Iterator<Item = &'static [u8]> + Clone) -> Result<&'static [Line], &'static str> {
@@ -351,8 +363,24 @@ pub fn finish() {
     }
 }
 
+/// Of those who wait for a condition, the one that the schedule names for the signal of the running thread.
+fn named<I: Iterator<Item = &'static Waiter>>(waiters: &impl Fn() -> I) -> Option<&'static Waiter> {
+    let running = super::running()?;
+    let (path, count) = (running.path(), running.count());
+    let parts = |line: &'static [u8]| {
+        let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+        Some((words.next()?, number(words.next()?)?, words.next()?))
+    };
+    let lines = lines(PLAN.text.get()).filter_map(wake).filter_map(parts);
+    let (.., wanted) = lines.into_iter().find(|(thread, at, _)| *thread == path.bytes() && *at == count)?;
+    waiters().find(|waiter| waiter.thread.path().bytes() == wanted)
+}
+
 /// Of those who wait for a condition, the one that the schedule needs next.
 pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> Option<&'static Waiter> {
+    if let Some(waiter) = named(&waiters) {
+        return Some(waiter);
+    }
     if FOLLOWING.load(SeqCst) {
         for line in &PLAN.lines.get()[PLAN.position.get()..] {
             let wanted = |waiter: &&'static Waiter| {

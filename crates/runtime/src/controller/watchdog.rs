@@ -147,5 +147,6 @@ fn deadlock() -> ! {
     if let Some(thread) = waiting().chain(asleep()).next() {
         log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);
     }
+    controller::report_waits();
     sys::die_by(sys::SIGABRT)
 }

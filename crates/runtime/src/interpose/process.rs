@@ -23,6 +23,7 @@ pub fn fail(why: u64, detail: u64, place: usize) {
     }
     thread.begin();
     log::sync(thread, Kind::Fail, place, why, detail);
+    controller::report_waits();
     thread.end();
 }
 
@@ -119,6 +120,9 @@ pub extern "C" fn finish() {
     if let Some(thread) = threads::known() {
         thread.occupy();
         if mode::get() == mode::RECORDING {
+            if controller::explores() {
+                thread.stop_at_limit(); // others may go on before the end of the program
+            }
             log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
         }
         log::close(thread, stop::END);

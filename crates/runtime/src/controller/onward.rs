@@ -1,0 +1,97 @@
+//! Who runs after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
+//!
+//! A line `then <turn> <all>` of the schedule asks for it: a turn has at most `turn` counted records, so that a thread that waits in a
+//! loop does not keep the others from what it waits for; after `all` of them the run is cut off. How the run ends stands in the
+//! file `waits` of its folder: `cut` where it was cut off, and for each thread that waits a line `<path> <object>`.
+
+use core::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use crate::controller::{LAST, State, ready};
+use crate::mode;
+use crate::sys;
+use crate::text::{Text, number};
+use crate::threads::{self, Thread};
+
+/// Counted records of a turn; 0 where nothing is explored.
+static TURN: AtomicU64 = AtomicU64::new(0);
+/// Counted records of the run.
+static ALL: AtomicU64 = AtomicU64::new(0);
+/// The thread that got the last turn here, by number, and where that turn ends.
+static GRANTED: AtomicUsize = AtomicUsize::new(0);
+static ENDS: AtomicU64 = AtomicU64::new(0);
+
+/// The rest of the line of the schedule that asks for it.
+pub fn line(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"then ")
+}
+
+/// Takes the rest of that line.
+pub fn prepare(rest: &'static [u8]) -> Result<(), &'static str> {
+    let mut words = rest.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+    let mut next = || words.next().and_then(number).filter(|&records| records > 0);
+    let (Some(turn), Some(all)) = (next(), next()) else {
+        return Err("a line of the schedule is not `then <turn> <all>`");
+    };
+    TURN.store(turn, Relaxed);
+    ALL.store(all, Relaxed);
+    Ok(())
+}
+
+/// Whether this run explores.
+pub fn explores() -> bool {
+    TURN.load(Relaxed) > 0
+}
+
+/// Of the threads that are ready, of which there is one, that which runs, and its counted records; nothing where nothing is explored.
+pub fn choose() -> Option<(&'static Thread, u64)> {
+    let turn = TURN.load(Relaxed);
+    if turn == 0 {
+        return None;
+    }
+    if threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed) {
+        report(true);
+        sys::die_by(sys::SIGKILL);
+    }
+    let last = LAST.load(Relaxed);
+    let number = |thread: &Thread| thread.number.get() as usize;
+    let granted = GRANTED.load(Relaxed) == last;
+    let end = ENDS.load(Relaxed);
+    let stays = threads::all().find(|thread| number(thread) == last && ready(thread));
+    let (thread, records) = match stays {
+        Some(thread) if granted && thread.count() < end => (thread, end - thread.count()),
+        Some(thread) if !granted => (thread, turn),
+        Some(_) => {
+            let after = threads::all().find(|thread| number(thread) > last && ready(thread));
+            (after.or_else(|| threads::all().find(|thread| ready(thread)))?, turn)
+        }
+        None => (threads::all().find(|thread| ready(thread))?, turn),
+    };
+    GRANTED.store(number(thread), Relaxed);
+    ENDS.store(thread.count() + records, Relaxed);
+    Some((thread, records))
+}
+
+/// Says how the run ends, where it explores.
+pub fn report(cut: bool) {
+    if !explores() {
+        return;
+    }
+    let mut path = Text::<4200>::new();
+    path.push(mode::directory());
+    path.push(b"/waits\0");
+    let Ok(file) = sys::open(path.bytes(), sys::CREATE) else { return };
+    if cut {
+        sys::write(file, b"cut\n");
+    }
+    for thread in threads::all().filter(|thread| thread.turn.state.get() == State::Blocked) {
+        // SAFETY: the frame of a waiter is alive as long as the thread's wait.
+        let Some(waiter) = (unsafe { thread.waiter.load(SeqCst).as_ref() }) else { continue };
+        let path = thread.path();
+        let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
+        sys::write(file, Text::<300>::of(format_args!("{path} {:#x}\n", waiter.key())).bytes());
+    }
+    sys::close(file);
+}

@@ -1,0 +1,262 @@
+//! Every interleaving of a program up to equivalence, each by a run of the program.
+//!
+//! No state of the program is stored: a state is the steps that lead to it (P. Godefroid, "Model checking for programming languages
+//! using VeriSoft", POPL 1997). The program runs along these steps, forced one by one, and then goes on by itself; its logs show
+//! what each thread does next. The search is that of `foretrace-explore`, as for litmus programs.
+
+mod clocks;
+mod execution;
+mod executions;
+mod machine;
+mod objects;
+mod schedule;
+mod spin;
+mod state;
+
+use super::judge::{Cause, Failure};
+use super::kept::copy;
+use super::settings::{Settings, TestError};
+use execution::Execution;
+use executions::Executions;
+use foretrace_explore::{Ended, Tally, bounded, explore};
+use foretrace_harness::{Ending, Folder, Positions, STDERR, deadlock_in_words};
+use rustc_hash::FxHashSet;
+use schedule::Onward;
+use state::{End, State};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// How far a program is explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Events of a run.
+    pub events: u64,
+    /// Runs.
+    pub runs: u64,
+    /// How often a thread may be interrupted that could go on; without it all orders are explored, up to equivalence.
+    pub interruptions: Option<u32>,
+}
+
+/// Counted events after which another thread gets its turn, past the steps that are forced.
+const TURN: u64 = 500;
+
+/// What came of an exploration.
+#[derive(Default)]
+pub struct Explored {
+    /// Different classes of interleavings that came to their ends.
+    pub classes: u64,
+    /// Those that passed.
+    pub passed: u64,
+    /// Those that were cut off, as they had too many events.
+    pub cut_off: u64,
+    /// Those that were given up half-way, since an equivalent one had been explored.
+    pub redundant: u64,
+    /// Steps that were not taken, as they would be an interruption too many.
+    pub not_taken: u64,
+    /// How often the program ran.
+    pub runs: u64,
+    /// Runs that left the order that was forced.
+    pub left: u64,
+    /// Loops in which a thread waited for another.
+    pub loops: u64,
+    /// Failures, each once.
+    pub failing: Vec<Failing>,
+    /// What keeps it from being complete.
+    pub doubts: Vec<String>,
+    /// Whether all interleavings were explored, within the bound on interruptions if there is one.
+    pub complete: bool,
+    /// Whether the caller wanted no more.
+    pub is_stopped: bool,
+}
+
+/// Interleavings that fail in the same way.
+pub struct Failing {
+    /// How.
+    pub failure: Failure,
+    /// Who waits for whom, in a deadlock.
+    pub cycle: Vec<String>,
+    /// How many classes.
+    pub classes: u64,
+    /// Where the first one is kept.
+    pub kept: Option<PathBuf>,
+    /// By which failures count as the same.
+    signature: String,
+}
+
+/// An interleaving that came to its end.
+pub struct Interleaving<'e> {
+    /// Whether it failed.
+    pub fails: bool,
+    /// The folder of its recording, for as long as the caller looks at it.
+    pub recording: &'e Path,
+}
+
+impl Interleaving<'_> {
+    /// Keeps the recording in a folder, which holds nothing else.
+    ///
+    /// # Errors
+    /// Something else is there, or a file cannot be written.
+    pub fn keep(&self, folder: &Path) -> Result<(), TestError> {
+        let failed = |error| TestError::Io(folder.to_path_buf(), error);
+        Folder::create(folder)?;
+        let mut part = folder.as_os_str().to_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        copy(self.recording, &part)?;
+        std::fs::remove_dir_all(folder).and_then(|()| std::fs::rename(&part, folder)).map_err(failed)
+    }
+}
+
+impl Explored {
+    /// How many classes fail.
+    pub fn failing_classes(&self) -> u64 {
+        self.failing.iter().map(|failing| failing.classes).sum()
+    }
+}
+
+/// What the caller does with an interleaving: where it kept the recording, if it did; and whether to go on.
+pub type Kept = ControlFlow<Option<PathBuf>, Option<PathBuf>>;
+
+/// Runs a program in every interleaving up to equivalence; `work` is a folder for the runs. `each` sees every class once, `progress` how
+/// many classes, failing ones and runs there were.
+///
+/// # Errors
+/// The program cannot be run, or `each` fails.
+pub fn explore_program(
+    settings: &Settings,
+    bounds: Bounds,
+    work: &Path,
+    each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
+    progress: &mut dyn FnMut(&Explored),
+) -> Result<Explored, TestError> {
+    let onward = Onward { turn: TURN, all: bounds.events };
+    let shared = Rc::new(RefCell::new(Executions::new(settings, work, onward, bounds.runs)));
+    let mut collected = Collected { explored: Explored::default(), seen: FxHashSet::default(), error: None };
+    let (tally, ended) = match State::start(shared.clone()) {
+        Some(start) => {
+            let runs = |explored: &mut Explored| explored.runs = shared.borrow().runs;
+            let mut at_end = |state: &State<'_>| {
+                let flow = collected.add(state, each);
+                runs(&mut collected.explored);
+                progress(&collected.explored);
+                flow
+            };
+            let mut go_on = |_: &Tally| !shared.borrow().is_at_end();
+            match bounds.interruptions {
+                None => explore(&start, true, &mut go_on, &mut |state, _| at_end(state)),
+                Some(most) => bounded(&start, most, &mut go_on, &mut |state, _| at_end(state)),
+            }
+        }
+        None => (Tally::default(), Ended::Limit),
+    };
+    let mut shared = shared.borrow_mut();
+    if let Some(error) = shared.error.take().or(collected.error) {
+        return Err(error);
+    }
+    let mut explored = collected.explored;
+    explored.runs = shared.runs;
+    explored.left = shared.left;
+    explored.loops = shared.loops.values().filter(|waits| **waits).count() as u64;
+    explored.doubts.extend(shared.doubts.iter().cloned());
+    explored.redundant += tally.redundant;
+    explored.not_taken = tally.cut;
+    explored.is_stopped = ended == Ended::Stopped;
+    let is_whole = explored.left == 0 && explored.cut_off == 0 && explored.doubts.is_empty();
+    explored.complete = ended == Ended::Complete && !shared.is_at_end() && is_whole;
+    Ok(explored)
+}
+
+struct Collected {
+    explored: Explored,
+    seen: FxHashSet<u128>,
+    error: Option<TestError>,
+}
+
+impl Collected {
+    fn add(
+        &mut self,
+        state: &State<'_>,
+        each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
+    ) -> ControlFlow<()> {
+        let end = state.end();
+        if matches!(end, End::Unknown) {
+            return ControlFlow::Continue(());
+        }
+        if !self.seen.insert(state.class()) {
+            self.explored.redundant += 1;
+            return ControlFlow::Continue(());
+        }
+        self.explored.classes += 1;
+        let (run, failure) = match end {
+            End::Unknown => return ControlFlow::Continue(()),
+            End::Cut => {
+                self.explored.cut_off += 1;
+                return ControlFlow::Continue(());
+            }
+            End::Spins(run, threads) => {
+                let threads = threads.join(" and ");
+                let message = Some(format!("thread {threads} waits in a loop for what no other thread does any more"));
+                (run, Some(Failure { cause: Cause::Ended(Ending::Hang), message }))
+            }
+            End::Whole(run) => {
+                let failure = run.failure.clone();
+                (run, failure)
+            }
+        };
+        match self.keep(&run, failure, each) {
+            Ok(flow) => flow,
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn keep(
+        &mut self,
+        run: &Execution,
+        failure: Option<Failure>,
+        each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
+    ) -> Result<ControlFlow<()>, TestError> {
+        let recording = run.place.join("recording");
+        let kept = each(&Interleaving { fails: failure.is_some(), recording: &recording })?;
+        let (flow, kept) = match kept {
+            ControlFlow::Continue(kept) => (ControlFlow::Continue(()), kept),
+            ControlFlow::Break(kept) => (ControlFlow::Break(()), kept),
+        };
+        match failure {
+            None => self.explored.passed += 1,
+            Some(failure) => self.add_failure(run, failure, &recording, kept)?,
+        }
+        Ok(flow)
+    }
+
+    fn add_failure(
+        &mut self,
+        run: &Execution,
+        failure: Failure,
+        recording: &Path,
+        kept: Option<PathBuf>,
+    ) -> Result<(), TestError> {
+        let output = run.place.join("output");
+        let is_deadlock = failure.cause == Cause::Ended(Ending::Deadlock);
+        let waits = || std::fs::read_to_string(output.join(STDERR)).unwrap_or_default();
+        let signature = if is_deadlock { waits() } else { format!("{:?}", failure.signature()) };
+        if let Some(known) = self.explored.failing.iter_mut().find(|failing| failing.signature == signature) {
+            known.classes += 1;
+            return Ok(());
+        }
+        let cycle = match is_deadlock {
+            false => Vec::new(),
+            true => {
+                let mut positions = Positions::default();
+                positions.learn(recording)?;
+                deadlock_in_words(&output, recording, &positions, |path| format!("thread {path}"))?
+            }
+        };
+        self.explored.failing.push(Failing { failure, cycle, classes: 1, kept, signature });
+        Ok(())
+    }
+}

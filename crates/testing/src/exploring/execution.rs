@@ -1,0 +1,170 @@
+//! One execution of a program: its steps in the order in which they took effect, as its logs show them.
+
+use crate::judge::Failure;
+use foretrace_harness::{Ending, Folder};
+use foretrace_runtime::record::{Kind, fail};
+use foretrace_walker::WalkError;
+use foretrace_walker::log::{open_logs, thread_paths};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// What the runtime says of the end of a run that explores.
+const WAITS: &str = "waits";
+
+/// Threads by their place in the tree of threads, which is the same in every execution.
+#[derive(Default)]
+pub struct Threads {
+    paths: Vec<String>,
+    by_path: FxHashMap<String, usize>,
+}
+
+impl Threads {
+    /// The number of a thread.
+    pub fn number(&mut self, path: &str) -> usize {
+        if let Some(known) = self.by_path.get(path) {
+            return *known;
+        }
+        self.paths.push(path.to_string());
+        self.by_path.insert(path.to_string(), self.paths.len() - 1);
+        self.paths.len() - 1
+    }
+
+    /// The place of a thread.
+    pub fn path(&self, thread: usize) -> &str {
+        &self.paths[thread]
+    }
+
+    /// How many are known.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+}
+
+/// A step: a counted record that took effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// The thread.
+    pub thread: usize,
+    /// What is counted that the thread did before.
+    pub at: u64,
+    /// What it did.
+    pub kind: Kind,
+    /// Where in the code.
+    pub place: u64,
+    /// The words of its record.
+    pub words: [u64; 4],
+    /// The thread that it starts, joins or wakes.
+    pub other: Option<usize>,
+}
+
+impl Taken {
+    /// Whether it is an access that wrote.
+    pub fn writes(&self) -> bool {
+        let failed = matches!(self.kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8);
+        self.kind.size() > 0 && !self.kind.is_load() && !failed
+    }
+
+    /// Whether both are the same step: what a thread does next, whatever it finds there.
+    pub fn is_same(&self, other: &Taken) -> bool {
+        let names_object = self.kind.size() > 0 || (Kind::Acquire..=Kind::BarrierInit).contains(&self.kind);
+        let place = |one: &Taken| (one.thread, one.at, one.place, if names_object { one.words[0] } else { 0 });
+        let is_same_kind = self.kind == other.kind || self.kind.size() == other.kind.size() && self.kind.size() > 0;
+        is_same_kind && place(self) == place(other)
+    }
+}
+
+/// The order of the steps up to some step, as a number.
+pub type Order = u64;
+
+/// The order that a step of a thread makes of one; `wakes` is the thread that a signal wakes.
+pub fn order_after(order: Order, thread: usize, wakes: Option<usize>) -> Order {
+    let mut hasher = FxHasher::default();
+    (order, thread, wakes).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// An execution.
+pub struct Execution {
+    /// Its steps.
+    pub steps: Vec<Taken>,
+    /// Of each thread, which steps are its own.
+    pub of_thread: Vec<Vec<u32>>,
+    /// What threads wait for at its end, by address.
+    pub waits: FxHashMap<usize, u64>,
+    /// Whether it was cut off, since it had as many events as it may.
+    pub is_cut: bool,
+    /// How it ended.
+    pub ending: Ending,
+    /// How it failed, if it did.
+    pub failure: Option<Failure>,
+    /// The folder with its recording and its output, which goes with it.
+    pub place: PathBuf,
+    orders: Vec<Order>,
+}
+
+impl Execution {
+    /// Reads what a run has left in a folder.
+    pub fn read(folder: &Folder, ending: Ending, place: &Path, threads: &mut Threads) -> Result<Execution, WalkError> {
+        let logs = open_logs(folder.path())?;
+        let numbers: Vec<usize> = thread_paths(&logs).iter().map(|path| threads.number(path)).collect();
+        let by_number: FxHashMap<u64, usize> =
+            logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
+        let mut steps: Vec<(u64, Taken)> = Vec::new();
+        for (thread, log) in numbers.iter().zip(&logs) {
+            for record in log.records().filter(|record| record.kind.counted()) {
+                let order = record.order().unwrap_or(0);
+                let is_deadlock = record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK;
+                if order == 0 || is_deadlock {
+                    continue;
+                }
+                let other = match record.kind {
+                    Kind::Fork | Kind::Join => by_number.get(&record.words[0]).copied(),
+                    Kind::Signal => by_number.get(&record.words[1]).copied(),
+                    _ => None,
+                };
+                let (kind, place, words) = (record.kind, record.place, record.words);
+                steps.push((order, Taken { thread: *thread, at: record.at, kind, place, words, other }));
+            }
+        }
+        steps.sort_by_key(|(order, _)| *order);
+        let steps: Vec<Taken> = steps.into_iter().map(|(_, step)| step).collect();
+        let mut of_thread = vec![Vec::new(); threads.len()];
+        let mut orders = vec![0];
+        for (index, step) in steps.iter().enumerate() {
+            of_thread[step.thread].push(index as u32);
+            let wakes = step.other.filter(|_| step.kind == Kind::Signal);
+            orders.push(order_after(orders[index], step.thread, wakes));
+        }
+        let text = std::fs::read_to_string(folder.path().join(WAITS)).unwrap_or_default();
+        let waits = text.lines().filter_map(|line| {
+            let (path, object) = line.split_once(" 0x")?;
+            Some((threads.number(path), u64::from_str_radix(object, 16).ok()?))
+        });
+        let waits = waits.collect();
+        let is_cut = text.lines().any(|line| line == "cut");
+        Ok(Execution { steps, of_thread, waits, is_cut, ending, failure: None, place: place.to_path_buf(), orders })
+    }
+
+    /// The order of the first steps, so many.
+    pub fn order(&self, steps: usize) -> Option<Order> {
+        self.orders.get(steps).copied()
+    }
+
+    /// The step of a thread after so many of its steps.
+    pub fn next_of(&self, thread: usize, done: u32) -> Option<usize> {
+        self.of_thread.get(thread)?.get(done as usize).map(|index| *index as usize)
+    }
+
+    /// Whether it begins with these steps.
+    pub fn begins_with(&self, steps: &[Taken]) -> bool {
+        let same = |(own, other): (&Taken, &Taken)| own.is_same(other) && own.kind == other.kind;
+        self.steps.len() >= steps.len() && self.steps.iter().zip(steps).all(same)
+    }
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.place); // it lies in a temporary folder, which goes, too
+    }
+}

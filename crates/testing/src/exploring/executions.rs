@@ -1,0 +1,180 @@
+//! Runs the program along schedules, and keeps the executions that are needed again.
+
+use super::execution::{Execution, Order, Taken, Threads};
+use super::objects::Objects;
+use super::schedule::{Forced, Onward, schedule};
+use crate::baseline::Baseline;
+use crate::judge::failure;
+use crate::runner::{Ran, Runner, is_stopped};
+use crate::settings::{Settings, TestError};
+use foretrace_harness::notes;
+use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+/// Threads of a program that can be explored.
+pub const MOST_THREADS: usize = 64;
+/// Executions that are kept besides the last one.
+const KEPT: usize = 32;
+
+/// The executions of a program.
+pub struct Executions<'s> {
+    runner: Runner<'s>,
+    settings: &'s Settings,
+    work: PathBuf,
+    onward: Onward,
+    /// Runs that may be made.
+    most_runs: u64,
+    /// The recording of the first run, whose clocks and random numbers all others get.
+    first: Option<Rc<Execution>>,
+    recent: VecDeque<Rc<Execution>>,
+    /// Its threads.
+    pub threads: Threads,
+    /// Its objects.
+    pub objects: Objects,
+    /// Places of compare-and-swaps.
+    pub swaps: FxHashSet<u64>,
+    /// Loops, by the places of their reads: whether a thread waits in it.
+    pub loops: FxHashMap<u64, bool>,
+    /// How often the program ran.
+    pub runs: u64,
+    /// How many runs did not follow their schedule.
+    pub left: u64,
+    /// Why not all can have been explored.
+    pub doubts: BTreeSet<String>,
+    /// Whether a limit was reached.
+    pub is_over: bool,
+    /// Why it cannot go on.
+    pub error: Option<TestError>,
+}
+
+impl<'s> Executions<'s> {
+    /// Of a program, in a folder for its runs. Each run has at most so many events, and there are at most so many runs.
+    pub fn new(settings: &'s Settings, work: &Path, onward: Onward, most_runs: u64) -> Executions<'s> {
+        Executions {
+            runner: Runner::new(settings),
+            settings,
+            work: work.to_path_buf(),
+            onward,
+            most_runs,
+            first: None,
+            recent: VecDeque::new(),
+            threads: Threads::default(),
+            objects: Objects::default(),
+            swaps: FxHashSet::default(),
+            loops: FxHashMap::default(),
+            runs: 0,
+            left: 0,
+            doubts: BTreeSet::new(),
+            is_over: false,
+            error: None,
+        }
+    }
+
+    /// Whether nothing is run any more.
+    pub fn is_at_end(&self) -> bool {
+        self.is_over || self.error.is_some() || self.settings.stop.load(Ordering::Relaxed)
+    }
+
+    /// Something that keeps the exploration from being complete.
+    pub fn doubt(&mut self, why: &str) {
+        if !self.doubts.contains(why) {
+            self.doubts.insert(why.to_string());
+        }
+    }
+
+    /// An execution that begins with so many steps in this order, of those that are kept.
+    pub fn known(&self, steps: usize, order: Order) -> Option<Rc<Execution>> {
+        self.recent.iter().rev().find(|run| run.order(steps) == Some(order)).cloned()
+    }
+
+    /// Runs the program along these steps, then one more. Nothing where the run did not begin with the steps, or could not be made.
+    pub fn along(&mut self, steps: &[Taken], forced: Option<Forced>) -> Option<Rc<Execution>> {
+        if self.is_at_end() {
+            return None;
+        }
+        if self.runs >= self.most_runs {
+            self.is_over = true;
+            return None;
+        }
+        self.runs += 1;
+        let place = self.work.join(format!("run-{}", self.runs));
+        let text = schedule(steps, forced, self.onward, &self.threads);
+        // The first run gets a recording with nothing in it: as many variables of the environment, so that the stack begins where it
+        // does in all others.
+        let nothing = || self.work.join("nothing");
+        let recording = self.first.as_ref().map_or_else(nothing, |first| first.place.join("recording"));
+        let ran = match self.runner.along(&text, &place, Some(&recording)) {
+            Ok(ran) => ran,
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(&place); // the folder around it goes at the end
+                if !is_stopped(&error) {
+                    self.error = Some(error);
+                }
+                return None;
+            }
+        };
+        let run = match self.read(&ran, &place) {
+            Ok(run) => Rc::new(run),
+            Err(error) => {
+                self.error = Some(error);
+                return None;
+            }
+        };
+        if !run.begins_with(steps) {
+            self.left += 1;
+            return None;
+        }
+        self.first.get_or_insert_with(|| run.clone());
+        if self.recent.len() == KEPT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(run.clone());
+        Some(run)
+    }
+
+    fn read(&mut self, ran: &Ran, place: &Path) -> Result<Execution, TestError> {
+        let mut run = Execution::read(&ran.folder, ran.seen.ending, place, &mut self.threads)?;
+        run.failure = failure(&ran.seen, &Baseline::default(), self.settings);
+        if self.threads.len() > MOST_THREADS {
+            self.doubt(&format!("there are more than {MOST_THREADS} threads"));
+            self.is_over = true;
+        }
+        let is_first = self.first.is_none();
+        if let Some(note) = notes(ran.folder.path()).into_iter().next().filter(|_| !is_first) {
+            self.doubt(&format!("the program asked for something from outside that the first run did not: {note}"));
+        }
+        for step in &run.steps {
+            if let Some(why) = uncontrolled(step) {
+                self.doubt(why);
+            }
+            if matches!(step.kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8) {
+                self.swaps.insert(step.place);
+            }
+        }
+        Ok(run)
+    }
+}
+
+/// Why orders of a program that takes this step are left out.
+fn uncontrolled(step: &Taken) -> Option<&'static str> {
+    let tried = step.words[1] & TRIED != 0;
+    match step.kind {
+        Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),
+        Kind::Unseen => Some("code that foretrace did not build may order threads"),
+        Kind::Context => Some("contexts are switched"),
+        Kind::Alias => Some("memory has two addresses"),
+        Kind::Wake if step.words[1] == WOKEN_BY_TIMEOUT => {
+            Some("a wait ended by its time limit, which it may do elsewhere, too")
+        }
+        Kind::Wake if step.words[1] == WOKEN_SPURIOUSLY => {
+            Some("a wait ended for no reason, which it may do elsewhere, too")
+        }
+        Kind::Wake if tried => Some("a wait has a time limit, which may end it"),
+        Kind::Busy if step.words[1] != 0 => Some("a lock was waited for with a time limit"),
+        _ => None,
+    }
+}

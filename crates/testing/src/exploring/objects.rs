@@ -1,0 +1,84 @@
+//! The numbers of objects, and what an access of memory uses: a variable is four bytes; of narrower accesses their bytes are
+//! objects, too.
+
+use foretrace_explore::{Mode, Use};
+use rustc_hash::FxHashMap;
+
+/// Bytes of a variable.
+const VARIABLE: u64 = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Object {
+    Variable(u64),
+    Byte(u64),
+    Synchronisation(u64),
+}
+
+/// Objects by number, the same in every execution.
+#[derive(Default)]
+pub struct Objects {
+    numbers: FxHashMap<Object, u32>,
+}
+
+impl Objects {
+    fn number(&mut self, object: Object) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(object).or_insert(next)
+    }
+
+    /// The use of a lock, a condition, a semaphore or their like, by address.
+    pub fn synchronisation(&mut self, address: u64, mode: Mode) -> Use {
+        Use { object: self.number(Object::Synchronisation(address)), mode }
+    }
+
+    /// The uses of an access to so many bytes.
+    pub fn access(&mut self, address: u64, bytes: u64, writes: bool) -> Vec<Use> {
+        let end = address.saturating_add(bytes);
+        let (whole, part) = if writes { (Mode::Write, Mode::WritePart) } else { (Mode::Read, Mode::ReadPart) };
+        let mut uses = Vec::new();
+        let mut variable = address - address % VARIABLE;
+        while variable < end {
+            let (from, to) = (address.max(variable), end.min(variable.saturating_add(VARIABLE)));
+            let object = self.number(Object::Variable(variable));
+            if to - from == VARIABLE {
+                uses.push(Use { object, mode: whole });
+            } else {
+                uses.push(Use { object, mode: part });
+                uses.extend((from..to).map(|byte| Use { object: self.number(Object::Byte(byte)), mode: whole }));
+            }
+            variable = variable.saturating_add(VARIABLE);
+        }
+        uses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretrace_explore::{Action, Relation};
+
+    fn relation(one: (u64, u64, bool), other: (u64, u64, bool)) -> Relation {
+        let mut objects = Objects::default();
+        let mut action = |(address, bytes, writes)| Action::new(objects.access(address, bytes, writes).into());
+        let (one, other) = (action(one), action(other));
+        one.relation(&other)
+    }
+
+    /// Two accesses depend on each other where they share a byte and one of them writes: every pair of small accesses.
+    #[test]
+    fn accesses_depend_on_each_other_where_they_share_a_written_byte() {
+        let sizes = [1, 2, 4, 8];
+        let all = || (0..10).flat_map(move |at| sizes.into_iter().map(move |bytes| (at, bytes)));
+        for (at, bytes) in all() {
+            for (other_at, other_bytes) in all() {
+                let shares = at < other_at + other_bytes && other_at < at + bytes;
+                for (writes, other_writes) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let expected =
+                        if shares && (writes || other_writes) { Relation::Race } else { Relation::Independent };
+                    let found = relation((at, bytes, writes), (other_at, other_bytes, other_writes));
+                    assert_eq!(found, expected, "{bytes} bytes at {at}, {other_bytes} at {other_at}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Loops in which a thread waits for another one by reading again and again.
+//!
+//! A thread that has read the same at the same places twice in a row, and wrote nothing meanwhile, may wait in a loop. It is taken to
+//! wait where an execution shows that it goes on so by itself for long. Then it takes no step until another thread changes what it
+//! reads: the steps between would bring nothing new.
+
+use super::execution::Taken;
+use foretrace_explore::{Mode, Use};
+use foretrace_runtime::record::Kind;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// Reads of a round of a loop.
+const LONGEST: usize = 16;
+/// Reads after which a loop counts as one that does not end by itself.
+pub const LONG: usize = 200;
+
+/// A read: where, of what, and what was found.
+type Read = (Kind, u64, u64, u64);
+
+/// What a thread did last.
+#[derive(Clone, Default)]
+pub struct Spin {
+    /// Its last reads, if it did nothing else since.
+    reads: Vec<Read>,
+    /// Reads since another thread changed something of them.
+    fresh: usize,
+    /// The objects that they use.
+    objects: Vec<u32>,
+    /// Whether it waits.
+    pub waits: bool,
+}
+
+fn read(step: &Taken) -> Option<Read> {
+    match step.kind {
+        kind if kind.is_load() => Some((kind, step.place, step.words[0], step.words[1])),
+        Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => {
+            Some((step.kind, step.place, step.words[0], step.words[1]))
+        }
+        Kind::Busy => Some((step.kind, step.place, step.words[0], 0)),
+        _ => None,
+    }
+}
+
+/// Whether a use changes what others find in the object.
+pub fn changes(mode: Mode) -> bool {
+    !matches!(mode, Mode::Read | Mode::ReadPart | Mode::Busy)
+}
+
+impl Spin {
+    /// The thread takes a step. How many reads a round of its loop has, if it may wait in one.
+    pub fn take(&mut self, step: &Taken, uses: &[Use]) -> Option<usize> {
+        self.waits = false;
+        let Some(read) = read(step) else {
+            *self = Spin::default();
+            return None;
+        };
+        if self.reads.len() == 2 * LONGEST {
+            self.reads.remove(0);
+        }
+        self.reads.push(read);
+        self.fresh += 1;
+        for own in uses {
+            if !self.objects.contains(&own.object) {
+                self.objects.push(own.object);
+            }
+        }
+        let (all, fresh) = (self.reads.len(), self.fresh);
+        (1..=LONGEST.min(all / 2).min(fresh)).find(|round| {
+            let last = &self.reads[all - round..];
+            *last == self.reads[all - 2 * round..all - round]
+        })
+    }
+
+    /// Another thread takes a step.
+    pub fn see(&mut self, uses: &[Use]) {
+        if uses.iter().any(|other| changes(other.mode) && self.objects.contains(&other.object)) {
+            self.fresh = 0;
+            self.waits = false;
+        }
+    }
+
+    /// The loop whose round has so many reads, by its places.
+    pub fn places(&self, round: usize) -> u64 {
+        let mut places: Vec<u64> = self.reads[self.reads.len() - round..].iter().map(|read| read.1).collect();
+        places.sort_unstable();
+        let mut hasher = FxHasher::default();
+        places.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Whether the thread goes on so in steps that follow each other: yes, no, or the steps do not show it.
+    pub fn goes_on<'t>(&self, round: usize, steps: impl Iterator<Item = &'t Taken>, thread: usize) -> Option<bool> {
+        let rounds = &self.reads[self.reads.len() - round..];
+        let mut seen = 0;
+        for (step, expected) in steps.zip(rounds.iter().cycle()) {
+            if step.thread != thread {
+                return None;
+            }
+            if read(step).as_ref() != Some(expected) {
+                return Some(false);
+            }
+            seen += 1;
+            if seen == LONG {
+                return Some(true);
+            }
+        }
+        None
+    }
+}

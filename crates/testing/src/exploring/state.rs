@@ -1,0 +1,290 @@
+//! A state of a program: the steps that lead to it. What threads do next is what an execution shows that begins with them; where
+//! none is known the program runs once more.
+
+use super::clocks::Clocks;
+use super::execution::{Execution, Taken, order_after};
+use super::executions::{Executions, MOST_THREADS};
+use super::machine::{Machine, Pending};
+use super::schedule::Forced;
+use super::spin::{self, Spin};
+use foretrace_explore::{Fingerprint, Next, System, Use};
+use foretrace_harness::Ending;
+use foretrace_runtime::record::Kind;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A state. Copies share the executions.
+#[derive(Clone)]
+pub struct State<'s> {
+    shared: Rc<RefCell<Executions<'s>>>,
+    inner: RefCell<Inner>,
+}
+
+/// What became of an interleaving.
+pub enum End {
+    /// It came to the end of this execution.
+    Whole(Rc<Execution>),
+    /// The program had more events than it may.
+    Cut,
+    /// Threads wait in loops for what no thread does any more; these.
+    Spins(Rc<Execution>, Vec<String>),
+    /// No execution shows it: a run left its schedule, or a limit was reached.
+    Unknown,
+}
+
+#[derive(Clone)]
+struct Inner {
+    /// Begins with the steps.
+    run: Rc<Execution>,
+    steps: usize,
+    /// A step after them that `run` does not take, with what it was expected to be.
+    ahead: Option<(Forced, Option<Taken>, Arc<[Use]>)>,
+    /// No execution begins with the steps.
+    is_lost: bool,
+    last: Option<usize>,
+    /// Steps of each thread.
+    done: [u32; MOST_THREADS],
+    machine: Machine,
+    spins: FxHashMap<usize, Spin>,
+    clocks: Clocks,
+    /// What threads do next that other executions have shown.
+    shown: FxHashMap<usize, Option<Pending>>,
+}
+
+impl<'s> State<'s> {
+    /// The state before the first step; nothing where the program cannot be run.
+    pub fn start(shared: Rc<RefCell<Executions<'s>>>) -> Option<State<'s>> {
+        let run = shared.borrow_mut().along(&[], None)?;
+        let mut machine = Machine::default();
+        let roots: Vec<usize> = {
+            let threads = &shared.borrow().threads;
+            (0..threads.len()).filter(|thread| !threads.path(*thread).contains('.')).collect()
+        };
+        roots.into_iter().for_each(|root| machine.starts(root));
+        let inner = Inner {
+            run,
+            steps: 0,
+            ahead: None,
+            is_lost: false,
+            last: None,
+            done: [0; MOST_THREADS],
+            machine,
+            spins: FxHashMap::default(),
+            clocks: Clocks::default(),
+            shown: FxHashMap::default(),
+        };
+        Some(State { shared, inner: RefCell::new(inner) })
+    }
+
+    /// What became of the interleaving that ends here.
+    pub fn end(&self) -> End {
+        let mut shared = self.shared.borrow_mut();
+        let mut inner = self.inner.borrow_mut();
+        inner.settle(&mut shared);
+        if inner.is_lost {
+            return End::Unknown;
+        }
+        let spinning = inner.spins.iter().filter(|(_, spin)| spin.waits).map(|(thread, _)| *thread);
+        let mut spinning: Vec<String> = spinning.map(|thread| shared.threads.path(thread).to_string()).collect();
+        spinning.sort();
+        let is_whole = inner.steps == inner.run.steps.len();
+        match (spinning.is_empty() || inner.machine.is_over, is_whole) {
+            (true, true) if inner.run.is_cut => End::Cut,
+            (true, true) => End::Whole(inner.run.clone()),
+            (true, false) => {
+                shared.doubt("a run went on where every thread seemed to wait");
+                End::Unknown
+            }
+            (false, _) if inner.run.is_cut || inner.run.ending == Ending::Hang => {
+                End::Spins(inner.run.clone(), spinning)
+            }
+            (false, _) => {
+                shared.doubt("a loop in which a thread seemed to wait ended by itself");
+                End::Unknown
+            }
+        }
+    }
+
+    /// The class of the interleaving, as a number.
+    pub fn class(&self) -> u128 {
+        self.inner.borrow().clocks.class()
+    }
+}
+
+impl System for State<'_> {
+    fn threads(&self) -> usize {
+        MOST_THREADS
+    }
+
+    fn next(&self, thread: usize) -> Next {
+        let mut shared = self.shared.borrow_mut();
+        let mut inner = self.inner.borrow_mut();
+        inner.settle(&mut shared);
+        inner.next(thread, &mut shared)
+    }
+
+    fn step(&mut self, thread: usize, choice: usize) {
+        let mut shared = self.shared.borrow_mut();
+        self.inner.borrow_mut().step(thread, choice, &mut shared);
+    }
+
+    fn found(&self) -> bool {
+        let mut shared = self.shared.borrow_mut();
+        let mut inner = self.inner.borrow_mut();
+        inner.settle(&mut shared);
+        inner.is_lost
+    }
+}
+
+impl Fingerprint for State<'_> {
+    fn fingerprint(&self) -> u128 {
+        self.class()
+    }
+
+    /// Only taking the turn from a thread that could go on is an interruption.
+    fn counts(&self) -> bool {
+        let last = self.inner.borrow().last;
+        last.is_some_and(|last| matches!(self.next(last), Next::Ready(_)))
+    }
+}
+
+impl Inner {
+    /// Whether a step ends the program: a failure, or an end of a thread after which no other one does anything.
+    fn ends(&self, step: &Taken) -> bool {
+        let is_last = || self.run.steps.last().is_some_and(|last| last.is_same(step));
+        let by_itself = matches!(self.run.ending, Ending::Code(_));
+        step.kind == Kind::Fail || step.kind == Kind::Exit && by_itself && is_last()
+    }
+
+    fn next(&mut self, thread: usize, shared: &mut Executions<'_>) -> Next {
+        if self.is_lost || self.machine.is_over || !self.machine.is_alive(thread) {
+            return Next::Over;
+        }
+        let Some(pending) = self.pending(thread, shared) else { return Next::Over };
+        let ends = matches!(&pending, Pending::Step(step) if self.ends(step));
+        let next = self.machine.next(thread, &pending, ends, &shared.swaps, &mut shared.objects);
+        match next {
+            Next::Ready(action) if self.spins.get(&thread).is_some_and(|spin| spin.waits) => Next::Blocked(action),
+            next => next,
+        }
+    }
+
+    /// What a thread is about to do.
+    fn pending(&mut self, thread: usize, shared: &mut Executions<'_>) -> Option<Pending> {
+        if let Some(index) = self.run.next_of(thread, self.done[thread]) {
+            return Some(Pending::Step(self.run.steps[index]));
+        }
+        if let Some(object) = self.run.waits.get(&thread) {
+            return Some(Pending::Waits(*object));
+        }
+        if let Some(shown) = self.shown.get(&thread) {
+            return *shown;
+        }
+        if self.run.ending == Ending::Hang {
+            return None; // what it waits for is outside of the program
+        }
+        let forced = Forced { thread, wakes: None };
+        let run = shared.along(&self.run.steps[..self.steps], Some(forced));
+        let pending = run.as_ref().and_then(|run| match run.next_of(thread, self.done[thread]) {
+            Some(index) => Some(Pending::Step(run.steps[index])),
+            None => run.waits.get(&thread).map(|object| Pending::Waits(*object)),
+        });
+        if pending.is_none() {
+            shared.doubt("a thread was at work when the program ended, and no run shows at what");
+        }
+        self.shown.insert(thread, pending);
+        pending
+    }
+
+    fn step(&mut self, thread: usize, choice: usize, shared: &mut Executions<'_>) {
+        self.settle(shared);
+        let pending = self.pending(thread, shared);
+        let action = match self.next(thread, shared) {
+            Next::Ready(action) | Next::Blocked(action) => action,
+            Next::Over => return self.is_lost = true,
+        };
+        let expected = match pending {
+            Some(Pending::Step(step)) => Some(step),
+            _ => None,
+        };
+        let wakes = expected.as_ref().and_then(|step| self.machine.woken(step, choice));
+        self.clocks.push(thread, &action, wakes);
+        self.last = Some(thread);
+        let is_as_run = |next: &&Taken| next.thread == thread && (next.kind != Kind::Signal || next.other == wakes);
+        match self.run.steps.get(self.steps).filter(is_as_run).copied() {
+            Some(step) => self.take(&step, &action.uses, shared),
+            None => self.ahead = Some((Forced { thread, wakes }, expected, action.uses)),
+        }
+    }
+
+    /// Finds an execution that takes the step ahead, or makes one.
+    fn settle(&mut self, shared: &mut Executions<'_>) {
+        let Some((forced, expected, uses)) = self.ahead.take() else { return };
+        let order = self.run.order(self.steps).map(|order| order_after(order, forced.thread, forced.wakes));
+        let known = order.and_then(|order| shared.known(self.steps + 1, order));
+        let run = known.or_else(|| shared.along(&self.run.steps[..self.steps], Some(forced)));
+        let as_forced = |run: &Rc<Execution>| {
+            let step = run.steps.get(self.steps)?;
+            let fits = step.thread == forced.thread && (step.kind != Kind::Signal || step.other == forced.wakes);
+            fits.then_some(*step)
+        };
+        let Some(run) = run else { return self.is_lost = true };
+        let Some(step) = as_forced(&run) else {
+            shared.left += 1;
+            return self.is_lost = true;
+        };
+        if expected.is_some_and(|expected| !expected.is_same(&step)) {
+            shared.doubt("a thread did something else after the same steps");
+        }
+        self.run = run;
+        self.take(&step, &uses, shared);
+    }
+
+    /// The thread takes its step; `expected` is what it was expected to use.
+    fn take(&mut self, step: &Taken, expected: &[Use], shared: &mut Executions<'_>) {
+        let uses = match step.kind.size() as u64 {
+            0 => expected.to_vec(),
+            bytes => shared.objects.access(step.words[0], bytes, step.writes()),
+        };
+        if uses.iter().any(|own| !expected.contains(own) && spin::changes(own.mode)) {
+            shared.doubt("a thread did something else after the same steps");
+        }
+        let ends = self.ends(step);
+        self.machine.take(step, ends);
+        self.steps += 1;
+        self.done[step.thread] += 1;
+        self.shown.remove(&step.thread);
+        for (thread, spin) in &mut self.spins {
+            if *thread != step.thread {
+                spin.see(&uses);
+            }
+        }
+        if let Some(round) = self.spins.entry(step.thread).or_default().take(step, &uses) {
+            self.look_for_loop(step.thread, round, shared);
+        }
+    }
+
+    /// Whether a thread waits in the loop that its last reads show.
+    fn look_for_loop(&mut self, thread: usize, round: usize, shared: &mut Executions<'_>) {
+        let spin = &self.spins[&thread];
+        let places = spin.places(round);
+        let known = shared.loops.get(&places).copied();
+        let waits = known.unwrap_or_else(|| {
+            let goes_on = |run: &Execution| spin.goes_on(round, run.steps[self.steps..].iter(), thread);
+            let decided = goes_on(&self.run).or_else(|| {
+                let forced = Forced { thread, wakes: None };
+                let run = shared.along(&self.run.steps[..self.steps], Some(forced))?;
+                goes_on(&run)
+            });
+            if let Some(waits) = decided {
+                shared.loops.insert(places, waits);
+            }
+            decided.unwrap_or(false)
+        });
+        if let Some(spin) = self.spins.get_mut(&thread) {
+            spin.waits = waits;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `foretrace explore -- PROG`: as many classes of interleavings as the same litmus program has, each run of a failing class
+//! again, bugs that need interruptions, deadlocks, loops that wait, and right twins, of which all is explored.
+
+use super::{built_with as program, support};
+use foretrace::litmus;
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::path::Path;
+use support::{Ran, Workshop, foretrace, ran};
+
+fn explore(workshop: &Workshop, options: &str) -> Ran {
+    let folder = workshop.path("program");
+    let mut command = foretrace();
+    command.current_dir(folder.parent().expect("in a folder")).arg("explore").args(options.split_whitespace());
+    ran(command.args(["--", "./program"]))
+}
+
+/// The exit status and the report, which must be what its schema says.
+fn report(workshop: &Workshop, options: &str) -> (i32, Value) {
+    let run = explore(workshop, &format!("--format json {options}"));
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/program-exploration.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("shipped")).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{report:#}");
+    (run.status.expect("an exit status"), report)
+}
+
+/// Classes of a litmus program, and how many of them do not finish.
+fn of_litmus(source: &str) -> (u64, u64) {
+    let program = litmus::parse(source).expect("a program");
+    let mut failing = 0;
+    let explored = litmus::explore(&program, 10_000, &mut |_| true, &mut |execution| {
+        failing += u64::from(execution.outcome != litmus::Outcome::Finished);
+        ControlFlow::Continue(())
+    });
+    (explored.tally.executions, failing)
+}
+
+/// The program has the classes of the litmus program, all of which are explored; the report.
+fn same_classes(workshop: &Workshop, source: &str) -> Value {
+    let (classes, failing) = of_litmus(source);
+    let (status, report) = report(workshop, "");
+    assert_eq!(report["interleavings"], classes, "{report:#}");
+    assert_eq!(report["failed"], failing, "{report:#}");
+    assert_eq!(report["complete"], true, "{report:#}");
+    assert_eq!(status, i32::from(failing > 0));
+    report
+}
+
+#[test]
+fn readers_of_a_program_have_the_classes_of_the_litmus_program() {
+    let source = "shared x: int = 0; thread W { x = 1; } thread A { let a = x; } thread B { let a = x; } thread C { let a = x; }";
+    same_classes(&program("readers.c", "-DREADERS=3"), source);
+}
+
+#[test]
+fn the_last_zero_of_a_program_has_the_classes_of_the_litmus_program() {
+    let source = "shared a: int[4] = 0;
+        thread S { let i = 3; let go = a[i] != 0; while (go) { i = i - 1; go = a[i] != 0; } }
+        thread A { a[1] = a[0] + 1; } thread B { a[2] = a[1] + 1; } thread C { a[3] = a[2] + 1; }";
+    same_classes(&program("last-zero.c", "-DSETTERS=3"), source);
+}
+
+#[test]
+fn philosophers_come_to_one_deadlock_whose_cycle_is_told() {
+    let dine = |one: &str, other: &str| format!("lock({one}); lock({other}); unlock({other}); unlock({one});");
+    let source = |last: String| {
+        let (first, second) = (dine("a", "b"), dine("b", "c"));
+        format!("mutex a; mutex b; mutex c; thread A {{ {first} }} thread B {{ {second} }} thread C {{ {last} }}")
+    };
+    let report = same_classes(&program("philosophers.c", "-DSEATS=3 -DCAREFUL=0"), &source(dine("c", "a")));
+    let failure = &report["failures"][0];
+    assert_eq!(failure["kind"], "deadlocks", "{report:#}");
+    let cycle = failure["cycle"].to_string();
+    for (thread, owner) in [("0.1", "0.2"), ("0.2", "0.3"), ("0.3", "0.1")] {
+        let line = format!("and waits for the lock that thread {owner} took");
+        assert!(cycle.contains(&format!("thread {thread} holds")) && cycle.contains(&line), "{cycle}");
+    }
+    same_classes(&program("philosophers.c", "-DSEATS=3 -DCAREFUL=1"), &source(dine("a", "c")));
+}
+
+#[test]
+fn a_bug_of_two_interruptions_is_kept_and_replayed() {
+    let workshop = program("flags.c", "-DHASTY=1");
+    let (status, report) = report(&workshop, "--save runs --passing");
+    assert_eq!(status, 1, "{report:#}");
+    assert_eq!(report["complete"], true, "{report:#}");
+    let failure = &report["failures"][0];
+    assert!(failure["what"].as_str().expect("text").contains("both are inside"), "{report:#}");
+    let kept = workshop.path(failure["recording"].as_str().expect("it is kept"));
+    let replayed = ran(foretrace().arg("replay").arg(&kept).arg("--").arg(workshop.path("program")));
+    assert_eq!(replayed.status, Some(0), "{}{}", replayed.out, replayed.err);
+    assert!(replayed.err.contains("both are inside"), "{}{}", replayed.out, replayed.err);
+    let passing = workshop.path("runs/passing-1.foretrace");
+    let repaired = ran(foretrace().arg("repair").arg(&kept).arg("--passing").arg(passing));
+    assert_eq!(repaired.status, Some(1), "{}{}", repaired.out, repaired.err);
+    for (most, status) in [(0, 3), (1, 3), (2, 1)] {
+        let bounded = explore(&workshop, &format!("--context-switches {most}"));
+        assert_eq!(bounded.status, Some(status), "{most}: {}{}", bounded.out, bounded.err);
+        let plural = if most == 1 { "" } else { "s" };
+        let all = format!("all with at most {most} interruption{plural} were explored");
+        assert!(bounded.out.contains(&all), "{}", bounded.out);
+    }
+    let first = explore(&workshop, "--first");
+    assert!(first.status == Some(1) && first.out.contains("there may be more"), "{}", first.out);
+}
+
+#[test]
+fn the_right_twins_are_explored_to_the_end() {
+    let (status, flags) = report(&program("flags.c", "-DHASTY=0"), "");
+    assert_eq!((status, &flags["complete"]), (0, &Value::Bool(true)), "{flags:#}");
+    let (status, mailbox) = report(&program("mailbox.c", "-DLOSES=0"), "");
+    assert_eq!((status, &mailbox["complete"]), (0, &Value::Bool(true)), "{mailbox:#}");
+}
+
+#[test]
+fn a_waiter_that_no_signal_wakes_sleeps_for_ever() {
+    let (status, report) = report(&program("mailbox.c", "-DLOSES=1"), "");
+    assert_eq!(status, 1, "{report:#}");
+    let kinds: Vec<&Value> = report["failures"].as_array().expect("failures").iter().map(|one| &one["kind"]).collect();
+    assert!(!kinds.is_empty() && kinds.iter().all(|kind| *kind == "deadlocks"), "{report:#}");
+}
+
+#[test]
+fn loops_that_wait_do_not_keep_exploration_from_its_end() {
+    let (status, wrong) = report(&program("turns.c", "-DRIGHT=0"), "");
+    assert_eq!(status, 1, "{wrong:#}");
+    assert_eq!(wrong["complete"], true, "{wrong:#}");
+    let (status, right) = report(&program("turns.c", "-DRIGHT=1"), "");
+    assert_eq!((status, &right["complete"]), (0, &Value::Bool(true)), "{right:#}");
+    assert_eq!(right["waiting_loops"], 1, "{right:#}");
+}
+
+#[test]
+fn what_is_not_explored_is_said() {
+    let workshop = program("flags.c", "-DHASTY=0");
+    let few = explore(&workshop, "--runs 1");
+    assert!(few.status == Some(3) && few.out.contains("not all were explored"), "{}", few.out);
+    let cut = explore(&workshop, "--max-steps 5");
+    assert!(cut.status == Some(3) && cut.out.contains("cut off"), "{}", cut.out);
+    let timed = explore(&program("timed.c", ""), "");
+    assert!(timed.status == Some(3) && timed.out.contains("a wait"), "{}", timed.out);
+}
+
+#[test]
+fn mistakes_end_in_one_message() {
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("plain.c"), "int main(void) { return 0; }\n").expect("written");
+    workshop.make("cc plain.c -o program");
+    let plain = explore(&workshop, "");
+    assert_eq!((plain.status, &*plain.out), (Some(2), ""), "{}", plain.err);
+    let both = ran(foretrace().args(["explore", "a.lit", "--", "./program"]));
+    assert_eq!(both.status, Some(2), "{}", both.err);
+    let of_litmus = ran(foretrace().args(["explore", "a.lit", "--runs", "3"]));
+    assert_eq!(of_litmus.status, Some(2), "{}", of_litmus.err);
+}
