@@ -31,6 +31,7 @@ pub use block_explanation::BlockExplanationReport;
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use folding::{cut, short_name};
+pub use foretrace_trace::write_whole;
 pub use json::JsonReport;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{
@@ -50,7 +51,7 @@ pub use style::plural;
 pub use table::act;
 pub use text::TextReport;
 pub use why::{Gone, Switches, Violation, WhyReport};
-pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError, write_whole};
+pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::candidates::Class;

@@ -6,7 +6,7 @@ use super::{SavedPlace, SavedPlaces, Subject};
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
 use foretrace_checker::Step;
 use foretrace_trace::{
-    Atomic, Block, EventId, Feasibility, Independence, Model, Pattern, Question, Trace, Triple, Value,
+    Atomic, Block, EventId, Feasibility, Independence, Model, Pattern, Question, Trace, Triple, Value, write_whole,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -183,19 +183,6 @@ impl WitnessDir {
         written.map_err(|source| WitnessFileError { path: path.clone(), source })?;
         Ok(path)
     }
-}
-
-/// Writes a file so that nobody ever sees half of it, nor any of it where writing fails.
-pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
-    let file = builder.tempfile_in(folder)?;
-    let mut out = io::BufWriter::new(file);
-    write(&mut out)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
-    Ok(())
 }
 
 fn write_json(

@@ -2,6 +2,7 @@
 
 use crate::error::{Damaged, Problem, ReadError};
 use crate::observed::Observed;
+use crate::staged::{Staged, write_whole};
 use crate::stream::EventStream;
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};
@@ -247,9 +248,7 @@ impl<R: Read> BufRead for Peeked<R> {
 pub fn write(path: &Path, trace: &Trace, format: Format) -> io::Result<()> {
     if let Some(staged) = stage(path, trace, format)? {
         if format.layout == Layout::Std {
-            let (file, table) = Staged::create(locations_of(path))?;
-            std_format::write_locations(file, trace)?;
-            table.put_in_place()?;
+            write_whole(&locations_of(path), |out| std_format::write_locations(out, trace))?;
         }
         return staged.put_in_place();
     }
@@ -265,8 +264,8 @@ pub fn stage(path: &Path, trace: &Trace, format: Format) -> io::Result<Option<St
     }
     // A link stays a link: what it leads to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let (file, staged) = Staged::create(target)?;
-    write_to(file, trace, format)?;
+    let mut staged = Staged::create(&target)?;
+    write_to(&mut staged, trace, format)?;
     Ok(Some(staged))
 }
 
@@ -289,47 +288,5 @@ fn write_plain(out: &mut impl Write, trace: &Trace, layout: Layout) -> io::Resul
         Layout::Jsonl => jsonl::write(out, trace),
         Layout::Binary => binary::write(out, trace),
         Layout::Std => std_format::write(out, trace),
-    }
-}
-
-/// A file that is removed again unless it takes its place.
-#[derive(Debug)]
-pub struct Staged {
-    path: PathBuf,
-    target: PathBuf,
-    in_place: bool,
-}
-
-impl Staged {
-    fn create(target: PathBuf) -> io::Result<(File, Staged)> {
-        let Some(name) = target.file_name() else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
-        };
-        for attempt in 0..u32::MAX {
-            let mut unused = std::ffi::OsString::from(".");
-            unused.push(name);
-            unused.push(format!(".{}-{attempt}.part", std::process::id()));
-            let path = target.with_file_name(unused);
-            match File::create_new(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                created => return created.map(|file| (file, Staged { path, target, in_place: false })),
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-
-    /// Takes the place of the file that it was written for.
-    pub fn put_in_place(mut self) -> io::Result<()> {
-        fs::rename(&self.path, &self.target)?;
-        self.in_place = true;
-        Ok(())
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        if !self.in_place {
-            let _ = fs::remove_file(&self.path); // nothing better to do than to leave it
-        }
     }
 }

@@ -45,6 +45,7 @@ mod program_order;
 mod schedule;
 mod semantics;
 pub mod smtlib;
+mod staged;
 mod state;
 pub mod std_format;
 #[cfg(any(test, feature = "strategies"))]
@@ -67,9 +68,7 @@ pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use candidates::{blocks_by_definition, candidates};
 pub use error::{Invalid, Place, Problem, ReadError};
-pub use file::{
-    Format, Layout, Staged, read, read_from, read_observed, read_observed_while, stage, stream, write, write_to,
-};
+pub use file::{Format, Layout, read, read_from, read_observed, read_observed_while, stage, stream, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;
 pub use lower::{LowerError, lower};
@@ -80,6 +79,7 @@ pub use op::{BlockKind, Op, WakeCause, Why};
 pub use printable::printable;
 pub use schedule::BadStep;
 pub use semantics::{Semantics, Unsupported};
+pub use staged::{Staged, write_whole};
 pub use state::{Cell, Effect, State};
 pub use stream::EventStream;
 pub use term::{Leaf, Node, TermId, Terms};

@@ -3,10 +3,10 @@
 use super::json::{NameJson, PathStepJson};
 use super::{BlockReport, rests_on, shape};
 use crate::json::{VERSION, write_open_object};
-use crate::witness::{StepJson, WitnessDir, WitnessFileError, step_json, write_whole};
+use crate::witness::{StepJson, WitnessDir, WitnessFileError, step_json};
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_serializability::Violation;
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model};
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, write_whole};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
