@@ -3,10 +3,13 @@
 use super::asking::stop_on_ctrl_c;
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::files::{self, write_trace};
+use super::histories::{Failure, Judge, Judged};
+use super::linearizable::SPECS;
 use super::{Outcome, since_start};
-use anyhow::{Context, bail};
-use foretrace::litmus::{self, Execution, FileError, Options};
-use foretrace_explore::{Ended, Tally};
+use anyhow::Context;
+use foretrace::litmus::{self, Execution, Exploring, Options};
+use foretrace_explore::Ended;
+use foretrace_linearizability::{Limits, Spec};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -20,6 +23,9 @@ use std::time::Duration;
 /// Two interleavings are equivalent when each thread does the same, and all accesses and synchronisation that depend on each other
 /// come in the same order. The command runs one of each class, by dynamic partial-order reduction. If a thread of a litmus program
 /// fails, the others go on. A real program is one that foretrace built; the command runs it once for each class, or a little more often.
+///
+/// With --spec an interleaving of a litmus program also fails if the history of its operations is not linearizable. Interleavings then
+/// differ, too, if an operation ends before another begins in one of them only.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none was found but not all were explored.
@@ -28,12 +34,17 @@ Examples:
   foretrace explore -- ./bank
   foretrace explore --context-switches 2 --time-limit 60 --save runs -- ./bank
   foretrace explore examples/litmus/bank.lit
+  foretrace explore examples/objects/stack.lit --spec stack
   foretrace explore program.lit --save runs
   foretrace explore program.lit --save runs --passing --format json")]
 pub struct Args {
     /// A litmus program
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     program: Option<PathBuf>,
+
+    /// The specification that the program's operations should follow
+    #[arg(long, conflicts_with = "command", value_parser = one_of(SPECS))]
+    spec: Option<Spec>,
 
     /// Keep each interleaving that fails in this folder: `failing-1.jsonl`, …; of a real program a recording,
     /// `failing-1.foretrace`, …
@@ -103,33 +114,36 @@ struct Failing {
     interleavings: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
+    /// A small part of the first one's history that is not linearizable.
+    #[serde(skip)]
+    picture: Option<String>,
 }
 
 /// Explores.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
     let path = args.program.as_ref().context("no program is given")?;
-    let program = match litmus::parse_file(path, files::colour_on_stderr()) {
-        Ok(program) => program,
-        Err(FileError::Invalid(shown)) => bail!("not a litmus program\n{}", shown.trim_end()),
-        Err(error) => return Err(error.into()),
-    };
+    let program = files::litmus_program(path)?;
+    let judge = Judge::new(args.spec, &program).with_context(|| path.display().to_string())?;
     if let Some(folder) = &args.save {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     let mut report = Report { foretrace: 1, program: path.display().to_string(), ..Report::default() };
     let mut failed: anyhow::Result<()> = Ok(());
-    let mut go_on =
-        |_: &Tally| !stop.load(Ordering::Relaxed) && args.time_limit.is_none_or(|limit| since_start() < limit);
-    let explored =
-        litmus::explore(&program, args.max_steps, &mut go_on, &mut |execution| match report.add(args, &execution) {
-            Ok(fails) if fails && args.first => ControlFlow::Break(()),
-            Ok(_) => ControlFlow::Continue(()),
-            Err(error) => {
-                failed = Err(error);
-                ControlFlow::Break(())
-            }
-        });
+    let may_go_on = || !stop.load(Ordering::Relaxed) && args.time_limit.is_none_or(|limit| since_start() < limit);
+    let limits = Limits { go_on: &may_go_on };
+    let exploring = Exploring { real_time: judge.needs_real_time(), ..Exploring::all(args.max_steps) };
+    let explored = litmus::explore(&program, exploring, &mut |_| may_go_on(), &mut |execution| match judge
+        .judge(&execution, limits)
+        .and_then(|judged| report.add(args, &execution, judged))
+    {
+        Ok(fails) if fails && args.first => ControlFlow::Break(()),
+        Ok(_) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Err(error);
+            ControlFlow::Break(())
+        }
+    });
     failed?;
     report.complete = explored.ended == Ended::Complete && report.cut_off == 0;
     report.interleavings = explored.tally.executions;
@@ -153,56 +167,54 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 
 impl Report {
     /// Counts an interleaving and writes its trace; whether it fails.
-    fn add(&mut self, args: &Args, execution: &Execution) -> anyhow::Result<bool> {
-        let fails = match &execution.outcome {
-            litmus::Outcome::Finished => {
-                self.finished += 1;
-                false
-            }
-            litmus::Outcome::StepLimit => {
+    fn add(&mut self, args: &Args, execution: &Execution, judged: Judged) -> anyhow::Result<bool> {
+        let (kind, number) = match &judged {
+            Judged::Open => {
                 self.cut_off += 1;
-                false
+                return Ok(false);
             }
-            litmus::Outcome::Deadlock(_) => {
-                self.deadlocks += 1;
-                true
+            Judged::Passes => {
+                self.finished += 1;
+                ("passing", self.finished)
             }
-            litmus::Outcome::AssertionFailed(_) | litmus::Outcome::Error(_) => {
-                self.failed += 1;
-                true
+            Judged::Fails(failure) => {
+                *(if failure.is_deadlock { &mut self.deadlocks } else { &mut self.failed }) += 1;
+                ("failing", self.failed + self.deadlocks)
             }
         };
-        let number = if fails { self.failed + self.deadlocks } else { self.finished };
-        let kind = if fails { "failing" } else { "passing" };
-        let wanted = fails || (args.passing && execution.outcome == litmus::Outcome::Finished);
-        let path = args.save.as_ref().filter(|_| wanted && number <= args.most);
+        let fails = matches!(judged, Judged::Fails(_));
+        let path = args.save.as_ref().filter(|_| (fails || args.passing) && number <= args.most);
         let path = path.map(|folder| folder.join(format!("{kind}-{number}.jsonl")));
         if let Some(path) = &path {
             write_trace(&execution.trace, Some(path), None)?;
         }
-        if fails {
-            self.add_failure(what(&execution.outcome), path.as_deref());
+        if let Judged::Fails(failure) = judged {
+            self.add_failure(failure, path.as_deref());
         }
         Ok(fails)
     }
 
-    fn add_failure(&mut self, what: String, path: Option<&Path>) {
+    fn add_failure(&mut self, failure: Failure, path: Option<&Path>) {
+        let Failure { what, picture, .. } = failure;
         match self.failures.iter_mut().find(|failing| failing.what == what) {
             Some(failing) => failing.interleavings += 1,
             None => {
                 let trace = path.map(|path| path.display().to_string());
-                self.failures.push(Failing { what, interleavings: 1, trace });
+                self.failures.push(Failing { what, interleavings: 1, trace, picture });
             }
         }
     }
 
     fn write_text(&self, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
         for failing in &self.failures {
-            let Failing { what, interleavings, trace } = failing;
+            let Failing { what, interleavings, trace, picture } = failing;
             let plural = if *interleavings == 1 { "" } else { "s" };
             writeln!(out, "{what}\n  in {interleavings} interleaving{plural}")?;
             if let Some(trace) = trace {
                 writeln!(out, "  the first one: {trace}")?;
+            }
+            for line in picture.iter().flat_map(|picture| picture.lines()) {
+                writeln!(out, "    {line}")?;
             }
         }
         let Report { interleavings, finished, failed, deadlocks, cut_off, redundant, steps, .. } = self;
@@ -220,15 +232,5 @@ impl Report {
             Ended::Stopped => writeln!(out, "stopped at the first that fails: there may be more"),
             Ended::Limit => writeln!(out, "the limit was reached: there are more"),
         }
-    }
-}
-
-/// How a failing interleaving ends, the same for all that end so.
-fn what(outcome: &litmus::Outcome) -> String {
-    match outcome {
-        litmus::Outcome::AssertionFailed(failure) | litmus::Outcome::Error(failure) => {
-            format!("failed in `{}` at {}: {}", failure.thread, failure.loc, failure.reason)
-        }
-        other => other.to_string(),
     }
 }

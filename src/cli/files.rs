@@ -1,6 +1,7 @@
 //! Reading traces and schedules, writing files.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use foretrace::litmus::{self, FileError};
 use foretrace::recorder::{Folder, Sources};
 use foretrace::report::{SavedSchedule, SourceLine};
 use foretrace_trace::{Format, Observed, Staged, Trace, printable};
@@ -19,6 +20,15 @@ pub fn read_trace_within(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Resul
 /// The same, with control characters in names.
 pub fn read_trace_as_it_is_within(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<(Trace, Observed)>> {
     Ok(foretrace_trace::read_observed_while(&Folder::trace_of(path), go_on)?)
+}
+
+/// Reads a litmus program.
+pub fn litmus_program(path: &Path) -> anyhow::Result<litmus::Program> {
+    match litmus::parse_file(path, colour_on_stderr()) {
+        Ok(program) => Ok(program),
+        Err(FileError::Invalid(shown)) => bail!("not a litmus program\n{}", shown.trim_end()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Writes a trace in the format that is asked for, else that of the file's name, else as JSON Lines; to stdout where no

@@ -17,6 +17,7 @@ mod explain_block;
 mod explore;
 mod explore_program;
 mod files;
+mod histories;
 mod info;
 mod linearizable;
 mod man;

@@ -1,6 +1,6 @@
 //! `foretrace linearizable` as people and programs see it.
 
-use crate::support::{Folder, LOST_UPDATE, Run, repository};
+use crate::support::{Folder, LOST_UPDATE, Run, foretrace_in, repository};
 use serde_json::Value;
 
 /// Both pops return what was pushed once.
@@ -116,4 +116,44 @@ fn arguments_that_are_not_known_decide_nothing() {
     let run =
         Folder::with("stack.jsonl", &format!("{wrong}{other}\n")).foretrace("linearizable stack.jsonl --spec stack");
     assert_eq!(run.code, Some(1), "{}", run.stdout);
+}
+
+/// Two pops of a stack can take the same value; with the read and the write of a pop in one step they cannot.
+#[test]
+fn explore_judges_every_history_of_a_litmus_program() {
+    let wrong = foretrace_in(repository(), "explore examples/objects/stack.lit --spec stack");
+    assert_eq!(wrong.code, Some(1), "{}", wrong.stderr);
+    let twice = "not linearizable as a stack: A#1: push(1); B#2: push(2), pop() → 2; C#3: pop() → 2";
+    assert!(wrong.stdout.contains(twice), "{}", wrong.stdout);
+    let right = foretrace_in(repository(), "explore examples/objects/stack-right.lit --spec stack");
+    assert_eq!(right.code, Some(0), "{}", right.stdout);
+    let by_end = foretrace_in(repository(), "explore examples/objects/stack.lit");
+    assert_eq!(by_end.code, Some(0), "no thread fails: {}", by_end.stdout);
+}
+
+/// What is saved as failing is not linearizable by itself, and what is saved as passing is.
+#[test]
+fn explored_histories_are_judged_as_their_traces_are() {
+    let source = std::fs::read_to_string(repository().join("examples/objects/stack.lit")).expect("the example");
+    let folder = Folder::with("stack.lit", &source);
+    let run = folder.foretrace("explore stack.lit --spec stack --save runs --passing --most 5 --format json");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for (kind, code) in [("failing", 1), ("passing", 0)] {
+        for number in 1..=5 {
+            let judged = folder.foretrace(&format!("linearizable runs/{kind}-{number}.jsonl --spec stack"));
+            assert_eq!(judged.code, Some(code), "{kind}-{number}: {}", judged.stdout);
+        }
+    }
+}
+
+#[test]
+fn explore_refuses_a_specification_that_the_operations_are_none_of() {
+    let folder = Folder::with("none.lit", "shared x: int;\nthread A { x = 1; }\n");
+    folder.add("queue.lit", "operation fn enqueue(v: int) { }\nthread A { enqueue(1); }\n");
+    for (program, expected) in [("none", "found none in the program"), ("queue", "expected a method of a stack")] {
+        let run = folder.foretrace(&format!("explore {program}.lit --spec stack --save runs"));
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+        assert!(!folder.path("runs").exists());
+    }
 }

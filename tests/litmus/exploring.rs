@@ -3,7 +3,8 @@
 //! P. Abdulla, S. Aronis, B. Jonsson and K. Sagonas, "Optimal dynamic partial order reduction", POPL 2014, table 1, has those of
 //! `filesystem`, `indexer` (both of C. Flanagan and P. Godefroid, POPL 2005), `readers` and `last zero` for optimal reduction.
 
-use foretrace::litmus::{self, Outcome};
+use foretrace::litmus::{self, Exploring, Outcome, Whole};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -11,7 +12,7 @@ use std::ops::ControlFlow;
 fn count(source: &str) -> (u64, u64) {
     let program = litmus::parse(source).expect("a program");
     let mut failing = 0;
-    let explored = litmus::explore(&program, 10_000, &mut |_| true, &mut |execution| {
+    let explored = litmus::explore(&program, Exploring::all(10_000), &mut |_| true, &mut |execution| {
         failing += u64::from(execution.outcome != Outcome::Finished);
         ControlFlow::Continue(())
     });
@@ -138,7 +139,7 @@ fn a_failure_ends_its_trace() {
     let source = "shared x: int = 0;\nthread A { let a = x; x = a + 1; }\nthread B { x = 5; let b = x; assert(b == 5, \"lost\"); x = 7; }\n";
     let program = litmus::parse(source).expect("a program");
     let (mut failing, mut all) = (0, 0);
-    litmus::explore(&program, 100, &mut |_| true, &mut |execution| {
+    litmus::explore(&program, Exploring::all(100), &mut |_| true, &mut |execution| {
         all += 1;
         let run = foretrace_trace::observe(&execution.trace);
         assert!(run.is_ok(), "{run:?}");
@@ -149,4 +150,86 @@ fn a_failure_ends_its_trace() {
         ControlFlow::Continue(())
     });
     assert!(failing > 0 && failing < all, "{failing} of {all}");
+}
+
+/// What each interleaving writes to `out`, in order, and how many interleavings finish; with lines kept whole.
+fn written(source: &str, whole: &[Whole]) -> (BTreeSet<Vec<String>>, u64) {
+    let program = litmus::parse(source).expect("a program");
+    let mut all = BTreeSet::new();
+    let mut finished = 0;
+    let exploring = Exploring { whole, ..Exploring::all(10_000) };
+    litmus::explore(&program, exploring, &mut |_| true, &mut |execution| {
+        assert_eq!(execution.outcome, Outcome::Finished, "{source}");
+        assert!(foretrace_trace::observe(&execution.trace).is_ok());
+        let trace = &execution.trace;
+        let value = |event: &foretrace_trace::Event| match event.op {
+            foretrace_trace::Op::Write { var, value: Some(value), .. } if &*trace.vars[var.index()].key == "out" => {
+                Some(format!("{} {}", event.thread.0, trace.value(value)))
+            }
+            _ => None,
+        };
+        all.insert(trace.events.iter().filter_map(value).collect());
+        finished += 1;
+        ControlFlow::Continue(())
+    });
+    (all, finished)
+}
+
+/// Code that is kept whole runs as it does under a lock that all code takes which accesses the same variables.
+#[test]
+fn what_is_kept_whole_runs_as_under_a_lock() {
+    let bodies = [
+        "let a = x;\n x = a + 1;",
+        "let a = x;\n let b = y;\n x = a + b + 1;",
+        "let i = 0;\n while (i < 2) { x = x + 1; i = i + 1; }",
+        "let a = x;\n if (a > 0) { y = a; }\n x = a + 1;",
+        "lock(n);\n let a = x;\n unlock(n);\n x = a + 2;",
+    ];
+    for first in bodies {
+        for second in bodies {
+            let (one, other) = (first.matches('\n').count() as u32, second.matches('\n').count() as u32);
+            let program = |before: &str, after: &str| {
+                let thread = |name: &str, body: &str| {
+                    format!(
+                        "thread {name} {{\n{before}{body}{after}\n{before}let o = x * 10 + y;{after}\nout = o; }}\n"
+                    )
+                };
+                format!(
+                    "shared x: int; shared y: int; shared out: int; mutex m; mutex n;\n{}{}",
+                    thread("A", first),
+                    thread("B", second)
+                )
+            };
+            let lines = |first: u32, more: u32| Whole { block: None, first, last: first + more, turns: true };
+            // The header is line 1, each thread begins with a line of its own.
+            let last = 3 + one + 4;
+            let whole = [lines(3, one), lines(3 + one + 1, 0), lines(last, other), lines(last + other + 1, 0)];
+            let (kept, finished) = written(&program("", ""), &whole);
+            let (locked, _) = written(&program("lock(m); ", " unlock(m);"), &[]);
+            assert_eq!(kept, locked, "{first} and {second}");
+            let (free, more) = written(&program("", ""), &[]);
+            assert!(free.is_superset(&kept) && finished < more, "{first} and {second}: {finished} of {more}");
+        }
+    }
+}
+
+/// A thread comes into code that is kept whole only where it can go through.
+#[test]
+fn a_thread_waits_before_what_is_kept_whole() {
+    let source = "shared x: int;\nmutex m;\nthread A {\n x = 1;\n lock(m);\n x = 2;\n unlock(m);\n}\nthread B {\n lock(m);\n assert(x != 1);\n unlock(m);\n}\n";
+    let program = litmus::parse(source).expect("a program");
+    let whole = [Whole { block: None, first: 4, last: 6, turns: false }];
+    let run = |whole: &[Whole]| {
+        let (mut finished, mut failed) = (0, 0);
+        litmus::explore(&program, Exploring { whole, ..Exploring::all(100) }, &mut |_| true, &mut |execution| {
+            match execution.outcome {
+                Outcome::Finished => finished += 1,
+                _ => failed += 1,
+            }
+            ControlFlow::Continue(())
+        });
+        (finished, failed)
+    };
+    assert!(run(&[]).1 > 0);
+    assert_eq!(run(&whole), (2, 0), "A before B, or B before A");
 }

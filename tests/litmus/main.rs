@@ -4,6 +4,7 @@ mod constructs;
 mod examples;
 mod exploring;
 mod mistakes;
+mod operations;
 mod properties;
 mod running;
 mod support;

@@ -35,7 +35,7 @@ fn tokens() {
 
 #[test]
 fn declarations() {
-    let items = "expected `shared`, `mutex`, `rwlock`, `condvar`, `semaphore`, `barrier`, `once`, `thread` or `fn`";
+    let items = "expected `shared`, `mutex`, `rwlock`, `condvar`, `semaphore`, `barrier`, `once`, `thread`, `fn` or `operation`";
     check("«let» x = 1;", &format!("{items}, found `let`"), items);
     check("shared x«=» 1;", "expected `:`, found `=`", "expected `:`");
     let sorts = "expected a type: `int`, `bool`, or `bv1` to `bv64`";

@@ -103,6 +103,10 @@ fn show_op(trace: &Trace, op: &Op) -> String {
         Op::Fork { child } | Op::Join { child } => format!("{kind} {}", thread(*child)),
         Op::Free { vars } => format!("free {}", vars.iter().map(|x| var(*x)).collect::<Vec<_>>().join(" ")),
         Op::Fail { reason } => format!("fail {}", name(*reason)),
-        Op::Call { .. } | Op::Return { .. } | Op::Unseen { .. } => unreachable!("litmus programs make no {kind}"),
+        Op::Call { method, args, .. } => format!("{kind} {} {}", name(Some(*method)), name(*args)).trim().to_string(),
+        Op::Return { method, value, .. } => {
+            format!("{kind} {} {}", name(Some(*method)), name(*value)).trim().to_string()
+        }
+        Op::Unseen { .. } => unreachable!("litmus programs make no {kind}"),
     }
 }

@@ -31,7 +31,7 @@ fn report(workshop: &Workshop, options: &str) -> (i32, Value) {
 fn of_litmus(source: &str) -> (u64, u64) {
     let program = litmus::parse(source).expect("a program");
     let mut failing = 0;
-    let explored = litmus::explore(&program, 10_000, &mut |_| true, &mut |execution| {
+    let explored = litmus::explore(&program, litmus::Exploring::all(10_000), &mut |_| true, &mut |execution| {
         failing += u64::from(execution.outcome != litmus::Outcome::Finished);
         ControlFlow::Continue(())
     });

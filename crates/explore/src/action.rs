@@ -34,6 +34,10 @@ pub enum Mode {
     Arrive,
     /// Leaves it.
     Depart,
+    /// Begins an operation on a concurrent object.
+    Call,
+    /// Ends one. Which operations ended before another began is the real-time order that linearizability is about.
+    Return,
     /// Anything: depends on every other use of the object.
     Any,
 }
@@ -55,6 +59,7 @@ impl Mode {
         use Mode::*;
         match (self, other) {
             (Read, Read) | (Post, Post) | (Arrive, Arrive) | (Depart, Depart) | (Busy, Busy) => Relation::Independent,
+            (Call, Call) | (Return, Return) => Relation::Independent,
             (TakeShared | GiveShared, TakeShared | GiveShared) => Relation::Independent,
             (ReadPart | WritePart, ReadPart | WritePart) => Relation::Independent,
             (Read, ReadPart) | (ReadPart, Read) => Relation::Independent,
@@ -116,8 +121,9 @@ impl Action {
     /// Whether this can surely take place before a step that races with it, where nothing comes between but what does not
     /// depend on that step.
     pub fn can_overtake(&self, step: &Action) -> bool {
-        use Mode::{Read, ReadPart, Take, TakeShared, Write, WritePart};
-        let is_simple = |mode: Mode| matches!(mode, Read | Write | ReadPart | WritePart | Take | TakeShared);
+        use Mode::{Call, Read, ReadPart, Return, Take, TakeShared, Write, WritePart};
+        let is_simple =
+            |mode: Mode| matches!(mode, Read | Write | ReadPart | WritePart | Take | TakeShared | Call | Return);
         let meets = |one: &&Use| step.uses.iter().any(|theirs| theirs.object == one.object);
         !self.asks_values && self.uses.iter().filter(meets).all(|one| is_simple(one.mode))
     }

@@ -6,7 +6,7 @@ mod expression;
 mod statement;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Span, places};
-use super::program::{Array, FunctionCode, Instruction, Program, TextId, ThreadCode};
+use super::program::{Array, FunctionCode, Instruction, OperationCode, Program, TextId, ThreadCode};
 use super::syntax::{Item, Name};
 use foretrace_trace::{Sort, SyncId, SyncKind, SyncObject, VarId, Variable};
 use rustc_hash::FxHashMap;
@@ -62,6 +62,8 @@ fn kind_of_sync(kind: SyncKind) -> &'static str {
 struct Signature {
     parameters: Vec<(TextId, Sort)>,
     result: Option<Sort>,
+    /// The operation that it is, by its number.
+    operation: Option<usize>,
 }
 
 /// A local variable; its sort is unknown where its definition was wrong.
@@ -82,6 +84,8 @@ struct Body<'s> {
     slots: Vec<&'s str>,
     /// Labels of the atomic blocks that are open.
     atomic: Vec<Option<TextId>>,
+    /// The operation that the function is, by its number.
+    operation: Option<usize>,
 }
 
 #[derive(Default)]
@@ -94,6 +98,9 @@ struct Compiler<'s> {
     syncs: Vec<SyncObject>,
     threads: Vec<ThreadCode>,
     functions: Vec<FunctionCode>,
+    operations: Vec<OperationCode>,
+    /// The objects of operations.
+    objects: indexmap::IndexSet<Option<TextId>>,
     texts: indexmap::IndexSet<Box<str>>,
     code: Vec<Instruction>,
     spans: Vec<Span>,
@@ -117,6 +124,7 @@ impl<'s> Compiler<'s> {
             syncs: self.syncs,
             threads: self.threads,
             functions: self.functions,
+            operations: self.operations,
             texts: self.texts.into_iter().collect(),
             code: self.code,
             places: places(self.source, &self.spans),

@@ -1,9 +1,10 @@
 //! All interleavings of a program, of those that are equivalent one.
 
+use super::machine::Status;
 use super::machine::stepping::Stepping;
-use super::machine::{Machine, Status};
+use super::options::Exploring;
 use super::program::Program;
-use super::run::{Outcome, blocked, failure};
+use super::run::{Outcome, failure, obstacle};
 use foretrace_explore::{Ended, Tally};
 use foretrace_trace::Trace;
 use std::ops::ControlFlow;
@@ -26,15 +27,14 @@ pub struct Exploration {
     pub ended: Ended,
 }
 
-/// Explores every interleaving of a program up to equivalence; each is cut off after `max_steps` events. `go_on` is asked before
-/// each step.
-pub fn explore(
-    program: &Program,
-    max_steps: u32,
+/// Explores every interleaving of a program up to equivalence. `go_on` is asked before each step.
+pub fn explore<'p>(
+    program: &'p Program,
+    exploring: Exploring<'p>,
     go_on: &mut dyn FnMut(&Tally) -> bool,
     each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
 ) -> Exploration {
-    let start = Stepping::new(program, max_steps);
+    let start = Stepping::new(program, exploring);
     let (tally, ended) = foretrace_explore::explore(&start, true, go_on, &mut |state, _| each(execution(state)));
     Exploration { tally, ended }
 }
@@ -45,13 +45,16 @@ fn execution(state: &Stepping<'_>) -> Execution {
     let outcome = match state.failed().cloned() {
         Some(failed) => failure(state.machine(), failed),
         None if state.is_cut() => Outcome::StepLimit,
-        None => ended(state.machine()),
+        None => ended(&mut state),
     };
     Execution { outcome, trace }
 }
 
-fn ended(machine: &mut Machine<'_>) -> Outcome {
-    debug_assert!(machine.threads.iter().all(|thread| thread.status != Status::Unborn || thread.at == 0));
-    let blocked = blocked(machine);
+fn ended(state: &mut Stepping<'_>) -> Outcome {
+    let threads = &state.machine().threads;
+    debug_assert!(threads.iter().all(|thread| thread.status != Status::Unborn || thread.at == 0));
+    let running = |thread: &usize| threads[*thread].status == Status::Running;
+    let running: Vec<usize> = (0..threads.len()).filter(running).collect();
+    let blocked: Vec<_> = running.into_iter().map(|thread| obstacle(&mut state.at_obstacle(thread), thread)).collect();
     if blocked.is_empty() { Outcome::Finished } else { Outcome::Deadlock(blocked) }
 }

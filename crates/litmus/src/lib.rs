@@ -26,10 +26,11 @@ mod run;
 mod scheduler;
 mod synchronisation;
 mod syntax;
+mod whole;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use explore::{Execution, Exploration, explore};
-pub use options::Options;
+pub use options::{Exploring, Options, Whole};
 pub use program::Program;
 pub use run::{Blocked, Failure, Outcome, Run, run, run_all, run_along};
 pub use scheduler::Scheduler;

@@ -5,7 +5,7 @@ mod step;
 pub(super) mod stepping;
 
 use super::options::Options;
-use super::program::{Instruction, Program};
+use super::program::{Instruction, Program, TextId};
 use super::recorder::{Operand, Recorder};
 use super::scheduler::Choice;
 use super::synchronisation::{Lock, Object};
@@ -38,6 +38,8 @@ pub(super) struct ThreadState {
     held: u64,
     /// The barrier's round that the thread takes part in.
     round: u64,
+    /// The operations that it is in; the marked blocks where the program has no operations.
+    blocks: Vec<Option<TextId>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,6 +155,16 @@ impl<'p> Machine<'p> {
     /// What was chosen, of how many, by a script; and the recorder.
     pub(super) fn into_parts(self) -> (Vec<(usize, usize)>, Recorder<'p>) {
         (self.choice.made(), self.recorder)
+    }
+
+    /// The innermost operation that a thread is in, or the innermost labelled block where the program has no operations.
+    pub(super) fn block(&self, thread: usize) -> Option<TextId> {
+        self.threads[thread].blocks.iter().rev().find_map(|block| *block)
+    }
+
+    /// How many calls a thread is deep.
+    pub(super) fn depth(&self, thread: usize) -> usize {
+        self.threads[thread].frames.len()
     }
 
     fn next(&self, thread: usize) -> &'p Instruction {

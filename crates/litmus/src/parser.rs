@@ -8,7 +8,7 @@ mod statement;
 
 use super::diagnostic::{Diagnostic, Span};
 use super::lexer::{Token, TokenKind, tokens};
-use super::syntax::{Block, Expression, Init, Item, Name};
+use super::syntax::{Block, Expression, Init, Item, Name, Operation};
 use foretrace_trace::{Sort, SyncKind};
 
 /// Blocks, parentheses and operators nest at most this deep.
@@ -44,7 +44,8 @@ struct Parser<'s> {
     depth: u32,
 }
 
-const ITEMS: &str = "`shared`, `mutex`, `rwlock`, `condvar`, `semaphore`, `barrier`, `once`, `thread` or `fn`";
+const ITEMS: &str =
+    "`shared`, `mutex`, `rwlock`, `condvar`, `semaphore`, `barrier`, `once`, `thread`, `fn` or `operation`";
 
 impl Parser<'_> {
     fn peek(&self) -> &Token {
@@ -64,6 +65,16 @@ impl Parser<'_> {
             TokenKind::Fixed(found) if found == text => Some(self.advance().span),
             _ => None,
         }
+    }
+
+    /// Takes the next token if it is this word, which is a keyword only here.
+    fn accept_word(&mut self, word: &str) -> bool {
+        let token = self.peek();
+        let found = token.kind == TokenKind::Name && &self.source[token.span.range()] == word;
+        if found {
+            self.advance();
+        }
+        found
     }
 
     fn expect(&mut self, text: &str) -> Parsed<Span> {
@@ -164,7 +175,12 @@ impl Parser<'_> {
             return Ok(Item::Thread { name, body: self.block()? });
         }
         if self.accept("fn").is_some() {
-            return self.function();
+            return self.function(None);
+        }
+        if self.accept_word("operation") {
+            let object = self.text();
+            self.expect("fn")?;
+            return self.function(Some(Operation { object, empty: None }));
         }
         self.sync()
     }
@@ -230,7 +246,7 @@ impl Parser<'_> {
         Ok(Item::Sync { name, kind })
     }
 
-    fn function(&mut self) -> Parsed<Item> {
+    fn function(&mut self, mut operation: Option<Operation>) -> Parsed<Item> {
         let name = self.name("a name for the function")?;
         self.expect("(")?;
         let mut parameters = Vec::new();
@@ -242,8 +258,13 @@ impl Parser<'_> {
             self.accept(")").ok_or_else(|| self.unexpected("`,` or `)`"))?;
         }
         let result = if self.accept("->").is_some() { Some(self.sort()?) } else { None };
+        if let Some(operation) = operation.as_mut().filter(|_| result.is_some())
+            && self.accept_word("empty")
+        {
+            operation.empty = Some(self.literal()?);
+        }
         let body: Block = self.block()?;
-        Ok(Item::Function { name, parameters, result, body })
+        Ok(Item::Function { name, parameters, result, body, operation })
     }
 
     fn parameter(&mut self) -> Parsed<(Name, Sort)> {

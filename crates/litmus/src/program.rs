@@ -14,6 +14,7 @@ pub struct Program {
     pub(super) syncs: Vec<SyncObject>,
     pub(super) threads: Vec<ThreadCode>,
     pub(super) functions: Vec<FunctionCode>,
+    pub(super) operations: Vec<OperationCode>,
     /// Names and messages that instructions mention.
     pub(super) texts: Vec<Box<str>>,
     pub(super) code: Vec<Instruction>,
@@ -31,6 +32,14 @@ impl Program {
     /// The names of its threads, in the order of their numbers in the trace, from 1.
     pub fn threads(&self) -> impl Iterator<Item = &str> {
         self.threads.iter().map(|thread| &*thread.name)
+    }
+
+    /// Its operations on concurrent objects: object, method, and how many arguments each takes.
+    pub fn operations(&self) -> impl Iterator<Item = (Option<&str>, &str, usize)> {
+        self.operations.iter().map(|operation| {
+            let object = operation.object.map(|object| self.text(object));
+            (object, self.text(operation.method), operation.parameters)
+        })
     }
 
     pub(super) fn text(&self, text: TextId) -> &str {
@@ -65,6 +74,19 @@ pub(super) struct FunctionCode {
     pub name: Box<str>,
     pub entry: usize,
     pub parameters: usize,
+}
+
+/// A function whose calls are operations on a concurrent object.
+#[derive(Clone, Debug)]
+pub(super) struct OperationCode {
+    pub object: Option<TextId>,
+    /// The object's number among all objects.
+    pub number: usize,
+    pub method: TextId,
+    pub parameters: usize,
+    pub has_result: bool,
+    /// The result by which it says that there was nothing to give.
+    pub empty: Option<Value>,
 }
 
 /// A text of the program.
@@ -168,6 +190,10 @@ pub(super) enum Instruction {
     OnceFail(SyncId),
     Arrive(SyncId),
     Depart(SyncId),
+    /// An operation begins; its arguments are the local variables.
+    CallOperation(usize),
+    /// It ends; its result lies on top where it has one.
+    ReturnOperation(usize),
     Spawn(usize),
     Join(usize),
     /// The memory of these variables, from the first one on, is given back.

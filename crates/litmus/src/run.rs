@@ -174,14 +174,19 @@ pub(super) fn blocked(machine: &mut Machine<'_>) -> Vec<Blocked> {
     let mut blocked = Vec::new();
     for thread in 0..machine.threads.len() {
         if machine.threads[thread].status == Status::Running {
-            blocked.push(Blocked {
-                thread: machine.program.threads[thread].name.clone(),
-                waits_for: machine.obstacle(thread),
-                loc: location(machine, machine.threads[thread].at),
-            });
+            blocked.push(obstacle(machine, thread));
         }
     }
     blocked
+}
+
+/// What a thread that cannot go on waits for.
+pub(super) fn obstacle(machine: &mut Machine<'_>, thread: usize) -> Blocked {
+    Blocked {
+        thread: machine.program.threads[thread].name.clone(),
+        waits_for: machine.obstacle(thread),
+        loc: location(machine, machine.threads[thread].at),
+    }
 }
 
 fn location(machine: &mut Machine<'_>, at: usize) -> String {

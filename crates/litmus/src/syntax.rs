@@ -14,10 +14,27 @@ pub(super) struct Name {
 /// A declaration at the top of a program.
 #[derive(Debug)]
 pub(super) enum Item {
-    Shared { name: Name, sort: Sort, length: Option<u32>, init: Option<Init> },
-    Sync { name: Name, kind: foretrace_trace::SyncKind },
-    Thread { name: Name, body: Block },
-    Function { name: Name, parameters: Vec<(Name, Sort)>, result: Option<Sort>, body: Block },
+    Shared {
+        name: Name,
+        sort: Sort,
+        length: Option<u32>,
+        init: Option<Init>,
+    },
+    Sync {
+        name: Name,
+        kind: foretrace_trace::SyncKind,
+    },
+    Thread {
+        name: Name,
+        body: Block,
+    },
+    Function {
+        name: Name,
+        parameters: Vec<(Name, Sort)>,
+        result: Option<Sort>,
+        body: Block,
+        operation: Option<Operation>,
+    },
 }
 
 impl Item {
@@ -30,6 +47,15 @@ impl Item {
             | Item::Function { name, .. } => name,
         }
     }
+}
+
+/// What makes a function an operation on a concurrent object.
+#[derive(Debug)]
+pub(super) struct Operation {
+    /// The object, where the program has several.
+    pub object: Option<Box<str>>,
+    /// The result by which it says that there was nothing to give.
+    pub empty: Option<Expression>,
 }
 
 /// What a shared variable holds at the start.

@@ -1,9 +1,9 @@
 //! Declarations: what the names at the top of a program stand for, and the bodies of threads and functions.
 
-use super::super::diagnostic::Diagnostic;
+use super::super::diagnostic::{Diagnostic, Span};
 use super::super::parser::LONGEST_ARRAY;
-use super::super::program::{Array, FunctionCode, Instruction, ThreadCode};
-use super::super::syntax::{Block, Expression, Init, Item, Name, Statement, StatementKind, shown};
+use super::super::program::{Array, FunctionCode, Instruction, OperationCode, ThreadCode};
+use super::super::syntax::{Block, Expression, Init, Item, Name, Operation, Statement, StatementKind, shown};
 use super::builtin::Builtin;
 use super::{Body, Compiler, Global, Local, Signature};
 use foretrace_trace::{Sort, SyncId, SyncObject, Value, VarId, Variable};
@@ -39,14 +39,27 @@ impl<'s> Compiler<'s> {
                 self.threads.push(ThreadCode { name: name.text.clone(), entry: 0, spawned: false });
                 Global::Thread(self.threads.len() - 1)
             }
-            Item::Function { name, parameters, result, .. } => {
-                let code = FunctionCode { name: name.text.clone(), entry: 0, parameters: parameters.len() };
+            Item::Function { name, parameters, result, operation, .. } => {
+                let count = parameters.len();
+                let operation = operation.as_ref().map(|operation| self.operation(name, count, *result, operation));
+                let code = FunctionCode { name: name.text.clone(), entry: 0, parameters: count };
                 let parameters = parameters.iter().map(|(name, sort)| (self.text(&name.text), *sort)).collect();
                 self.functions.push(code);
-                self.signatures.push(Signature { parameters, result: *result });
+                self.signatures.push(Signature { parameters, result: *result, operation });
                 Global::Function(self.functions.len() - 1)
             }
         }
+    }
+
+    /// Notes that a function is an operation; gives its number.
+    fn operation(&mut self, name: &Name, parameters: usize, result: Option<Sort>, operation: &Operation) -> usize {
+        let object = operation.object.as_deref().map(|object| self.text(object));
+        let (number, _) = self.objects.insert_full(object);
+        let empty = operation.empty.as_ref().zip(result).map(|(empty, sort)| self.constant(sort, empty));
+        let method = self.text(&name.text);
+        let code = OperationCode { object, number, method, parameters, has_result: result.is_some(), empty };
+        self.operations.push(code);
+        self.operations.len() - 1
     }
 
     fn shared(&mut self, name: &Name, sort: Sort, length: Option<u32>, init: Option<&Init>) -> Global {
@@ -74,7 +87,7 @@ impl<'s> Compiler<'s> {
         let count = length.unwrap_or(1) as usize;
         match init {
             None => vec![Value::zero(sort); count],
-            Some(Init::One(value)) => vec![self.initial_value(sort, value); count],
+            Some(Init::One(value)) => vec![self.constant(sort, value); count],
             Some(Init::Each(values, span)) => {
                 if length.is_none() || values.len() != count {
                     let message = format!("{} initial values", values.len());
@@ -82,14 +95,14 @@ impl<'s> Compiler<'s> {
                         if length.is_some() { format!("expected {count}") } else { "expected one value".into() };
                     self.errors.push(Diagnostic::new(*span, message, expected));
                 }
-                let mut given: Vec<Value> = values.iter().map(|value| self.initial_value(sort, value)).collect();
+                let mut given: Vec<Value> = values.iter().map(|value| self.constant(sort, value)).collect();
                 given.resize(count, Value::zero(sort));
                 given
             }
         }
     }
 
-    fn initial_value(&mut self, sort: Sort, value: &Expression) -> Value {
+    fn constant(&mut self, sort: Sort, value: &Expression) -> Value {
         self.literal(value, Some(sort))
             .and_then(|literal| match literal {
                 Some(literal) if literal.sort() == sort => Ok(literal),
@@ -110,12 +123,14 @@ impl<'s> Compiler<'s> {
                 (Item::Thread { body, .. }, Some((Global::Thread(thread), _))) => {
                     let thread = *thread;
                     self.threads[thread].entry = self.code.len();
-                    self.whole_body(Body::default(), &[], body);
+                    self.whole_body(Body::default(), &[], body, item.name().span);
                 }
-                (Item::Function { name, parameters, result, body }, Some((Global::Function(function), _))) => {
+                (Item::Function { name, parameters, result, body, .. }, Some((Global::Function(function), _))) => {
                     let function = *function;
                     self.functions[function].entry = self.code.len();
-                    self.whole_body(Body { function: Some((name, *result)), ..Body::default() }, parameters, body);
+                    let operation = self.signatures[function].operation;
+                    let around = Body { function: Some((name, *result)), operation, ..Body::default() };
+                    self.whole_body(around, parameters, body, name.span);
                     if result.is_some() && !always_returns(body) {
                         let message = format!("`{}` can end without a value", name.text);
                         let error = Diagnostic::new(body.end, message, "expected `return` before this");
@@ -128,19 +143,22 @@ impl<'s> Compiler<'s> {
         self.check_start();
     }
 
-    fn whole_body(&mut self, body: Body<'s>, parameters: &'s [(Name, Sort)], block: &'s Block) {
+    fn whole_body(&mut self, body: Body<'s>, parameters: &'s [(Name, Sort)], block: &'s Block, start: Span) {
         self.body = body;
         for (name, sort) in parameters {
             self.define_local(name, Some(*sort));
         }
+        if let Some(operation) = self.body.operation {
+            self.emit(Instruction::CallOperation(operation), start);
+        }
         self.block(block);
-        self.emit(Instruction::Return, block.end);
+        self.leave(block.end);
     }
 
     fn check_start(&mut self) {
         let text = self.source.trim_end();
         let last = text.char_indices().next_back().map_or(0, |(at, _)| at);
-        let span = super::Span { start: last as u32, end: text.len() as u32 };
+        let span = Span { start: last as u32, end: text.len() as u32 };
         if self.threads.is_empty() {
             self.errors.push(Diagnostic::new(
                 span,

@@ -193,7 +193,15 @@ impl<'s> Compiler<'s> {
         for label in self.body.atomic.clone().into_iter().rev() {
             self.emit(Instruction::End(label), span);
         }
-        self.emit(Instruction::Return, span);
+        self.leave(span);
         Ok(())
+    }
+
+    /// Leaves the function; an operation ends.
+    pub(super) fn leave(&mut self, span: Span) {
+        if let Some(operation) = self.body.operation {
+            self.emit(Instruction::ReturnOperation(operation), span);
+        }
+        self.emit(Instruction::Return, span);
     }
 }

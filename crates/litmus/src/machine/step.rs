@@ -4,7 +4,7 @@ use super::super::program::{Instruction, Target, TextId, Update};
 use super::super::recorder::Operand;
 use super::super::synchronisation::{Object, Waiter};
 use super::{Failed, Machine, Status};
-use foretrace_trace::{BlockKind, Op, SyncId, ThreadId, VarId, WakeCause, Why};
+use foretrace_trace::{BlockKind, Op, SyncId, ThreadId, Value, VarId, WakeCause, Why};
 
 /// Why an instruction could not be run.
 enum Refused {
@@ -15,6 +15,20 @@ enum Refused {
 }
 
 type Stepped = Result<(), Refused>;
+
+/// What an operation gives that had nothing to give, as JSON.
+const EMPTY: &str = "\"empty\"";
+
+/// What an operation gives that has no result, as JSON.
+const NOTHING: &str = "null";
+
+/// A value as JSON.
+fn json(value: &Value) -> String {
+    match value {
+        Value::Bool(truth) => truth.to_string(),
+        number => number.to_integer().to_string(),
+    }
+}
 
 impl Machine<'_> {
     /// Lets a thread that is ready make its next event and go on to the one after.
@@ -62,8 +76,8 @@ impl Machine<'_> {
             Signal(cond) => return self.signal(thread, at, *cond),
             Broadcast(cond) => return self.broadcast(thread, at, *cond),
             Fail(reason) => return Err(Refused::Assertion(*reason)),
-            Begin(label) => Op::Begin { label: label.map(|label| self.recorder.intern(label)), kind: BlockKind::Mark },
-            End(label) => Op::End { label: label.map(|label| self.recorder.intern(label)) },
+            Begin(label) => self.begin_block(thread, *label),
+            End(label) => self.end_block(thread, *label),
             Join(child) => Op::Join { child: ThreadId::from_index(*child) },
             Free(first, count) => Op::Free { vars: (first.0..first.0 + count).map(VarId).collect() },
             Arrive(barrier) => Op::Arrive { barrier: *barrier, round: self.arrive(thread, *barrier) },
@@ -84,11 +98,50 @@ impl Machine<'_> {
                 Op::AcquireShared { lock: *lock }
             }
             ReleaseShared(lock) => self.release_shared(thread, *lock)?,
+            CallOperation(operation) => self.call_operation(thread, *operation),
+            ReturnOperation(operation) => self.return_operation(thread, *operation),
             Constant(_) | Load(_) | Store(_) | Forget(_) | Pop | Apply(..) | Jump(_) | JumpUnless(_) | Call(_)
             | Return => return Ok(()),
         };
         self.recorder.event(thread, at, op);
         Ok(())
+    }
+
+    fn begin_block(&mut self, thread: usize, label: Option<TextId>) -> Op {
+        if self.program.operations.is_empty() {
+            self.threads[thread].blocks.push(label);
+        }
+        Op::Begin { label: label.map(|label| self.recorder.intern(label)), kind: BlockKind::Mark }
+    }
+
+    fn end_block(&mut self, thread: usize, label: Option<TextId>) -> Op {
+        if self.program.operations.is_empty() {
+            self.threads[thread].blocks.pop();
+        }
+        Op::End { label: label.map(|label| self.recorder.intern(label)) }
+    }
+
+    fn call_operation(&mut self, thread: usize, operation: usize) -> Op {
+        let code = &self.program.operations[operation];
+        let values: Vec<String> = self.frame(thread).locals.iter().map(|local| json(&local.value)).collect();
+        let args = (!values.is_empty()).then(|| format!("[{}]", values.join(",")));
+        let args = args.map(|args| self.recorder.trace.names.intern(&args));
+        self.threads[thread].blocks.push(Some(code.method));
+        let object = code.object.map(|object| self.recorder.intern(object));
+        Op::Call { object, method: self.recorder.intern(code.method), args }
+    }
+
+    fn return_operation(&mut self, thread: usize, operation: usize) -> Op {
+        let code = &self.program.operations[operation];
+        let value = match code.has_result.then(|| &self.top(thread).value) {
+            None => NOTHING.to_string(),
+            Some(value) if code.empty.as_ref() == Some(value) => EMPTY.to_string(),
+            Some(value) => json(value),
+        };
+        let value = Some(self.recorder.trace.names.intern(&value));
+        self.threads[thread].blocks.pop();
+        let object = code.object.map(|object| self.recorder.intern(object));
+        Op::Return { object, method: self.recorder.intern(code.method), value }
     }
 
     fn name_top(&mut self, thread: usize, at: usize, name: TextId) -> Stepped {

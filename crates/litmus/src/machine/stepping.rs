@@ -1,14 +1,15 @@
 //! A program as a thing that can be stepped: what its threads would do next, as far as other threads can tell.
 
-use super::super::options::Options;
+use super::super::options::{Exploring, Options};
 use super::super::program::{Instruction, Program, Target};
 use super::super::synchronisation::Object;
+use super::super::whole::Passage;
 use super::{Failed, Machine, Readiness, Status};
 use foretrace_explore::{Action, Mode, Next, System, Use};
 use foretrace_trace::{SyncId, Trace};
 
 /// A state of a program that is explored. A step is an event that other threads can tell from its absence, with the thread's events
-/// after it that they cannot.
+/// after it that they cannot; of code that is kept whole it is all of that.
 #[derive(Clone)]
 pub(in super::super) struct Stepping<'p> {
     machine: Machine<'p>,
@@ -16,16 +17,29 @@ pub(in super::super) struct Stepping<'p> {
     halted: Vec<bool>,
     /// The first failure.
     failed: Option<Failed>,
-    max_steps: u32,
+    exploring: Exploring<'p>,
+}
+
+/// A step's events are at most this many: code that is kept whole and goes on for longer waits for another thread in a loop.
+const LONGEST_STEP: usize = 2_000;
+
+/// A step that was looked at.
+struct Ahead<'p> {
+    /// The state at its end, or where it cannot go on.
+    state: Stepping<'p>,
+    /// What it does up to there.
+    action: Action,
+    /// Whether it comes to its end.
+    is_possible: bool,
 }
 
 impl<'p> Stepping<'p> {
     /// The state before the first step.
-    pub fn new(program: &'p Program, max_steps: u32) -> Stepping<'p> {
-        let mut machine = Machine::new(program, &Options { max_steps, ..Options::serial() });
+    pub fn new(program: &'p Program, exploring: Exploring<'p>) -> Stepping<'p> {
+        let mut machine = Machine::new(program, &Options { max_steps: exploring.max_steps, ..Options::serial() });
         machine.start();
         let halted = vec![false; machine.threads.len()];
-        let mut state = Stepping { machine, halted, failed: None, max_steps };
+        let mut state = Stepping { machine, halted, failed: None, exploring };
         (0..state.halted.len()).for_each(|thread| state.go_on(thread));
         state
     }
@@ -40,6 +54,14 @@ impl<'p> Stepping<'p> {
         &mut self.machine
     }
 
+    /// The machine where a thread cannot go on: further on in the code that is kept whole, if it is in such.
+    pub fn at_obstacle(&self, thread: usize) -> Machine<'p> {
+        match self.begin(thread) {
+            Some(passage) => self.ahead(thread, passage).state.machine,
+            None => self.machine.clone(),
+        }
+    }
+
     /// What happened up to the failure, or up to here.
     pub fn trace(&self) -> Trace {
         let mut trace = self.machine.recorder.trace.clone();
@@ -51,7 +73,7 @@ impl<'p> Stepping<'p> {
 
     /// Whether the run was cut off.
     pub fn is_cut(&self) -> bool {
-        self.machine.local_steps == 0 || self.machine.recorder.trace.events.len() >= self.max_steps as usize
+        self.machine.local_steps == 0 || self.machine.recorder.trace.events.len() >= self.exploring.max_steps as usize
     }
 
     /// Takes the thread's next events that no other thread can tell.
@@ -108,6 +130,8 @@ impl<'p> Stepping<'p> {
             Down(id) => vec![sync(id, Mode::Down)],
             OnceBegin(id) | OnceEnd(id) | OnceFail(id) | Arrive(id) | Depart(id) => vec![sync(id, Mode::Any)],
             Spawn(_) | Join(_) => Vec::new(),
+            CallOperation(operation) if self.exploring.real_time => vec![self.concurrent(*operation, Mode::Call)],
+            ReturnOperation(operation) if self.exploring.real_time => vec![self.concurrent(*operation, Mode::Return)],
             _ => return None,
         };
         let mut action = Action::new(uses.into());
@@ -122,6 +146,65 @@ impl<'p> Stepping<'p> {
             _ => {}
         }
         Some(action)
+    }
+
+    /// The use of an operation's object.
+    fn concurrent(&self, operation: usize, mode: Mode) -> Use {
+        let program = self.machine.program;
+        let number = program.variables.len() + program.syncs.len() + program.operations[operation].number;
+        Use { object: number as u32, mode }
+    }
+
+    /// The way through code that is kept whole, where the thread's next event begins one.
+    fn begin(&self, thread: usize) -> Option<Passage<'p>> {
+        Passage::begin(self.exploring.whole, &self.machine, thread)
+    }
+
+    /// Goes the way through code that is kept whole, in another state, as far as it leads.
+    fn ahead(&self, thread: usize, mut passage: Passage<'p>) -> Ahead<'p> {
+        let mut state = self.clone();
+        let mut uses: Vec<Use> = Vec::new();
+        let mut choices = 1;
+        let mut events = 0;
+        while let Some(action) = state.action(thread) {
+            uses.extend(action.uses.iter().filter(|one| !uses.contains(one)).copied().collect::<Vec<_>>());
+            choices = choices.max(action.choices);
+            let is_ready = state.machine.readiness(thread) == Readiness::Ready;
+            if !is_ready || events == LONGEST_STEP {
+                return Ahead { state, action: Action { choices, ..Action::new(uses.into()) }, is_possible: false };
+            }
+            state.one(thread, 0);
+            events += 1;
+            if !state.stays(thread, &mut passage, choices) {
+                break;
+            }
+        }
+        Ahead { state, action: Action { choices, ..Action::new(uses.into()) }, is_possible: true }
+    }
+
+    /// In how many ways the thread's next event can turn out.
+    fn choices(&self, thread: usize) -> usize {
+        self.action(thread).map_or(1, |action| action.choices)
+    }
+
+    /// Whether the thread's next event belongs to code that is kept whole, too. A step has one signal at most that has a choice.
+    fn stays(&self, thread: usize, passage: &mut Passage<'p>, choices: usize) -> bool {
+        let may = |action: Action| choices == 1 || action.choices == 1;
+        self.is_running(thread) && self.action(thread).is_some_and(may) && passage.goes_on(&self.machine, thread)
+    }
+
+    /// Takes the thread's next event and those after it that no other thread can tell.
+    fn one(&mut self, thread: usize, choice: usize) {
+        let child = match self.machine.next(thread) {
+            Instruction::Spawn(child) => Some(*child),
+            _ => None,
+        };
+        self.machine.choice.decide(choice);
+        self.event(thread);
+        self.go_on(thread);
+        if let Some(child) = child {
+            self.go_on(child);
+        }
     }
 
     /// An operand on the thread's stack, by how many lie above it.
@@ -154,6 +237,10 @@ impl System for Stepping<'_> {
             return Next::Over;
         }
         let Some(action) = self.action(thread) else { return Next::Over };
+        if let Some(passage) = self.begin(thread) {
+            let Ahead { action, is_possible, .. } = self.ahead(thread, passage);
+            return if is_possible { Next::Ready(action) } else { Next::Blocked(action) };
+        }
         match self.machine.readiness(thread) {
             Readiness::Ready | Readiness::Timeout => Next::Ready(action),
             Readiness::Blocked | Readiness::Local => Next::Blocked(action),
@@ -161,15 +248,14 @@ impl System for Stepping<'_> {
     }
 
     fn step(&mut self, thread: usize, choice: usize) {
-        let child = match self.machine.next(thread) {
-            Instruction::Spawn(child) => Some(*child),
-            _ => None,
-        };
-        self.machine.choice.decide(choice);
-        self.event(thread);
-        self.go_on(thread);
-        if let Some(child) = child {
-            self.go_on(child);
+        let passage = self.begin(thread);
+        let mut choices = self.choices(thread);
+        self.one(thread, choice.min(choices - 1));
+        let Some(mut passage) = passage else { return };
+        while self.stays(thread, &mut passage, choices) {
+            let own = self.choices(thread);
+            self.one(thread, choice.min(own - 1));
+            choices = choices.max(own);
         }
     }
 }
