@@ -28,6 +28,7 @@ mod progress;
 mod property;
 mod record;
 mod repair;
+mod repair_program;
 mod replay;
 mod replayed;
 mod run;

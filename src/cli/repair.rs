@@ -4,8 +4,13 @@ use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::AtomicArgs;
 use super::choices::{FORMATS, Format, one_of};
+use super::linearizable::SPECS;
 use super::oversee::{AtOnce, oversee};
+use super::repair_program::{self, Asked};
+use anyhow::bail;
+use foretrace::litmus::Options;
 use foretrace::report::RepairReport;
+use foretrace_linearizability::Spec;
 use foretrace_repair::{Limits, Operations, Repairs, repairs};
 use foretrace_trace::{Atomic, Trace};
 use std::io::{self, Write};
@@ -17,24 +22,39 @@ use std::sync::mpsc::SyncSender;
 ///
 /// A repair is a set of atomic sections that no run with the same conflicts keeps whole. The command finds all optimal repairs: those
 /// that contain no other. Repairs that forbid fewer of the passing runs come first, then shorter ones.
+///
+/// A litmus program is explored, and the first repair of what fails is kept whole when it is explored again, until nothing fails.
 #[derive(clap::Args)]
 #[command(after_help = "\
 A section lies within one operation: from call to return, else a mark, else a function; --atomic chooses others. A repair
 rules out each of the failing runs. Exit codes: 0 no run needs a repair, 1 repairs were found, 2 error, 3 the
-limit was reached before any was found.
+limit was reached before any was found, or no section repairs the program.
 
 Examples:
   foretrace repair failing.foretrace
   foretrace repair failing.jsonl --passing run-1.jsonl --passing run-2.jsonl
-  foretrace repair failing-*.jsonl --passing passing-*.jsonl --atomic functions --format json")]
+  foretrace repair failing-*.jsonl --passing passing-*.jsonl --atomic functions --format json
+  foretrace repair examples/objects/stack.lit --spec stack")]
 pub struct Args {
-    /// Traces or recordings of failing runs
+    /// Traces or recordings of failing runs, or one litmus program (`*.lit`)
     #[arg(required = true, value_name = "FAILING")]
     failing: Vec<PathBuf>,
 
     /// Traces or recordings of runs that passed
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     passing: Vec<PathBuf>,
+
+    /// The specification that the operations of a litmus program should follow
+    #[arg(long, value_parser = one_of(SPECS))]
+    spec: Option<Spec>,
+
+    /// Of a litmus program: repair at most this many failing interleavings in a round, and rank by as many that pass
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    most_traces: usize,
+
+    /// Of a litmus program: cut an interleaving off after this many events
+    #[arg(long, value_name = "N", default_value_t = Options::default().max_steps)]
+    max_steps: u32,
 
     /// The text shows at most this many repairs
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -57,6 +77,23 @@ pub struct Args {
 
 /// Finds the repairs.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.failing.iter().any(|path| repair_program::is_program(path)) {
+        let [program] = args.failing.as_slice() else {
+            bail!("expected one litmus program, or traces and recordings; found {} files", args.failing.len());
+        };
+        if !args.passing.is_empty() || !args.atomic.is_auto() {
+            bail!(
+                "--passing and --atomic are for traces, found a litmus program: its operations and its own runs count"
+            );
+        }
+        let Args { spec, most_traces, max_steps, max_repairs, most, format, ref limit, .. } = *args;
+        let time_limit = limit.time_limit;
+        let asked = Asked { spec, most_traces, max_steps, max_repairs, most, format, time_limit };
+        return repair_program::run(asked, program);
+    }
+    if args.spec.is_some() {
+        bail!("--spec is for litmus programs, found {}", args.failing[0].display());
+    }
     let stop = stop_on_ctrl_c()?;
     let go_on = || may_read_on(args.limit.time_limit, &stop);
     let read = |path: &Path| args.atomic.read_within(path, &go_on);

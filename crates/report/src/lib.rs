@@ -14,6 +14,7 @@ mod names;
 mod off_path;
 mod predicted;
 mod repair;
+mod repair_program;
 mod saved;
 mod sentence;
 mod serializability;
@@ -39,6 +40,7 @@ pub use predicted::{
     write_predicted_one,
 };
 pub use repair::RepairReport;
+pub use repair_program::{ProgramRepair, Proposed, RepairRound, Ways};
 pub use saved::{
     SavedAccesses, SavedBlock, SavedKind, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep,
     SavedWitness, ScheduleError,
