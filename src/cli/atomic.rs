@@ -149,7 +149,7 @@ impl AtomicArgs {
     /// Where functions of some names alone are wanted: a walk of a recording finds those.
     pub fn plain(&self) -> anyhow::Result<Atomic> {
         if self.has_pattern() || self.include.is_some() {
-            bail!("--stream: found a pattern for functions, expected none: a recording is walked for that");
+            bail!("--stream, --window: found a pattern for functions, expected none: a recording is walked for that");
         }
         Ok(self.atomic.atomic)
     }

@@ -35,6 +35,8 @@ mod run;
 mod schedules;
 mod serializability;
 mod serializability_stream;
+mod serializability_watch;
+mod serializability_window;
 mod test;
 mod test_litmus;
 mod test_repair;

@@ -7,7 +7,7 @@ use super::choices::{FORMATS, Format, one_of, seconds};
 use super::oversee::{End, Hearer, oversee};
 use super::progress::Bar;
 use super::property::{self, METHODS};
-use super::serializability_stream;
+use super::{serializability_stream, serializability_window};
 use anyhow::bail;
 use foretrace::options::strongest_model;
 use foretrace::predict::Progress;
@@ -36,6 +36,7 @@ Examples:
   foretrace serializability bank.foretrace --vars 'queue*' --witness-dir witnesses
   foretrace serializability trace.jsonl --model avp --context-switches 5 --format json
   zcat huge.std.gz | foretrace serializability - --observed-only --stream
+  zcat huge.std.gz | foretrace serializability - --window 20000
   foretrace replay witnesses/block-10-38-14.json -- ./bank")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -63,6 +64,12 @@ pub struct Args {
     /// pipe (`-`). Memory grows with variables and threads, not with events. Lines are checked, but not the values of reads
     #[arg(long, requires = "observed_only", conflicts_with_all = ["witness_dir", "benign"])]
     stream: bool,
+
+    /// Do not read the whole trace first, but decide each block once no later event can violate it, on at most N events that are kept, from a
+    /// file or a pipe (`-`). Violations are said at once. A block whose events do not fit counts as not violated within the window
+    #[arg(long, value_name = "N", conflicts_with_all = ["observed_only", "witness_dir", "benign", "no_segment"],
+          value_parser = clap::value_parser!(u64).range(256..))]
+    window: Option<u64>,
 
     /// Explore the whole trace for each block, not its segment
     #[arg(long)]
@@ -131,6 +138,21 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             time_limit: args.time_limit,
         };
         return serializability_stream::watch(&asked, &stop);
+    }
+    if let Some(window) = args.window {
+        let asked = serializability_window::Asked {
+            path: args.trace.clone(),
+            atomic: args.atomic.plain()?,
+            vars: args.vars.clone(),
+            model: args.model,
+            choices: choices_in(args, args.model.unwrap_or(Model::Avp)),
+            method: args.decide,
+            window,
+            format: args.format,
+            block_limit: args.block_limit,
+            time_limit: args.time_limit,
+        };
+        return serializability_window::watch(&asked, &stop);
     }
     let may_read = || may_read_on(args.time_limit, &stop);
     let Some(asked) = args.atomic.read_within(&args.trace, &may_read)? else {
@@ -257,14 +279,18 @@ fn choices(args: &Args, trace: &Trace) -> anyhow::Result<Choices> {
     if trace.data < model.needs() {
         bail!("--model {model} needs a trace with more data, found data: {}", trace.data.name());
     }
-    Ok(Choices {
+    Ok(choices_in(args, model))
+}
+
+fn choices_in(args: &Args, model: Model) -> Choices {
+    Choices {
         segment: !args.no_segment,
         static_check: !args.no_static_check,
         reduction: !args.no_reduction,
         hunt: !args.no_hunt,
         context_switches: args.bound.context_switches,
         ..Choices::new(model)
-    })
+    }
 }
 
 fn write(format: Format, report: &BlockReport<'_>, totals: &BlockTotals) -> io::Result<()> {

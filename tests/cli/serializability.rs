@@ -337,6 +337,72 @@ fn what_is_found_in_a_pipe_is_told_before_the_pipe_ends() {
     drop(input);
 }
 
+/// Rounds of two threads that are forked and joined. Under a lock both count up; without it one does, and the other writes.
+fn forked_rounds(rounds: u32, locked: bool) -> String {
+    let count = |thread: u32| {
+        let (lock, unlock) = match locked {
+            true => (format!("T{thread}|acq(m)|2\n"), format!("T{thread}|rel(m)|5\n")),
+            false => (String::new(), String::new()),
+        };
+        let read = if locked || thread % 2 == 1 { format!("T{thread}|r(x)|3\n") } else { String::new() };
+        format!("T{thread}|begin(count)|1\n{lock}{read}T{thread}|w(x)|4\n{unlock}T{thread}|end(count)|6\n")
+    };
+    let round = |round: u32| {
+        let (one, other) = (2 * round + 1, 2 * round + 2);
+        let (forks, joins) =
+            (format!("T0|fork(T{one})|0\nT0|fork(T{other})|0\n"), format!("T0|join(T{one})|7\nT0|join(T{other})|7\n"));
+        forks + &count(one) + &count(other) + &joins
+    };
+    (0..rounds).map(round).collect()
+}
+
+#[test]
+fn a_window_decides_what_the_whole_trace_would() {
+    let folder = Folder::with("unused", "");
+    for (locked, code) in [(false, 1), (true, 0)] {
+        let trace = forked_rounds(100, locked);
+        folder.add("rounds.std", &trace);
+        let whole = folder.foretrace("serializability rounds.std --format json");
+        let whole = must_fit("serializability.schema.json", &whole.stdout);
+        let run = folder.foretrace_reading("serializability - --window 256 --format json", &trace);
+        assert_eq!(run.code, Some(code), "{}{}", run.stdout, run.stderr);
+        let lines: Vec<Value> = run.stdout.lines().map(|line| must_fit("windowed-blocks.schema.json", line)).collect();
+        let (total, blocks) = lines.split_last().expect("a last line");
+        let total = &total["total"];
+        assert_eq!((&total["cut"], &total["limit"], &total["ended"]), (&0.into(), &0.into(), &true.into()));
+        let events = |report: &Value, place: &str| report[place].as_u64().expect("a number");
+        let mut found: Vec<u64> = blocks.iter().map(|block| events(&block["block"], "first")).collect();
+        found.sort_unstable();
+        let of_whole = whole["blocks"].as_array().expect("a list").iter();
+        let violated: Vec<u64> =
+            of_whole.filter(|block| block["verdict"] == "violated").map(|block| events(block, "first")).collect();
+        assert_eq!(found, violated);
+        assert_eq!(total["safe"], 200 - violated.len());
+        let path = blocks.first().map(|block| block["block"]["path"].as_array().expect("a list").len());
+        assert_eq!(path, (!locked).then_some(3));
+    }
+}
+
+#[test]
+fn what_a_window_does_not_show_is_not_called_safe() {
+    // Another thread may still come in between: only the end of the trace says that it does not.
+    let folder = Folder::with("unused", "");
+    let head = STREAMED.replace("T2|w(acct)|9\n", "");
+    let idle = "T2|r(other)|1\n".repeat(600);
+    for (trace, counts, code) in [
+        (head.clone() + &idle, "0 safe, 1 not violated within the window", 3),
+        (head.clone(), "1 safe, 0 not violated within the window", 0),
+    ] {
+        let run = folder.foretrace_reading("serializability - --window 256 --atomic marked", &trace);
+        assert_eq!(run.code, Some(code), "{}", run.stdout);
+        assert!(run.stdout.contains(counts), "`{counts}` is missing in {}", run.stdout);
+    }
+    let late = head + &idle + "T3|w(acct)|9\n";
+    let run = folder.foretrace_reading("serializability - --window 1000 --atomic marked", &late);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(run.stdout.contains("thread 3: write acct (event"), "{}", run.stdout);
+}
+
 #[test]
 fn wrong_events_in_a_pipe_are_refused() {
     let folder = Folder::with("unused", "");
@@ -352,6 +418,19 @@ fn wrong_events_in_a_pipe_are_refused() {
         assert_eq!(run.code, Some(2), "{input}");
         assert!(run.stderr.contains(message), "`{message}` is missing in {}", run.stderr);
     }
+    for (input, message) in [
+        (ended.as_str(), "<stdin>:6: event 5: found an `end` where thread 1 has no transaction open"),
+        ("T1|acq(m)\nT2|acq(m)\n", "<stdin>:2: event 1: found"),
+        ("", "<stdin>: found an empty file, expected a trace"),
+    ] {
+        let run = folder.foretrace_reading("serializability - --window 256", input);
+        assert_eq!(run.code, Some(2), "{input}");
+        assert!(run.stderr.contains(message), "`{message}` is missing in {}", run.stderr);
+    }
+    folder.add("two.jsonl", TWO_STAGES);
+    assert_eq!(folder.foretrace("convert two.jsonl two.ftb").code, Some(0));
+    let run = folder.foretrace("serializability two.ftb --window 256");
+    assert!(run.code == Some(2) && run.stderr.contains("two.ftb: found the binary form"), "{}", run.stderr);
     // A mark that comes too late for `auto` is refused, too; asked for by name it is found.
     let late = "T1|r(x)|1\n".repeat(70_000) + STREAMED;
     let run = folder.foretrace_reading("serializability - --observed-only --stream", &late);

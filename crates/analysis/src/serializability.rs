@@ -7,8 +7,10 @@
 //! What the recorded order itself violates is known before: that takes one pass ([`foretrace_serializability::observed`]).
 
 mod other_paths;
+mod windowed;
 
 pub use other_paths::{OtherPaths, on_other_paths};
+pub use windowed::{Chosen, Decided, Found, Verdict, Windowed};
 
 use crate::linearize::{in_order, without_marks};
 use foretrace_encodings::{Facts, Marked, Paths, Reads, Rules, constant_reads_while};

@@ -29,6 +29,16 @@ impl MustHappenBefore {
         MustHappenBefore::with_edges(trace, structure, &[])
     }
 
+    /// The orders that hold whatever events come after the trace, and `extra` ones: no order by a signal, since another one
+    /// may come.
+    pub fn lasting(trace: &Trace, structure: &Structure, extra: &[(EventId, EventId)]) -> MustHappenBefore {
+        let mut incoming = sources(trace, structure);
+        for (from, to) in extra {
+            incoming.entry(*to).or_default().push(*from);
+        }
+        MustHappenBefore::from_edges(trace, structure, &incoming)
+    }
+
     /// Only the orders of threads: for whoever must name the reason of every other order.
     pub fn of_threads(trace: &Trace, structure: &Structure) -> MustHappenBefore {
         MustHappenBefore::from_edges(trace, structure, &Incoming::default())
@@ -77,6 +87,11 @@ impl MustHappenBefore {
             return self.position[event.index()];
         }
         self.rows[self.row_of[event.index()] as usize][thread]
+    }
+
+    /// Which row of clocks an event has: events of a thread with the same one know the same of other threads.
+    pub fn row(&self, event: EventId) -> u32 {
+        self.row_of[event.index()]
     }
 
     /// The position of the first event of `thread` (an index) that every prefix has after `event`; how many events the

@@ -28,6 +28,7 @@ mod start;
 mod stepper;
 mod stream;
 mod weight;
+mod window;
 
 pub use accesses::Accesses;
 pub use attempt::Attempts;
@@ -41,3 +42,4 @@ pub use segment::{Apart, Range, Segment};
 pub use stepper::{Context, Stepper};
 pub use stream::{Seen, StreamMonitor};
 pub use weight::Weight;
+pub use window::{Gone, Window};

@@ -22,13 +22,7 @@ impl Order {
         }
         let couples: Vec<(EventId, EventId)> =
             trace.iter().filter_map(|(id, _)| observed.source(id).map(|write| (write, id))).collect();
-        let firm: Vec<(EventId, EventId)> = couples
-            .iter()
-            .filter_map(|(write, read)| {
-                let is_plain = matches!(trace.event(*read).op, Op::Read { guard: None, .. });
-                if is_plain { structure.next(trace, *read).map(|next| (*write, next)) } else { Some((*write, *read)) }
-            })
-            .collect();
+        let firm = firm_couples(trace, structure, observed);
         let graph = MustHappenBefore::with_edges(trace, structure, &couples);
         let mut sources = vec![None; trace.events.len()];
         couples.iter().for_each(|(write, read)| sources[read.index()] = Some(*write));
@@ -54,4 +48,20 @@ impl Order {
     pub fn firm(&self) -> &MustHappenBefore {
         self.firm.as_ref().unwrap_or(&self.graph)
     }
+}
+
+/// From each write that a read found to what comes after it in every prefix of `avp` that goes on after the read.
+fn firm_couples(trace: &Trace, structure: &Structure, observed: &Observed) -> Vec<(EventId, EventId)> {
+    let couples = trace.iter().filter_map(|(id, _)| observed.source(id).map(|write| (write, id)));
+    let firm = couples.filter_map(|(write, read)| {
+        let is_plain = matches!(trace.event(read).op, Op::Read { guard: None, .. });
+        if is_plain { structure.next(trace, read).map(|next| (write, next)) } else { Some((write, read)) }
+    });
+    firm.collect()
+}
+
+/// The orders that hold in every prefix of a model, whatever events come after the trace.
+pub(crate) fn lasting(trace: &Trace, structure: &Structure, observed: &Observed, model: Model) -> MustHappenBefore {
+    let couples = if model == Model::Avp { firm_couples(trace, structure, observed) } else { Vec::new() };
+    MustHappenBefore::lasting(trace, structure, &couples)
 }

@@ -1,11 +1,13 @@
 //! Makes a trace event by event. Every reader and every producer of traces uses it.
 
+mod forgetting;
+
 use crate::error::{Invalid, Problem, quoted};
 use crate::observe::observe;
 use crate::observed::Observed;
 use crate::op::Op;
 use crate::smtlib::{self, TermError};
-use crate::term::{TermId, Terms};
+use crate::term::{Node, TermId, Terms};
 use crate::trace::{
     Data, Event, EventId, Local, NameId, SyncId, SyncKind, SyncObject, Thread, ThreadId, Trace, VarId, Variable,
 };
@@ -60,6 +62,8 @@ pub struct TraceAssembler {
     /// What each thread's local names stand for, after so many events; whoever asks brings it up to date.
     scopes: Vec<FxHashMap<NameId, Local>>,
     bound: usize,
+    /// What each thread's local names stand for whose definitions were forgotten.
+    values: Vec<FxHashMap<NameId, Value>>,
     /// How many events went by, where they are not kept, nor what they say of values.
     passed: Option<u32>,
 }
@@ -75,6 +79,7 @@ impl TraceAssembler {
             implied: Vec::new(),
             scopes: Vec::new(),
             bound: 0,
+            values: Vec::new(),
             passed: None,
         }
     }
@@ -82,6 +87,11 @@ impl TraceAssembler {
     /// From here on keeps no events, and nothing of what they say of values.
     pub(crate) fn keep_no_events(&mut self) {
         self.passed = Some(0);
+    }
+
+    /// Keeps events again; none has gone by yet.
+    pub(crate) fn keep_events(&mut self) {
+        self.passed = None;
     }
 
     /// Whether events and what they say of values are kept.
@@ -307,9 +317,13 @@ impl TraceAssembler {
     /// The expression that `text` is, over the names that this thread has defined so far.
     pub fn expression(&mut self, thread: ThreadId, text: &str) -> Result<TermId, TermError> {
         self.bind_events();
-        let (names, scope) = (&self.trace.names, &self.scopes[thread.index()]);
-        let mut resolve = |name: &str| scope.get(&names.find(name)?).cloned();
-        smtlib::parse(text, &mut self.trace.terms, &mut resolve)
+        let (names, scope, values) = (&self.trace.names, &self.scopes[thread.index()], self.values.get(thread.index()));
+        let mut resolve = |name: &str| {
+            let name = names.find(name)?;
+            let value = || values.and_then(|values| values.get(&name).cloned().map(Node::Const));
+            scope.get(&name).cloned().map(Node::Leaf).or_else(value)
+        };
+        smtlib::parse_over(text, &mut self.trace.terms, &mut resolve)
     }
 
     /// The index that the next event will have.
@@ -403,7 +417,7 @@ impl TraceAssembler {
 }
 
 /// Events have numbers below 2^32 - 1.
-fn must_have_number(id: EventId) -> Result<(), Problem> {
+pub(crate) fn must_have_number(id: EventId) -> Result<(), Problem> {
     if id.0 == u32::MAX {
         return Err(Problem::new(format!("more than {} events", u32::MAX), "fewer events"));
     }

@@ -3,7 +3,7 @@
 use crate::error::{Damaged, Problem, ReadError};
 use crate::observed::Observed;
 use crate::staged::{Staged, write_whole};
-use crate::stream::EventStream;
+use crate::stream::{EventStream, TraceTail};
 use crate::trace::Trace;
 use crate::{binary, jsonl, std_format};
 use std::cell::Cell;
@@ -117,6 +117,23 @@ pub fn stream(path: &Path) -> Result<EventStream, ReadError> {
     };
     let opened = input.map_err(|error| ReadError::io(None, error)).and_then(stream_any);
     opened.map(|stream| stream.of_file(&name)).map_err(|error| error.in_file(&name))
+}
+
+/// The latest events of a trace as they come, from a file or from standard input where `path` is `-`, with what they say of values.
+///
+/// # Errors
+/// Where the start of the input is no trace's, or the trace is in the binary form.
+pub fn tail(path: &Path) -> Result<TraceTail, ReadError> {
+    stream(path).and_then(TraceTail::of)
+}
+
+/// As [`tail`], of bytes; `name` stands for the file in messages.
+///
+/// # Errors
+/// As [`tail`].
+pub fn tail_from(input: impl Read + 'static, name: &str) -> Result<TraceTail, ReadError> {
+    let stream = stream_any(Box::new(input)).map_err(|error| error.in_file(name))?;
+    TraceTail::of(stream.of_file(name))
 }
 
 fn stream_any(input: Box<dyn Read>) -> Result<EventStream, ReadError> {

@@ -81,7 +81,7 @@ pub use schedule::BadStep;
 pub use semantics::{Semantics, Unsupported};
 pub use staged::{Staged, write_whole};
 pub use state::{Cell, Effect, State};
-pub use stream::EventStream;
+pub use stream::{EventStream, Lent, TraceTail};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{
     Data, Event, EventId, Local, NameId, OF_LIBRARY, OTHER_PROGRAMS, SyncId, SyncKind, SyncObject, Thread, ThreadId,

@@ -9,6 +9,7 @@ mod parse;
 mod print;
 
 pub use parse::parse;
+pub(crate) use parse::parse_over;
 pub use print::{print, symbol};
 
 use crate::error::Problem;

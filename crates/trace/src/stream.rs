@@ -2,7 +2,12 @@
 //!
 //! What events say of values is passed over. Each line is checked, and the rules of single threads: what they open and close,
 //! forks and joins. Whether the recorded order gives each value, and whether locks keep threads apart, is not checked: that takes
-//! [`crate::read`].
+//! [`crate::read`]. A [`TraceTail`] keeps the latest events and checks them whole.
+
+mod past;
+mod tail;
+
+pub use tail::{Lent, TraceTail};
 
 use crate::assembler::TraceAssembler;
 use crate::binary::read::Reader;
@@ -86,12 +91,12 @@ impl EventStream {
     /// As [`crate::read`], as far as this is checked.
     #[allow(clippy::should_implement_trait)] // an error ends it, and the trace is asked in between
     pub fn next(&mut self) -> Result<Option<(EventId, Event)>, ReadError> {
-        let read = self.source.next();
+        let id = self.source.assembler().next_event();
+        let read = self.source.next(id);
         let Some(mut event) = read.map_err(|error| error.in_file(&self.file))? else { return Ok(None) };
         if let Op::Wake { by, .. } = &mut event.op {
             *by = None; // which may have gone by
         }
-        let id = self.source.assembler().next_event();
         let checked = self.checks.check(self.source.assembler().trace(), id, &event);
         let passed = checked.and_then(|()| self.source.assembler().pass());
         match passed {
@@ -117,8 +122,8 @@ impl Source {
         }
     }
 
-    fn next(&mut self) -> Result<Option<Event>, ReadError> {
-        let id = self.assembler().next_event();
+    /// The next event, which has this number in messages.
+    fn next(&mut self, id: EventId) -> Result<Option<Event>, ReadError> {
         let read = match self {
             Source::Jsonl(lines, assembler, events) => match lines.next(Some(id))? {
                 Some(line) => events.read(assembler, line),

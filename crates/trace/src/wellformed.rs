@@ -53,6 +53,11 @@ impl AsTheyCome {
     }
 }
 
+/// The rules of an event's own fields, values among them.
+pub(crate) fn check_fields(trace: &Trace, event: &Event) -> Result<(), Problem> {
+    fields::check(trace, event)
+}
+
 fn thread(trace: &Trace, id: ThreadId) -> String {
     format!("thread {}", trace.threads[id.index()].number)
 }

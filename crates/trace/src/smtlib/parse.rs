@@ -4,7 +4,7 @@ use super::lexer::{Lexer, Token};
 use super::{NESTING_LIMIT, RESERVED, TermError, function};
 use crate::error::quoted;
 use crate::function::{Func, MAX_WIDTH, SortError};
-use crate::term::{Leaf, TermId, Terms};
+use crate::term::{Leaf, Node, TermId, Terms};
 use crate::value::Value;
 use dashu_int::{IBig, UBig};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,6 +16,15 @@ pub fn parse<L: Leaf>(
     text: &str,
     terms: &mut Terms<L>,
     resolve: &mut dyn FnMut(&str) -> Option<L>,
+) -> Result<TermId, TermError> {
+    parse_over(text, terms, &mut |name| resolve(name).map(Node::Leaf))
+}
+
+/// As [`parse`], where a name may also stand for a value.
+pub(crate) fn parse_over<L: Leaf>(
+    text: &str,
+    terms: &mut Terms<L>,
+    resolve: &mut dyn FnMut(&str) -> Option<Node<L>>,
 ) -> Result<TermId, TermError> {
     let mut parser = Parser {
         lexer: Lexer::new(text),
@@ -49,7 +58,7 @@ struct Read {
 struct Parser<'a, 'b, L> {
     lexer: Lexer<'a>,
     terms: &'b mut Terms<L>,
-    resolve: &'b mut dyn FnMut(&str) -> Option<L>,
+    resolve: &'b mut dyn FnMut(&str) -> Option<Node<L>>,
     frames: Vec<Frame<'a>>,
     depth: usize,
     args: Vec<TermId>,
@@ -112,8 +121,9 @@ impl<'a, L: Leaf> Parser<'a, '_, L> {
         let term = match bound {
             Some(term) => term,
             None => match (self.resolve)(name) {
-                Some(leaf) => self.terms.leaf(leaf),
-                None => {
+                Some(Node::Leaf(leaf)) => self.terms.leaf(leaf),
+                Some(Node::Const(value)) => self.terms.constant(value),
+                Some(Node::App(..)) | None => {
                     let found = format!("unknown name {}", quoted(name));
                     return Err(TermError::new(position, found, "a name that the thread has defined before"));
                 }
