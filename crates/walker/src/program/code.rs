@@ -62,6 +62,17 @@ impl Code {
         let meets = || MEETING_OF_CXX.iter().any(|start| name.starts_with(start)) && !name.ends_with(COUNT_OF_OWNERS);
         if self == Code::Library && meets() { Code::Meeting } else { self }
     }
+
+    /// A file of such code as it is shown: the program's own below the folder in which its unit was compiled, others with all folders.
+    /// So a dependency's `src/lib.rs` is never taken for the program's.
+    pub fn shown_file(self, directory: &str, file: &str) -> String {
+        let below = || file.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
+        match self {
+            Code::Own => below().unwrap_or(file).to_string(),
+            _ if file.starts_with('/') || directory.is_empty() => file.to_string(),
+            _ => format!("{directory}/{file}"),
+        }
+    }
 }
 
 /// The file in Rust's library that a path leads to: one says where the library was built, or where the toolchain keeps its sources.
@@ -110,6 +121,19 @@ mod tests {
             (Own, "std::latch::wait", Own),
         ] {
             assert_eq!(file.of_function(function), code, "{function}");
+        }
+    }
+
+    #[test]
+    fn files_of_dependencies_keep_their_folder() {
+        let crate_folder = "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/dashmap-6.1.0";
+        for (directory, file, shown) in [
+            ("/home/me/bank", "/home/me/bank/src/main.rs", "src/main.rs".to_string()),
+            ("/home/me/bank", "src/main.rs", "src/main.rs".to_string()),
+            (crate_folder, "src/lib.rs", format!("{crate_folder}/src/lib.rs")),
+            ("/home/me/bank", "/usr/include/stdio.h", "/usr/include/stdio.h".to_string()),
+        ] {
+            assert_eq!(Code::of(directory, file).shown_file(directory, file), shown);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From addresses of machine code to positions in the source, by the debugging information.
 
+use super::code::Code;
 use super::module::Module;
 use super::position::{Position, demangle};
 use addr2line::{Context, LookupContinuation, LookupResult};
@@ -50,9 +51,9 @@ impl Lines {
             let function = frame.function.and_then(|name| name.raw_name().map(|name| demangle(&name)).ok());
             let Some(location) = frame.location else { continue };
             let Some(file) = location.file else { continue };
-            let below = directory.as_deref().and_then(|directory| file.strip_prefix(directory)?.strip_prefix('/'));
+            let directory = directory.as_deref().unwrap_or_default();
             positions.push(Position {
-                file: below.unwrap_or(file).to_string(),
+                file: Code::of(directory, file).shown_file(directory, file),
                 line: location.line.unwrap_or(0),
                 column: location.column.unwrap_or(0),
                 function: function.unwrap_or_default(),

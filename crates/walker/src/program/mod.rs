@@ -273,16 +273,15 @@ impl Program {
     pub(crate) fn location(&self, unit: usize, location: LocationId) -> Option<Position> {
         let unit = &self.units[unit];
         let own = unit.outwards(location).find(|(_, _, code)| *code == Code::Own);
-        let (location, file, _) = own.or_else(|| unit.outwards(location).next())?;
-        let below = file.strip_prefix(unit.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        let file = below.unwrap_or(file).to_string();
+        let (location, file, code) = own.or_else(|| unit.outwards(location).next())?;
+        let file = code.shown_file(&unit.directory, file);
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
     }
 
     /// Where in a library's code a location is; nothing where it is in the program's own, or not known.
     pub(crate) fn library_position(&self, unit: usize, location: LocationId) -> Option<Position> {
         let (location, file, code) = self.units[unit].outwards(location).next()?;
-        let (file, function) = (file.clone(), location.function.clone());
+        let (file, function) = (code.shown_file(&self.units[unit].directory, file), location.function.clone());
         (code != Code::Own).then_some(Position { file, line: location.line, column: location.column, function })
     }
 
