@@ -50,7 +50,7 @@ pub fn plan_of_edited(
     let roles = roles.into_iter().chain([("second", triple.second, &places.second)]);
     let (mut targets, mut notes) = (Vec::new(), Vec::new());
     for (role, event, place) in roles {
-        let step = witness.schedule.iter().find(|step| step.event == event).ok_or(ReplayError::NoPositions)?;
+        let step = witness.step(event).ok_or(ReplayError::NoPositions)?;
         let path = step.path.clone().ok_or(ReplayError::NoPositions)?;
         match find(place, &sources, &code) {
             Ok((places, position)) => {
