@@ -132,6 +132,10 @@ impl Tally {
         let asked = if plan.triple.is_some() { ", and the triple happened" } else { "" };
         let (turns, events) = (plan.turns.len(), plan.expected.len());
         let share = self.share(self.to_the_letter.times);
+        if plan.turns.is_empty() && plan.triple.is_some() {
+            writeln!(out, "reached the triple where it was recorded{share}")?; // there is nothing to follow
+            return write_triple(one, seen, out);
+        }
         writeln!(out, "followed the schedule to the letter{share} ({events} events in {turns} turns){asked}")?;
         write_triple(one, seen, out)
     }

@@ -94,6 +94,25 @@ fn a_thread_that_writes_only_if_it_comes_first() {
     finds(&source("maximum.c"), "exit status 1");
 }
 
+/// In each run that passes, the late thread finds nothing and leaves: only the code of the other thread says that both may book.
+#[test]
+fn a_thread_that_takes_another_way_since_it_comes_late() {
+    let workshop = built(&source("seat-taken.c"));
+    let report = report(&workshop, "--runs 1 --seed 2");
+    assert!(failures(&report).contains("exit status 1"), "{report:#}");
+    let find = &report["tests"][0]["finds"][0];
+    assert_eq!(find["known"], "same-code", "{report:#}");
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{report:#}");
+    // The schedule was shortened to nothing: another build is steered to its places all the same.
+    let schedule = workshop.path(find["schedule"].as_str().expect("a schedule"));
+    let replay = |edited: &[&str]| {
+        ran(foretrace().arg("replay").args(edited).arg(&schedule).arg("--").arg(workshop.path("program"))).out
+    };
+    assert!(replay(&[]).contains("reached the triple"), "{}", replay(&[]));
+    workshop.make("foretrace cc -std=gnu17 -w -g -O0 -pthread seat-taken.c -o program");
+    assert!(replay(&["--edited"]).contains("reached the triple"), "{}", replay(&["--edited"]));
+}
+
 /// No lock is held where the condition changes: chance alone hardly ever puts that between a look and its wait.
 #[test]
 fn a_signal_that_comes_before_the_wait() {
@@ -243,7 +262,9 @@ fn what_others_wake_is_no_deadlock() {
 #[test]
 fn right_twins_give_nothing() {
     let names = ["job-queue-right.cpp", "counter-right.c", "two-stage-right.c", "peterson-right.c"];
-    for name in names.into_iter().chain(["polite-waiters-right.c", "token-right.c", "drain-right.c"]) {
+    for name in
+        names.into_iter().chain(["polite-waiters-right.c", "token-right.c", "drain-right.c", "seat-taken-right.c"])
+    {
         let run = test(&built(&source(name)), "");
         assert_eq!(
             (run.status, run.out.lines().next()),

@@ -17,6 +17,8 @@ pub enum Kind {
     AfterRemote,
     /// Locks and other synchronisation allow it; the values of the recorded run do not.
     BeforeRemote,
+    /// Another thread came to the same code and took another way there: it may make the remote access.
+    SameCode,
     /// Nothing, since a limit was reached: the program is steered towards the three accesses.
     Undecided,
     /// Locks allow the three accesses: a cut-point.
@@ -25,12 +27,13 @@ pub enum Kind {
 
 impl Kind {
     /// All, in the order of how much is known.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Observed,
         Kind::Proved,
         Kind::Block,
         Kind::AfterRemote,
         Kind::BeforeRemote,
+        Kind::SameCode,
         Kind::Undecided,
         Kind::CutPoint,
     ];
@@ -43,6 +46,7 @@ impl Kind {
             Kind::Block => "block",
             Kind::AfterRemote => "after-remote",
             Kind::BeforeRemote => "before-remote",
+            Kind::SameCode => "same-code",
             Kind::Undecided => "undecided",
             Kind::CutPoint => "cut-point",
         }
@@ -60,6 +64,8 @@ pub struct Access {
     pub place: String,
     /// The line of source.
     pub text: Option<String>,
+    /// Whether it is in code of a library that the program has compiled.
+    pub is_of_library: bool,
 }
 
 /// A path of conflicts and program order that leaves a block and comes back.
@@ -103,6 +109,11 @@ impl Attempt {
     pub fn group(&self) -> String {
         let plain: String = self.variable.chars().filter(|c| !c.is_ascii_digit()).collect();
         format!("{plain} in {}", self.accesses[0].function)
+    }
+
+    /// How many of the three accesses are in code of libraries.
+    pub fn in_libraries(&self) -> usize {
+        self.accesses.iter().filter(|access| access.is_of_library).count()
     }
 
     /// The two functions that meet.

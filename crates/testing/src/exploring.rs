@@ -198,7 +198,7 @@ impl Collected {
             End::Spins(run, threads) => {
                 let threads = threads.join(" and ");
                 let message = Some(format!("thread {threads} waits in a loop for what no other thread does any more"));
-                (run, Some(Failure { cause: Cause::Ended(Ending::Hang), message }))
+                (run, Some(Failure { cause: Cause::Ended(Ending::Hang), message, place: None }))
             }
             End::Whole(run) => {
                 let failure = run.failure.clone();

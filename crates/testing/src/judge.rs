@@ -50,6 +50,8 @@ pub struct Failure {
     pub cause: Cause,
     /// What the program wrote of it, one line.
     pub message: Option<String>,
+    /// Where in its source the program says that it failed: the place of a panic.
+    pub place: Option<String>,
 }
 
 /// As the headline of a find.
@@ -76,9 +78,10 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// By which failures count as the same.
+    /// By which failures count as the same. What a panic says may hold values, so its place is what counts.
     pub fn signature(&self) -> (Cause, String) {
-        (self.cause.clone(), self.message.as_deref().map(without_numbers).unwrap_or_default())
+        let message = || self.message.as_deref().map(without_numbers);
+        (self.cause.clone(), self.place.clone().or_else(message).unwrap_or_default())
     }
 
     /// One word for its kind.
@@ -120,13 +123,14 @@ pub fn failure(run: &Observation, baseline: &Baseline, settings: &Settings) -> O
         run.errors().lines().chain(run.output().lines()).find(fits).map(|line| line.trim().to_string())
     };
     if run.ending != Ending::Code(settings.pass_status) {
-        return Some(Failure { cause: Cause::Ended(run.ending), message: message(run, baseline) });
+        let (message, place) = message(run, baseline);
+        return Some(Failure { cause: Cause::Ended(run.ending), message, place });
     }
     if let Some(line) = SANITIZER.as_ref().and_then(line_of) {
-        return Some(Failure { cause: Cause::Sanitizer, message: Some(line) });
+        return Some(Failure { cause: Cause::Sanitizer, message: Some(line), place: None });
     }
     let line = settings.fail_when.as_ref().and_then(line_of)?;
-    Some(Failure { cause: Cause::Wanted, message: Some(line) })
+    Some(Failure { cause: Cause::Wanted, message: Some(line), place: None })
 }
 
 /// What came of a run.
@@ -138,21 +142,61 @@ pub fn judge(run: &Observation, baseline: &Baseline, settings: &Settings) -> Eff
         None => Effect::Same,
         Some(unusual) => {
             let message = Some(unusual.line.unwrap_or_else(|| "a line is missing".to_string()));
-            Effect::Failed(Failure { cause: Cause::Differs(unusual.place), message })
+            Effect::Failed(Failure { cause: Cause::Differs(unusual.place), message, place: None })
         }
     }
 }
 
-/// The line that tells most of a failure: one that passing runs do not have, of the errors first.
-fn message(run: &Observation, baseline: &Baseline) -> Option<String> {
+/// The line that tells most of a failure: one that passing runs do not have, of the errors first. And the place of the panic that it
+/// belongs to.
+fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<String>) {
     let errors: Vec<&str> = baseline.new_lines(ERRORS, run.errors());
     let output: Vec<&str> = baseline.new_lines(OUTPUT, run.output());
     let told = TELLING.iter().find_map(|telling| {
         [&errors, &output].into_iter().find_map(|lines| {
             let at = lines.iter().position(|line| telling.is_match(line))?;
-            let next = lines.get(at + 1).filter(|_| lines[at].contains("panicked at"));
-            Some(next.unwrap_or(&lines[at]).trim().to_string())
+            let panic = lines[at].split_once(PANICKED).map(|(_, rest)| rest.trim());
+            let line = panic.and_then(|_| lines.get(at + 1)).unwrap_or(&lines[at]).trim();
+            let place = panic.and_then(|rest| rest.strip_suffix(':')).map(str::to_string);
+            Some((line.to_string(), place))
         })
     });
-    told.or_else(|| errors.last().or(output.last()).map(|line| line.trim().to_string()))
+    match told {
+        Some((line, place)) => (Some(line), place),
+        None => (errors.last().or(output.last()).map(|line| line.trim().to_string()), None),
+    }
+}
+
+/// What stands before the place of a panic.
+const PANICKED: &str = "panicked at";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(errors: &str) -> Failure {
+        let texts = [(ERRORS.to_string(), errors.to_string())];
+        let run = Observation { ending: Ending::Code(101), texts: texts.into_iter().collect() };
+        let (message, place) = message(&run, &Baseline::default());
+        Failure { cause: Cause::Ended(run.ending), message, place }
+    }
+
+    #[test]
+    fn a_panic_is_known_by_its_place_and_told_by_its_message() {
+        let lost = |words: &str| {
+            failed(&format!("\nthread 'main' (7) panicked at src/main.rs:24:5:\nlost: {words}\nnote: x\n"))
+        };
+        let (one, other) = (lost("{\"a\": 1}"), lost("{\"b\": 1, \"a\": 1}"));
+        assert_eq!(one.message.as_deref(), Some("lost: {\"a\": 1}"));
+        assert_eq!(one.signature(), other.signature());
+        let elsewhere = failed("thread 'main' panicked at src/main.rs:30:5:\nlost: {\"a\": 1}\n");
+        assert_ne!(one.signature(), elsewhere.signature());
+    }
+
+    #[test]
+    fn what_is_no_panic_is_known_by_its_message_without_numbers() {
+        assert_eq!(failed("error: 3 lost\n").signature(), failed("error: 4 lost\n").signature());
+        assert_ne!(failed("error: 3 lost\n").signature(), failed("error: 3 found\n").signature());
+        assert_eq!(failed("thread 'x' panicked at 'why', a.rs:3\n").place, None, "the form of old compilers");
+    }
 }

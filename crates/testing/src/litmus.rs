@@ -98,12 +98,12 @@ fn failure(run: &Run) -> Option<Failure> {
         Outcome::Finished | Outcome::StepLimit => None,
         Outcome::AssertionFailed(failure) | Outcome::Error(failure) => {
             let message = format!("`{}` at {}: {}", failure.thread, failure.loc, failure.reason);
-            Some(Failure { cause: Cause::Assertion, message: Some(message) })
+            Some(Failure { cause: Cause::Assertion, message: Some(message), place: None })
         }
         Outcome::Deadlock(blocked) => {
             let waits = |one: &litmus::Blocked| format!("`{}` waits for {}", one.thread, one.waits_for);
             let message = blocked.iter().map(waits).collect::<Vec<_>>().join(", ");
-            Some(Failure { cause: Cause::Ended(Ending::Deadlock), message: Some(message) })
+            Some(Failure { cause: Cause::Ended(Ending::Deadlock), message: Some(message), place: None })
         }
     }
 }
@@ -196,7 +196,7 @@ fn attempt(kind: super::Kind, trace: &Trace, decision: &Decision, source: &str, 
         let line = place.rsplit_once(':').and_then(|(_, line)| line.parse::<usize>().ok());
         let text = line.and_then(|line| source.lines().nth(line.checked_sub(1)?)).map(|text| text.trim().to_string());
         let thread = thread_name(trace, trace.event(event).thread);
-        Access { thread, function: String::new(), place: place.to_string(), text }
+        Access { thread, function: String::new(), place: place.to_string(), text, is_of_library: false }
     };
     Attempt {
         kind,

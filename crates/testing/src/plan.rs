@@ -151,6 +151,7 @@ fn likelihood(kind: Kind) -> f64 {
         Kind::BeforeRemote => -0.02,
         Kind::Undecided => -0.1,
         Kind::CutPoint => -0.15,
+        Kind::SameCode => -1.0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a recording to attempts: its trace is made, the solver decides the candidates, and each class gives one schedule.
 
 mod blocks;
+mod same_code;
 
 use super::attempt::{Access, Attempt, Kind};
 use super::settings::{Predict, Settings, TestError};
@@ -137,12 +138,15 @@ fn attempts_of(
         }
     };
     let decided = std::mem::take(&mut best.classes);
-    let mut writer = Writer::new(subject, recording, seed, failed)?;
+    let mut writer = Writer::new(subject, (recording, sources.as_ref()), seed, failed)?;
     let mut predicted = nothing;
     writer.write_points(&points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
     writer.write(decided, &mut predicted)?;
     if settings.predict != Predict::CutPoints {
         predicted.attempts.extend(writer.blocks(&observed, begun + limit, &settings.stop)?);
+    }
+    if !failed {
+        predicted.attempts.extend(writer.same_code()?);
     }
     Ok(predicted)
 }
@@ -243,6 +247,8 @@ struct Writer<'t> {
     seed: u64,
     /// Whether the recorded run failed: then what it shows itself is worth a try.
     failed: bool,
+    /// The source, as far as it is there.
+    sources: Option<&'t Sources>,
     /// All blocks, by which functions are named.
     blocks: Blocks,
     /// Classes with a schedule to a cut-point.
@@ -250,7 +256,12 @@ struct Writer<'t> {
 }
 
 impl<'t> Writer<'t> {
-    fn new(subject: Subject<'t>, recording: &Path, seed: u64, failed: bool) -> Result<Writer<'t>, TestError> {
+    fn new(
+        subject: Subject<'t>,
+        (recording, sources): (&Path, Option<&'t Sources>),
+        seed: u64,
+        failed: bool,
+    ) -> Result<Writer<'t>, TestError> {
         let mut folder = WitnessDir::create(&recording.join("schedules"))?;
         if let Some(places) = SourcePlaces::of_trace(Path::new(subject.file)) {
             folder.name_places(Box::new(places));
@@ -261,6 +272,7 @@ impl<'t> Writer<'t> {
             recording: recording.to_path_buf(),
             seed,
             failed,
+            sources,
             blocks: subject.options.atomic.blocks(subject.trace),
             pointed: FxHashSet::default(),
         })
@@ -334,7 +346,7 @@ impl<'t> Writer<'t> {
         let (trace, triple) = (self.subject.trace, decision.triple);
         let Triple { first, remote, second } = triple;
         let places = witness.places.as_deref();
-        let place = |event: EventId, place: Option<&SavedPlace>| access((trace, &self.blocks), event, place);
+        let place = |event: EventId, place: Option<&SavedPlace>| self.access(event, place);
         let accesses = [
             place(first, places.map(|places| &places.first)),
             place(remote, places.map(|places| &places.remote)),
@@ -364,21 +376,26 @@ impl<'t> Writer<'t> {
             ),
         })
     }
-}
 
-fn access((trace, blocks): (&Trace, &Blocks), event: EventId, place: Option<&SavedPlace>) -> Access {
-    let loc = trace.loc(event).or(place.map(|place| &*place.loc)).unwrap_or("?");
-    let line = below_project(line_of(loc));
-    let line = match own_line_before(trace, event).filter(|_| is_of_library(loc)) {
-        Some(own) => format!("{line}, after {own}"),
-        None => line.to_string(),
-    };
-    let is_there = |place: &&SavedPlace| place.loc == loc;
-    Access {
-        thread: thread_name(trace, trace.event(event).thread),
-        function: place.filter(is_there).map_or_else(|| around(trace, blocks, event), |place| place.function.clone()),
-        place: line,
-        text: place.filter(is_there).and_then(|place| place.text.clone()),
+    /// An access as people read it. `place` is what the recording's logs say of it.
+    fn access(&self, event: EventId, place: Option<&SavedPlace>) -> Access {
+        let trace = self.subject.trace;
+        let loc = trace.loc(event).or(place.map(|place| &*place.loc)).unwrap_or("?");
+        let own = own_place_before(trace, event).filter(|_| is_of_library(loc));
+        let line = below_project(line_of(loc));
+        let line = match own {
+            Some(own) => format!("{line}, after {}", line_of(own)),
+            None => line.to_string(),
+        };
+        let known = place.filter(|place| place.loc == loc);
+        let text = || Some(self.sources?.line(own.unwrap_or(loc))?.trim().to_string());
+        Access {
+            thread: thread_name(trace, trace.event(event).thread),
+            function: known.map_or_else(|| around(trace, &self.blocks, event), |place| place.function.clone()),
+            place: line,
+            text: known.and_then(|place| place.text.clone()).or_else(text),
+            is_of_library: is_of_library(loc),
+        }
     }
 }
 
@@ -391,16 +408,16 @@ fn line_of(loc: &str) -> &str {
 }
 
 /// Whether a place is not below the project's folder.
-fn is_of_library(loc: &str) -> bool {
+pub(crate) fn is_of_library(loc: &str) -> bool {
     loc.starts_with('/')
 }
 
-/// The program's own line that its thread came by last before an event, if it did not long ago.
-fn own_line_before(trace: &Trace, event: EventId) -> Option<&str> {
+/// The program's own place that its thread came by last before an event, if it did not long ago.
+fn own_place_before(trace: &Trace, event: EventId) -> Option<&str> {
     let thread = trace.event(event).thread;
     let before = (event.index().saturating_sub(LOOKED_BACK)..event.index()).rev().map(EventId::from_index);
     let of_thread = before.filter(|before| trace.event(*before).thread == thread);
-    of_thread.filter_map(|before| trace.loc(before)).find(|loc| !is_of_library(loc)).map(line_of)
+    of_thread.filter_map(|before| trace.loc(before)).find(|loc| !is_of_library(loc))
 }
 
 /// So many events before one of a library's are looked at for one of the program's own.

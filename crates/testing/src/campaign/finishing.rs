@@ -4,6 +4,7 @@ use super::{CERTAIN, Campaign, Progress, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
 use crate::judge::{Effect, Failure, judge};
 use crate::minimise::{Shortened, fewest};
+use crate::predicting::is_of_library;
 use crate::report::{Find, Report};
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
@@ -50,6 +51,7 @@ impl Campaign<'_> {
         let mut report = std::mem::replace(&mut state.report, counts);
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
+        report.one_way.sort_by_key(|(place, _)| is_of_library(place)); // the program's own come first
         report.times.all = elapsed;
         report.baseline = state.baseline.clone();
         state.steps = runner.steps().to_vec();
@@ -76,7 +78,10 @@ impl Campaign<'_> {
             return Ok(Some(find));
         }
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
-        found.shown.sort_by_key(|shown| (!shown.reached, by_itself(shown), shown.attempt.order, shown.attempt.kind));
+        found.shown.sort_by_key(|shown| {
+            let Attempt { order, kind, .. } = shown.attempt;
+            (!shown.reached, by_itself(shown), shown.attempt.in_libraries(), order, kind)
+        });
         self.prefer_the_cause(number, &mut found)?;
         let Found { failure, mut shown, recordings, deadlock, after_runs, after, .. } = found;
         let is_usual = |shown: &Shown| judge(&shown.seen, &self.state.baseline, self.settings) == Effect::Same;
@@ -158,7 +163,10 @@ impl Campaign<'_> {
         // Without its schedule a block has no order to keep. What a failing run shows itself counts here: it is tried by itself.
         let mut compared: Vec<usize> = (0..found.shown.len()).collect();
         compared.retain(|at| found.shown[*at].attempt.cycle.is_none());
-        compared.sort_by_key(|at| (!found.shown[*at].reached, found.shown[*at].attempt.order));
+        compared.sort_by_key(|at| {
+            let Shown { reached, attempt, .. } = &found.shown[*at];
+            (!reached, attempt.in_libraries(), attempt.order)
+        });
         for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_stopped() {
                 break;

@@ -1,6 +1,6 @@
 //! Schedules that violate a whole block in a way that no triple shows.
 
-use super::{Writer, access};
+use super::Writer;
 use crate::attempt::{Attempt, Cycle, Kind};
 use crate::settings::TestError;
 use foretrace_analysis::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
@@ -58,7 +58,7 @@ impl Writer<'_> {
     fn attempt_at(&self, block: &Block, violation: &Violation, witness: PathBuf, kind: Kind) -> Attempt {
         let trace = self.subject.trace;
         let events = &violation.claim().events;
-        let of = |event: EventId| access((trace, &self.blocks), event, None);
+        let of = |event: EventId| self.access(event, None);
         let ends = [events.first(), events.get(1), events.last()].map(|event| event.copied().unwrap_or(block.first));
         let names: Vec<&str> = violation.claim().vars().iter().map(|var| trace.vars[var.index()].shown()).collect();
         let label = block.label.map_or("", |label| trace.names.text(label));

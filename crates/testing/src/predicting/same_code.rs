@@ -1,0 +1,176 @@
+//! Schedules for a thread that has not done in this run what another has: both came to the same code, and one took another way there.
+//!
+//! A thread checks a variable and then writes it, in one block but not under one lock. In a run that passes, a second thread comes to
+//! the check later, sees what the first wrote, and leaves. So the trace has no remote access, and no candidate. The second thread would
+//! write, too, if it checked before that write. A schedule without steps asks for this: the replay holds the first thread between
+//! its two accesses, until another thread makes the write at the same place in the code.
+
+use super::Writer;
+use crate::attempt::{Attempt, Kind};
+use crate::settings::TestError;
+use foretrace_analysis::verdict::{Decider, Decision, Limit, Verdict};
+use foretrace_report::thread_name;
+use foretrace_trace::{BlockKind, Blocks, EventId, NameId, Op, SyncId, ThreadId, Trace, Triple, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Schedules of one recording at most.
+const MOST: usize = 16;
+/// Reads before a write that are looked at.
+const MOST_READS: usize = 8;
+
+/// A place at which a variable is accessed.
+type Place = (VarId, NameId);
+
+/// What a thread checks and then writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Check {
+    /// The read.
+    read: EventId,
+    /// The next access of the variable by the thread: the write, or another read before it.
+    next: EventId,
+    /// The write that another thread could make between the two.
+    write: EventId,
+    /// A thread that came to the place of the read and not to that of the write.
+    other: ThreadId,
+    /// Whether the block around is a whole thread.
+    is_thread: bool,
+}
+
+impl Writer<'_> {
+    /// An attempt for each check that another thread has made without what follows it.
+    pub(super) fn same_code(&mut self) -> Result<Vec<Attempt>, TestError> {
+        let trace = self.subject.trace;
+        let mut attempts = Vec::new();
+        for check in checks(trace, &self.blocks).into_iter().take(MOST) {
+            let triple = Triple { first: check.read, remote: check.write, second: check.next };
+            let unknown = Verdict::Unknown(Limit::Budget);
+            let decision = Decision::without_witness(trace, triple, unknown, Decider::CutPoints);
+            let file = self.folder.save_untried(self.subject, &decision, &[])?;
+            let mut attempt = self.attempt(Kind::SameCode, &decision, file)?;
+            attempt.class.push_str(" by another thread");
+            attempt.accesses[1].thread = thread_name(trace, check.other);
+            attempts.push(attempt);
+        }
+        Ok(attempts)
+    }
+}
+
+/// The checks of a trace, one for each three places; those that are in no block but the whole thread come last.
+fn checks(trace: &Trace, blocks: &Blocks) -> Vec<Check> {
+    let mut held: Vec<FxHashMap<SyncId, EventId>> = vec![FxHashMap::default(); trace.threads.len()];
+    let mut reads: FxHashMap<(ThreadId, VarId), Vec<Read>> = FxHashMap::default();
+    let mut readers: FxHashMap<Place, Vec<ThreadId>> = FxHashMap::default();
+    let mut writers: FxHashMap<Place, Vec<ThreadId>> = FxHashMap::default();
+    let mut found: Vec<(Check, Place, Place)> = Vec::new();
+    for (id, event) in trace.iter() {
+        let held = &mut held[event.thread.index()];
+        match event.op {
+            Op::Acquire { lock } | Op::Wake { lock, .. } => drop(held.insert(lock, id)),
+            Op::Release { lock } | Op::Wait { lock, .. } => drop(held.remove(&lock)),
+            _ => {}
+        }
+        let Some((var, loc)) = place(trace, id) else { continue };
+        let own = reads.entry((event.thread, var)).or_default();
+        if let Some(last) = own.last_mut() {
+            let is_kept = held.values().any(|since| *since < last.at);
+            last.next = Some(id).filter(|_| !is_kept);
+        }
+        if event.op.writes() {
+            for read in own.drain(..) {
+                let Some(next) = read.next else { continue };
+                if let Some(block) = blocks.innermost(event.thread, read.at, id) {
+                    let is_thread = blocks.all()[block].kind == BlockKind::Thread;
+                    let check = Check { read: read.at, next, write: id, other: event.thread, is_thread };
+                    found.push((check, (var, read.loc), (var, loc)));
+                }
+            }
+            add(writers.entry((var, loc)).or_default(), event.thread);
+        } else {
+            own.push(Read { at: id, loc, next: None });
+            if own.len() > MOST_READS {
+                own.remove(0);
+            }
+        }
+        if event.op.reads() {
+            add(readers.entry((var, loc)).or_default(), event.thread);
+        }
+    }
+    let mut known = FxHashSet::default();
+    let mut checks = Vec::new();
+    for (check, read, write) in found {
+        let own = trace.event(check.read).thread;
+        let is_only_writer = writers[&write] == [own];
+        let other = readers[&read].iter().copied().find(|thread| *thread != own);
+        let Some(other) = other.filter(|_| is_only_writer) else { continue };
+        if known.insert([check.read, check.write, check.next].map(|event| trace.event(event).loc)) {
+            checks.push(Check { other, ..check });
+        }
+    }
+    checks.sort_by_key(|check| check.is_thread);
+    checks
+}
+
+/// A read whose thread may write later.
+struct Read {
+    at: EventId,
+    loc: NameId,
+    /// The next access of the variable by the thread, unless one lock is held from here to there.
+    next: Option<EventId>,
+}
+
+/// The variable of the program's own that an event accesses, and where.
+fn place(trace: &Trace, event: EventId) -> Option<Place> {
+    let (Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. }) = trace.event(event).op else { return None };
+    let op = &trace.event(event).op;
+    let var = op.var().filter(|var| !op.is_external() && !trace.vars[var.index()].is_of_library())?;
+    Some((var, trace.event(event).loc?))
+}
+
+fn add(threads: &mut Vec<ThreadId>, thread: ThreadId) {
+    if !threads.contains(&thread) {
+        threads.push(thread);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretrace_trace::{Atomic, Data, SyncKind, TraceBuilder};
+
+    /// Two threads check and take in a block each; the second comes late. A lock is held around each access, or around both.
+    fn late(is_kept_locked: bool) -> Trace {
+        let mut trace = TraceBuilder::new(Data::None);
+        trace.sync("m", SyncKind::Mutex { recursive: false });
+        for thread in [1, 2] {
+            trace.begin(thread).at("a.c:1");
+            trace.acquire(thread, "m").at("a.c:2");
+            trace.saw(thread, "left", None).at("a.c:3");
+            if thread == 1 {
+                if !is_kept_locked {
+                    trace.release(thread, "m").at("a.c:4");
+                    trace.acquire(thread, "m").at("a.c:5");
+                }
+                trace.put(thread, "left", None).at("a.c:6");
+            }
+            trace.release(thread, "m").at("a.c:7");
+            trace.end(thread).at("a.c:8");
+        }
+        trace.build().expect("a trace")
+    }
+
+    #[test]
+    fn a_check_that_another_thread_made_without_the_write_is_found() {
+        let trace = late(false);
+        let found = checks(&trace, &Atomic::Marked.blocks(&trace));
+        let [check] = found[..] else { panic!("{found:?}") };
+        let places = [check.read, check.write, check.next].map(|event| trace.loc(event));
+        assert_eq!(places, [Some("a.c:3"), Some("a.c:6"), Some("a.c:6")]);
+        assert_ne!(check.other, trace.event(check.read).thread);
+    }
+
+    #[test]
+    fn a_lock_around_check_and_write_leaves_nothing() {
+        let trace = late(true);
+        assert_eq!(checks(&trace, &Atomic::Marked.blocks(&trace)), []);
+    }
+}
