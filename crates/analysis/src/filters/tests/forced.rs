@@ -79,6 +79,7 @@ fn a_writer_whose_value_is_not_known_defeats_the_order() {
         b.assume(3, "(= f 1)"); // 5
         b.write(3, "x", "3"); // 6
         b.write(4, "y", "a"); // 7
+        b.write(2, "z", "1"); // 8, so that thread 4 may read 1
     });
     assert!(!case.refutes(Segment, [0, 6, 1]));
 }
@@ -189,19 +190,19 @@ fn concrete_traces_force_by_value() {
     assert!(case.model(Model::Mcm).refutes(Segment, [0, 4, 1]));
 }
 
-/// Thread 2 appends to an array: `a[n++] = v`, twice, each under the lock. x stands for n, y for the second element. Thread 3 reads y
+/// Threads 4 and 2 append to an array: `a[n++] = v`, each under the lock. x stands for n, y for the second element. Thread 3 reads y
 /// where n shows two elements. `index` says whether the recorder pinned the index, as it does for an address.
 fn appends(index: bool, locked: bool) -> Case {
     Case::new(|b| {
-        for (element, name) in [("z", "n"), ("y", "p")] {
-            b.acquire(2, "m"); // 0, 6 (5 without a pin)
-            b.read(2, "x", name);
-            b.write(2, "x", &format!("(+ {name} 1)"));
+        for (count, thread, element) in [(0, 4, "z"), (1, 2, "y")] {
+            b.acquire(thread, "m"); // 0, 6 (5 without a pin)
+            b.read(thread, "x", "n");
+            b.write(thread, "x", "(+ n 1)");
             if index {
-                b.pin(2, &format!("(= {name} {})", if name == "n" { 0 } else { 1 }));
+                b.pin(thread, &format!("(= n {count})"));
             }
-            b.write(2, element, "7");
-            b.release(2, "m");
+            b.write(thread, element, "7");
+            b.release(thread, "m");
         }
         if locked {
             b.acquire(3, "m"); // 12
