@@ -141,7 +141,7 @@ impl<'t> ExplanationReport<'t> {
     }
 
     fn write_witness(&self, witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "\nThis schedule shows it: a {} ({}).\n", pattern_meaning(witness.pattern()), witness.pattern())?;
+        writeln!(out, "\nThis schedule shows it: {} ({}).\n", pattern_meaning(witness.pattern()), witness.pattern())?;
         write_rows("   ", &table::rows(self.subject.trace, &self.names, witness), out)?;
         writeln!(out, "\nThe order makes a difference:")?;
         for dependence in self.dependences(witness) {
