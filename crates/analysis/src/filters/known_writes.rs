@@ -1,4 +1,4 @@
-//! Writes whose value is known: it is a literal, or it is computed from reads that conditions leave one value.
+//! Writes that are no literals and whose value is known: it is computed from reads that conditions leave one value.
 //!
 //! The index of an append to an array is an example. The recorder pins it, so `count` after `a[count++] = v` is known, too. That
 //! orders all appends, and each read of `count` that decides whether an element is read.
