@@ -145,6 +145,27 @@ fn what_is_not_explored_is_said() {
 }
 
 #[test]
+fn threads_that_meet_in_files_are_not_called_explored() {
+    for defines in ["", "-DNAMES"] {
+        let (status, report) = report(&program("file-counter.c", defines), "");
+        assert!(status == 3 || report["failed"] != 0, "{report:#}");
+        assert_eq!(report["complete"], false, "{report:#}");
+        assert!(report["doubts"].to_string().contains("files"), "{report:#}");
+    }
+    let (status, own) = report(&program("file-counter.c", "-DOWN"), "");
+    assert_eq!((status, &own["complete"]), (0, &Value::Bool(true)), "{own:#}");
+}
+
+#[test]
+fn a_loop_that_gives_up_is_no_wait() {
+    let (status, report) = report(&program("gives-up.c", "-DROUNDS=3000"), "--first");
+    assert_eq!(status, 1, "{report:#}");
+    assert!(report["failures"][0]["what"].to_string().contains("ready"), "{report:#}");
+    let (status, right) = self::report(&program("gives-up.c", "-DROUNDS=1000000000"), "");
+    assert_eq!((status, &right["complete"]), (0, &Value::Bool(true)), "{right:#}");
+}
+
+#[test]
 fn mistakes_end_in_one_message() {
     let workshop = Workshop::empty();
     std::fs::write(workshop.path("plain.c"), "int main(void) { return 0; }\n").expect("written");

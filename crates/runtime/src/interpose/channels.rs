@@ -11,9 +11,10 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
-use super::{entropy, interpose, notices, outside, real, tracked};
+use super::{entropy, files, interpose, notices, outside, real, tracked};
 use crate::controller;
 use crate::log;
 use crate::message_order::{LONGEST_TEXT, Order, Rounds, SEVERAL, text_of};
@@ -22,16 +23,6 @@ use crate::sys::{self, call};
 use crate::text::Text;
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket};
-
-/// `struct stat` as far as it is looked at.
-#[repr(C)]
-struct Status {
-    device: u64,
-    inode: u64,
-    links: u64,
-    mode: u32,
-    rest: [u32; 29],
-}
 
 /// What is kept of a channel, as words of its object: its number, writes that nobody has read, bytes of each (0 where they
 /// differ, or all are read at once).
@@ -43,11 +34,6 @@ struct Channel {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
-const KIND: u32 = 0o170_000;
-const PIPE: u32 = 0o010_000;
-const SOCKET: u32 = 0o140_000;
-const FILE: u32 = 0o100_000;
-const DEVICE: u32 = 0o020_000;
 /// `/dev/random` and `/dev/urandom`.
 const RANDOM: [u64; 2] = [1 << 8 | 8, 1 << 8 | 9];
 
@@ -60,16 +46,6 @@ pub fn prepare() {
         let pipe = status(file as c_int).filter(|status| status.mode & KIND == PIPE);
         inherited.store(pipe.map_or(0, |status| status.inode), Relaxed);
     }
-}
-
-fn status(file: c_int) -> Option<Status> {
-    let mut status = Status { device: 0, inode: 0, links: 0, mode: 0, rest: [0; 29] };
-    (call!(FSTAT, file, &raw mut status) == 0).then_some(status)
-}
-
-/// Device and inode of a file.
-pub fn identity(file: c_int) -> Option<(u64, u64)> {
-    status(file).map(|status| (status.device, status.inode))
 }
 
 /// What is behind a descriptor.
@@ -89,21 +65,14 @@ pub enum End {
     Unseen,
 }
 
-impl Status {
-    /// Where the bucket has the order of reads by a descriptor of this file.
-    fn file_key(&self, file: c_int) -> usize {
-        HIGH | ((file as usize) << 36 ^ self.inode as usize) << 4 | 2
-    }
+/// Where the bucket has the order of reads by this descriptor of a file.
+fn file_key(file: c_int, status: &Status) -> usize {
+    HIGH | ((file as usize) << 36 ^ status.inode as usize) << 4 | 2
+}
 
-    /// The same of this socket.
-    fn socket_key(&self) -> usize {
-        HIGH | (self.inode as usize) << 4 | 4
-    }
-
-    /// Which device it is.
-    fn device_behind(&self) -> u64 {
-        u64::from(self.rest[3]) | u64::from(self.rest[4]) << 32
-    }
+/// The same of a socket.
+fn socket_key(status: &Status) -> usize {
+    HIGH | (status.inode as usize) << 4 | 4
 }
 
 /// What is behind a descriptor, if it leads to other threads or programs.
@@ -114,7 +83,7 @@ pub fn end(file: c_int) -> Option<End> {
         PIPE if is_inherited() => None,
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
-        FILE => Some(End::File(status.file_key(file))),
+        FILE => Some(End::File(file_key(file, &status))),
         DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
         0 => of_no_file(file),
         _ => None,
@@ -335,7 +304,7 @@ fn down_locked(thread: &'static Thread, bucket: &Bucket, (key, taken): (usize, T
 pub fn read_from_socket(thread: &'static Thread, file: c_int, place: usize) {
     let error = sys::errno();
     if let Some(socket) = status(file) {
-        read_in_turn(thread, socket.socket_key(), place);
+        read_in_turn(thread, socket_key(&socket), place);
     }
     sys::set_errno(error);
 }
@@ -461,6 +430,7 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
             outside::before_sending(thread, place);
             return real::write(file, from, bytes);
         }
+        Some((_, End::File(_))) => return files::accessing(c"write", file, place, || real::write(file, from, bytes)),
         _ => return real::write(file, from, bytes),
     };
     // SAFETY: an event counter takes eight bytes of the program, a number.
@@ -504,7 +474,9 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
         _ => {}
     }
-    let read = real::read(file, to, bytes);
+    let is_file = matches!(end, Some((_, End::File(_))));
+    let read = || real::read(file, to, bytes);
+    let read = if is_file { files::accessing(c"read", file, place, read) } else { read() };
     match end {
         Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
         Some((thread, End::File(key))) if read > 0 => read_in_turn(thread, key, place),

@@ -6,7 +6,7 @@
 
 use core::ffi::{CStr, c_int, c_void};
 
-use super::channels;
+use super::descriptors;
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
 use crate::log;
@@ -76,7 +76,7 @@ fn locking(
     place: usize,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    let Some((thread, (_, inode))) = tracked().zip(channels::identity(file)) else { return call() };
+    let Some((thread, (_, inode))) = tracked().zip(descriptors::identity(file)) else { return call() };
     if is_of_another(thread, file) {
         return unseen::around(What::of(name, FILES), place, call);
     }
@@ -100,7 +100,7 @@ fn locking(
 
 /// A descriptor is closed: its lock is given back, unless another one has it, too.
 pub fn closed(thread: &'static Thread, file: c_int, place: usize) {
-    if let Some((before, (_, inode))) = held(thread, file).zip(channels::identity(file)) {
+    if let Some((before, (_, inode))) = held(thread, file).zip(descriptors::identity(file)) {
         record(thread, ends(before), FILE_LOCKS + (inode & ((1 << 44) - 1)) * 16, false, place);
         keep(thread, file, None);
     }

@@ -5,6 +5,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::channels::{self, Message, Taken};
+use super::descriptors;
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
 use crate::controller;
@@ -19,7 +20,7 @@ const QUEUES: usize = 1 << 62 | 4;
 const SYSTEM_V_QUEUES: usize = 1 << 62 | 12;
 
 fn posix_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
-    let (_, inode) = channels::identity(queue)?;
+    let (_, inode) = descriptors::identity(queue)?;
     Some((tracked()?, QUEUES | (inode as usize) << 4))
 }
 

@@ -4,7 +4,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use super::channels::identity;
+use super::descriptors::identity;
 use super::{interpose, real, tracked};
 use crate::lock::Lock;
 use crate::log;

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::channels::{self, End, Message, Taken};
 use super::polling::{Poll, READABLE};
-use super::{file_locks, interpose, polling, real, tracked};
+use super::{file_locks, files, interpose, polling, real, tracked};
 use crate::lock::Lock;
 use crate::log;
 use crate::record::{Kind, OUTSIDE};
@@ -250,6 +250,7 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
             before_sending(thread, place);
             write()
         }
+        Some((_, End::File(_))) => files::accessing(c"writev", file, place, write),
         _ => write(),
     }
 }
@@ -306,7 +307,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
         Some(End::Channel(key, all)) => Some((thread, key, all)),
         _ => None,
     });
-    let read = receiving(file, place, || real::readv(file, parts, count));
+    let read = files::accessing(c"readv", file, place, || receiving(file, place, || real::readv(file, parts, count)));
     if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
         // SAFETY: the program's array of so many.
         let asked = unsafe { length_of(parts.cast(), count) };

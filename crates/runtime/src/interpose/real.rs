@@ -51,6 +51,13 @@ macro_rules! reals {
 }
 
 reals! {
+    open(path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    open64(path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    openat(folder: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    openat64(folder: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    creat(path: *const c_char, mode: u32) -> c_int;
+    pread(file: c_int, to: *mut c_void, bytes: usize, from: i64) -> isize;
+    pwrite(file: c_int, from: *const c_void, bytes: usize, to: i64) -> isize;
     pthread_create(thread: *mut usize, attributes: *const c_void, start: Start, argument: *mut c_void) -> c_int;
     pthread_join(thread: usize, result: *mut *mut c_void) -> c_int;
     pthread_tryjoin_np(thread: usize, result: *mut *mut c_void) -> c_int;

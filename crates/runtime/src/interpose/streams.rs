@@ -10,7 +10,7 @@ use core::sync::atomic::{
 use super::channels::{self, End};
 use super::entropy::DEVICE;
 use super::unseen::{self, What};
-use super::{interpose, real};
+use super::{files, interpose, real};
 use crate::feed::{self, Key, Source};
 
 /// Most streams that are known at a time.
@@ -47,6 +47,14 @@ fn remember(stream: *mut c_void) -> *mut c_void {
     stream
 }
 
+/// It may lead to a file that others write, too.
+fn opened(stream: *mut c_void, place: usize) -> *mut c_void {
+    if !stream.is_null() {
+        files::opened(c"fopen", real::fileno(stream), place);
+    }
+    stream
+}
+
 fn forget(stream: *mut c_void) {
     for word in [stream as usize, stream as usize | IS_DEVICE] {
         let is_it = |known: &&AtomicUsize| known.compare_exchange(word, 0, Release, Relaxed).is_ok();
@@ -63,12 +71,12 @@ fn after_reading(stream: *mut c_void, name: &'static CStr, place: usize) {
     }
 }
 
-extern "C" fn fopen_(path: *const c_char, how: *const c_char, _: usize) -> *mut c_void {
-    remember(real::fopen(path, how))
+extern "C" fn fopen_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
+    opened(remember(real::fopen(path, how)), place)
 }
 
-extern "C" fn fopen64_(path: *const c_char, how: *const c_char, _: usize) -> *mut c_void {
-    remember(real::fopen64(path, how))
+extern "C" fn fopen64_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
+    opened(remember(real::fopen64(path, how)), place)
 }
 
 extern "C" fn fdopen_(file: c_int, how: *const c_char, _: usize) -> *mut c_void {

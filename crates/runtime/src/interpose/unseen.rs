@@ -10,7 +10,7 @@ use super::{interpose, tracked};
 use crate::log;
 use crate::record::Kind;
 use crate::sys::{self, NEXT};
-use crate::threads::Thread;
+use crate::threads::{self, Thread};
 
 /// What ran, and what it concerns.
 #[derive(Clone, Copy)]
@@ -35,6 +35,13 @@ pub const TIMERS: &CStr = c"timers";
 pub const ASYNCHRONOUS: &CStr = c"asynchronous input and output";
 /// Other processes.
 pub const PROCESSES: &CStr = c"processes";
+/// Names in folders, whichever.
+const NAMES: &CStr = c"names of files";
+
+/// Whether there is, or was, a second thread.
+pub fn has_threads() -> bool {
+    threads::count() > 1
+}
 
 /// Says that it runs here.
 pub fn mark(thread: &'static Thread, what: What, place: usize) {
@@ -88,7 +95,7 @@ type Five = unsafe extern "C" fn(usize, usize, usize, usize, usize) -> usize;
 
 /// Functions of five arguments or fewer, all integers or pointers.
 macro_rules! unseen {
-    ($($name:ident $object:expr;)*) => {
+    ($($name:ident $object:expr $(, if $is_so:path)?;)*) => {
         mod calls {
             use super::*;
             $(
@@ -106,7 +113,8 @@ macro_rules! unseen {
                     }
                     // SAFETY: the library's function of this name; the arguments are the program's.
                     let call = || unsafe { core::mem::transmute::<usize, Five>(function)(a, b, c, d, e) };
-                    around(What { name: NAME, object: $object }, place, call)
+                    let is_marked = true $(&& $is_so())?;
+                    if is_marked { around(What { name: NAME, object: $object }, place, call) } else { call() }
                 }
             )*
         }
@@ -151,6 +159,30 @@ unseen! {
     process_vm_readv None;
     process_vm_writev None;
     dlclose Some(c"the loader");
+    access Some(NAMES), if has_threads;
+    faccessat Some(NAMES), if has_threads;
+    stat Some(NAMES), if has_threads;
+    stat64 Some(NAMES), if has_threads;
+    lstat Some(NAMES), if has_threads;
+    lstat64 Some(NAMES), if has_threads;
+    fstatat Some(NAMES), if has_threads;
+    fstatat64 Some(NAMES), if has_threads;
+    statx Some(NAMES), if has_threads;
+    unlink Some(NAMES), if has_threads;
+    unlinkat Some(NAMES), if has_threads;
+    remove Some(NAMES), if has_threads;
+    rename Some(NAMES), if has_threads;
+    renameat Some(NAMES), if has_threads;
+    renameat2 Some(NAMES), if has_threads;
+    mkdir Some(NAMES), if has_threads;
+    mkdirat Some(NAMES), if has_threads;
+    rmdir Some(NAMES), if has_threads;
+    link Some(NAMES), if has_threads;
+    linkat Some(NAMES), if has_threads;
+    symlink Some(NAMES), if has_threads;
+    symlinkat Some(NAMES), if has_threads;
+    truncate Some(NAMES), if has_threads;
+    truncate64 Some(NAMES), if has_threads;
     flockfile Some(c"locks of streams");
     ftrylockfile Some(c"locks of streams");
     funlockfile Some(c"locks of streams");

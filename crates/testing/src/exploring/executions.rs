@@ -93,6 +93,22 @@ impl<'s> Executions<'s> {
 
     /// Runs the program along these steps, then one more. Nothing where the run did not begin with the steps, or could not be made.
     pub fn along(&mut self, steps: &[Taken], forced: Option<Forced>) -> Option<Rc<Execution>> {
+        let run = self.run(steps, forced, self.onward)?;
+        self.first.get_or_insert_with(|| run.clone());
+        if self.recent.len() == KEPT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(run.clone());
+        Some(run)
+    }
+
+    /// The same, where the thread then goes on by itself for as long as it can, up to the most events that a run may have.
+    pub fn alone(&mut self, steps: &[Taken], thread: usize) -> Option<Rc<Execution>> {
+        let onward = Onward { turn: self.onward.all, ..self.onward };
+        self.run(steps, Some(Forced { thread, wakes: None }), onward)
+    }
+
+    fn run(&mut self, steps: &[Taken], forced: Option<Forced>, onward: Onward) -> Option<Rc<Execution>> {
         if self.is_at_end() {
             return None;
         }
@@ -102,7 +118,7 @@ impl<'s> Executions<'s> {
         }
         self.runs += 1;
         let place = self.work.join(format!("run-{}", self.runs));
-        let text = schedule(steps, forced, self.onward, &self.threads);
+        let text = schedule(steps, forced, onward, &self.threads);
         // The first run gets a recording with nothing in it: as many variables of the environment, so that the stack begins where it
         // does in all others.
         let nothing = || self.work.join("nothing");
@@ -128,11 +144,6 @@ impl<'s> Executions<'s> {
             self.left += 1;
             return None;
         }
-        self.first.get_or_insert_with(|| run.clone());
-        if self.recent.len() == KEPT {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(run.clone());
         Some(run)
     }
 
@@ -147,6 +158,9 @@ impl<'s> Executions<'s> {
         if let Some(note) = notes(ran.folder.path()).into_iter().next().filter(|_| !is_first) {
             self.doubt(&format!("the program asked for something from outside that the first run did not: {note}"));
         }
+        for why in unseen(&run.steps) {
+            self.doubt(why);
+        }
         for step in &run.steps {
             if let Some(why) = uncontrolled(step) {
                 self.doubt(why);
@@ -159,12 +173,21 @@ impl<'s> Executions<'s> {
     }
 }
 
+/// Why orders are left out where calls are unseen: those that concern anything, or what several threads call.
+fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
+    let mut callers: FxHashMap<u64, usize> = FxHashMap::default();
+    steps.iter().filter(|step| step.kind == Kind::Unseen).filter_map(move |step| {
+        let object = step.words[1];
+        let is_shared = object == 0 || *callers.entry(object).or_insert(step.thread) != step.thread;
+        is_shared.then_some("calls that are not modelled may order threads: of files, other processes, or code that foretrace did not build")
+    })
+}
+
 /// Why orders of a program that takes this step are left out.
 fn uncontrolled(step: &Taken) -> Option<&'static str> {
     let tried = step.words[1] & TRIED != 0;
     match step.kind {
         Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),
-        Kind::Unseen => Some("code that foretrace did not build may order threads"),
         Kind::Context => Some("contexts are switched"),
         Kind::Alias => Some("memory has two addresses"),
         Kind::Wake if step.words[1] == WOKEN_BY_TIMEOUT => {

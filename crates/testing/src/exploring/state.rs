@@ -273,11 +273,12 @@ impl Inner {
         let known = shared.loops.get(&places).copied();
         let waits = known.unwrap_or_else(|| {
             let goes_on = |run: &Execution| spin.goes_on(round, run.steps[self.steps..].iter(), thread);
-            let decided = goes_on(&self.run).or_else(|| {
-                let forced = Forced { thread, wakes: None };
-                let run = shared.along(&self.run.steps[..self.steps], Some(forced))?;
-                goes_on(&run)
-            });
+            let decided = if goes_on(&self.run) == Some(false) {
+                Some(false)
+            } else {
+                let run = shared.alone(&self.run.steps[..self.steps], thread);
+                run.map(|run| run.is_cut && goes_on(&run) == Some(true))
+            };
             if let Some(waits) = decided {
                 shared.loops.insert(places, waits);
             }

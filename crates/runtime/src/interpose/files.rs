@@ -1,0 +1,134 @@
+//! Files by which threads may tell each other something: those that are written, and names that are made, taken away or looked for.
+//! No trace shows in which order they must do that, so these calls are unseen.
+//!
+//! While the program has one thread nothing is marked. What streams of `stdio` read and write is marked where they are opened.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{
+    AtomicU8, AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
+
+use super::unseen::{self, What, has_threads};
+use super::{descriptors, interpose, real, tracked};
+use crate::sys::{self, call};
+
+/// Files that are told apart; those beyond count as one.
+const MOST: usize = 64;
+const READ: u8 = 1;
+const WRITTEN: u8 = 2;
+
+/// A regular file that the program opened.
+struct File {
+    /// Its inode and device, mixed; 0 where there is none.
+    identity: AtomicU64,
+    /// How it was opened so far.
+    ways: AtomicU8,
+}
+
+static FILES: [File; MOST] = [const { File { identity: AtomicU64::new(0), ways: AtomicU8::new(0) } }; MOST];
+
+const LENGTH: usize = b"file 00\0".len();
+
+/// What traces call the files, in the order in which they were opened.
+static TEXTS: [[u8; LENGTH]; MOST] = {
+    let mut texts = [*b"file 00\0"; MOST];
+    let mut index = 0;
+    while index < MOST {
+        texts[index][5] += (index / 10) as u8;
+        texts[index][6] += (index % 10) as u8;
+        index += 1;
+    }
+    texts
+};
+
+/// A descriptor of a regular file: what the trace calls the file, and how it was opened so far.
+fn known(file: c_int) -> Option<(&'static CStr, u8)> {
+    const GET_FLAGS: c_int = 3;
+    const PATH_ALONE: isize = 0o10_000_000;
+    let identity = descriptors::regular_file(file)?;
+    let flags = call!(FCNTL, file, GET_FLAGS);
+    let ways = match flags & 3 {
+        _ if flags < 0 || flags & PATH_ALONE != 0 => return None,
+        0 => READ,
+        1 => WRITTEN,
+        _ => READ | WRITTEN,
+    };
+    let is_it = |slot: &&File| match slot.identity.compare_exchange(0, identity, Relaxed, Acquire) {
+        Ok(_) => true,
+        Err(other) => other == identity,
+    };
+    let index = FILES.iter().position(|slot| is_it(&slot)).unwrap_or(MOST - 1);
+    let ways = FILES[index].ways.fetch_or(ways, Relaxed) | ways;
+    CStr::from_bytes_with_nul(&TEXTS[index]).ok().map(|text| (text, ways))
+}
+
+/// A file was opened by this call. Gives the descriptor back.
+pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
+    let error = sys::errno();
+    if let Some(thread) = tracked().filter(|_| file >= 0)
+        && let Some((object, ways)) = known(file)
+        && ways & WRITTEN != 0
+        && has_threads()
+    {
+        unseen::mark(thread, What::of(name, object), place);
+    }
+    sys::set_errno(error);
+    file
+}
+
+/// Reads or writes: unseen where the file is both read and written.
+pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
+    let shared = tracked().filter(|_| has_threads()).and_then(|_| known(file));
+    match shared {
+        Some((object, ways)) if ways == READ | WRITTEN => unseen::around(What::of(name, object), place, call),
+        _ => call(),
+    }
+}
+
+extern "C" fn open_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
+    opened(c"open", real::open(path, flags, mode), place)
+}
+
+extern "C" fn open64_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
+    opened(c"open", real::open64(path, flags, mode), place)
+}
+
+extern "C" fn checked_open(path: *const c_char, flags: c_int, place: usize) -> c_int {
+    open_(path, flags, 0, place)
+}
+
+extern "C" fn openat_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
+    opened(c"openat", real::openat(folder, path, flags, mode), place)
+}
+
+extern "C" fn openat64_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
+    opened(c"openat", real::openat64(folder, path, flags, mode), place)
+}
+
+extern "C" fn creat_(path: *const c_char, mode: u32, place: usize) -> c_int {
+    opened(c"creat", real::creat(path, mode), place)
+}
+
+extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {
+    accessing(c"pread", file, place, || real::pread(file, to, bytes, from))
+}
+
+extern "C" fn pwrite_(file: c_int, from: *const c_void, bytes: usize, to: i64, place: usize) -> isize {
+    accessing(c"pwrite", file, place, || real::pwrite(file, from, bytes, to))
+}
+
+interpose! {
+    open "rcx" => open_;
+    open64 "rcx" => open64_;
+    __open_2 "rdx" => checked_open;
+    __open64_2 "rdx" => checked_open;
+    openat "r8" => openat_;
+    openat64 "r8" => openat64_;
+    creat "rdx" => creat_;
+    creat64 "rdx" => creat_;
+    pread "r8" => pread_;
+    pread64 "r8" => pread_;
+    pwrite "r8" => pwrite_;
+    pwrite64 "r8" => pwrite_;
+}
