@@ -27,6 +27,7 @@ mod predict_repair;
 mod progress;
 mod property;
 mod record;
+mod record_live;
 mod repair;
 mod repair_program;
 mod replay;

@@ -1,6 +1,7 @@
 //! `foretrace record`: run a program and leave its trace.
 
 use super::choices::{Choice, one_of};
+use super::record_live::Live;
 use super::trace::WalkArgs;
 use super::walk::{Found, NOTHING, Or};
 use super::{Outcome, say};
@@ -22,6 +23,7 @@ Examples:
   foretrace record -- ./bank
   foretrace record -o runs --serial --seed 1 --runs 100 -- ./bank 10
   foretrace record -o runs --scheduler pos --runs 100 -- ./bank 10
+  foretrace record --live --parallel -- ./server
   foretrace record -o bank.foretrace --parallel --atomic functions -- ./bank")]
 pub struct Args {
     /// The folder for the recording; `trace.jsonl.zst` in it is the trace [default: PROGRAM.foretrace]
@@ -69,6 +71,10 @@ pub struct Args {
     /// A signal that switches recording off and on, such as USR2
     #[arg(long, value_name = "SIGNAL", value_parser = signal)]
     switch_signal: Option<i32>,
+
+    /// Say which violations can happen in the run so far, as it goes on. Each is said once; `foretrace predict` shows the schedules
+    #[arg(long, conflicts_with_all = ["window", "runs"])]
+    live: bool,
 
     #[command(flatten)]
     walk: WalkArgs,
@@ -158,7 +164,10 @@ fn default_folder(program: &Program) -> PathBuf {
 
 /// One run: recorded, and made a trace.
 fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<Ending> {
-    let (folder, ending) = run_recorded(args, program, path, mode)?;
+    let folder = Folder::create(path)?;
+    let live = args.live.then(|| Live::begin(folder.path(), args.walk.walking()?.options)).transpose()?;
+    let ending = run_recorded(args, program, &folder, mode)?;
+    live.map(Live::end).transpose()?;
     let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
     keep_sources(&folder);
     match walked {
@@ -195,23 +204,12 @@ fn name(program: &Program) -> String {
 }
 
 /// Runs the program and completes its logs.
-fn run_recorded(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<(Folder, Ending)> {
-    let folder = Folder::create(path)?;
+fn run_recorded(args: &Args, program: &Program, folder: &Folder, mode: Mode) -> anyhow::Result<Ending> {
     let part = Part { window: args.window, paused: args.paused, switch: args.switch_signal };
     let max_bytes = Some(args.max_size);
-    let run = Run {
-        program,
-        mode,
-        folder: &folder,
-        max_bytes,
-        part,
-        time_limit: None,
-        quiet: false,
-        recording: None,
-        apart: None,
-    };
-    let ending = run.record()?;
-    Ok((folder, ending))
+    let run =
+        Run { program, mode, folder, max_bytes, part, time_limit: None, quiet: false, recording: None, apart: None };
+    Ok(run.record()?)
 }
 
 /// Many runs, of which those that fail are kept.
@@ -220,7 +218,8 @@ fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Resul
     let mut steps = Vec::new();
     for seed in (args.seed..).take(usize::try_from(runs)?) {
         let place = path.join(format!("seed-{seed}"));
-        let (folder, ending) = run_recorded(args, program, &place, args.scheduled(seed, &steps))?;
+        let folder = Folder::create(&place)?;
+        let ending = run_recorded(args, program, &folder, args.scheduled(seed, &steps))?;
         if steps.is_empty() {
             steps = Scheduling::steps_of(folder.path());
         }

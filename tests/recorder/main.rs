@@ -9,6 +9,7 @@ mod examples;
 mod faults;
 mod gcc;
 mod left_out;
+mod live;
 mod operations;
 mod outside;
 mod parts;

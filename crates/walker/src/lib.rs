@@ -33,7 +33,7 @@ mod world;
 
 pub use aliases::Aliases;
 pub use error::WalkError;
-pub use log::finish_logs;
+pub use log::{Snapshots, finish_logs};
 pub use operation_names::OperationNames;
 pub use options::Options;
 pub use statistics::{Mismatch, Statistics, Ways};

@@ -3,9 +3,11 @@
 mod finish;
 pub(crate) mod missing;
 mod records;
+mod snapshot;
 
 pub use finish::finish_logs;
 pub use records::Records;
+pub use snapshot::Snapshots;
 
 use crate::error::WalkError;
 use foretrace_runtime::record::{
