@@ -155,11 +155,9 @@ impl StreamMonitor {
 
     /// A thread was joined: it has no more events.
     fn is_over(&mut self, thread: usize) {
-        if let Some(over) = self.threads.get_mut(thread)
-            && let Some(place) = std::mem::take(&mut over.place)
-        {
-            self.free.push(place);
-        }
+        let Some(over) = self.threads.get_mut(thread) else { return };
+        self.free.extend(over.place.take());
+        over.between.shrink_to_fit(); // what is still open is told at the end
     }
 }
 

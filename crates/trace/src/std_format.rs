@@ -18,6 +18,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, BufRead, Write};
 
 type FxIndexSet<T> = IndexSet<T, FxBuildHasher>;
@@ -130,8 +131,11 @@ impl Import {
 
     fn release(&mut self, thread: ThreadId, lock: &str) -> Result<Op, Problem> {
         let lock = self.assembler.sync(lock, SyncUse::Lock)?;
-        if let Some(held) = self.held.get_mut(&(thread, lock)) {
-            *held = held.saturating_sub(1);
+        if let Entry::Occupied(mut held) = self.held.entry((thread, lock)) {
+            *held.get_mut() -= 1;
+            if *held.get() == 0 {
+                held.remove(); // memory follows what is held, not the threads that there were
+            }
         }
         Ok(Op::Release { lock })
     }

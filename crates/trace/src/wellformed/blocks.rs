@@ -46,7 +46,11 @@ impl Blocks {
         if let Op::Arrive { barrier, round } = event.op {
             self.arrive(trace, barrier, round)?;
         }
-        self.threads[event.thread.index()].check(trace, id, event)
+        self.threads[event.thread.index()].check(trace, id, event)?;
+        if let Op::Join { child } = event.op {
+            self.threads[child.index()] = Open::default(); // it has no more events
+        }
+        Ok(())
     }
 
     fn arrive(&mut self, trace: &Trace, barrier: SyncId, round: u64) -> Result<(), Problem> {
