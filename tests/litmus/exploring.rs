@@ -3,6 +3,7 @@
 //! P. Abdulla, S. Aronis, B. Jonsson and K. Sagonas, "Optimal dynamic partial order reduction", POPL 2014, table 1, has those of
 //! `filesystem`, `indexer` (both of C. Flanagan and P. Godefroid, POPL 2005), `readers` and `last zero` for optimal reduction.
 
+use crate::synchronised::Synchronised;
 use foretrace::litmus::{self, Exploring, Outcome, Whole};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -232,4 +233,52 @@ fn a_thread_waits_before_what_is_kept_whole() {
     };
     assert!(run(&[]).1 > 0);
     assert_eq!(run(&whole), (2, 0), "A before B, or B before A");
+}
+
+/// What each thread did and read, and how the program ended: the same in equivalent interleavings.
+fn by_thread(trace: &foretrace::trace::Trace, outcome: &Outcome) -> String {
+    let observed = foretrace::trace::observe(trace).expect("it runs");
+    let mut threads = vec![String::new(); trace.threads.len()];
+    for (index, event) in trace.events.iter().enumerate() {
+        let id = foretrace::trace::EventId(index as u32);
+        let value = observed.read(id).map_or(String::new(), |value| format!("={value:?}"));
+        let var = event.op.var().map_or(String::new(), |var| trace.vars[var.index()].shown().to_string());
+        write!(threads[event.thread.index()], "{}{var}{value} ", event.op.kind()).expect("a string");
+    }
+    let deadlocks = matches!(outcome, Outcome::Deadlock(_));
+    let mut named: Vec<(u64, String)> = trace.threads.iter().map(|thread| thread.number).zip(threads).collect();
+    named.sort();
+    format!("{named:?} {deadlocks}")
+}
+
+/// Exploration loses no way of ending: what equivalent interleavings have in common is that of all schedules, run one by one.
+#[test]
+fn random_programs_end_as_in_all_of_their_schedules() {
+    let count = std::env::var("FORETRACE_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
+    let mut compared = 0;
+    for seed in 0..count {
+        let source = Synchronised::new(seed).litmus();
+        let program =
+            litmus::parse(&source).unwrap_or_else(|errors| panic!("{}", errors.render("p.lit", &source, false)));
+        let mut all = BTreeSet::new();
+        let mut left = 30_000;
+        let mut go_on = || {
+            left -= 1;
+            left > 0
+        };
+        let (_, complete) = litmus::run_all(&program, 1_000, &mut go_on, &mut |run| {
+            all.insert(by_thread(&run.trace, &run.outcome));
+        });
+        if !complete {
+            continue;
+        }
+        compared += 1;
+        let mut explored = BTreeSet::new();
+        litmus::explore(&program, Exploring::all(1_000), &mut |_| true, &mut |execution| {
+            explored.insert(by_thread(&execution.trace, &execution.outcome));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(explored, all, "{seed}: {source}");
+    }
+    assert!(compared > count / 2, "{compared} of {count}");
 }

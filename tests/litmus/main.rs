@@ -9,3 +9,4 @@ mod properties;
 mod running;
 mod support;
 mod synchronisation;
+mod synchronised;

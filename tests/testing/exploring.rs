@@ -1,6 +1,7 @@
 //! `foretrace explore -- PROG`: as many classes of interleavings as the same litmus program has, each run of a failing class
 //! again, bugs that need interruptions, deadlocks, loops that wait, and right twins, of which all is explored.
 
+use super::synchronised::Synchronised;
 use super::{built_with as program, support};
 use foretrace::litmus;
 use serde_json::Value;
@@ -142,6 +143,29 @@ fn what_is_not_explored_is_said() {
     assert!(cut.status == Some(3) && cut.out.contains("cut off"), "{}", cut.out);
     let timed = explore(&program("timed.c", ""), "");
     assert!(timed.status == Some(3) && timed.out.contains("a wait"), "{}", timed.out);
+}
+
+/// Random programs in C have as many classes, and as many of them in a deadlock, as the same litmus programs, of which no schedule is lost.
+#[test]
+fn random_programs_have_the_classes_of_the_litmus_programs() {
+    let count = std::env::var("FORETRACE_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
+    for seed in 0..count {
+        let random = Synchronised::new(seed);
+        let source = random.litmus();
+        let (classes, failing) = of_litmus(&source);
+        let workshop = Workshop::empty();
+        std::fs::write(workshop.path("program.c"), random.c()).expect("written");
+        workshop.make("foretrace cc -std=gnu17 -O1 -pthread program.c -o program");
+        let (status, report) = report(&workshop, "");
+        let found = (report["interleavings"].as_u64(), report["failed"].as_u64(), &report["complete"]);
+        let program = random.c();
+        assert_eq!(
+            found,
+            (Some(classes), Some(failing), &Value::Bool(true)),
+            "{seed}\n{source}\n{program}\n{report:#}"
+        );
+        assert_eq!(status, i32::from(failing > 0), "{seed}");
+    }
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod support;
 
 mod exploring;
 mod resume;
+#[path = "../litmus/synchronised.rs"]
+mod synchronised;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

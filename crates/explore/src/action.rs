@@ -24,6 +24,10 @@ pub enum Mode {
     TakeShared,
     /// Gives a share of a lock back.
     GiveShared,
+    /// Takes a lock, and would go on without it if it were held.
+    TryTake,
+    /// Shares a lock, and would go on without it.
+    TryTakeShared,
     /// Finds a lock held.
     Busy,
     /// Counts up.
@@ -60,7 +64,7 @@ impl Mode {
         match (self, other) {
             (Read, Read) | (Post, Post) | (Arrive, Arrive) | (Depart, Depart) | (Busy, Busy) => Relation::Independent,
             (Call, Call) | (Return, Return) => Relation::Independent,
-            (TakeShared | GiveShared, TakeShared | GiveShared) => Relation::Independent,
+            (TakeShared | TryTakeShared | GiveShared, TakeShared | TryTakeShared | GiveShared) => Relation::Independent,
             (ReadPart | WritePart, ReadPart | WritePart) => Relation::Independent,
             (Read, ReadPart) | (ReadPart, Read) => Relation::Independent,
             (Take | TakeShared, Take | TakeShared) => Relation::Race,

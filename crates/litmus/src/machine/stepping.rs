@@ -118,7 +118,7 @@ impl<'p> Stepping<'p> {
                 vec![access]
             }
             Acquire(id) => vec![sync(id, Mode::Take)],
-            TryAcquire(id) if lock(id).can_acquire(thread) => vec![sync(id, Mode::Take)],
+            TryAcquire(id) if lock(id).can_acquire(thread) => vec![sync(id, Mode::TryTake)],
             TryAcquire(id) => vec![sync(id, Mode::Busy)],
             Release(id) => vec![sync(id, Mode::Give)],
             AcquireShared(id) => vec![sync(id, Mode::TakeShared)],

@@ -136,6 +136,15 @@ pub fn decision(detail: u8, make: impl Fn(Option<i64>) -> i64) -> i64 {
     if controller::off_schedule() {
         return make(None);
     }
+    if controller::explores() {
+        let chosen = make(None); // the first run was of another order
+        if let Some(thread) = tracked().filter(|thread| !thread.busy.get()) {
+            thread.occupy();
+            kept::keep(thread, Key::new(Source::Decision, detail), chosen, core::ptr::null(), 0);
+            thread.end();
+        }
+        return chosen;
+    }
     let made = Cell::new(false);
     let chosen = value(Source::Decision, detail, || {
         made.set(true);

@@ -2,7 +2,7 @@
 
 use crate::judge::Failure;
 use foretrace_harness::{Ending, Folder};
-use foretrace_runtime::record::{Kind, fail};
+use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, fail};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{open_logs, thread_paths};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -54,7 +54,7 @@ pub struct Taken {
     pub place: u64,
     /// The words of its record.
     pub words: [u64; 4],
-    /// The thread that it starts, joins or wakes.
+    /// The thread that it starts, joins, wakes, or finds not to have ended.
     pub other: Option<usize>,
 }
 
@@ -67,11 +67,32 @@ impl Taken {
 
     /// Whether both are the same step: what a thread does next, whatever it finds there.
     pub fn is_same(&self, other: &Taken) -> bool {
-        let names_object = self.kind.size() > 0 || (Kind::Acquire..=Kind::BarrierInit).contains(&self.kind);
-        let place = |one: &Taken| (one.thread, one.at, one.place, if names_object { one.words[0] } else { 0 });
-        let is_same_kind = self.kind == other.kind || self.kind.size() == other.kind.size() && self.kind.size() > 0;
+        let is_same_size = self.kind.size() == other.kind.size() && self.kind.size() > 0;
+        let is_same_kind = self.kind == other.kind || is_same_size || self.tries() && other.tries();
+        let place = |one: &Taken| (one.thread, one.at, one.place, one.object());
         is_same_kind && place(self) == place(other)
     }
+
+    /// Whether it might have come back without what it did, or did.
+    fn tries(&self) -> bool {
+        use Kind::{Acquire, Busy, Down, Join, ReadLock, WriteLock};
+        let is_tried = self.words[1] & TRIED != 0;
+        self.kind == Busy || is_tried && matches!(self.kind, Acquire | WriteLock | ReadLock | Join | Down)
+    }
+
+    /// What it is about, where that does not depend on the state.
+    fn object(&self) -> u64 {
+        match (self.kind, self.other) {
+            (Kind::Busy | Kind::Join, Some(other)) => end_of(other),
+            (kind, _) if kind.size() > 0 || (Kind::Acquire..=Kind::BarrierInit).contains(&kind) => self.words[0],
+            _ => 0,
+        }
+    }
+}
+
+/// The object that the end of a thread is, for those that ask whether it has ended.
+pub fn end_of(thread: usize) -> u64 {
+    TRIED_JOINS + thread as u64
 }
 
 /// The order of the steps up to some step, as a number.
@@ -121,6 +142,7 @@ impl Execution {
                 let other = match record.kind {
                     Kind::Fork | Kind::Join => by_number.get(&record.words[0]).copied(),
                     Kind::Signal => by_number.get(&record.words[1]).copied(),
+                    Kind::Busy => record.words[0].checked_sub(TRIED_JOINS).and_then(|own| by_number.get(&own).copied()),
                     _ => None,
                 };
                 let (kind, place, words) = (record.kind, record.place, record.words);

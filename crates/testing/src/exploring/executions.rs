@@ -8,7 +8,7 @@ use crate::judge::failure;
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::notes;
-use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
+use foretrace_runtime::record::{Kind, TEAMS, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -186,7 +186,11 @@ fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
 /// Why orders of a program that takes this step are left out.
 fn uncontrolled(step: &Taken) -> Option<&'static str> {
     let tried = step.words[1] & TRIED != 0;
+    let is_sync = (Kind::Acquire..=Kind::BarrierInit).contains(&step.kind);
     match step.kind {
+        _ if is_sync && (TEAMS..TRIED_JOINS).contains(&step.words[0]) => {
+            Some("OpenMP deals out work by who comes first")
+        }
         Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),
         Kind::Context => Some("contexts are switched"),
         Kind::Alias => Some("memory has two addresses"),

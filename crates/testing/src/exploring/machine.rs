@@ -1,7 +1,7 @@
 //! What the steps taken so far leave of locks, conditions, semaphores, barriers and threads: whether a thread's next step can come, and
 //! what it is to others.
 
-use super::execution::Taken;
+use super::execution::{Taken, end_of};
 use super::objects::Objects;
 use foretrace_explore::{Action, Mode, Next, Use};
 use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, nature};
@@ -63,6 +63,11 @@ pub struct Machine {
     pub is_over: bool,
 }
 
+/// The uses of a step that is the end of a thread, or asks for it.
+fn ends_of(thread: Option<usize>, objects: &mut Objects) -> Vec<Use> {
+    thread.map(|thread| objects.synchronisation(end_of(thread), Mode::Any)).into_iter().collect()
+}
+
 /// What a step is in this state.
 struct Found {
     uses: Vec<Use>,
@@ -103,7 +108,7 @@ impl Machine {
         let mut action = Action::new(uses.into());
         match step.kind {
             Kind::Fork => action.starts = step.other,
-            Kind::Join => action.joins = step.other,
+            Kind::Join => action.joins = step.other.filter(|other| self.ended.contains(other)),
             Kind::Signal => {
                 action.choices = self.conditions.get(&step.words[0]).map_or(1, |waiting| waiting.len().max(1));
             }
@@ -120,20 +125,23 @@ impl Machine {
         let mut on = |mode: Mode| objects.synchronisation(address, mode);
         let bytes = step.kind.size();
         match step.kind {
+            Kind::Busy if step.other.is_some() => ready(ends_of(step.other, objects)),
             Kind::Acquire | Kind::WriteLock | Kind::Busy => {
                 let recursive = step.kind == Kind::Acquire && step.words[1] & nature::RECURSIVE != 0;
                 let is_free = self.is_free(address, step.thread, recursive);
                 let tries = step.kind == Kind::Busy || step.words[1] & TRIED != 0;
                 match (is_free, tries) {
                     (false, true) => ready(vec![on(Mode::Busy)]),
-                    (is_ready, _) => Found { uses: vec![on(Mode::Take)], is_ready },
+                    (true, true) => ready(vec![on(Mode::TryTake)]),
+                    (is_ready, false) => Found { uses: vec![on(Mode::Take)], is_ready },
                 }
             }
             Kind::ReadLock => {
                 let is_free = self.locks.get(&address).is_none_or(|lock| lock.holder.is_none());
                 match (is_free, step.words[1] & TRIED != 0) {
                     (false, true) => ready(vec![on(Mode::Busy)]),
-                    (is_ready, _) => Found { uses: vec![on(Mode::TakeShared)], is_ready },
+                    (true, true) => ready(vec![on(Mode::TryTakeShared)]),
+                    (is_ready, false) => Found { uses: vec![on(Mode::TakeShared)], is_ready },
                 }
             }
             Kind::Release | Kind::WriteUnlock => ready(vec![on(Mode::Give)]),
@@ -173,6 +181,8 @@ impl Machine {
             | Kind::Arrive
             | Kind::OnceEnd
             | Kind::OnceFail => ready(vec![on(Mode::Any)]),
+            Kind::Exit => ready(ends_of(Some(step.thread), objects)),
+            Kind::Join if step.words[1] & TRIED != 0 => ready(ends_of(step.other, objects)),
             Kind::Join => {
                 let has_ended = step.other.is_some_and(|other| self.ended.contains(&other));
                 Found { uses: Vec::new(), is_ready: has_ended }
