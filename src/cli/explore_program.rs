@@ -157,6 +157,9 @@ fn write_text(explored: &Explored, args: &Args, command: &str, out: &mut dyn Wri
     write_verdict(explored, args.context_switches, out)
 }
 
+/// Reasons that the text shows.
+const MOST_DOUBTS: usize = 5;
+
 fn write_verdict(explored: &Explored, bound: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
     match bound.filter(|_| explored.complete && explored.not_taken > 0) {
         Some(most) => {
@@ -165,7 +168,11 @@ fn write_verdict(explored: &Explored, bound: Option<u32>, out: &mut dyn Write) -
         None if explored.complete => return writeln!(out, "all were explored"),
         None => {}
     }
-    explored.doubts.iter().try_for_each(|why| writeln!(out, "not certain to be all: {why}"))?;
+    let mut doubts = explored.doubts.iter();
+    doubts.by_ref().take(MOST_DOUBTS).try_for_each(|why| writeln!(out, "not certain to be all: {why}"))?;
+    if doubts.len() > 0 {
+        writeln!(out, "and {} (--format json lists them)", plural(doubts.len() as u64, "more reason"))?;
+    }
     match (explored.is_stopped, explored.doubts.is_empty()) {
         (true, _) => writeln!(out, "stopped at the first that fails: there may be more"),
         (false, true) => writeln!(out, "not all were explored"),

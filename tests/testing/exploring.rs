@@ -190,6 +190,20 @@ fn a_loop_that_gives_up_is_no_wait() {
 }
 
 #[test]
+fn a_thread_that_sleeps_in_a_futex_waits() {
+    for (flags, status) in [("", 0), ("-DHASTY", 1)] {
+        let workshop = Workshop::empty();
+        let source = support::source("../../testing/programs/atomic-wait.cpp");
+        std::fs::copy(source, workshop.path("wait.cpp")).expect("copied");
+        workshop.make(&format!("foretrace c++ -std=c++20 -O0 -pthread {flags} wait.cpp -o program"));
+        let (found, report) = report(&workshop, "--time-limit 50");
+        assert_eq!(found, status, "{report:#}");
+        assert_eq!(report["complete"], true, "{report:#}");
+        assert!(report["waiting_loops"].as_u64() > Some(0), "{report:#}");
+    }
+}
+
+#[test]
 fn mistakes_end_in_one_message() {
     let workshop = Workshop::empty();
     std::fs::write(workshop.path("plain.c"), "int main(void) { return 0; }\n").expect("written");

@@ -159,7 +159,9 @@ pub fn number(detail: u8, real: impl FnOnce() -> i64) -> i64 {
     let real = real();
     let Some(thread) = tracked().filter(|thread| !thread.busy.get()) else { return real };
     thread.occupy();
-    if let Some(before) = stored::give(thread, key, core::ptr::null_mut(), 0, &|_| 0).filter(|before| *before != real) {
+    let before = stored::give(thread, key, core::ptr::null_mut(), 0, &|_| 0);
+    // Runs that explore have numbers of their own.
+    if let Some(before) = before.filter(|before| *before != real && !controller::explores()) {
         note(thread, format_args!("{} gave {before} in the recording and gives {real} now", key.name()));
     }
     kept::keep(thread, key, real, core::ptr::null(), 0);

@@ -165,6 +165,9 @@ impl<'s> Executions<'s> {
             if let Some(why) = uncontrolled(step) {
                 self.doubt(why);
             }
+            if step.kind.size() > 0 {
+                self.objects.see(step.thread, step.words[0], step.kind.size() as u64);
+            }
             if matches!(step.kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8) {
                 self.swaps.insert(step.place);
             }

@@ -14,10 +14,19 @@ enum Object {
     Synchronisation(u64),
 }
 
+/// Who accesses a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Users {
+    One(usize),
+    Several,
+}
+
 /// Objects by number, the same in every execution.
 #[derive(Default)]
 pub struct Objects {
     numbers: FxHashMap<Object, u32>,
+    /// Of the variables that executions have shown so far.
+    users: FxHashMap<u64, Users>,
 }
 
 impl Objects {
@@ -29,6 +38,22 @@ impl Objects {
     /// The use of a lock, a condition, a semaphore or their like, by address.
     pub fn synchronisation(&mut self, address: u64, mode: Mode) -> Use {
         Use { object: self.number(Object::Synchronisation(address)), mode }
+    }
+
+    /// A thread accesses so many bytes in some execution.
+    pub fn see(&mut self, thread: usize, address: u64, bytes: u64) {
+        for variable in address / VARIABLE..address.saturating_add(bytes).div_ceil(VARIABLE) {
+            let users = self.users.entry(variable).or_insert(Users::One(thread));
+            if *users != Users::One(thread) {
+                *users = Users::Several;
+            }
+        }
+    }
+
+    /// Whether several threads access memory in the executions so far.
+    pub fn is_shared(&self, address: u64, bytes: u64) -> bool {
+        let mut variables = address / VARIABLE..address.saturating_add(bytes).div_ceil(VARIABLE);
+        variables.any(|variable| self.users.get(&variable) == Some(&Users::Several))
     }
 
     /// The uses of an access to so many bytes.

@@ -1,10 +1,13 @@
 //! Loops in which a thread waits for another one by reading again and again.
 //!
-//! A thread that has read the same at the same places twice in a row, and wrote nothing meanwhile, may wait in a loop. It is taken to
-//! wait where an execution shows that it goes on so by itself until the run has as many events as it may. Then it takes no step until another thread changes what it
-//! reads: the steps between would bring nothing new.
+//! A thread that has read the same at the same places twice in a row, and wrote nothing meanwhile, may wait in a loop. Memory that no
+//! other thread accesses does not count: a loop may count its turns there. The thread is taken to wait where an execution shows that it
+//! goes on so by itself until another thread changes what it reads, or the run has as many events as it may. It may sleep between: a
+//! wait for a futex has no record. Then it takes no step until another thread changes what it reads: the steps between would bring
+//! nothing new.
 
 use super::execution::Taken;
+use super::objects::Objects;
 use foretrace_explore::{Mode, Use};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHasher;
@@ -40,6 +43,11 @@ fn read(step: &Taken) -> Option<Read> {
     }
 }
 
+/// Whether a step accesses memory that no other thread does.
+fn is_own(step: &Taken, objects: &Objects) -> bool {
+    step.kind.size() > 0 && !objects.is_shared(step.words[0], step.kind.size() as u64)
+}
+
 /// Whether a use changes what others find in the object.
 pub fn changes(mode: Mode) -> bool {
     !matches!(mode, Mode::Read | Mode::ReadPart | Mode::Busy)
@@ -47,8 +55,11 @@ pub fn changes(mode: Mode) -> bool {
 
 impl Spin {
     /// The thread takes a step. How many reads a round of its loop has, if it may wait in one.
-    pub fn take(&mut self, step: &Taken, uses: &[Use]) -> Option<usize> {
+    pub fn take(&mut self, step: &Taken, uses: &[Use], objects: &Objects) -> Option<usize> {
         self.waits = false;
+        if is_own(step, objects) {
+            return None;
+        }
         let Some(read) = read(step) else {
             *self = Spin::default();
             return None;
@@ -87,17 +98,27 @@ impl Spin {
         hasher.finish()
     }
 
-    /// Whether the thread goes on so in all of these steps, which follow each other: yes, no, or others take steps meanwhile.
-    pub fn goes_on<'t>(&self, round: usize, steps: impl Iterator<Item = &'t Taken>, thread: usize) -> Option<bool> {
+    /// Whether the thread goes on so in these steps, which follow each other, until another thread changes what it reads: yes, no, or they
+    /// end before.
+    pub fn goes_on(&self, round: usize, steps: &[Taken], thread: usize, objects: &mut Objects) -> Option<bool> {
         let rounds = &self.reads[self.reads.len() - round..];
-        for (step, expected) in steps.zip(rounds.iter().cycle()) {
+        let mut expected = rounds.iter().cycle();
+        for step in steps {
             if step.thread != thread {
-                return None;
-            }
-            if read(step).as_ref() != Some(expected) {
+                if self.is_changed_by(step, objects) {
+                    return Some(true);
+                }
+            } else if !is_own(step, objects) && read(step).as_ref() != expected.next() {
                 return Some(false);
             }
         }
-        Some(true)
+        None
+    }
+
+    fn is_changed_by(&self, step: &Taken, objects: &mut Objects) -> bool {
+        let bytes = step.kind.size() as u64;
+        bytes > 0
+            && step.writes()
+            && objects.access(step.words[0], bytes, true).iter().any(|used| self.objects.contains(&used.object))
     }
 }

@@ -5,6 +5,7 @@ use super::clocks::Clocks;
 use super::execution::{Execution, Taken, order_after};
 use super::executions::{Executions, MOST_THREADS};
 use super::machine::{Machine, Pending};
+use super::objects::Objects;
 use super::schedule::Forced;
 use super::spin::{self, Spin};
 use foretrace_explore::{Fingerprint, Next, System, Use};
@@ -261,7 +262,8 @@ impl Inner {
                 spin.see(&uses);
             }
         }
-        if let Some(round) = self.spins.entry(step.thread).or_default().take(step, &uses) {
+        let spin = self.spins.entry(step.thread).or_default();
+        if let Some(round) = spin.take(step, &uses, &shared.objects) {
             self.look_for_loop(step.thread, round, shared);
         }
     }
@@ -272,12 +274,13 @@ impl Inner {
         let places = spin.places(round);
         let known = shared.loops.get(&places).copied();
         let waits = known.unwrap_or_else(|| {
-            let goes_on = |run: &Execution| spin.goes_on(round, run.steps[self.steps..].iter(), thread);
-            let decided = if goes_on(&self.run) == Some(false) {
+            let goes_on =
+                |run: &Execution, objects: &mut Objects| spin.goes_on(round, &run.steps[self.steps..], thread, objects);
+            let decided = if goes_on(&self.run, &mut shared.objects) == Some(false) {
                 Some(false)
             } else {
                 let run = shared.alone(&self.run.steps[..self.steps], thread);
-                run.map(|run| run.is_cut && goes_on(&run) == Some(true))
+                run.map(|run| goes_on(&run, &mut shared.objects).unwrap_or(run.is_cut || run.ending != Ending::Code(0)))
             };
             if let Some(waits) = decided {
                 shared.loops.insert(places, waits);
