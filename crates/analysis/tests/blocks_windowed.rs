@@ -228,3 +228,23 @@ fn what_comes_before_all_that_is_kept_goes_without_a_loss() {
     assert!(tally.violated > 50 && tally.safe > 50 && tally.missed == 0, "{tally:?}");
     assert!(bounded.safe > 20, "{bounded:?}");
 }
+
+/// What a thread does after it has forked another one may come after what that one does: it is kept as long as the other thread may
+/// begin a block.
+#[test]
+fn what_a_parent_does_after_a_fork_is_kept_for_the_child() {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.int_var("x", 0);
+    builder.fork(1, 2);
+    builder.write(1, "x", "1");
+    builder.begin(2);
+    builder.read(2, "x", "p");
+    builder.read(2, "x", "q");
+    builder.end(2);
+    let trace = builder.build().expect("a trace");
+    let block = (EventId(2), BlockKind::Mark);
+    for step in 1..5 {
+        let found = windowed(&trace, Chosen::All, Model::Cam, u64::MAX, step);
+        assert_eq!(found[&block], Verdict::Violated, "decided every {step} events");
+    }
+}

@@ -282,10 +282,12 @@ impl<'a> Window<'a> {
         undecided.iter().map(of_block).chain(threads).min().unwrap_or(self.known.len() as u32)
     }
 
-    /// As `known`, of what comes after an event in its thread.
+    /// As `known`, of what comes after an event in its thread, or in the thread that it forks: that one does not know what its parent does
+    /// then.
     fn known_after(&self, event: EventId) -> u32 {
         let own = self.lent.trace.event(event).thread.index();
-        first_unknown(&self.structure, &self.lasting, event, own, self.lent.trace.events.len())
+        let others = first_unknown(&self.structure, &self.lasting, event, own, self.lent.trace.events.len());
+        self.first_from(event.0 + 1, own).map_or(others, |next| others.min(next.0))
     }
 
     /// Where to cut what is kept; `None` where nothing is to go, or fewer than `least` events.
