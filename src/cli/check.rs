@@ -4,9 +4,14 @@ use super::Outcome;
 use super::asking::{FEASIBILITIES, MODELS, TimeLimit, ended_early, may_read_on};
 use super::choices::one_of;
 use super::files;
+use super::linearizable::{initial_value, with_meaning};
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act};
-use foretrace_checker::{CheckError, Checker, Interruption, Run, Step, ViolationPath, run_schedule};
+use foretrace_checker::{
+    CheckError, Checker, Interruption, PerformedOperations, PerformedStep, Run, Step, ViolationPath, run_schedule,
+};
+use foretrace_linearizability::check::check_by_search;
+use foretrace_linearizability::{Limits, Spec, Verdict, read_order};
 use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -135,7 +140,7 @@ fn check_claim(
     let transactions = witness.atomic.transactions(trace);
     let question = match witness.kind {
         SavedKind::Triple => question,
-        SavedKind::Block => Question { independence: Independence::Conflict, ..question },
+        SavedKind::Block | SavedKind::History => Question { independence: Independence::Conflict, ..question },
     };
     let checker = Checker::new(trace, observed, &transactions, question)?;
     let triple = witness.triple();
@@ -147,6 +152,7 @@ fn check_claim(
             }
             Err(reason) => return Ok(Err(reason)),
         },
+        SavedKind::History => return check_history(&checker, trace, witness, schedule),
         SavedKind::Triple if ends_at_remote => (
             checker.check(Interruption(triple), schedule).map(drop),
             format!("{triple} happens up to its remote access"),
@@ -154,6 +160,33 @@ fn check_claim(
         SavedKind::Triple => (checker.check(triple, schedule).map(drop), format!("{triple} happens in it")),
     };
     Ok(checked.map(|()| shown).map_err(|error| error.to_string()))
+}
+
+/// Whether a schedule performs the operations that its witness tells, and their history is not linearizable.
+fn check_history(
+    checker: &Checker<'_>,
+    trace: &Trace,
+    witness: &SavedWitness,
+    schedule: &[EventId],
+) -> anyhow::Result<Result<String, String>> {
+    let steps = witness.performed.iter().map(|step| PerformedStep {
+        event: step.event,
+        result: step.result.clone(),
+        given_by: step.given_by,
+    });
+    if let Err(error) = checker.check(PerformedOperations { steps: steps.collect() }, schedule) {
+        return Ok(Err(error.to_string()));
+    }
+    let spec = witness.spec.as_deref().and_then(|name| Spec::ALL.iter().find(|(known, _)| *known == name));
+    let Some((name, spec)) = spec else { return Ok(Err("the witness names no known specification".to_string())) };
+    let result = |event: EventId| witness.performed.iter().find(|step| step.event == event)?.result.clone();
+    let history = with_meaning(&witness.meaning, read_order(trace, schedule.iter().copied(), result));
+    let initial = witness.meaning.initial.as_deref().map(initial_value);
+    Ok(match check_by_search(&history, *spec, initial.as_ref(), Limits::NONE) {
+        Ok(Verdict::NotLinearizable) => Ok(format!("its history is not linearizable as a {name}")),
+        Ok(_) => Err(format!("its history is linearizable as a {name}")),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 /// The violation path that a witness tells.

@@ -6,9 +6,9 @@ use super::choices::{FORMATS, Format, one_of};
 use super::{Outcome, files};
 use anyhow::{Context, bail};
 use foretrace::recorder::Folder;
+use foretrace::report::{OperationJson, SavedMeaning, operation_json};
 use foretrace_linearizability::{
-    Checked, History, Limits, Operation, Sequential, Spec, Value, Verdict, check, minimal, picture, read_text,
-    read_trace,
+    Checked, History, Limits, Sequential, Spec, Value, Verdict, check, minimal, picture, read_text, read_trace,
 };
 use serde::Serialize;
 use std::io::{self, Read, Write};
@@ -75,18 +75,34 @@ pub struct MeaningArgs {
 
 impl MeaningArgs {
     /// The history with the names and results that a specification has.
-    pub fn apply(&self, mut history: History) -> History {
-        let empty = self.empty.as_deref().map(initial_value);
-        for operation in &mut history.operations {
-            if let Some((_, method)) = self.operation_names.iter().find(|(name, _)| *name == operation.method) {
-                operation.method.clone_from(method);
-            }
-            if empty.is_some() && operation.result == empty {
-                operation.result = Some(Value::Nil);
-            }
-        }
-        history
+    pub fn apply(&self, history: History) -> History {
+        with_meaning(&self.saved(None), history)
     }
+
+    /// The same as witnesses keep it, with the first value of a register.
+    pub fn saved(&self, initial: Option<&str>) -> SavedMeaning {
+        let initial = initial.map(str::to_string);
+        SavedMeaning { operation_names: self.operation_names.clone(), empty: self.empty.clone(), initial }
+    }
+
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.operation_names.is_empty() && self.empty.is_none()
+    }
+}
+
+/// A history with the names and results that a specification has.
+pub fn with_meaning(meaning: &SavedMeaning, mut history: History) -> History {
+    let empty = meaning.empty.as_deref().map(initial_value);
+    for operation in &mut history.operations {
+        if let Some((_, method)) = meaning.operation_names.iter().find(|(name, _)| *name == operation.method) {
+            operation.method.clone_from(method);
+        }
+        if empty.is_some() && operation.result == empty {
+            operation.result = Some(Value::Nil);
+        }
+    }
+    history
 }
 
 fn renaming(text: &str) -> Result<(String, String), String> {
@@ -116,21 +132,7 @@ struct Json<'h> {
     operations: usize,
     parts: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<Vec<JsonOperation<'h>>>,
-}
-
-#[derive(Serialize)]
-struct JsonOperation<'h> {
-    process: &'h str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<&'h str>,
-    method: &'h str,
-    args: Vec<serde_json::Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<serde_json::Value>,
-    call: u64,
-    #[serde(rename = "return", skip_serializing_if = "Option::is_none")]
-    ret: Option<u64>,
+    explanation: Option<Vec<OperationJson<'h>>>,
 }
 
 /// Judges.
@@ -213,7 +215,8 @@ fn is_trace(file: &Path) -> io::Result<bool> {
     Ok(text.contains("\"foretrace\"") || text.chars().any(|c| c.is_control() && !c.is_whitespace()) || is_std)
 }
 
-fn initial_value(text: &str) -> Value {
+/// A value as the command line has it.
+pub fn initial_value(text: &str) -> Value {
     match (text, text.parse()) {
         ("nil", _) => Value::Nil,
         ("true", _) => Value::Bool(true),
@@ -265,29 +268,6 @@ fn json<'h>(args: &Args, history: &History, checked: &Checked, part: Option<&'h 
         },
         operations: history.operations.len(),
         parts: checked.parts,
-        explanation: part.map(|part| part.operations.iter().map(json_operation).collect()),
-    }
-}
-
-fn json_operation(operation: &Operation) -> JsonOperation<'_> {
-    JsonOperation {
-        process: &operation.process,
-        object: operation.object.as_deref(),
-        method: &operation.method,
-        args: operation.args.iter().map(json_value).collect(),
-        result: operation.result.as_ref().filter(|result| **result != Value::Unknown).map(json_value),
-        call: operation.call,
-        ret: operation.is_complete().then_some(operation.ret),
-    }
-}
-
-/// The value as JSON; how deep it is was bounded when it was read.
-fn json_value(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Nil | Value::Unknown => serde_json::Value::Null,
-        Value::Bool(value) => (*value).into(),
-        Value::Int(value) => (*value).into(),
-        Value::Text(text) => text.as_str().into(),
-        Value::List(values) => values.iter().map(json_value).collect(),
+        explanation: part.map(|part| part.operations.iter().map(operation_json).collect()),
     }
 }

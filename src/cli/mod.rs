@@ -23,6 +23,7 @@ mod linearizable;
 mod man;
 mod oversee;
 mod predict;
+mod predict_history;
 mod predict_repair;
 mod progress;
 mod property;

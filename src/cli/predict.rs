@@ -8,6 +8,7 @@ use super::choices::{Choice, FORMATS, Format, one_of};
 use super::enforced::{Enforced, ran_along};
 use super::files::source_lines;
 use super::oversee::{End, Hearer, oversee};
+use super::predict_history::{self, HistoryArgs};
 use super::predict_repair::{Runs, Seeker};
 use super::progress::Bar;
 use super::property::{self, PROPERTIES, Property};
@@ -55,6 +56,7 @@ Examples:
   foretrace predict trace.jsonl --candidates all --format json > report.json
   foretrace predict trace.jsonl --property triples
   foretrace predict trace.jsonl --context-switches 2
+  foretrace predict trace.jsonl --property linearizability --spec stack
   foretrace predict bank.foretrace --repair -- ./bank
   foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
@@ -67,6 +69,9 @@ pub struct Args {
     /// What is looked for
     #[arg(long, default_value = "both", value_parser = one_of(PROPERTIES))]
     property: Property,
+
+    #[command(flatten)]
+    history: HistoryArgs,
 
     /// Conflicts on variables whose names fit this pattern are harmless in violations of whole blocks; may be given more than once
     #[arg(long, value_name = "PATTERN")]
@@ -170,6 +175,19 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Some(asked) = args.question.read_within(&args.trace, &go_on)? else {
         return Ok(ended_early("reading the trace"));
     };
+    if args.property == Property::Linearizability {
+        if args.repair {
+            bail!("--repair is of triples, found --property linearizability");
+        }
+        let how = predict_history::How {
+            args: &args.history,
+            time_limit: args.limits.time_limit,
+            format: args.format,
+            witness_dir: args.witness_dir.as_deref(),
+        };
+        return predict_history::run(&args.question.options(&asked)?, &asked, &how, &stop);
+    }
+    args.history.refuse()?;
     if args.property == Property::Serializability {
         if args.repair {
             bail!("--repair is of triples, found --property serializability");

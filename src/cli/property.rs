@@ -16,6 +16,8 @@ pub enum Property {
     Serializability,
     /// Triples, and of blocks what no triple shows.
     Both,
+    /// Histories of operations.
+    Linearizability,
 }
 
 /// The values of `--property`.
@@ -25,6 +27,11 @@ pub const PROPERTIES: &[Choice<Property>] = &[
         "serializability",
         "whole blocks, over all their variables: what `foretrace serializability` decides",
         Property::Serializability,
+    ),
+    (
+        "linearizability",
+        "whether another schedule has a history of operations that does not fit --spec",
+        Property::Linearizability,
     ),
     ("both", "triples; and of whole blocks, as far as a little work goes, what no triple shows", Property::Both),
 ];

@@ -145,8 +145,13 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
     };
-    if witness.kind == SavedKind::Block && (args.edited || args.gdb) {
-        bail!("{}: --edited and --gdb need a witness of a triple, found one of a block", name());
+    let of_what = match witness.kind {
+        SavedKind::Triple => None,
+        SavedKind::Block => Some("block"),
+        SavedKind::History => Some("history"),
+    };
+    if let Some(what) = of_what.filter(|_| args.edited || args.gdb) {
+        bail!("{}: --edited and --gdb need a witness of a triple, found one of a {what}", name());
     }
     let found = recording_of(&args.witness, Path::new(&witness.trace));
     let recording = found.as_deref();

@@ -4,6 +4,7 @@ mod block_explanation;
 mod block_groups;
 mod commands;
 mod cutpoints;
+mod histories;
 mod linearizable;
 mod messages;
 mod predict;

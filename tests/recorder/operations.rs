@@ -87,6 +87,34 @@ fn a_rust_program_marks_operations_too() {
     assert_eq!(operations(&stack, "run"), expected);
 }
 
+/// A passing run of a queue whose dequeue looks and takes apart: another schedule takes an item twice, and the program does.
+#[test]
+fn an_item_that_is_taken_twice_is_predicted_from_a_run_that_passes() {
+    let wrong = Workshop::build(&source("operations/slot.c"), &[]);
+    let right = Workshop::build(&source("operations/slot.c"), &["-DRIGHT"]);
+    let predict = |workshop: &Workshop, status: i32| {
+        workshop.record("run", &[]);
+        assert_eq!(judged(workshop, "run", "queue").0, Some(0), "the run itself passes");
+        let mut command = foretrace();
+        command.arg("predict").arg(workshop.path("run")).args(["--property", "linearizability", "--spec", "queue"]);
+        command.args(["--format", "json", "--witness-dir"]).arg(workshop.path("witnesses"));
+        let report: Value = serde_json::from_slice(&expect(status, &mut command).stdout).expect("JSON");
+        report
+    };
+    let report = predict(&wrong, 1);
+    let given = |operation: &Value| (operation["method"].clone(), operation["result"].clone());
+    let taken = report["explanation"].as_array().expect("operations").iter().map(given);
+    assert_eq!(taken.filter(|one| *one == (json!("dequeue"), json!(1))).count(), 2, "{report:#}");
+    let mut files = std::fs::read_dir(wrong.path("witnesses")).expect("a folder");
+    let witness = files.next().expect("a witness").expect("a file").path();
+    let replayed = wrong.replay(&witness, 5, 0);
+    assert_eq!(replayed["followed"], 5, "{replayed:#}");
+    assert_eq!(replayed["endings"], json!([{"code": 1, "times": 5}]), "the program fails: {replayed:#}");
+    let report = predict(&right, 0);
+    assert_eq!(report["verdict"], "linearizable", "{report:#}");
+    assert!(!right.path("witnesses").exists());
+}
+
 /// Fig. 1 of "Root Causing Linearizability Violations" (CAV 2020) as a C program: the repairs of any failing run are among the two of
 /// section 2, or larger; the stack that takes an item in one step never fails.
 #[test]

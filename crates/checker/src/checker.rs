@@ -99,10 +99,13 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// The values of an access, where both are known.
+/// The values of an access, where both are known; what a definition defines is its value before and after.
 fn access(semantics: &Semantics<'_>, event: EventId, effect: &Effect) -> Option<Access<Value>> {
     let op = &semantics.trace().event(event).op;
-    let var = op.var()?;
+    let Some(var) = op.var() else {
+        let defined = effect.defined()?.clone();
+        return Some(Access { before: defined.clone(), after: defined });
+    };
     let before = semantics.value(var, &effect.before)?.clone();
     let after = if op.writes() { semantics.value(var, &effect.after)?.clone() } else { before.clone() };
     Some(Access { before, after })

@@ -64,6 +64,12 @@ pub enum CheckError {
     /// The path is not one of the block, or the schedule does not keep its order.
     #[error("the schedule does not hold the path")]
     NotOnPath,
+    /// Results of operations are about values that the model does not have.
+    #[error("results of operations need a model that knows them (ctp, mcm or avp), found {0}")]
+    NoResults(Model),
+    /// The operations are others, in another order, or give something else.
+    #[error("the schedule does not perform the operations as claimed: event {0} differs")]
+    NotPerformed(EventId),
     /// With these values the order of the accesses makes no difference.
     #[error("the accesses of {0} are independent with the values of the schedule")]
     Independent(Triple),

@@ -38,7 +38,9 @@ mod unseen;
 pub use checker::{Checker, Witness, check};
 pub use dependence::{Access, guarded_dependent};
 pub use error::CheckError;
-pub use property::{Interruption, Link, PathKind, Property, ShownTriple, ViolationPath};
+pub use property::{
+    Interruption, Link, PathKind, PerformedOperations, PerformedStep, Property, ShownTriple, ViolationPath,
+};
 pub use run::{Run, Step, context_switches, run_schedule};
 pub use unseen::Unseen;
 

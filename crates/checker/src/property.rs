@@ -3,9 +3,11 @@
 //! A property is what a caller claims of a schedule: the checker runs the schedule, and the property says whether that shows it. Each is
 //! part of the trusted base, so the trait is closed: its methods name a type that only this crate has.
 
+mod performed;
 mod triple;
 mod violation_path;
 
+pub use performed::{PerformedOperations, PerformedStep};
 pub use triple::{Interruption, ShownTriple};
 pub use violation_path::{Link, PathKind, ViolationPath};
 

@@ -3,4 +3,5 @@
 mod checking;
 mod litmus;
 mod paths;
+mod performed;
 mod properties;

@@ -48,7 +48,8 @@ pub fn bounded<S: Fingerprint>(
         if !go_on(&tally) {
             return (tally, Ended::Limit);
         }
-        let key = (state.system.fingerprint(), state.last);
+        // Where no switch counts, it does not matter who went last.
+        let key = (state.system.fingerprint(), state.last.filter(|_| state.system.counts()));
         if seen.get(&key).is_some_and(|left| *left >= state.left) {
             tally.redundant += 1;
             continue;

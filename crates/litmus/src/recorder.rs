@@ -2,7 +2,7 @@
 
 use super::program::{Program, TextId};
 use foretrace_trace::{
-    Data, Event, EventId, Func, Local, NameId, Node, Op, TermId, Thread, ThreadId, Trace, Value, smtlib,
+    Data, Event, EventId, Func, Local, NameId, Node, Op, Sort, TermId, Thread, ThreadId, Trace, Value, smtlib,
 };
 use rustc_hash::FxHashMap;
 
@@ -43,6 +43,8 @@ pub(super) struct Recorder<'p> {
     pub trace: Trace,
     /// How often each thread has defined each name.
     defined: FxHashMap<(usize, TextId), u32>,
+    /// How many results of operations each thread has named.
+    results: FxHashMap<usize, u32>,
     /// The locations of instructions that made events.
     locations: FxHashMap<usize, NameId>,
 }
@@ -59,7 +61,13 @@ impl<'p> Recorder<'p> {
             path: None,
         };
         trace.threads = program.threads().enumerate().map(thread).collect();
-        Recorder { program, trace, defined: FxHashMap::default(), locations: FxHashMap::default() }
+        Recorder {
+            program,
+            trace,
+            defined: FxHashMap::default(),
+            results: FxHashMap::default(),
+            locations: FxHashMap::default(),
+        }
     }
 
     /// The index that the next event will have.
@@ -105,6 +113,30 @@ impl<'p> Recorder<'p> {
         // No name of the language has a dot in it.
         let name = if *uses == 1 { text.to_string() } else { format!("{text}.{uses}") };
         self.trace.names.intern(&name)
+    }
+
+    /// A local name for what an operation of the thread gives; no name of the language has a dot in it.
+    pub(super) fn fresh_result(&mut self, thread: usize) -> NameId {
+        let uses = self.results.entry(thread).or_default();
+        *uses += 1;
+        self.trace.names.intern(&format!("result.of.{uses}"))
+    }
+
+    /// What an operation gives as a term that readers take for the same number: a word of 64 bits would be signed.
+    pub(super) fn result(&mut self, result: &Operand) -> TermId {
+        match result.value.sort() {
+            Sort::BitVec(64) => {
+                let longer = self.apply(Func::ZeroExtend(1), std::slice::from_ref(result));
+                self.term(&longer)
+            }
+            _ => self.term(result),
+        }
+    }
+
+    /// Whether the latest event of a thread gives a value a name, which could be taken for that of a result.
+    pub(super) fn has_just_named(&self, thread: usize) -> bool {
+        let is_own = |event: &&Event| event.thread == ThreadId::from_index(thread);
+        self.trace.events.iter().rfind(is_own).is_some_and(|event| matches!(event.op, Op::Let { .. }))
     }
 
     /// The value that the event gives to the local name that it defines.

@@ -9,6 +9,7 @@ mod class;
 mod comparison;
 mod explanation;
 mod folding;
+mod history;
 mod json;
 mod names;
 mod off_path;
@@ -33,6 +34,7 @@ pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use folding::{cut, short_name};
 pub use foretrace_trace::write_whole;
+pub use history::{HistoryJson, HistoryReport, OperationJson, operation_json};
 pub use json::JsonReport;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{
@@ -42,8 +44,8 @@ pub use predicted::{
 pub use repair::RepairReport;
 pub use repair_program::{ProgramRepair, Proposed, RepairRound, Ways};
 pub use saved::{
-    SavedAccesses, SavedBlock, SavedKind, SavedOffPath, SavedPlace, SavedPlaces, SavedSchedule, SavedStep,
-    SavedWitness, ScheduleError,
+    SavedAccesses, SavedBlock, SavedKind, SavedMeaning, SavedOffPath, SavedPerformed, SavedPlace, SavedPlaces,
+    SavedSchedule, SavedStep, SavedWitness, ScheduleError,
 };
 pub use sentence::Speaker;
 pub use serializability::json::{BeyondJson, BlocksJson};

@@ -50,6 +50,14 @@ pub struct SavedWitness {
     /// The violation path of a block, where that is what is shown.
     #[serde(default)]
     pub path: Vec<SavedStep>,
+    /// The calls and returns of a history, where that is what is shown.
+    #[serde(default)]
+    pub performed: Vec<SavedPerformed>,
+    /// The specification that the history does not fit.
+    pub spec: Option<String>,
+    /// What its operations mean to the specification.
+    #[serde(default)]
+    pub meaning: SavedMeaning,
 }
 
 /// What a witness shows.
@@ -61,6 +69,40 @@ pub enum SavedKind {
     Triple,
     /// A violation path of a block; `first` and `second` are its ends, `remote` is the first access of another thread.
     Block,
+    /// A history that is not linearizable; `first` and `remote` are calls of two threads, `second` is the last return.
+    History,
+}
+
+/// A call or return of a history.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct SavedPerformed {
+    /// The event.
+    pub event: EventId,
+    /// What the operation gives, as JSON.
+    pub result: Option<String>,
+    /// The definition whose value that is.
+    pub given_by: Option<EventId>,
+}
+
+/// What the operations of a history mean to a specification.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SavedMeaning {
+    /// Other names for operations, each with the method.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operation_names: Vec<(String, String)>,
+    /// The result by which an operation says that it found nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty: Option<String>,
+    /// The first value of a register.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<String>,
+}
+
+impl SavedMeaning {
+    /// Whether operations are named as the specification names them, and nothing else is said.
+    pub fn is_plain(&self) -> bool {
+        *self == SavedMeaning::default()
+    }
 }
 
 /// Where a block begins and ends; witnesses of triples do not say.

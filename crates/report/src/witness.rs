@@ -228,7 +228,7 @@ fn write_json(
 }
 
 /// The events, and the end of the file.
-fn write_schedule(trace: &Trace, steps: &[Step], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_schedule(trace: &Trace, steps: &[Step], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b",\n\"schedule\":[\n")?;
     for (number, step) in steps.iter().enumerate() {
         out.write_all(if number == 0 { b"" } else { b",\n" })?;

@@ -35,6 +35,7 @@ pub use attempt::Attempts;
 pub use foretrace_checker::{Link, PathKind, ViolationPath};
 pub use judge::Judge;
 pub use judgement::{Choices, Decision, Explored, Judgement, Violation};
+pub use objects::Objects;
 pub use observed::{Observation, observed};
 pub use order::Order;
 pub use question::Question;

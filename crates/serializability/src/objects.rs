@@ -12,6 +12,7 @@ pub struct Objects {
 }
 
 impl Objects {
+    /// Numbers the objects of a trace.
     pub fn new(trace: &Trace) -> Objects {
         let mut rounds = FxHashMap::default();
         for event in &trace.events {
@@ -23,6 +24,7 @@ impl Objects {
         Objects { vars: trace.vars.len() as u32, syncs: trace.syncs.len() as u32, rounds }
     }
 
+    /// How many there are: variables, synchronisation objects and rounds of barriers.
     pub fn count(&self) -> usize {
         self.vars as usize + self.syncs as usize + self.rounds.len()
     }

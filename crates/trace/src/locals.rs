@@ -3,6 +3,7 @@
 //! A definition that some later expression uses has a slot; the slot is empty again after the last such use, so
 //! that prefixes that differ in nothing that can still matter are the same state.
 
+use crate::result_lets::result_lets;
 use crate::term::Node;
 use crate::trace::{EventId, Trace};
 
@@ -69,7 +70,7 @@ impl Slots {
 }
 
 /// For each event the last other one that uses what it defines, [`NONE`] if there is none. A term is used where one is that it is
-/// an argument of.
+/// an argument of. A `return` uses what gives its result.
 fn last_uses(trace: &Trace) -> Vec<u32> {
     let mut uses = vec![None; trace.terms.len()]; // by term, the last event
     for (id, event) in trace.iter() {
@@ -90,6 +91,10 @@ fn last_uses(trace: &Trace) -> Vec<u32> {
             }
             Node::App(_, args) => args.iter().for_each(|arg| uses[arg.index()] = uses[arg.index()].max(Some(last))),
         }
+    }
+    for (definition, ret) in result_lets(trace) {
+        let last = &mut last_use[definition.index()];
+        *last = if *last == NONE { ret.0 } else { (*last).max(ret.0) };
     }
     last_use
 }

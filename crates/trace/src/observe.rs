@@ -8,6 +8,8 @@ use crate::semantics::Semantics;
 use crate::state::Effect;
 use crate::term::TermId;
 use crate::trace::{EventId, Trace};
+use crate::value::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A trace whose recorded order is not an execution of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +36,18 @@ pub fn observe(trace: &Trace) -> Result<Observed, StepError> {
 /// As [`observe`], for those who only want to know whether it succeeds.
 pub(crate) fn check(trace: &Trace) -> Result<(), StepError> {
     run(&Semantics::of_the_run(trace), |_, _| {})
+}
+
+/// The values of these `let`s in the recorded order, as far as it goes; only those that a later event uses have one.
+pub(crate) fn values_of_lets(trace: &Trace, lets: &FxHashSet<EventId>) -> FxHashMap<EventId, Value> {
+    let mut values = FxHashMap::default();
+    let ran = run(&Semantics::of_the_run(trace), |event, effect| {
+        if let Some(value) = effect.defined().filter(|_| lets.contains(&event)) {
+            values.insert(event, value.clone());
+        }
+    });
+    // A reader has run the order before; of one that fails there is nothing to know.
+    if ran.is_ok() { values } else { FxHashMap::default() }
 }
 
 fn run(semantics: &Semantics<'_>, mut each: impl FnMut(EventId, &Effect)) -> Result<(), StepError> {

@@ -90,6 +90,12 @@ impl<'t> Semantics<'t> {
         self.data.value(var, cell)
     }
 
+    /// The value that a definition has for the events that use it, in a state from it to the last of those. `None` in a model that
+    /// executes no expressions.
+    pub fn local<'a>(&self, state: &'a State, definition: EventId) -> Option<&'a Value> {
+        state.locals[self.slots.of(definition)?].as_ref()
+    }
+
     /// The state of the empty prefix.
     pub fn initial(&self) -> State {
         State {

@@ -38,6 +38,13 @@ pub struct Effect {
     pub(crate) stops: bool,
 }
 
+impl Effect {
+    /// The value of the local name that the event defines, where some later event uses it and the model executes expressions.
+    pub fn defined(&self) -> Option<&Value> {
+        self.defined.as_ref()
+    }
+}
+
 /// How far a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct ThreadState {

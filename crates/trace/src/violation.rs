@@ -33,6 +33,11 @@ impl Model {
     pub fn has_values(self) -> bool {
         matches!(self, Model::Ctp | Model::Mcm)
     }
+
+    /// Whether its prefixes determine what operations give: by their expressions, or as recorded.
+    pub fn knows_results(self) -> bool {
+        self != Model::Cam
+    }
 }
 
 /// Whether a violation may end the run or must be part of a whole one.

@@ -8,7 +8,7 @@ mod trace;
 pub use edn::read_edn;
 pub use entry::ReadError;
 pub use json::read_json_lines;
-pub use trace::read_trace;
+pub use trace::{read_order, read_trace};
 
 use crate::history::History;
 

@@ -3,14 +3,29 @@
 use super::json::value_of;
 use crate::history::{History, Operation};
 use crate::value::Value;
-use foretrace_trace::{NameId, Op, Trace};
+use foretrace_trace::{EventId, NameId, Op, Trace};
 
 /// The operations of a trace. What a `return` closes is the innermost open `call` of its object and method.
 pub fn read_trace(trace: &Trace) -> History {
+    let recorded = |id: EventId| match trace.event(id).op {
+        Op::Return { value, .. } => value.map(|value| trace.names.text(value).to_string()),
+        _ => None,
+    };
+    read_order(trace, trace.iter().map(|(id, _)| id), recorded)
+}
+
+/// The operations of another order of some of a trace's events. Times are places in the order; `result` says what a `return` gives there,
+/// as JSON, `None` where that is not known.
+pub fn read_order(
+    trace: &Trace,
+    order: impl IntoIterator<Item = EventId>,
+    result: impl Fn(EventId) -> Option<String>,
+) -> History {
     let mut operations: Vec<Operation> = Vec::new();
     let mut open: Vec<Vec<usize>> = vec![Vec::new(); trace.threads.len()];
     let text = |name: NameId| trace.names.text(name).to_string();
-    for (id, event) in trace.iter() {
+    for (time, id) in order.into_iter().enumerate() {
+        let event = trace.event(id);
         let thread = &trace.threads[event.thread.index()];
         match &event.op {
             Op::Call { object, method, args } => {
@@ -24,11 +39,11 @@ pub fn read_trace(trace: &Trace) -> History {
                     method: text(*method),
                     args: args.map(|args| values(&text(args))).unwrap_or_default(),
                     result: None,
-                    call: u64::from(id.0),
+                    call: time as u64,
                     ret: u64::MAX,
                 });
             }
-            Op::Return { object, method, value } => {
+            Op::Return { object, method, .. } => {
                 let open = &mut open[event.thread.index()];
                 let (object, method) = (object.map(text), text(*method));
                 let is_it =
@@ -36,8 +51,8 @@ pub fn read_trace(trace: &Trace) -> History {
                 let Some(place) = open.iter().rposition(is_it) else { continue };
                 let number = open[place];
                 open.truncate(place);
-                operations[number].ret = u64::from(id.0);
-                operations[number].result = Some(value.map_or(Value::Unknown, |value| one(&text(value))));
+                operations[number].ret = time as u64;
+                operations[number].result = Some(result(id).map_or(Value::Unknown, |value| one(&value)));
             }
             _ => {}
         }

@@ -99,7 +99,7 @@ impl Machine<'_> {
             }
             ReleaseShared(lock) => self.release_shared(thread, *lock)?,
             CallOperation(operation) => self.call_operation(thread, *operation),
-            ReturnOperation(operation) => self.return_operation(thread, *operation),
+            ReturnOperation(operation) => self.return_operation(thread, at, *operation),
             Constant(_) | Load(_) | Store(_) | Forget(_) | Pop | Apply(..) | Jump(_) | JumpUnless(_) | Call(_)
             | Return => return Ok(()),
         };
@@ -131,17 +131,36 @@ impl Machine<'_> {
         Op::Call { object, method: self.recorder.intern(code.method), args }
     }
 
-    fn return_operation(&mut self, thread: usize, operation: usize) -> Op {
+    fn return_operation(&mut self, thread: usize, at: usize, operation: usize) -> Op {
         let code = &self.program.operations[operation];
-        let value = match code.has_result.then(|| &self.top(thread).value) {
+        let result = code.has_result.then(|| self.top(thread).clone());
+        let is_empty = result.as_ref().is_some_and(|result| code.empty.as_ref() == Some(&result.value));
+        let value = match &result {
             None => NOTHING.to_string(),
-            Some(value) if code.empty.as_ref() == Some(value) => EMPTY.to_string(),
-            Some(value) => json(value),
+            Some(_) if is_empty => EMPTY.to_string(),
+            Some(result) => json(&result.value),
         };
+        if let Some(result) = result {
+            self.give(thread, at, &result, code.empty.as_ref());
+        }
         let value = Some(self.recorder.trace.names.intern(&value));
         self.threads[thread].blocks.pop();
         let object = code.object.map(|object| self.recorder.intern(object));
         Op::Return { object, method: self.recorder.intern(code.method), value }
+    }
+
+    /// Says what an operation gives in other schedules: whether it is empty is a decision; what else it gives has a name that says so.
+    fn give(&mut self, thread: usize, at: usize, result: &Operand, empty: Option<&Value>) {
+        if let Some(empty) = empty.filter(|_| !result.is_constant()) {
+            let equal = self.recorder.equal(result, &Operand::constant(empty.clone()));
+            let expr = self.recorder.as_it_is(&equal);
+            self.recorder.event(thread, at, Op::Assume { expr, why: Why::Pin });
+        }
+        if empty != Some(&result.value) && (!result.is_constant() || self.recorder.has_just_named(thread)) {
+            let expr = self.recorder.result(result);
+            let dst = self.recorder.fresh_result(thread);
+            self.recorder.event(thread, at, Op::Let { dst, expr });
+        }
     }
 
     fn name_top(&mut self, thread: usize, at: usize, name: TextId) -> Stepped {

@@ -3,7 +3,7 @@
 use super::json::{NameJson, PathStepJson};
 use super::{BlockReport, rests_on, shape};
 use crate::json::{VERSION, write_open_object};
-use crate::witness::{StepJson, WitnessDir, WitnessFileError, step_json};
+use crate::witness::{WitnessDir, WitnessFileError, write_schedule};
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_serializability::Violation;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, write_whole};
@@ -105,13 +105,7 @@ impl BlockReport<'_> {
             observed: self.judged_of(position).observed,
         };
         write_open_object(&head, out)?;
-        out.write_all(b",\n\"schedule\":[\n")?;
-        for (number, step) in violation.run().steps.iter().enumerate() {
-            out.write_all(if number == 0 { b"" } else { b",\n" })?;
-            let step: StepJson<'_> = step_json(self.trace, step)?;
-            serde_json::to_writer(&mut *out, &step)?;
-        }
-        out.write_all(b"]}\n")
+        write_schedule(self.trace, &violation.run().steps, out)
     }
 }
 

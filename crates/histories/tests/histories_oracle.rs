@@ -1,0 +1,220 @@
+//! The histories of random small programs' traces equal those of plain enumeration, and those of the programs themselves.
+//!
+//! The programs are litmus programs, so that the interpreter says which histories there are: by running the program in every
+//! interleaving, not by changing the order of one run's events.
+
+use foretrace_histories::{Came, every_history};
+use foretrace_linearizability::{History, Value, read_order, read_trace};
+use foretrace_litmus::{Exploring, Options, Outcome, Program, explore, parse, run};
+use foretrace_trace::{EventId, Model, Observed, Op, Results, Semantics, State, Trace, observe};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt::Write;
+use std::ops::ControlFlow;
+
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..8 {
+            random.below(2);
+        }
+        random
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// Two or three threads that call one or two operations each.
+fn random_program(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = "shared x: int = 0;\nshared y: int = 1;\nshared z: bv64 = 0;\nmutex m;\n".to_string();
+    let threads = 2 + random.below(2);
+    let most = if threads == 2 { 3 } else { 1 };
+    let functions = 1 + random.below(3);
+    let mut sorts = Vec::new();
+    for number in 0..functions {
+        let sort = ["int", "int", "bool", "bv64", ""][random.below(5)];
+        let gives = match (sort, random.below(2)) {
+            ("", _) => String::new(),
+            ("int", 0) => " -> int empty 0".to_string(),
+            _ => format!(" -> {sort}"),
+        };
+        let _ = writeln!(text, "operation fn f{number}(v: int){gives} {{");
+        let locked = random.below(3) == 0;
+        if locked {
+            text.push_str("    lock(m);\n");
+        }
+        for statement in 0..1 + random.below(most) {
+            let line = match random.below(8) {
+                0 => "x = x + 1;".to_string(),
+                1 => "y = v;".to_string(),
+                2 => format!("let a{statement} = x; y = a{statement};"),
+                3 => "if (x > 0) { y = y + v; }".to_string(),
+                4 => format!("let b{statement} = fetch_add(x, 1);"),
+                5 => format!("let c{statement} = cas(x, 0, v);"),
+                6 => "z = z - 1;".to_string(),
+                _ => "x = y;".to_string(),
+            };
+            let _ = writeln!(text, "    {line}");
+        }
+        if locked {
+            text.push_str("    unlock(m);\n");
+        }
+        let result = match sort {
+            "int" => ["x", "y + x", "7", "v"][random.below(4)],
+            "bool" => ["x == 0", "y < x"][random.below(2)],
+            "bv64" => ["z", "z - 1"][random.below(2)],
+            _ => "",
+        };
+        if !result.is_empty() {
+            let _ = writeln!(text, "    return {result};");
+        }
+        text.push_str("}\n");
+        sorts.push(sort);
+    }
+    for thread in 0..threads {
+        let _ = writeln!(text, "thread T{thread} {{");
+        for _ in 0..1 + random.below(if threads == 2 { 2 } else { 1 }) {
+            let (called, value) = (random.below(functions), random.below(3));
+            let _ = writeln!(text, "    f{called}({value});");
+        }
+        text.push_str("}\n");
+    }
+    text
+}
+
+/// What a history says: per operation, by its thread and number there, its name, its result, and which had ended before it began.
+type Said = BTreeMap<(String, usize), (String, Option<Value>, BTreeSet<(String, usize)>)>;
+
+fn said(history: &History) -> Said {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let names = history.operations.iter().map(|operation| {
+        let number = numbers.entry(&operation.process).or_default();
+        *number += 1;
+        (operation.process.clone(), *number)
+    });
+    let names: Vec<(String, usize)> = names.collect();
+    let one = |(place, name): (usize, &(String, usize))| {
+        let operation = &history.operations[place];
+        let before = history.operations.iter().zip(&names).filter(|(other, _)| other.ret < operation.call);
+        let called = format!("{}({:?})", operation.method, operation.args);
+        (name.clone(), (called, operation.result.clone(), before.map(|(_, name)| name.clone()).collect()))
+    };
+    names.iter().enumerate().map(one).collect()
+}
+
+/// The histories of all maximal prefixes, by the definition: every event that may come next is tried, nothing is left out.
+fn by_enumeration(trace: &Trace, observed: &Observed) -> BTreeSet<Said> {
+    let semantics = Semantics::new(trace, observed, Model::Ctp).expect("a symbolic trace");
+    let results = Results::new(trace);
+    let mut seen: HashSet<(State, Vec<(EventId, Option<String>)>)> = HashSet::new();
+    let mut open = vec![(semantics.initial(), Vec::new())];
+    let mut found = BTreeSet::new();
+    while let Some((state, came)) = open.pop() {
+        if !seen.insert((state.clone(), came.clone())) {
+            continue;
+        }
+        let before = open.len();
+        let mut is_end = true;
+        for event in semantics.next_events(&state).collect::<Vec<_>>() {
+            let mut next = state.clone();
+            if semantics.step(&mut next, event, None).is_err() {
+                continue;
+            }
+            is_end = false;
+            let mut came = came.clone();
+            match trace.event(event).op {
+                Op::Call { .. } => came.push((event, None)),
+                Op::Return { .. } => {
+                    let value = results.given_by(event).and_then(|definition| semantics.local(&state, definition));
+                    came.push((event, results.text(trace, event, value)));
+                }
+                _ => {}
+            }
+            open.push((next, came));
+        }
+        assert_eq!(is_end, open.len() == before);
+        if is_end {
+            let given: BTreeMap<EventId, Option<String>> = came.iter().cloned().collect();
+            let history = read_order(trace, came.iter().map(|(event, _)| *event), |event| given[&event].clone());
+            found.insert(said(&history));
+        }
+    }
+    found
+}
+
+/// The histories of all interleavings of the program.
+fn by_running(program: &Program) -> BTreeSet<Said> {
+    let exploring = Exploring { real_time: true, ..Exploring::all(1_000) };
+    let mut found = BTreeSet::new();
+    let explored = explore(program, exploring, &mut |_| true, &mut |execution| {
+        assert_eq!(execution.outcome, Outcome::Finished);
+        found.insert(said(&read_trace(&execution.trace)));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(explored.ended, foretrace_explore::Ended::Complete);
+    found
+}
+
+/// Whether a history may go on to another: the same results, the same operations before each; what is open may end.
+fn goes_on_to(part: &Said, whole: &Said) -> bool {
+    part.iter().all(|(name, (called, result, before))| {
+        whole.get(name).is_some_and(|(theirs, given, earlier)| {
+            called == theirs && before == earlier && (result.is_none() || result == given)
+        })
+    })
+}
+
+/// How many programs, and of those how many whose schedules all stay on the path, and how many with more than one history.
+#[derive(Default, Debug)]
+struct Count {
+    programs: usize,
+    stay: usize,
+    several: usize,
+    histories: usize,
+}
+
+fn compare(seed: u64, count: &mut Count) {
+    let source = random_program(seed);
+    let program = parse(&source).unwrap_or_else(|errors| panic!("{source}\n{errors:?}"));
+    let ran = run(&program, &Options::seed(seed));
+    assert_eq!(ran.outcome, Outcome::Finished, "{source}");
+    let trace = ran.trace;
+    let observed = observe(&trace).expect("the recorded order runs");
+    let every = every_history(&trace, &observed, Model::Ctp).expect("a symbolic trace");
+    let as_history = |came: Vec<&Came>| {
+        let given: BTreeMap<EventId, Option<String>> =
+            came.iter().map(|came| (came.event, came.result.as_deref().map(str::to_string))).collect();
+        said(&read_order(&trace, came.iter().map(|came| came.event), |event| given[&event].clone()))
+    };
+    let found: BTreeSet<Said> =
+        every.histories.iter().map(|performed| as_history(performed.came().collect())).collect();
+    assert_eq!(found, by_enumeration(&trace, &observed), "seed {seed}\n{source}");
+    let real = by_running(&program);
+    for history in &found {
+        assert!(real.iter().any(|whole| goes_on_to(history, whole)), "seed {seed}\n{source}\n{history:?}");
+    }
+    if !every.leaves_path {
+        assert_eq!(found, real, "seed {seed}\n{source}");
+        count.stay += 1;
+    }
+    count.programs += 1;
+    count.several += usize::from(found.len() > 1);
+    count.histories += found.len();
+}
+
+/// More seeds than the gate's 200 where `FORETRACE_SEEDS` says so.
+#[test]
+fn histories_of_random_programs_are_those_of_enumeration_and_of_the_programs() {
+    let seeds = std::env::var("FORETRACE_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(200);
+    let mut count = Count::default();
+    (0..seeds).for_each(|seed| compare(seed, &mut count));
+    println!("{count:?}");
+    assert!(count.stay * 10 > count.programs && count.several * 2 > count.programs, "{count:?}");
+}

@@ -1,0 +1,140 @@
+//! `foretrace predict --property linearizability`: is there a schedule whose history of operations is not linearizable?
+
+use super::Outcome;
+use super::atomic::Asked;
+use super::choices::{Format, one_of};
+use super::linearizable::{MeaningArgs, SPECS, initial_value};
+use super::oversee::{AtOnce, oversee};
+use super::since_start;
+use anyhow::{Context, bail};
+use foretrace::options::Options;
+use foretrace::report::{HistoryReport, WitnessDir};
+use foretrace_histories::{self as histories, Decision, Prediction, predict};
+use foretrace_linearizability::check::check_by_search;
+use foretrace_linearizability::{History, Limits, Spec, Verdict, check, compile, minimal, read_trace};
+use foretrace_trace::{Feasibility, Independence, Question};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+/// What is asked of histories.
+#[derive(clap::Args)]
+pub struct HistoryArgs {
+    /// With --property linearizability: the specification that the objects should follow
+    #[arg(long, value_parser = one_of(SPECS))]
+    spec: Option<Spec>,
+
+    /// With --spec: the first value of a register [default: nil if a read gave nothing in the run, else 0]
+    #[arg(long, value_name = "VALUE", requires = "spec")]
+    initial: Option<String>,
+
+    /// With --spec: look at no more than N different histories
+    #[arg(long, value_name = "N", default_value = "100000", requires = "spec", value_parser = clap::value_parser!(u64).range(1..))]
+    most_histories: u64,
+
+    #[command(flatten)]
+    names: MeaningArgs,
+}
+
+impl HistoryArgs {
+    /// Fails where something is asked of histories, but they are not what is looked for.
+    pub fn refuse(&self) -> anyhow::Result<()> {
+        if self.spec.is_some() || !self.names.is_empty() {
+            bail!("--spec, --operation-names and --empty are for --property linearizability");
+        }
+        Ok(())
+    }
+}
+
+/// How it is reported, and how long it may take.
+pub struct How<'a> {
+    pub args: &'a HistoryArgs,
+    pub time_limit: Option<Duration>,
+    pub format: Format,
+    pub witness_dir: Option<&'a Path>,
+}
+
+/// Predicts and reports.
+pub fn run(options: &Options, asked: &Asked, how: &How<'_>, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+    let Asked { trace, observed, file, .. } = asked;
+    let Question { model, feasibility, independence } = options.question;
+    let Some(spec) = how.args.spec else { bail!("--property linearizability needs --spec, such as --spec stack") };
+    if feasibility != Feasibility::Prefix || independence != Independence::Conflict {
+        bail!("--property linearizability is about all prefixes, found --feasibility or --independence");
+    }
+    if options.context_switches.is_some() {
+        bail!("--context-switches is for triples and blocks, found --property linearizability");
+    }
+    if !model.knows_results() {
+        bail!("--property linearizability needs a model that knows results (ctp, mcm or avp), found {model}");
+    }
+    let recorded = how.args.names.apply(read_trace(trace));
+    if recorded.operations.is_empty() {
+        bail!("{file}: found no operations, expected call and return events");
+    }
+    if let Some(unknown) = recorded.operations.iter().find(|operation| operation.has_unknown_argument()) {
+        bail!("{file}: the arguments of {} are not known, so that its object cannot be judged", unknown.method);
+    }
+    compile(&recorded, spec, None).with_context(|| file.clone())?;
+    let go_on = || !stop.load(Ordering::Relaxed) && how.time_limit.is_none_or(|limit| since_start() < limit);
+    let initial = how.args.initial.as_deref().map(initial_value);
+    let work = |_: SyncSender<()>| {
+        let judge = |history: &History| {
+            let history = how.args.names.apply(history.clone());
+            let checked = check(&history, spec, initial.as_ref(), Limits { go_on: &go_on });
+            // What the specification has no meaning for in another schedule is left open.
+            checked.map_or(Verdict::Unknown, |checked| checked.verdict)
+        };
+        let most_histories = how.args.most_histories;
+        predict(histories::Asked { trace, observed, model, judge: &judge, most_histories, go_on: &go_on })
+    };
+    let report = |found: Result<Prediction, histories::PredictError>| {
+        let prediction = found?;
+        let part = match &prediction.decision {
+            Decision::Violated(violation) => {
+                let history = how.args.names.apply(violation.history.clone());
+                if check_by_search(&history, spec, initial.as_ref(), Limits::NONE)? != Verdict::NotLinearizable {
+                    bail!("internal error: search finds the predicted history linearizable");
+                }
+                minimal(&history, spec, initial.as_ref(), Limits::NONE)?
+            }
+            _ => None,
+        };
+        let meaning = how.args.names.saved(how.args.initial.as_deref());
+        let report = HistoryReport {
+            file,
+            trace,
+            model,
+            spec: spec.name(),
+            meaning: &meaning,
+            operations: recorded.operations.len(),
+            prediction: &prediction,
+            part: part.as_ref(),
+        };
+        write(&report, how)?;
+        Ok(match prediction.decision {
+            Decision::Violated(_) => Outcome::Found,
+            Decision::Holds { .. } => Outcome::Fine,
+            Decision::Unknown(_) => Outcome::Undecided,
+        })
+    };
+    oversee((how.time_limit, stop), work, AtOnce("exploring histories", report))
+}
+
+fn write(report: &HistoryReport<'_>, how: &How<'_>) -> anyhow::Result<()> {
+    let is_violated = matches!(report.prediction.decision, Decision::Violated(_));
+    if let Some(folder) = how.witness_dir.filter(|_| is_violated) {
+        report.write_witness(&WitnessDir::create(folder)?)?;
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match how.format {
+        Format::Text => report.write_text(&mut out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &report.json())?;
+            writeln!(out)?;
+        }
+    }
+    Ok(out.flush()?)
+}
