@@ -128,6 +128,35 @@ fn what_fails_by_itself_has_no_section() {
     assert_eq!(folder.foretrace("repair alone.lit failing.jsonl").code, Some(2));
 }
 
+/// A register in two copies: a reader of the first sees a write that a later reader of the second does not. Its conflicts alone are those of
+/// operations that run one after the other, the later reader first: only that order makes it fail.
+#[test]
+fn the_order_of_operations_makes_a_cycle() {
+    let wrong = "shared x: int = 0;\nshared y: int = 0;\n\
+        operation fn write(v: int) {\n    x = v;\n    y = v;\n}\n\
+        operation fn read() -> int {\n    return x;\n}\n\
+        operation fn load() -> int {\n    return y;\n}\n\
+        thread A { write(1); }\nthread B { let b = read(); }\nthread C { let c = load(); }\n";
+    let folder = Folder::with("copies.lit", wrong);
+    let run = folder.foretrace("repair copies.lit --spec register --format json");
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    let report = program_repair(&run);
+    assert_eq!((&report["end"], sections(&report)), (&"repaired".into(), vec!["write 4-5".to_string()]));
+    // A failing run by itself: the cycle goes from the return of one reader to the call of the other.
+    let explored = folder.foretrace("explore copies.lit --spec register --save runs");
+    assert_eq!(explored.code, Some(1), "{}", explored.stdout);
+    let repair = folder.foretrace("repair runs/failing-1.jsonl --format json");
+    assert_eq!(repair.code, Some(1), "{}", repair.stdout);
+    assert!(repair.stdout.contains("\"real-time\""), "{}", repair.stdout);
+    let right =
+        wrong.replace("    x = v;", "    lock(m);\n    x = v;").replace("    y = v;", "    y = v;\n    unlock(m);");
+    let right = right.replace("return x;", "lock(m);\n    let r = x;\n    unlock(m);\n    return r;");
+    let right = right.replace("return y;", "lock(m);\n    let r = y;\n    unlock(m);\n    return r;");
+    folder.add("right.lit", &format!("mutex m;\n{right}"));
+    let run = folder.foretrace("repair right.lit --spec register");
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
 /// The lines that a comment of an example says must be atomic, by method.
 fn shrunk(source: &str) -> Vec<(String, u64, u64)> {
     let comment =

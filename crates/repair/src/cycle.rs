@@ -2,7 +2,7 @@
 
 use crate::eliminators::Segment;
 use crate::relation::{Position, Relation};
-use foretrace_trace::{EventId, Trace, VarId};
+use foretrace_trace::{EventId, Op, Trace, VarId};
 use rustc_hash::FxHashMap;
 
 /// Why one event of a cycle comes before the next.
@@ -12,6 +12,8 @@ pub enum Relates {
     Conflict(VarId),
     /// The second waits for the first: a fork, a join, a wake, a barrier.
     Wait,
+    /// The first ends an operation, the second begins one of the same object later.
+    RealTime,
     /// Their thread does them in this order.
     ProgramOrder,
     /// They are the last and the first step of a segment: were it whole, nothing could come between.
@@ -95,8 +97,16 @@ fn links(
             return links;
         }
         let Some((enter, next)) = onward.get(&leave).copied() else { return links };
-        let var = trace.event(leave).op.var().filter(|var| trace.event(enter).op.var() == Some(*var));
-        links.push(Link { from: leave, to: enter, by: var.map_or(Relates::Wait, Relates::Conflict) });
+        links.push(Link { from: leave, to: enter, by: across(trace, leave, enter) });
         (at, leave) = (enter, next);
+    }
+}
+
+/// Why an event comes before one of another thread.
+fn across(trace: &Trace, from: EventId, to: EventId) -> Relates {
+    let [from, to] = [from, to].map(|event| &trace.event(event).op);
+    match (from, to) {
+        (Op::Return { .. }, Op::Call { .. }) => Relates::RealTime,
+        _ => from.var().filter(|var| to.var() == Some(*var)).map_or(Relates::Wait, Relates::Conflict),
     }
 }

@@ -38,7 +38,8 @@ pub struct Repairs {
     pub ranked: Vec<Ranked>,
     /// Whether they are all; if not, the limit was reached and smaller ones may be missing.
     pub complete: bool,
-    /// Failing traces that no section rules out, since they are conflict serializable as they are, by their place.
+    /// Failing traces that no section rules out, since they are conflict serializable as they are, in the order in which operations ended
+    /// and began; by their place.
     pub serializable: Vec<usize>,
 }
 
@@ -54,8 +55,14 @@ struct Failing<'a> {
 
 impl<'a> Failing<'a> {
     fn new(trace: &'a Trace, atomic: Option<Atomic>, limits: Limits<'_>) -> (Failing<'a>, bool) {
-        let (relation, operations) = read(trace, atomic);
-        let found = eliminators(&relation, &operations, limits);
+        let (mut relation, mut operations) = read(trace, atomic);
+        let mut found = eliminators(&relation, &operations, limits);
+        if found.sets.is_empty() && found.complete {
+            // Operations that could run one after the other with these conflicts fail by the order in which they ended and began.
+            relation = Relation::in_real_time(trace);
+            operations = operations_of(trace, &relation, atomic);
+            found = eliminators(&relation, &operations, limits);
+        }
         let mut repairs = OfTrace::default();
         for segments in found.sets {
             let section = |segment| Section::new(trace, &relation, &operations, segment);
@@ -72,9 +79,12 @@ impl<'a> Failing<'a> {
 
 fn read(trace: &Trace, atomic: Option<Atomic>) -> (Relation, Operations) {
     let relation = Relation::new(trace);
-    let atomic = atomic.unwrap_or_else(|| Operations::default_choice(trace));
-    let operations = Operations::new(trace, &relation, atomic);
+    let operations = operations_of(trace, &relation, atomic);
     (relation, operations)
+}
+
+fn operations_of(trace: &Trace, relation: &Relation, atomic: Option<Atomic>) -> Operations {
+    Operations::new(trace, relation, atomic.unwrap_or_else(|| Operations::default_choice(trace)))
 }
 
 fn stretches(repair: &Repair, trace: &Trace, relation: &Relation, operations: &Operations) -> Vec<Stretch> {

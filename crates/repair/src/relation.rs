@@ -3,8 +3,11 @@
 //! Two accesses of one variable by different threads conflict where one of them writes. Locks are no conflicts: two
 //! critical sections may change places where their accesses may. What must wait for another thread whatever the values
 //! (a join, a wake and its signal, a barrier) is an order that no equivalent trace can change, so it counts as well.
+//!
+//! The paper takes a trace that is equivalent to a sequential one to be linearizable (section 4.1). That holds if the sequential one keeps
+//! the order of operations that do not overlap, which equivalence does not ask for. [`Relation::in_real_time`] has that order, too.
 
-use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace, VarId};
+use foretrace_trace::{EventId, NameId, Op, SyncId, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
 /// An event's place among the steps of its thread, from 0.
@@ -32,7 +35,13 @@ pub struct Relation {
 impl Relation {
     /// Reads the relations off a trace.
     pub fn new(trace: &Trace) -> Relation {
-        Builder::new(trace).build()
+        Builder::new(trace, false).build()
+    }
+
+    /// The same, where the return of an operation also comes before each later call of its object by another thread. A trace of operations that is not
+    /// linearizable always has a cycle of these: where it has none, its operations could have run one after the other in an order that its history allows.
+    pub fn in_real_time(trace: &Trace) -> Relation {
+        Builder::new(trace, true).build()
     }
 
     /// How many pairs of accesses conflict.
@@ -116,11 +125,15 @@ struct Builder<'a> {
     start: Vec<Option<EventId>>,
     variables: FxHashMap<VarId, Vec<Accesses>>,
     arrived: FxHashMap<(SyncId, u64), Vec<EventId>>,
+    /// Whether the order of operations counts.
+    real_time: bool,
+    /// By object of operations, per thread its latest return.
+    returned: FxHashMap<Option<NameId>, Vec<Option<EventId>>>,
     relation: Relation,
 }
 
 impl<'a> Builder<'a> {
-    fn new(trace: &'a Trace) -> Builder<'a> {
+    fn new(trace: &'a Trace, real_time: bool) -> Builder<'a> {
         let threads = trace.threads.len();
         let relation = Relation {
             threads,
@@ -139,6 +152,8 @@ impl<'a> Builder<'a> {
             start: vec![None; threads],
             variables: FxHashMap::default(),
             arrived: FxHashMap::default(),
+            real_time,
+            returned: FxHashMap::default(),
             relation,
         }
     }
@@ -149,6 +164,15 @@ impl<'a> Builder<'a> {
                 Op::Read { var, .. } | Op::Write { var, .. } | Op::Rmw { var, .. } if self.contended[var.index()] => {
                     let before = self.access(id, event.thread, var, &event.op);
                     self.step(id, event.thread, before);
+                }
+                Op::Call { object, .. } if self.real_time => {
+                    let before = self.returned.get(&object).cloned().unwrap_or_default();
+                    self.wait(id, event.thread, before.into_iter().flatten().collect());
+                }
+                Op::Return { object, .. } if self.real_time => {
+                    self.wait(id, event.thread, Vec::new());
+                    let none = || vec![None; self.trace.threads.len()];
+                    self.returned.entry(object).or_insert_with(none)[event.thread.index()] = Some(id);
                 }
                 Op::Fork { child } => {
                     self.wait(id, event.thread, Vec::new());

@@ -39,7 +39,7 @@ pub enum RoundsEnd {
     Repaired,
     /// Nothing failed, but not all runs were looked at; or the limit was reached before a repair was found.
     Open,
-    /// Something fails that has the conflicts of operations that run one after the other, so that no section breaks a cycle of it.
+    /// Something fails that has the conflicts and the order of operations that run one after the other, so that no section breaks a cycle of it.
     NoSection,
     /// Every repair was tried, and something fails with each: the program cannot keep these sections whole, or no run passes with them.
     NotEnforced,

@@ -81,7 +81,7 @@ impl<'t> RepairReport<'t> {
         for number in &self.repairs.serializable {
             writeln!(
                 out,
-                "{}: needs no repair: its operations ({}) could have run one after the other with the same conflicts",
+                "{}: needs no repair: its operations ({}) could have run one after the other with the same conflicts and order",
                 files[*number], self.atomic
             )?;
         }
@@ -145,6 +145,7 @@ fn name_of(by: Relates) -> &'static str {
     match by {
         Relates::Conflict(_) => "conflict",
         Relates::Wait => "wait",
+        Relates::RealTime => "real-time",
         Relates::ProgramOrder => "program-order",
         Relates::Section => "section",
     }
