@@ -4,12 +4,12 @@ use super::Outcome;
 use super::atomic::Asked;
 use super::choices::{Format, one_of};
 use super::linearizable::{MeaningArgs, SPECS, initial_value};
-use super::oversee::{AtOnce, oversee};
+use super::oversee::{End, Hearer, oversee};
 use super::since_start;
 use anyhow::{Context, bail};
 use foretrace::options::Options;
 use foretrace::report::{HistoryReport, WitnessDir};
-use foretrace_histories::{self as histories, Decision, Prediction, predict};
+use foretrace_histories::{self as histories, Decision, PredictError, Prediction, Undecided, predict};
 use foretrace_linearizability::check::check_by_search;
 use foretrace_linearizability::{History, Limits, Spec, Verdict, check, compile, minimal, read_trace};
 use foretrace_trace::{Feasibility, Independence, Question};
@@ -80,18 +80,24 @@ pub fn run(options: &Options, asked: &Asked, how: &How<'_>, stop: &AtomicBool) -
     compile(&recorded, spec, None).with_context(|| file.clone())?;
     let go_on = || !stop.load(Ordering::Relaxed) && how.time_limit.is_none_or(|limit| since_start() < limit);
     let initial = how.args.initial.as_deref().map(initial_value);
-    let work = |_: SyncSender<()>| {
+    let work = |messages: SyncSender<Looked>| {
         let judge = |history: &History| {
             let history = how.args.names.apply(history.clone());
             let checked = check(&history, spec, initial.as_ref(), Limits { go_on: &go_on });
             // What the specification has no meaning for in another schedule is left open.
             checked.map_or(Verdict::Unknown, |checked| checked.verdict)
         };
-        let most_histories = how.args.most_histories;
-        predict(histories::Asked { trace, observed, model, judge: &judge, most_histories, go_on: &go_on })
+        predict(histories::Asked {
+            trace,
+            observed,
+            model,
+            judge: &judge,
+            most_histories: how.args.most_histories,
+            progress: &|histories, steps| drop(messages.send(Looked { histories, steps })),
+            go_on: &go_on,
+        })
     };
-    let report = |found: Result<Prediction, histories::PredictError>| {
-        let prediction = found?;
+    let report = |prediction: Prediction| {
         let part = match &prediction.decision {
             Decision::Violated(violation) => {
                 let history = how.args.names.apply(violation.history.clone());
@@ -120,7 +126,39 @@ pub fn run(options: &Options, asked: &Asked, how: &How<'_>, stop: &AtomicBool) -
             Decision::Unknown(_) => Outcome::Undecided,
         })
     };
-    oversee((how.time_limit, stop), work, AtOnce("exploring histories", report))
+    oversee((how.time_limit, stop), work, Listener { looked: Looked::default(), report })
+}
+
+/// How much was looked at.
+#[derive(Default)]
+struct Looked {
+    histories: u64,
+    steps: u64,
+}
+
+/// Hears how much was looked at, and reports in the end.
+struct Listener<F> {
+    looked: Looked,
+    report: F,
+}
+
+impl<F> Hearer<Looked, Result<Prediction, PredictError>> for Listener<F>
+where
+    F: FnOnce(Prediction) -> anyhow::Result<Outcome>,
+{
+    fn hear(&mut self, looked: Looked) -> anyhow::Result<()> {
+        self.looked = looked;
+        Ok(())
+    }
+
+    fn finish(self, end: anyhow::Result<End<Result<Prediction, PredictError>>>) -> anyhow::Result<Outcome> {
+        let Looked { histories, steps } = self.looked;
+        let decision = Decision::Unknown(Undecided::Limit);
+        (self.report)(match end? {
+            End::Done(found) => found?,
+            End::Overdue => Prediction { decision, histories, steps, redundant: 0 },
+        })
+    }
 }
 
 fn write(report: &HistoryReport<'_>, how: &How<'_>) -> anyhow::Result<()> {

@@ -5,6 +5,14 @@ use foretrace_serializability::Objects;
 use foretrace_trace::{EventId, NameId, Op, Results, Semantics, Trace};
 use rustc_hash::FxHashMap;
 
+/// A step of a thread, as others can tell it.
+pub(crate) struct Step {
+    /// What it does.
+    pub action: Action,
+    /// The event that other threads can tell. Before it come the beginnings of operations, after it their ends.
+    pub anchor: EventId,
+}
+
 /// The facts of a trace that an exploration looks up.
 pub(crate) struct Context<'a> {
     pub trace: &'a Trace,
@@ -12,8 +20,8 @@ pub(crate) struct Context<'a> {
     pub results: Results,
     /// Per event its position in its thread.
     positions: Vec<u32>,
-    /// Per event what other threads can tell of it; nothing where they cannot tell anything. The first of several parts stands for all.
-    actions: Vec<Option<Action>>,
+    /// Per event the step that begins with it.
+    steps: Vec<Option<Step>>,
     /// Per object and thread that uses it: in which ways, and the latest position of each.
     users: Vec<Vec<(usize, Vec<(Mode, u32)>)>>,
     /// The objects of operations, by their names.
@@ -29,20 +37,60 @@ impl<'a> Context<'a> {
             semantics,
             results: Results::new(trace),
             positions: Vec::with_capacity(trace.events.len()),
-            actions: Vec::with_capacity(trace.events.len()),
+            steps: Vec::new(),
             users: Vec::new(),
             concurrent: FxHashMap::default(),
             starters: vec![None; trace.threads.len()],
         };
-        let objects = Objects::new(trace);
-        let uses = context.read(&objects);
+        let mut uses = context.read(&Objects::new(trace));
         let shared: Vec<bool> = context.users.iter().map(|users| is_shared(users)).collect();
-        for ((id, event), uses) in trace.iter().zip(uses) {
-            let action = context.action_of(id, uses, &objects, &shared);
-            let is_first = event.part.is_none_or(|(number, _)| number == 1);
-            context.actions.push(action.filter(|_| is_first));
+        uses.iter_mut().for_each(|uses| uses.retain(|one| shared[one.object as usize]));
+        let mut threads: Vec<Vec<EventId>> = vec![Vec::new(); trace.threads.len()];
+        trace.iter().for_each(|(id, event)| threads[event.thread.index()].push(id));
+        context.steps.resize_with(trace.events.len(), || None);
+        for events in &threads {
+            context.divide(events, &uses);
         }
         context
+    }
+
+    /// Divides a thread's events into steps.
+    fn divide(&mut self, events: &[EventId], uses: &[Vec<Use>]) {
+        let trace = self.trace;
+        let op = |place: usize| &trace.event(events[place]).op;
+        let is_call = |place: usize| matches!(op(place), Op::Call { .. });
+        let is_failure = |place: usize| matches!(op(place), Op::Fail { .. });
+        // A step of several events may fail half-way, so that it is always seen.
+        let is_visible = |place: usize| match op(place) {
+            Op::Call { .. } | Op::Return { .. } => false,
+            Op::Fork { .. } | Op::Join { .. } => true,
+            _ => !uses[events[place].index()].is_empty() || trace.event(events[place]).part.is_some(),
+        };
+        let mut place = 0;
+        while place < events.len() {
+            if !is_call(place) && !is_visible(place) {
+                place += 1;
+                continue;
+            }
+            let ends = |at: &usize| is_visible(*at) || matches!(op(*at), Op::Return { .. });
+            let anchor = (place..events.len()).find(ends).unwrap_or(events.len() - 1);
+            let parts = trace.event(events[anchor]).part.map_or(0, |(number, parts)| (parts - number) as usize);
+            let mut end = (anchor + parts + 1).min(events.len());
+            while end < events.len() && !is_visible(end) && !is_call(end) && !is_failure(end) {
+                end += 1;
+            }
+            if !(place..=anchor).any(is_failure) {
+                let all: Vec<Use> = events[place..end].iter().flat_map(|id| &uses[id.index()]).copied().collect();
+                let mut action = Action::new(all.into());
+                match op(anchor) {
+                    Op::Fork { child } => action.starts = Some(child.index()),
+                    Op::Join { child } => action.joins = Some(child.index()),
+                    _ => {}
+                }
+                self.steps[events[place].index()] = Some(Step { action, anchor: events[anchor] });
+            }
+            place = end;
+        }
     }
 
     /// Reads positions and users off the trace; what each event uses.
@@ -90,31 +138,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What other threads can tell of a step that begins with this event, which uses `own`.
-    fn action_of(&self, id: EventId, own: Vec<Use>, objects: &Objects, shared: &[bool]) -> Option<Action> {
-        let trace = self.trace;
-        let event = trace.event(id);
-        let mut uses = own;
-        if let Some((number, parts)) = event.part {
-            let rest = trace.iter().skip(id.index() + 1).filter(|(_, other)| other.thread == event.thread);
-            let rest = rest.take(parts.saturating_sub(number) as usize);
-            uses.extend(rest.flat_map(|(_, other)| objects.uses(&other.op)).flatten());
-        }
-        uses.retain(|one| shared[one.object as usize]);
-        let mut action = Action::new(uses.into());
-        match event.op {
-            Op::Fork { child } => action.starts = Some(child.index()),
-            Op::Join { child } => action.joins = Some(child.index()),
-            _ => {}
-        }
-        let is_visible = !action.uses.is_empty() || action.starts.is_some() || action.joins.is_some();
-        // A step of several events may fail half-way, so that it is always seen.
-        (is_visible || event.part.is_some()).then_some(action)
-    }
-
-    /// What other threads can tell of the event.
-    pub fn action(&self, event: EventId) -> Option<&Action> {
-        self.actions[event.index()].as_ref()
+    /// The step that begins with an event.
+    pub fn step(&self, event: EventId) -> Option<&Step> {
+        self.steps[event.index()].as_ref()
     }
 
     /// The number of the object of an operation.

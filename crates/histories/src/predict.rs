@@ -29,6 +29,8 @@ pub struct Asked<'a> {
     pub judge: &'a dyn Fn(&History) -> Verdict,
     /// At most this many histories are looked at.
     pub most_histories: u64,
+    /// Hears now and then how many histories and steps there were.
+    pub progress: &'a dyn Fn(u64, u64),
     /// Asked now and then whether to go on.
     pub go_on: &'a dyn Fn() -> bool,
 }
@@ -75,7 +77,7 @@ pub enum Decision {
 pub struct Prediction {
     /// What was found.
     pub decision: Decision,
-    /// How many different histories schedules have, as far as that was explored.
+    /// How many different histories schedules have, as far as that was explored; only those that are not weaker than others count.
     pub histories: u64,
     /// Steps taken.
     pub steps: u64,
@@ -116,14 +118,23 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
     let mut seen: FxHashSet<Performed> = FxHashSet::default();
     let mut found: Option<Vec<(usize, usize)>> = start.found().then(Vec::new);
     let (mut leaves_path, mut is_full) = (may_come_out_otherwise(asked.trace), false);
-    let (tally, ended) = bounded(&start, u32::MAX, &mut |_| (asked.go_on)(), &mut |end, path| {
+    let (count, told) = (Cell::new(0), Cell::new(0));
+    let mut go_on = |tally: &Tally| {
+        if tally.steps >> 10 > told.get() {
+            told.set(tally.steps >> 10);
+            (asked.progress)(count.get(), tally.steps);
+        }
+        (asked.go_on)()
+    };
+    let (tally, ended) = bounded(&start, u32::MAX, &mut go_on, &mut |end, path| {
         if end.found() {
             found = Some(path.to_vec());
             return ControlFlow::Break(());
         }
         seen.insert(end.performed().clone());
+        count.set(seen.len() as u64);
         leaves_path |= end.leaves_path();
-        is_full = seen.len() as u64 >= asked.most_histories;
+        is_full = count.get() >= asked.most_histories;
         if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let decision = match (found, ended) {
@@ -155,7 +166,7 @@ pub struct Every {
     pub tally: Tally,
 }
 
-/// All histories of the schedules of a trace that go as far as they can.
+/// All histories of the schedules of a trace that go as far as they can, without those that ask for less than one of these.
 ///
 /// # Errors
 /// Where the model asks for more than the trace knows.

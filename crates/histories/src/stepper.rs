@@ -1,12 +1,15 @@
 //! A trace as a thing that can be stepped, with the history so far.
 //!
 //! A step is one event that other threads can tell from its absence, with the thread's events after it that they cannot; all events of
-//! one step of the trace (`part`) go together. In each state only some threads are tried: a set such that nothing that the
-//! others can still do depends on the next steps of its threads (a persistent set, P. Godefroid, "Partial-order methods for the verification of
-//! concurrent systems", LNCS 1032, chapter 4). Traces end, so that this loses no interleaving up to equivalence. That a call comes before a return
-//! or after it makes a difference, so those depend on each other.
+//! one step of the trace (`part`) go together. An operation begins in the step of its first such event, and ends in that of its last: of all schedules that
+//! order these events alike, this one has most operations end before others begin. If its history is linearizable, so are theirs, since they ask for
+//! less. That an operation ends before another begins or not makes a difference, so such steps depend on each other.
+//!
+//! In each state only some threads are tried: a set such that nothing that the others can still do depends on the next steps of its
+//! threads (a persistent set, P. Godefroid, "Partial-order methods for the verification of concurrent systems", LNCS 1032, chapter 4). Traces end, so
+//! that this loses no interleaving up to equivalence.
 
-use crate::context::Context;
+use crate::context::{Context, Step};
 use crate::performed::{Came, Group, Performed};
 use foretrace_explore::{Action, Fingerprint, Next, System};
 use foretrace_trace::{Blocked, EventId, Op, State, ThreadId};
@@ -24,6 +27,8 @@ pub(crate) struct Stepper<'c> {
     state: State,
     performed: Performed,
     found: bool,
+    /// What each thread can do.
+    able: Vec<Able>,
     /// Per thread whether it is tried from here.
     tried: Vec<bool>,
     /// What led here, where that is wanted.
@@ -31,6 +36,7 @@ pub(crate) struct Stepper<'c> {
 }
 
 /// What a thread can do.
+#[derive(Clone)]
 enum Able {
     /// Nothing in any continuation.
     Never,
@@ -50,6 +56,7 @@ impl<'c> Stepper<'c> {
             state: context.semantics.initial(),
             performed: Performed::default(),
             found: false,
+            able: Vec::new(),
             tried: vec![false; threads],
             schedule: records.then(Vec::new),
         };
@@ -71,11 +78,11 @@ impl<'c> Stepper<'c> {
     /// Whether some thread would go on elsewhere than in the recorded run, since a value forbids its next event.
     pub fn leaves_path(&self) -> bool {
         (0..self.tried.len()).filter_map(|thread| self.next_event(thread)).any(|event| {
-            match self.context.semantics.enabled(&self.state, event) {
-                Err(Blocked::False { .. } | Blocked::ReadsOther { .. } | Blocked::Stopped) => true,
-                Err(_) => false,
-                Ok(_) => self.context.trace.event(event).part.is_some(),
-            }
+            let blocked = match self.context.step(event) {
+                Some(step) => self.look_ahead(event, step.anchor).err().map(|(_, blocked)| blocked),
+                None => self.context.semantics.enabled(&self.state, event).err(),
+            };
+            matches!(blocked, Some(Blocked::False { .. } | Blocked::ReadsOther { .. } | Blocked::Stopped))
         })
     }
 
@@ -107,44 +114,59 @@ impl<'c> Stepper<'c> {
         Ok(())
     }
 
-    /// Takes the thread's next events that no other thread can tell. A failure ends the program, so that it is left for ever.
+    /// Takes the thread's next events that no other thread can tell, up to where an operation begins. A failure ends the program, so that it is left
+    /// for ever.
     fn go_on(&mut self, thread: usize) {
         while !self.found
             && let Some(event) = self.next_event(thread)
         {
-            let is_failure = matches!(self.context.trace.event(event).op, Op::Fail { .. });
-            if is_failure || self.context.action(event).is_some() || self.event(event, None).is_err() {
+            let stays = matches!(self.context.trace.event(event).op, Op::Fail { .. } | Op::Call { .. });
+            if stays || self.context.step(event).is_some() || self.event(event, None).is_err() {
                 return;
             }
         }
     }
 
-    /// Takes the events of the thread's step that come after its first one; whether it got to its end.
-    fn rest_of_step(&mut self, thread: usize, first: EventId) -> bool {
-        let count = self.context.trace.event(first).part.map_or(1, |(k, n)| n + 1 - k);
-        (1..count).all(|_| self.next_event(thread).is_some_and(|event| self.event(event, None).is_ok()))
+    /// How many events of a step come with its anchor.
+    fn parts(&self, anchor: EventId) -> u32 {
+        self.context.trace.event(anchor).part.map_or(1, |(number, parts)| parts + 1 - number)
     }
 
+    /// In how many ways a step can turn out; else the event of it that cannot come, and why.
+    fn look_ahead(&self, head: EventId, anchor: EventId) -> Result<usize, (EventId, Blocked)> {
+        let semantics = self.context.semantics;
+        let choices = |state: &State| semantics.releasable(state, anchor).len().max(1);
+        if head == anchor && self.parts(anchor) == 1 {
+            semantics.enabled(&self.state, anchor).map_err(|blocked| (anchor, blocked))?;
+            return Ok(choices(&self.state));
+        }
+        let thread = self.context.trace.event(head).thread;
+        let mut state = self.state.clone();
+        let mut found = 1;
+        let mut left = None;
+        while let Some(event) = semantics.next(&state, thread).filter(|_| left != Some(0)) {
+            if event == anchor {
+                semantics.enabled(&state, anchor).map_err(|blocked| (anchor, blocked))?;
+                found = choices(&state);
+                left = Some(self.parts(anchor));
+            }
+            let released = semantics.releasable(&state, event).first().copied();
+            semantics.step(&mut state, event, released).map_err(|blocked| (event, blocked))?;
+            left = left.map(|left| left - 1);
+        }
+        Ok(found)
+    }
+
+    /// What a thread can do. A step that would stay half-way is not taken: the same history comes about without it.
     fn able(&self, thread: usize) -> Able {
         let Some(event) = self.next_event(thread) else { return Able::Never };
-        let Some(action) = self.context.action(event) else { return Able::Never };
-        let Context { trace, semantics, .. } = self.context;
-        let op = &trace.event(event).op;
-        match semantics.enabled(&self.state, event) {
-            Ok(_) => {}
-            Err(Blocked::Stopped | Blocked::TooLarge) => return Able::Never,
-            Err(Blocked::False { .. }) if op.var().is_none() => return Able::Never,
-            Err(_) => return Able::Later(action.clone()),
+        let Some(step) = self.context.step(event) else { return Able::Never };
+        match self.look_ahead(event, step.anchor) {
+            Ok(choices) => Able::Now(Action { choices, ..step.action.clone() }),
+            Err((_, Blocked::Stopped | Blocked::TooLarge)) => Able::Never,
+            Err((event, Blocked::False { .. })) if self.context.trace.event(event).op.var().is_none() => Able::Never,
+            Err(_) => Able::Later(step.action.clone()),
         }
-        if trace.event(event).part.is_some() {
-            // One that would stay half-way keeps all others from going on: the same history comes about without it.
-            let mut trial = self.clone();
-            if trial.event(event, None).is_err() || !trial.rest_of_step(thread, event) {
-                return Able::Later(action.clone());
-            }
-        }
-        let choices = semantics.releasable(&self.state, event).len().max(1);
-        Able::Now(Action { choices, ..action.clone() })
     }
 
     /// Chooses the threads that are tried from here.
@@ -156,6 +178,7 @@ impl<'c> Stepper<'c> {
         let least = sets.min_by_key(ready).unwrap_or_default();
         self.tried.fill(false);
         least.into_iter().filter(is_ready).for_each(|thread| self.tried[thread] = true);
+        self.able = able;
     }
 
     /// The least persistent set with a thread, as far as what threads use tells.
@@ -187,7 +210,7 @@ impl System for Stepper<'_> {
     }
 
     fn next(&self, thread: usize) -> Next {
-        match self.able(thread) {
+        match self.able[thread].clone() {
             Able::Never => Next::Over,
             Able::Now(action) if self.tried[thread] => Next::Ready(action),
             Able::Now(action) | Able::Later(action) => Next::Blocked(action),
@@ -195,13 +218,24 @@ impl System for Stepper<'_> {
     }
 
     fn step(&mut self, thread: usize, choice: usize) {
-        let Some(event) = self.next_event(thread) else { return };
-        let waiting = self.context.semantics.releasable(&self.state, event);
-        if self.event(event, waiting.get(choice).copied()).is_err() || !self.rest_of_step(thread, event) {
-            return;
+        let Some(head) = self.next_event(thread) else { return };
+        let Some(Step { anchor, .. }) = self.context.step(head) else { return };
+        while let Some(event) = self.next_event(thread) {
+            let waiting = self.context.semantics.releasable(&self.state, event);
+            if self.event(event, waiting.get(choice).copied()).is_err() {
+                return;
+            }
+            if event == *anchor {
+                break;
+            }
+        }
+        for _ in 1..self.parts(*anchor) {
+            if self.next_event(thread).is_none_or(|event| self.event(event, None).is_err()) {
+                return;
+            }
         }
         self.go_on(thread);
-        if let Op::Fork { child } = self.context.trace.event(event).op {
+        if let Op::Fork { child } = self.context.trace.event(*anchor).op {
             self.go_on(child.index());
         }
         if !self.found {
