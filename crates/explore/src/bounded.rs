@@ -7,6 +7,7 @@
 use crate::explorer::{Ended, Tally};
 use crate::system::{Next, System};
 use rustc_hash::FxHashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
 /// A system whose states can be told apart.
@@ -18,6 +19,17 @@ pub trait Fingerprint: System {
     fn counts(&self) -> bool {
         true
     }
+}
+
+/// 128 bits of what a system hashes of its state, for [`Fingerprint::fingerprint`].
+pub fn fingerprint_of(state: impl Fn(&mut DefaultHasher)) -> u128 {
+    let half = |salt: u64| {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        state(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(0x9E37_79B9_7F4A_7C15) << 64 | half(0xD1B5_4A32_D192_ED03)
 }
 
 /// Takes each end: the state, and the threads and choices that led there.

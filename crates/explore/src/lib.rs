@@ -12,7 +12,7 @@ mod system;
 mod threads;
 
 pub use action::{Action, Mode, Relation, Use};
-pub use bounded::{Fingerprint, bounded};
+pub use bounded::{Fingerprint, bounded, fingerprint_of};
 pub use explorer::{Ended, Tally, explore};
 pub use step::Step;
 pub use system::{Next, System};

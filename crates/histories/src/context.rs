@@ -13,6 +13,12 @@ pub(crate) struct Step {
     pub anchor: EventId,
 }
 
+/// How a thread uses an object: in which ways, and the latest position of each.
+struct User {
+    thread: usize,
+    modes: Vec<(Mode, u32)>,
+}
+
 /// The facts of a trace that an exploration looks up.
 pub(crate) struct Context<'a> {
     pub trace: &'a Trace,
@@ -22,8 +28,8 @@ pub(crate) struct Context<'a> {
     positions: Vec<u32>,
     /// Per event the step that begins with it.
     steps: Vec<Option<Step>>,
-    /// Per object and thread that uses it: in which ways, and the latest position of each.
-    users: Vec<Vec<(usize, Vec<(Mode, u32)>)>>,
+    /// Per object the threads that use it.
+    users: Vec<Vec<User>>,
     /// The objects of operations, by their names.
     concurrent: FxHashMap<Option<NameId>, usize>,
     /// Per thread the one that starts it.
@@ -124,14 +130,14 @@ impl<'a> Context<'a> {
     fn note(&mut self, thread: usize, position: u32, Use { object, mode }: Use) {
         let object = object as usize;
         if self.users.len() <= object {
-            self.users.resize(object + 1, Vec::new());
+            self.users.resize_with(object + 1, Vec::new);
         }
         let users = &mut self.users[object];
-        let place = users.iter().position(|(user, _)| *user == thread).unwrap_or_else(|| {
-            users.push((thread, Vec::new()));
+        let place = users.iter().position(|user| user.thread == thread).unwrap_or_else(|| {
+            users.push(User { thread, modes: Vec::new() });
             users.len() - 1
         });
-        let modes = &mut users[place].1;
+        let modes = &mut users[place].modes;
         match modes.iter_mut().find(|(known, _)| *known == mode) {
             Some((_, latest)) => *latest = position,
             None => modes.push((mode, position)),
@@ -157,18 +163,19 @@ impl<'a> Context<'a> {
     pub fn may_depend(&self, (thread, next): (usize, EventId), action: &Action) -> bool {
         let from = self.positions[next.index()];
         action.uses.iter().any(|one| {
-            let of_thread = self.users[one.object as usize].iter().find(|(user, _)| *user == thread);
+            let user = self.users[one.object as usize].iter().find(|user| user.thread == thread);
             let depends =
                 |(mode, latest): &(Mode, u32)| *latest >= from && mode.relation(one.mode) != Relation::Independent;
-            of_thread.is_some_and(|(_, modes)| modes.iter().any(depends))
+            user.is_some_and(|user| user.modes.iter().any(depends))
         })
     }
 }
 
 /// Whether two threads use an object in ways that depend on each other.
-fn is_shared(users: &[(usize, Vec<(Mode, u32)>)]) -> bool {
-    let dependent = |one: &[(Mode, u32)], other: &[(Mode, u32)]| {
-        one.iter().any(|(mode, _)| other.iter().any(|(theirs, _)| mode.relation(*theirs) != Relation::Independent))
+fn is_shared(users: &[User]) -> bool {
+    let dependent = |one: &User, other: &User| {
+        let mut pairs = one.modes.iter().flat_map(|(own, _)| other.modes.iter().map(move |(theirs, _)| (own, theirs)));
+        pairs.any(|(own, theirs)| own.relation(*theirs) != Relation::Independent)
     };
-    users.iter().enumerate().any(|(number, (_, own))| users[..number].iter().any(|(_, other)| dependent(own, other)))
+    users.iter().enumerate().any(|(number, own)| users[..number].iter().any(|other| dependent(own, other)))
 }

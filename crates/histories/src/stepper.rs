@@ -11,9 +11,9 @@
 
 use crate::context::{Context, Step};
 use crate::performed::{Came, Group, Performed};
-use foretrace_explore::{Action, Fingerprint, Next, System};
+use foretrace_explore::{Action, Fingerprint, Next, System, fingerprint_of};
 use foretrace_trace::{Blocked, EventId, Op, State, ThreadId};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Says whether the history of an object is what is looked for.
@@ -189,8 +189,8 @@ impl<'c> Stepper<'c> {
             at += 1;
             let (Able::Now(action) | Able::Later(action)) = &able[own] else { continue };
             let is_blocked = matches!(able[own], Able::Later(_));
-            for other in 0..able.len() {
-                if set.contains(&other) || matches!(able[other], Able::Never) {
+            for (other, theirs) in able.iter().enumerate() {
+                if set.contains(&other) || matches!(theirs, Able::Never) {
                     continue;
                 }
                 let Some(next) = self.next_event(other) else { continue };
@@ -250,14 +250,7 @@ impl System for Stepper<'_> {
 
 impl Fingerprint for Stepper<'_> {
     fn fingerprint(&self) -> u128 {
-        let half = |salt: u64| {
-            let mut hasher = DefaultHasher::new();
-            salt.hash(&mut hasher);
-            self.state.hash(&mut hasher);
-            self.performed.hash(&mut hasher);
-            u128::from(hasher.finish())
-        };
-        half(0x9E37_79B9_7F4A_7C15) << 64 | half(0xD1B5_4A32_D192_ED03)
+        fingerprint_of(|hasher| (&self.state, &self.performed).hash(hasher))
     }
 
     fn counts(&self) -> bool {

@@ -4,7 +4,7 @@
 //! The programs are litmus programs, so that the interpreter says which histories there are: by running the program in every
 //! interleaving, not by changing the order of one run's events.
 
-use foretrace_histories::{Came, every_history};
+use foretrace_histories::every_history;
 use foretrace_linearizability::{History, Value, read_order, read_trace};
 use foretrace_litmus::{Exploring, Options, Outcome, Program, explore, parse, run};
 use foretrace_trace::{EventId, Model, Observed, Op, Results, Semantics, State, Trace, observe};
@@ -90,8 +90,19 @@ fn random_program(seed: u64) -> String {
     text
 }
 
-/// What a history says: per operation, by its thread and number there, its name, its result, and which had ended before it began.
-type Said = BTreeMap<(String, usize), (String, Option<Value>, BTreeSet<(String, usize)>)>;
+/// An operation by its thread and its number there.
+type Name = (String, usize);
+
+/// What a history says of an operation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct SaidOf {
+    called: String,
+    result: Option<Value>,
+    /// The operations that had ended before it began.
+    before: BTreeSet<Name>,
+}
+
+type Said = BTreeMap<Name, SaidOf>;
 
 fn said(history: &History) -> Said {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
@@ -100,22 +111,26 @@ fn said(history: &History) -> Said {
         *number += 1;
         (operation.process.clone(), *number)
     });
-    let names: Vec<(String, usize)> = names.collect();
-    let one = |(place, name): (usize, &(String, usize))| {
+    let names: Vec<Name> = names.collect();
+    let one = |(place, name): (usize, &Name)| {
         let operation = &history.operations[place];
         let before = history.operations.iter().zip(&names).filter(|(other, _)| other.ret < operation.call);
         let called = format!("{}({:?})", operation.method, operation.args);
-        (name.clone(), (called, operation.result.clone(), before.map(|(_, name)| name.clone()).collect()))
+        let before = before.map(|(_, name)| name.clone()).collect();
+        (name.clone(), SaidOf { called, result: operation.result.clone(), before })
     };
     names.iter().enumerate().map(one).collect()
 }
+
+/// The calls and returns that came, with what the latter gave.
+type Came = Vec<(EventId, Option<String>)>;
 
 /// The histories of all maximal prefixes, by the definition: every event that may come next is tried, nothing is left out.
 fn by_enumeration(trace: &Trace, observed: &Observed) -> BTreeSet<Said> {
     let semantics = Semantics::new(trace, observed, Model::Ctp).expect("a symbolic trace");
     let results = Results::new(trace);
-    let mut seen: HashSet<(State, Vec<(EventId, Option<String>)>)> = HashSet::new();
-    let mut open = vec![(semantics.initial(), Vec::new())];
+    let mut seen: HashSet<(State, Came)> = HashSet::new();
+    let mut open = vec![(semantics.initial(), Came::new())];
     let mut found = BTreeSet::new();
     while let Some((state, came)) = open.pop() {
         if !seen.insert((state.clone(), came.clone())) {
@@ -165,9 +180,10 @@ fn by_running(program: &Program) -> BTreeSet<Said> {
 
 /// Whether a history may go on to another: the same results, the same operations before each; what is open may end.
 fn goes_on_to(part: &Said, whole: &Said) -> bool {
-    part.iter().all(|(name, (called, result, before))| {
-        whole.get(name).is_some_and(|(theirs, given, earlier)| {
-            called == theirs && before == earlier && (result.is_none() || result == given)
+    part.iter().all(|(name, own)| {
+        whole.get(name).is_some_and(|theirs| {
+            let same_result = own.result.is_none() || own.result == theirs.result;
+            own.called == theirs.called && own.before == theirs.before && same_result
         })
     })
 }
@@ -175,13 +191,13 @@ fn goes_on_to(part: &Said, whole: &Said) -> bool {
 /// Whether a history asks for all that another asks for: each result that the other has, and each order of two operations. If it is
 /// linearizable, then so is the other, in the same order.
 fn covers(strong: &Said, weak: &Said) -> bool {
-    let is_there = |(name, (_, result, _)): (&(String, usize), &(String, Option<Value>, _))| {
-        result.is_none() || strong.get(name).is_some_and(|(_, given, _)| given == result)
+    let has_result = |(name, theirs): (&Name, &SaidOf)| {
+        theirs.result.is_none() || strong.get(name).is_some_and(|own| own.result == theirs.result)
     };
-    let has_order = |(name, (called, _, before)): (&(String, usize), &(String, _, BTreeSet<(String, usize)>))| {
-        weak.get(name).is_some_and(|(theirs, _, earlier)| called == theirs && earlier.is_subset(before))
+    let has_order = |(name, own): (&Name, &SaidOf)| {
+        weak.get(name).is_some_and(|theirs| own.called == theirs.called && theirs.before.is_subset(&own.before))
     };
-    weak.iter().all(is_there) && strong.iter().all(has_order)
+    weak.iter().all(has_result) && strong.iter().all(has_order)
 }
 
 /// How many programs, and of those how many whose schedules all stay on the path, and how many with more than one history.
@@ -202,7 +218,7 @@ fn compare(seed: u64, count: &mut Count) {
     let trace = ran.trace;
     let observed = observe(&trace).expect("the recorded order runs");
     let every = every_history(&trace, &observed, Model::Ctp).expect("a symbolic trace");
-    let as_history = |came: Vec<&Came>| {
+    let as_history = |came: Vec<&foretrace_histories::Came>| {
         let given: BTreeMap<EventId, Option<String>> =
             came.iter().map(|came| (came.event, came.result.as_deref().map(str::to_string))).collect();
         said(&read_order(&trace, came.iter().map(|came| came.event), |event| given[&event].clone()))

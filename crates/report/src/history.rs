@@ -183,7 +183,8 @@ impl HistoryReport<'_> {
             if !is_shown {
                 continue;
             }
-            let thread = (latest != Some(event.thread)).then(|| names.thread(event.thread)).unwrap_or_default();
+            let is_new = latest != Some(event.thread);
+            let thread = if is_new { names.thread(event.thread) } else { String::new() };
             latest = Some(event.thread);
             let text = moments.get(&(place as u64)).cloned().unwrap_or_else(|| act(self.trace, step));
             let text = names.short(&text).into_owned();

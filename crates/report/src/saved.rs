@@ -57,7 +57,7 @@ pub struct SavedWitness {
     pub spec: Option<String>,
     /// What its operations mean to the specification.
     #[serde(default)]
-    pub meaning: SavedMeaning,
+    pub meaning: Box<SavedMeaning>,
 }
 
 /// What a witness shows.

@@ -7,11 +7,11 @@ use crate::accesses::Accesses;
 use crate::monitor::{Monitor, Watched};
 use crate::objects::{Objects, Users};
 use crate::segment::Range;
-use foretrace_explore::{Action, Fingerprint, Mode, Next, System, Use};
+use foretrace_explore::{Action, Fingerprint, Mode, Next, System, Use, fingerprint_of};
 use foretrace_index::Structure;
 use foretrace_trace::{Block, Blocked, EventId, Op, Semantics, State, ThreadId, Trace};
 use rustc_hash::FxHashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// What all states of one exploration have in common.
@@ -274,16 +274,7 @@ impl System for Stepper<'_> {
 
 impl Fingerprint for Stepper<'_> {
     fn fingerprint(&self) -> u128 {
-        let half = |salt: u64| {
-            let mut hasher = DefaultHasher::new();
-            salt.hash(&mut hasher);
-            self.state.hash(&mut hasher);
-            self.monitor.hash(&mut hasher);
-            self.is_stuck.hash(&mut hasher);
-            self.from.hash(&mut hasher);
-            u128::from(hasher.finish())
-        };
-        half(0x9E37_79B9_7F4A_7C15) << 64 | half(0xD1B5_4A32_D192_ED03)
+        fingerprint_of(|hasher| (&self.state, &self.monitor, self.is_stuck, self.from).hash(hasher))
     }
 
     fn counts(&self) -> bool {

@@ -61,7 +61,7 @@ fn the_claim_holds_every_call_and_return_in_order_and_ends_with_the_last() {
     assert_eq!(checked(Model::Ctp, &[call.clone(), ret.clone()], &schedule), Ok(()));
     let differs = |event: u32| Err(CheckError::NotPerformed(EventId(event)));
     assert_eq!(checked(Model::Ctp, &[ret.clone(), call.clone()], &schedule), differs(0));
-    assert_eq!(checked(Model::Ctp, &[call.clone()], &schedule), differs(4));
+    assert_eq!(checked(Model::Ctp, std::slice::from_ref(&call), &schedule), differs(4));
     assert_eq!(checked(Model::Ctp, &[call.clone(), ret.clone(), step(5, None, None)], &schedule), differs(5));
     assert_eq!(checked(Model::Ctp, &[call.clone(), step(4, Some("1"), None)], &schedule), differs(4));
     assert_eq!(checked(Model::Ctp, &[call.clone(), step(4, None, Some(3))], &schedule), differs(4));
