@@ -59,7 +59,7 @@ fn removable(history: &History, spec: Spec, first: &Value) -> Result<Vec<Vec<usi
     for part in &compiled.parts {
         let mut values: Vec<(Id, Vec<usize>)> = Vec::new();
         for step in &part.steps {
-            match value_of(step, spec) {
+            match value_of(step) {
                 Group::Alone => groups.push(vec![step.operation]),
                 Group::Value(value) => match values.iter_mut().find(|(other, _)| *other == value) {
                     Some((_, own)) => own.push(step.operation),
@@ -82,7 +82,7 @@ enum Group {
     Needed,
 }
 
-fn value_of(step: &Step, spec: Spec) -> Group {
+fn value_of(step: &Step) -> Group {
     if !step.is_complete() {
         // It may not have happened; one that changes something is kept, since others may rest on it.
         return match step.act {
@@ -94,14 +94,10 @@ fn value_of(step: &Step, spec: Spec) -> Group {
         };
     }
     match (step.act, step.ret) {
-        (Act::Read | Act::Count | Act::Get | Act::Contains, _) => Group::Alone,
-        (Act::PeekBack | Act::PeekFront | Act::PeekMin, _) => Group::Alone,
-        (Act::PopBack | Act::PopFront | Act::PopMin, Ret::Nothing) => Group::Alone,
+        _ if step.only_looks() => Group::Alone,
         (Act::PushBack(value) | Act::PushFront(value) | Act::Offer(value), _) => Group::Value(value),
         (Act::PopBack | Act::PopFront | Act::PopMin, Ret::Value(value)) => Group::Value(value),
         // What a register's write sets, a compare-and-set or a read of it may rest on.
-        (Act::Remove | Act::Insert, Ret::Bool(false)) if spec == Spec::Set => Group::Alone,
-        (Act::Cas(..), Ret::Bool(false)) => Group::Alone,
         _ => Group::Needed,
     }
 }

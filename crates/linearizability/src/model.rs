@@ -145,6 +145,18 @@ impl Step {
     pub fn is_complete(&self) -> bool {
         self.to != u64::MAX
     }
+
+    /// Whether it changes no state in which it can give what it gave.
+    pub fn only_looks(&self) -> bool {
+        match (self.act, self.ret) {
+            (Act::Read | Act::Count | Act::Get | Act::Contains, _) => true,
+            (Act::PeekBack | Act::PeekFront | Act::PeekMin, _) => true,
+            (Act::PopBack | Act::PopFront | Act::PopMin | Act::Remove, Ret::Nothing) => true,
+            (Act::Cas(..) | Act::Insert | Act::Remove | Act::PutIfAbsent(_), Ret::Bool(false)) => true,
+            (Act::PutIfAbsent(_), Ret::Value(_)) => true,
+            _ => false,
+        }
+    }
 }
 
 /// The state of an object.
