@@ -5,7 +5,7 @@ use crate::operations::Operations;
 use crate::relation::{Position, Relation};
 use crate::serializable::Stretch;
 use crate::subsumption::Contains;
-use foretrace_trace::{EventId, Trace};
+use foretrace_trace::{Block, EventId, Trace};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::fmt;
@@ -205,10 +205,19 @@ impl<'a> Steps<'a> {
         Steps { thread, block, from: from as Position, events: &steps[from..to.max(from)] }
     }
 
+    /// Where the code of a block begins: the call of an operation may have no place, then the first step in the file in which
+    /// it returns.
+    fn start_of<'t>(&self, trace: &'t Trace, block: &Block) -> Option<(&'t str, u32, u32)> {
+        let place = |event| trace.loc(event).and_then(parts_of_loc);
+        let first_in =
+            |file: &str| self.events.iter().find_map(|step| place(*step).filter(|(other, ..)| *other == file));
+        place(block.first).or_else(|| first_in(place(block.last)?.0))
+    }
+
     /// The places of its accesses.
     fn places<'t>(&self, trace: &'t Trace, operations: &Operations) -> impl Iterator<Item = Place<'t>> {
         let mut number = 0;
-        let start = self.block.and_then(|block| trace.loc(operations.block(block).first)).and_then(parts_of_loc);
+        let start = self.block.and_then(|block| self.start_of(trace, operations.block(block)));
         // What the compiler put in from other functions has no block; it is in another file, or mostly above.
         let may_be_own = move |file, line| start.is_none_or(|(own, first, _)| own == file && first <= line);
         let accesses = self.events.iter().enumerate().filter(|(_, event)| trace.event(**event).op.var().is_some());
@@ -222,7 +231,7 @@ impl<'a> Steps<'a> {
 }
 
 /// `file:line` or `file:line:column` in its parts.
-fn parts_of_loc(loc: &str) -> Option<(&str, u32, u32)> {
+pub(crate) fn parts_of_loc(loc: &str) -> Option<(&str, u32, u32)> {
     let (rest, last) = loc.rsplit_once(':')?;
     let last: u32 = last.parse().ok()?;
     let with_column = rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?, last)));

@@ -283,3 +283,18 @@ fn no_section_holds_a_join() {
     let found = of_operations(&builder.build().expect("the trace is valid"));
     assert!(found.sets.is_empty());
 }
+
+/// What an operation has from a function further up in its file, which the compiler put in, is no end of its lines.
+#[test]
+fn a_section_has_no_lines_of_a_function_further_up() {
+    let mut steps = Vec::new();
+    for (thread, node) in [(1, "w node1 13"), (2, "w node2 13")] {
+        steps.extend([(thread, "call insert"), (thread, "r head 24"), (thread, "r head 37"), (thread, node)]);
+    }
+    for thread in [1, 2] {
+        steps.extend([(thread, "w head 43"), (thread, "ret insert 46")]);
+    }
+    let found = repairs(&[trace(&steps)], &[], None, Limits::NONE);
+    let shown: Vec<_> = found.ranked.iter().map(|ranked| texts(&ranked.repair)).collect();
+    assert_eq!(shown, [["stack.c:37–43 in insert"]]);
+}
