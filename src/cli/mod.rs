@@ -22,6 +22,7 @@ mod info;
 mod linearizable;
 mod man;
 mod oversee;
+mod patched;
 mod predict;
 mod predict_history;
 mod predict_repair;

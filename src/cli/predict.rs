@@ -8,6 +8,7 @@ use super::choices::{Choice, FORMATS, Format, one_of};
 use super::enforced::{Enforced, ran_along};
 use super::files::source_lines;
 use super::oversee::{End, Hearer, oversee};
+use super::patched::{proposed, write_first};
 use super::predict_history::{self, HistoryArgs};
 use super::predict_repair::{Runs, Seeker};
 use super::progress::Bar;
@@ -58,6 +59,7 @@ Examples:
   foretrace predict trace.jsonl --context-switches 2
   foretrace predict trace.jsonl --property linearizability --spec stack
   foretrace predict bank.foretrace --repair -- ./bank
+  foretrace predict bank.foretrace --repair --patch fix.patch
   foretrace predict trace.jsonl --witness-dir witnesses")]
 pub struct Args {
     /// The trace, in any format that foretrace reads, or the folder of a recording
@@ -138,6 +140,10 @@ pub struct Args {
     /// How often the program, where it is given, runs along a violation's schedule, as it is and with the repair's code kept whole
     #[arg(long, value_name = "N", default_value = "20", requires = "command", value_parser = clap::value_parser!(u32).range(1..))]
     repair_runs: u32,
+
+    /// Write the first repair that a simple change of the source makes into this file as a diff: a proposal
+    #[arg(long, value_name = "FILE", requires = "repair")]
+    patch: Option<PathBuf>,
 
     /// Write each solver query into this folder as SMT-LIB 2
     #[arg(long, value_name = "DIR")]
@@ -220,6 +226,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             _ => None,
         };
         let repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
+        if let (Some(file), Some((repairs, _))) = (&args.patch, &repairs) {
+            write_first(repairs.iter().map(|repair| proposed(subject, repair)), file)?;
+        }
         Ok(Looked { blocks, repairs })
     };
     oversee((args.limits.time_limit, &stop), work, Listener::new(args, subject, Box::new(look))?)

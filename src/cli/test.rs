@@ -3,6 +3,7 @@
 use super::asking::stop_on_ctrl_c;
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
+use super::patched::write_first;
 use super::progress::Spinner;
 use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
@@ -127,6 +128,10 @@ pub struct Args {
     /// Say for each failure which code would have to be atomic for it not to happen, and run the program with that code kept whole
     #[arg(long, conflicts_with = "again")]
     repair: bool,
+
+    /// Write the first repair that a simple change of the source makes into this file as a diff: a proposal
+    #[arg(long, value_name = "FILE", requires = "repair")]
+    patch: Option<PathBuf>,
 
     /// How to report
     #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
@@ -307,6 +312,10 @@ fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop:
         Format::Json => write_json(&tested, &mut out)?,
     }
     out.flush()?;
+    if let Some(file) = &args.patch {
+        let repairs = tested.iter_mut().flat_map(|tested| &mut tested.repairs);
+        write_first(repairs.filter_map(|repair| repair.patch.take()), file)?;
+    }
     if let Some(file) = &args.junit {
         let text = junit(&tested)?;
         foretrace::report::write_whole(file, |out| out.write_all(text.as_bytes()))

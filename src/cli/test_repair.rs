@@ -1,6 +1,7 @@
 //! `foretrace test --repair`: of each failure, which code would have to be atomic for it not to happen.
 
 use super::enforced::Enforced;
+use super::patched::{Proposed, proposed};
 use super::predict_repair::{Runs, Seeker};
 use foretrace::recorder::Plan;
 use foretrace::report::{PredictedRepair, RepairRuns, RepairTarget, Subject, predicted_json, write_predicted_one};
@@ -20,12 +21,18 @@ pub struct FoundRepair {
     pub lines: Vec<String>,
     /// For programs.
     pub json: Value,
+    /// The repair as a change of the source, where one was found.
+    pub patch: Option<Proposed>,
 }
 
 impl FoundRepair {
     /// Nothing was sought, or found.
     fn none(why: &str) -> FoundRepair {
-        FoundRepair { lines: vec![format!("   no repair was sought: {why}")], json: json!({ "none": why }) }
+        FoundRepair {
+            lines: vec![format!("   no repair was sought: {why}")],
+            json: json!({ "none": why }),
+            patch: None,
+        }
     }
 }
 
@@ -128,5 +135,5 @@ fn shown(subject: Subject<'_>, repair: &PredictedRepair) -> anyhow::Result<Found
     write_predicted_one(subject, repair, &mut text)?;
     let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
     let json: Value = serde_json::from_str(&predicted_json(subject, std::slice::from_ref(repair))?)?;
-    Ok(FoundRepair { lines, json: json[0].clone() })
+    Ok(FoundRepair { lines, json: json[0].clone(), patch: Some(proposed(subject, repair)) })
 }

@@ -13,6 +13,7 @@ mod live;
 mod operations;
 mod outside;
 mod parts;
+mod patches;
 mod replays;
 mod robust;
 mod rust;

@@ -1,0 +1,186 @@
+//! A repair as a change of the source, for the simple cases, to be proposed to the programmer:
+//!
+//! - a critical section is widened: the lock that is given back and taken again within the code is held on;
+//! - the lock that all others take is taken around the code;
+//! - a compare-and-exchange stands in place of a load and a store of an atomic variable.
+//!
+//! Text is all that is known of the source here. So a patch is refused wherever a line is not of the form that is expected:
+//! a wrong patch is worse than none.
+
+mod diff;
+mod source;
+
+use crate::enforce::Whole;
+use crate::section::{Section, parts_of_loc};
+use diff::{Edit, unified};
+use foretrace_trace::{Op, SyncId, Trace};
+use source::Source;
+use std::collections::BTreeSet;
+
+/// A change of a source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Patch {
+    /// What it does.
+    pub what: String,
+    /// The change as a unified diff, with this name of the file.
+    pub diff: String,
+}
+
+/// Why there is no patch.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoPatch(String);
+
+fn no<T>(why: impl Into<String>) -> Result<T, NoPatch> {
+    Err(NoPatch(why.into()))
+}
+
+/// The only file that a repair is in.
+pub fn file_of(repair: &[Section]) -> Result<&str, NoPatch> {
+    match repair {
+        [section] if section.turns => no("all turns of a loop have to be one section"),
+        [section] => match section.lines.as_slice() {
+            [lines] if !lines.file.is_empty() => Ok(&lines.file),
+            _ => no("the code lies in several files"),
+        },
+        _ => no("the repair has several sections"),
+    }
+}
+
+/// Proposes a change of a file with this text: `repair` is of one section, `stretches` are its runs in the trace, and `lock`
+/// is the lock that would do. The diff names the file `name`.
+pub fn patch(
+    trace: &Trace,
+    (repair, stretches): (&[Section], &[Whole]),
+    lock: Option<SyncId>,
+    (name, text): (&str, &str),
+) -> Result<Patch, NoPatch> {
+    let file = file_of(repair)?;
+    let source = Source::new(text);
+    let lines = &repair[0].lines[0];
+    if lines.first == 0 || lines.last as usize > source.len() {
+        return no(format!("{file}: the code ends at line {}, the file has {}", lines.last, source.len()));
+    }
+    let (first, last) = (lines.first as usize - 1, lines.last as usize - 1);
+    let exchange = source.exchange(first, last).map(|(object, edit)| {
+        (format!("a compare-and-exchange of {object} in place of a load and a store"), vec![edit])
+    });
+    let (what, edits) = match (exchange, lock) {
+        (Some(found), _) => found,
+        (None, Some(lock)) => by_lock(&Locked { trace, lock, file, source: &source }, stretches, (first, last))?,
+        (None, None) => return no("no existing lock would do"),
+    };
+    Ok(Patch { diff: unified(name, &source.lines, &edits), what })
+}
+
+/// A lock, in a file.
+struct Locked<'a> {
+    trace: &'a Trace,
+    lock: SyncId,
+    file: &'a str,
+    source: &'a Source<'a>,
+}
+
+/// What stretches do with a lock.
+struct Use {
+    /// Whether it is held when they begin, and when they end.
+    held: (bool, bool),
+    /// The lines within at which it is given back or taken.
+    lines: BTreeSet<usize>,
+}
+
+/// Holds a lock from the first to the last of these lines.
+fn by_lock(locked: &Locked<'_>, stretches: &[Whole], code: (usize, usize)) -> Result<(String, Vec<Edit>), NoPatch> {
+    let Locked { trace, lock, source, .. } = locked;
+    let name = &trace.syncs[lock.index()].key;
+    let Use { held, lines } = locked.uses(stretches)?;
+    let inner = (lines.first().copied(), lines.last().copied());
+    // What is held at an end is held on there, so that the code may as well end where the lock is given back or taken.
+    let from = if held.0 { inner.0 } else { Some(inner.0.map_or(code.0, |line| line.min(code.0))) };
+    let to = if held.1 { inner.1 } else { Some(inner.1.map_or(code.1, |line| line.max(code.1))) };
+    let (Some(from), Some(to)) = (from.or(to), to.or(from)) else {
+        return no(format!("{name} is held all the time, so that another lock is needed"));
+    };
+    let (from, to) = source.statements(from, to)?;
+    let mut edits = Vec::new();
+    for line in &lines {
+        if source.lock_call(*line).is_none() || source.depth(*line) != source.depth(from) {
+            return no(format!(
+                "line {}: expected a statement that takes or gives back {name} and nothing else",
+                line + 1
+            ));
+        }
+        edits.push(Edit::Delete(*line));
+    }
+    let call = match lines.first() {
+        Some(line) => source.lock_call(*line),
+        None => locked.taken_elsewhere(),
+    };
+    if !held.0 || !held.1 {
+        let Some(call) = call.filter(|call| call.object.trim_start_matches('&').replace("->", ".") == **name) else {
+            return no(format!("{name} is no global variable that this file takes by its name"));
+        };
+        if !held.0 {
+            edits.push(Edit::Before(from, source.line_like(from, &call.taking())));
+        }
+        if !held.1 {
+            edits.push(Edit::Before(to + 1, source.line_like(from, &call.giving())));
+        }
+    }
+    let what = if lines.is_empty() {
+        format!("takes {name} around the code")
+    } else {
+        format!("holds {name} on over the code")
+    };
+    Ok((what, edits))
+}
+
+impl Locked<'_> {
+    /// What the stretches do with the lock; all must do alike.
+    fn uses(&self, stretches: &[Whole]) -> Result<Use, NoPatch> {
+        let Locked { trace, lock, .. } = self;
+        let name = &trace.syncs[lock.index()].key;
+        let (mut held, mut lines) = (None, BTreeSet::new());
+        for (first, last) in stretches {
+            let (mut now, mut at_start) = (false, false);
+            let thread = trace.event(*first).thread;
+            for (id, event) in trace.iter().filter(|(id, event)| event.thread == thread && id <= last) {
+                if id == *first {
+                    at_start = now;
+                }
+                match event.op {
+                    Op::Acquire { lock: other } if other == *lock => now = true,
+                    Op::Release { lock: other } if other == *lock => now = false,
+                    Op::AcquireShared { lock: other } if other == *lock => return no(format!("{name} is shared")),
+                    _ => continue,
+                }
+                if *first <= id {
+                    lines.insert(self.line_of(trace.loc(id))?);
+                }
+            }
+            if *held.get_or_insert((at_start, now)) != (at_start, now) {
+                return no(format!("{name} is held on some ways to the code only"));
+            }
+        }
+        match held {
+            Some(held) => Ok(Use { held, lines }),
+            None => no("the trace never runs the code"),
+        }
+    }
+
+    fn line_of(&self, loc: Option<&str>) -> Result<usize, NoPatch> {
+        match loc.and_then(parts_of_loc) {
+            Some((file, line, _)) if file == self.file && (1..=self.source.len()).contains(&(line as usize)) => {
+                Ok(line as usize - 1)
+            }
+            _ => no(format!("{} is taken in another file", self.trace.syncs[self.lock.index()].key)),
+        }
+    }
+
+    /// How this file takes the lock.
+    fn taken_elsewhere(&self) -> Option<source::LockCall> {
+        let takes = |op: &Op| matches!(op, Op::Acquire { lock } if *lock == self.lock);
+        let mut places = self.trace.iter().filter(|(_, event)| takes(&event.op));
+        places.find_map(|(id, _)| self.source.lock_call(self.line_of(self.trace.loc(id)).ok()?))
+    }
+}
