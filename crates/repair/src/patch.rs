@@ -117,6 +117,9 @@ fn by_lock(locked: &Locked<'_>, stretches: &[Whole], code: (usize, usize)) -> Re
         None => locked.taken_elsewhere(),
     };
     if !held.0 || !held.1 {
+        if source.has_directive_across(from, to) {
+            return no("the code lies in several branches of the preprocessor");
+        }
         let Some(call) = call.filter(|call| call.object.trim_start_matches('&').replace("->", ".") == **name) else {
             return no(format!("{name} is no global variable that this file takes by its name"));
         };

@@ -86,11 +86,6 @@ fn what_may_leave_the_code_or_is_in_another_function_has_no_patch() {
     assert_eq!(proposed(&WIDEN, &other).expect_err("refused"), why);
     let inner = WIDEN_TEXT.replace("    int next = left - 1; // return }", "    if (left > 0) {");
     assert!(proposed(&WIDEN, &inner).is_err());
-    let branches = WIDEN_TEXT.replace("    int next = left - 1; // return }", "#else");
-    assert_eq!(
-        proposed(&WIDEN, &branches).expect_err("refused"),
-        "the code lies in several branches of the preprocessor"
-    );
     let short = WIDEN_TEXT.lines().take(5).collect::<Vec<_>>().join("\n");
     assert_eq!(proposed(&WIDEN, &short).expect_err("refused"), "shop.c: the code ends at line 8, the file has 5");
 }
@@ -109,6 +104,12 @@ void sell(void)
 ";
     let patch = proposed(&["read 3", "lock 4", "write 5", "unlock 6"], text).expect("a patch");
     assert_eq!(changes(&patch), ["+\tpthread_mutex_lock(&lock);", "-\tpthread_mutex_lock(&lock);"]);
+    let branches = text.replace("\tpthread_mutex_lock(&lock);", "#else");
+    let why = "line 4: expected a statement that takes or gives back lock and nothing else";
+    assert_eq!(proposed(&["read 3", "lock 4", "write 5", "unlock 6"], &branches).expect_err("refused"), why);
+    let branches = text.replace("{\n", "{\n#if FAST\n").replace("\tpthread_mutex_lock", "#endif\n\tpthread_mutex_lock");
+    let why = "the code lies in several branches of the preprocessor";
+    assert_eq!(proposed(&["read 4", "lock 6", "write 7", "unlock 8"], &branches).expect_err("refused"), why);
     let local = text.replace("&lock", "&shop->lock");
     let why = "lock is no global variable that this file takes by its name";
     assert_eq!(proposed(&["read 3", "lock 4", "write 5", "unlock 6"], &local).expect_err("refused"), why);

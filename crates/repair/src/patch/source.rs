@@ -122,9 +122,6 @@ impl<'t> Source<'t> {
         if self.depths[first] == 0 {
             return no("the code lies in several functions");
         }
-        if self.has_directive_across(first, last) {
-            return no("the code lies in several branches of the preprocessor");
-        }
         match (first..=last).find(|line| words(&self.code[*line]).any(|word| EXITS.contains(&word))) {
             Some(line) => no(format!("line {} may leave the code before its end", line + 1)),
             None => Ok((first, last)),
@@ -184,7 +181,7 @@ impl<'t> Source<'t> {
     }
 
     /// Whether a conditional directive begins or ends between lines, but not both.
-    fn has_directive_across(&self, first: usize, last: usize) -> bool {
+    pub(super) fn has_directive_across(&self, first: usize, last: usize) -> bool {
         let mut open = 0_i64;
         for line in first..=last {
             let Some(directive) = self.lines[line].trim_start().strip_prefix('#') else { continue };
