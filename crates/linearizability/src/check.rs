@@ -4,6 +4,7 @@ use crate::distinct;
 use crate::history::{History, Operation};
 use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, Part, Spec, State, compile};
+use crate::pairs;
 use crate::search::search;
 use crate::value::Value;
 
@@ -66,7 +67,7 @@ fn is_unclear(history: &History, part: &Part) -> bool {
 fn judge(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
     let fast = match spec {
         Spec::Register => distinct::register(&part.steps, compiled.initial),
-        Spec::Queue => distinct::queue(&part.steps),
+        Spec::Queue => distinct::queue(&part.steps).or_else(|| pairs::queue(&part.steps, limits)),
         Spec::Stack => distinct::stack(&part.steps),
         Spec::Deque => distinct::deque(&part.steps),
         _ => None,

@@ -6,7 +6,8 @@
 //!
 //! Objects are judged one by one, sets and maps key by key (Horn and Kroening, "Faster linearizability checking via
 //! P-compositionality", FORTE 2015). Registers, queues and stacks whose values are all different are decided in
-//! O(n log n) ([`distinct`]); everything else by search with memoisation ([`search`]).
+//! O(n log n) ([`distinct`]); other queues by a search for pairs of puts and takes ([`pairs`]); everything else by search with
+//! memoisation ([`search`]).
 
 pub mod check;
 pub mod distinct;
@@ -14,6 +15,7 @@ mod history;
 mod limits;
 mod minimal;
 mod model;
+pub mod pairs;
 mod picture;
 mod read;
 pub mod search;

@@ -4,7 +4,7 @@ mod histories;
 
 use foretrace_linearizability::check::check_by_search;
 use foretrace_linearizability::{History, Limits, Spec, Value, Verdict, check, minimal};
-use histories::{Plain, random_history};
+use histories::{Plain, random_history, with_few_values};
 
 /// All orders, by recursion.
 fn exhaustive(history: &History, spec: Spec, object: &Plain, taken: &mut Vec<bool>) -> bool {
@@ -74,6 +74,35 @@ fn checks_agree_with_all_orders_on_few_values() {
 #[test]
 fn checks_agree_with_all_orders_on_distinct_values() {
     agrees(true, 9);
+}
+
+/// A queue's history of few values that only puts and takes; in every second one the takes give their values in reverse.
+fn few_values(seed: u64, most: usize) -> History {
+    let mut history = random_history(seed, Spec::Queue, true, most);
+    with_few_values(&mut history.operations, 3);
+    if seed.is_multiple_of(2) {
+        let takes = history.operations.iter_mut().filter(|operation| operation.method == "dequeue");
+        let mut results: Vec<&mut Option<Value>> =
+            takes.map(|take| &mut take.result).filter(|one| one.is_some()).collect();
+        let reversed: Vec<Option<Value>> = results.iter().rev().map(|result| (*result).clone()).collect();
+        results.iter_mut().zip(reversed).for_each(|(result, other)| **result = other);
+    }
+    history
+}
+
+#[test]
+fn the_search_for_pairs_agrees_with_all_orders() {
+    let mut bad = 0;
+    for seed in 1..=how_many() {
+        let history = few_values(seed, 9);
+        let expected = is_linearizable(&history, Spec::Queue);
+        assert_eq!(verdict(&history, Spec::Queue), expected, "seed {seed}: {history:#?}");
+        bad += u64::from(!expected);
+    }
+    assert!(bad > how_many() / 20, "{bad} of {} are not linearizable", how_many());
+    (1..=how_many() / 8).for_each(|seed| {
+        verdict(&few_values(seed, 24), Spec::Queue);
+    });
 }
 
 /// Longer histories of distinct values: the fast checks against the search.

@@ -201,3 +201,14 @@ pub fn spread(operations: &mut [Operation]) {
         if is_return { operation.ret = moment as u64 } else { operation.call = moment as u64 }
     }
 }
+
+/// Makes numbers equal that have the same rest.
+pub fn with_few_values(operations: &mut [Operation], few: i64) {
+    for operation in operations {
+        for value in operation.args.iter_mut().chain(&mut operation.result) {
+            if let Value::Int(number) = value {
+                *number %= few;
+            }
+        }
+    }
+}
