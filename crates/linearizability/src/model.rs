@@ -148,14 +148,14 @@ impl Step {
 
     /// Whether it changes no state in which it can give what it gave.
     pub fn only_looks(&self) -> bool {
-        match (self.act, self.ret) {
-            (Act::Read | Act::Count | Act::Get | Act::Contains, _) => true,
-            (Act::PeekBack | Act::PeekFront | Act::PeekMin, _) => true,
-            (Act::PopBack | Act::PopFront | Act::PopMin | Act::Remove, Ret::Nothing) => true,
-            (Act::Cas(..) | Act::Insert | Act::Remove | Act::PutIfAbsent(_), Ret::Bool(false)) => true,
-            (Act::PutIfAbsent(_), Ret::Value(_)) => true,
-            _ => false,
-        }
+        matches!(
+            (self.act, self.ret),
+            (Act::Read | Act::Count | Act::Get | Act::Contains, _)
+                | (Act::PeekBack | Act::PeekFront | Act::PeekMin, _)
+                | (Act::PopBack | Act::PopFront | Act::PopMin | Act::Remove, Ret::Nothing)
+                | (Act::Cas(..) | Act::Insert | Act::Remove | Act::PutIfAbsent(_), Ret::Bool(false))
+                | (Act::PutIfAbsent(_), Ret::Value(_))
+        )
     }
 }
 

@@ -47,6 +47,9 @@ type Pair = (usize, usize);
 /// Moments between two events.
 type Stretch = (u64, u64);
 
+/// An operation that found the queue empty, and when it may have been so.
+type Before = (usize, Vec<Stretch>);
+
 struct Search {
     puts: Side,
     takes: Side,
@@ -54,8 +57,8 @@ struct Search {
     empty: Vec<Stretch>,
     /// Per operation that found the queue empty, when it may have been so.
     free: Vec<Vec<Stretch>>,
-    /// The pairs that are chosen, with what of `free` changed.
-    chosen: Vec<(Pair, Vec<(usize, Vec<Stretch>)>)>,
+    /// The pairs that are chosen, with what `free` was where that changed it.
+    chosen: Vec<(Pair, Vec<Before>)>,
     seen: FxHashSet<Box<[u64]>>,
 }
 
