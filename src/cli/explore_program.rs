@@ -9,7 +9,7 @@ use super::{Outcome, since_start};
 use anyhow::Context;
 use foretrace::recorder::{Program, WalkedBy};
 use foretrace::report::plural;
-use foretrace::testing::{Bounds, Explored, Failing, Interleaving, Kept, Predict, Settings, explore_program};
+use foretrace::testing::{Baseline, Bounds, Explored, Failing, Interleaving, Kept, Predict, Settings, explore_program};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         let failing = explored.failing_classes();
         spinner.say(format!("{} explored, {failing} of them fail, {} runs", classes(explored.classes), explored.runs));
     };
-    let explored = explore_program(&settings, bounds, work.path(), &mut each, &mut progress)?;
+    let explored = explore_program((&settings, &Baseline::default()), bounds, work.path(), &mut each, &mut progress)?;
     drop(spinner);
     let command = args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let mut out = io::BufWriter::new(io::stdout().lock());

@@ -58,9 +58,12 @@ impl Spinner {
     /// Shows how far a test is.
     pub fn show(&self, name: &str, progress: &foretrace::testing::Progress) {
         if let Some(bar) = &self.0 {
-            let foretrace::testing::Progress { recorded, tried, waiting, finds } = progress;
+            let foretrace::testing::Progress { recorded, tried, explored, waiting, finds } = progress;
             let all = tried + *waiting as u64;
-            bar.set_message(format!("{name}: {recorded} runs recorded, {tried} of {all} schedules, {finds} failures"));
+            let explored = if *explored > 0 { format!(", {explored} interleavings explored") } else { String::new() };
+            bar.set_message(format!(
+                "{name}: {recorded} runs recorded, {tried} of {all} schedules{explored}, {finds} failures"
+            ));
             bar.tick();
         }
     }

@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     stop_after: Option<u16>,
 
-    /// Record at most this number of runs
+    /// Record at most this number of runs, and explore interleavings by as many at most
     #[arg(long, value_name = "N", default_value = "400", value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
 

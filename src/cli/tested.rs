@@ -2,7 +2,7 @@
 
 use super::test_repair::FoundRepair;
 use foretrace::report::plural;
-use foretrace::testing::{Again, AgainOutcome, Find, Report};
+use foretrace::testing::{Again, AgainOutcome, Exploration, Find, Report};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -122,8 +122,27 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     } else if report.ended_early {
         writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new ({more})")?;
     }
+    if let Some(explored) = &report.explored {
+        write_explored(explored, out)?;
+    }
     write_one_way(report, out)?;
     report.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))
+}
+
+/// What exploring came to.
+fn write_explored(explored: &Exploration, out: &mut dyn Write) -> io::Result<()> {
+    let Exploration { classes, runs, complete, fails, doubts, .. } = explored;
+    let classes = match classes {
+        1 => "1 class of interleavings".to_string(),
+        many => format!("{many} classes of interleavings"),
+    };
+    let all = match (fails, complete) {
+        (true, _) => "the last one fails",
+        (false, true) => "all there are",
+        (false, false) => "not all",
+    };
+    writeln!(out, "explored {classes} by {}: {all}", plural(*runs, "run"))?;
+    doubts.iter().take(1).try_for_each(|why| writeln!(out, "  not certain to be all: {why}"))
 }
 
 /// What no recorded run has executed is told where nothing failed: no schedule of these runs comes there.
@@ -131,7 +150,7 @@ fn write_one_way(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.one_way.is_empty() || !report.finds.is_empty() {
         return Ok(());
     }
-    writeln!(out, "in the recorded runs these branches on shared memory went one way only:")?;
+    writeln!(out, "in the recorded runs that were analysed these branches on shared memory went one way only:")?;
     for (place, text) in report.one_way.iter().take(MOST_ONE_WAY) {
         writeln!(out, "  {}", cut(&format!("{place}  {}", text.as_deref().unwrap_or_default()), WIDEST - 2))?;
     }
@@ -160,6 +179,8 @@ struct TestedJson<'t> {
     complete: bool,
     trace: Value,
     seconds: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explored: Option<Value>,
     one_way_branches: Vec<Value>,
     notes: &'t [String],
 }
@@ -222,9 +243,15 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
             "schedule": times.schedule.as_secs_f64(), "predicting": times.predicting.as_secs_f64(),
             "running": times.running.as_secs_f64(),
         }),
+        explored: report.explored.as_ref().map(explored_json),
         one_way_branches: report.one_way.iter().map(|(place, text)| json!({"place": place, "text": text})).collect(),
         notes: &report.notes,
     }
+}
+
+fn explored_json(explored: &Exploration) -> Value {
+    let Exploration { classes, runs, complete, fails, doubts, .. } = explored;
+    json!({ "classes": classes, "runs": runs, "complete": complete, "fails": fails, "doubts": doubts })
 }
 
 fn find_json<'t>(find: &'t Find, repair: Option<&'t FoundRepair>) -> FindJson<'t> {

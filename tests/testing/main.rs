@@ -186,6 +186,23 @@ fn what_is_told_of_a_failure_happens_in_its_replays() {
     assert!(reached.iter().any(|words| replay.out.contains(words)), "{}", replay.out);
 }
 
+/// One of 70 orders opens the safe. No schedule aims at it, and few recorded runs come to it.
+#[test]
+fn an_order_of_many_turns_is_found_by_exploring() {
+    let workshop = built_with("combination.c", "-DTURNS=4 -DOPENS=361");
+    let found = report(&workshop, "--runs 35");
+    assert!(failures(&found).contains("error: the safe is open"), "{found:#}");
+    assert_eq!(found["tests"][0]["explored"]["fails"], true, "{found:#}");
+    let find = &found["tests"][0]["finds"][0];
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{found:#}");
+    assert!(find["story"].as_array().is_some_and(|story| !story.is_empty()), "{found:#}");
+    let right = built_with("combination.c", "-DTURNS=3 -DOPENS=0");
+    let run = test(&right, "");
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("explored 20 classes of interleavings by 20 runs: all there are"), "{}", run.out);
+    assert!(test(&right, "--runs 5").out.contains("explored 5 classes of interleavings by 5 runs: not all"));
+}
+
 #[test]
 fn two_fields_that_change_together() {
     finds(&source("two-stage.c"), "error: 1 and 0");

@@ -1,6 +1,7 @@
 //! The loop: rounds of recorded runs, each with one of them analysed and the schedules that come of it tried, until nothing new comes up;
 //! then all schedules that are left; then each failure is confirmed, shortened and counted.
 
+mod exploring;
 mod finishing;
 mod recording;
 mod trying;
@@ -23,10 +24,25 @@ pub struct Progress {
     pub recorded: u64,
     /// Schedules that were tried.
     pub tried: u64,
+    /// Classes of interleavings that were explored.
+    pub explored: u64,
     /// Schedules that wait.
     pub waiting: usize,
     /// Different failures.
     pub finds: usize,
+}
+
+impl Progress {
+    fn of(state: &State) -> Progress {
+        let report = &state.report;
+        Progress {
+            recorded: report.recorded.passed + report.recorded.failed,
+            tried: report.all_tried(),
+            explored: report.explored.as_ref().map_or(0, |explored| explored.classes),
+            waiting: state.plan.waiting(),
+            finds: state.found.len(),
+        }
+    }
 }
 
 /// A test at work.
@@ -93,7 +109,9 @@ impl<'s> Campaign<'s> {
         }
         self.rounds()?;
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
-        self.search()?;
+        let before = self.elapsed();
+        self.explore()?;
+        self.search(before)?;
         let report = &mut self.state.report;
         report.left = self.state.plan.waiting();
         report.ended_early |= self.settings.stop.load(Ordering::Relaxed) || !self.state.unpredicted.is_empty();
@@ -132,13 +150,7 @@ impl<'s> Campaign<'s> {
     }
 
     fn tell(&mut self) {
-        let progress = Progress {
-            recorded: self.state.report.recorded.passed + self.state.report.recorded.failed,
-            tried: self.state.report.all_tried(),
-            waiting: self.state.plan.waiting(),
-            finds: self.state.found.len(),
-        };
-        (self.progress)(progress);
+        (self.progress)(Progress::of(&self.state));
     }
 
     fn rounds(&mut self) -> Result<(), TestError> {
@@ -181,6 +193,7 @@ impl<'s> Campaign<'s> {
             after_runs: self.state.runs,
             after: self.elapsed(),
             unexplained: None,
+            is_explored: false,
             reported: None,
         });
         (self.state.found.len() - 1, true)

@@ -13,6 +13,7 @@ mod schedule;
 mod spin;
 mod state;
 
+use super::baseline::Baseline;
 use super::judge::{Cause, Failure};
 use super::kept::copy;
 use super::settings::{Settings, TestError};
@@ -27,6 +28,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// How far a program is explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +59,8 @@ pub struct Explored {
     pub not_taken: u64,
     /// How often the program ran.
     pub runs: u64,
+    /// How long all runs took together.
+    pub running: Duration,
     /// Runs that left the order that was forced.
     pub left: u64,
     /// Loops in which a thread waited for another.
@@ -119,20 +123,21 @@ impl Explored {
 /// What the caller does with an interleaving: where it kept the recording, if it did; and whether to go on.
 pub type Kept = ControlFlow<Option<PathBuf>, Option<PathBuf>>;
 
-/// Runs a program in every interleaving up to equivalence; `work` is a folder for the runs. `each` sees every class once, `progress` how
-/// many classes, failing ones and runs there were.
+/// Runs a program in every interleaving up to equivalence; `work` is a folder for the runs, and `baseline` what passing runs write, where
+/// that is known: lines of failures are sought elsewhere. `each` sees every class once, `progress` how many classes, failing ones and runs
+/// there were.
 ///
 /// # Errors
 /// The program cannot be run, or `each` fails.
 pub fn explore_program(
-    settings: &Settings,
+    (settings, baseline): (&Settings, &Baseline),
     bounds: Bounds,
     work: &Path,
     each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
     progress: &mut dyn FnMut(&Explored),
 ) -> Result<Explored, TestError> {
     let onward = Onward { turn: TURN, all: bounds.events };
-    let shared = Rc::new(RefCell::new(Executions::new(settings, work, onward, bounds.runs)));
+    let shared = Rc::new(RefCell::new(Executions::new((settings, baseline), work, onward, bounds.runs)));
     let mut collected = Collected { explored: Explored::default(), seen: FxHashSet::default(), error: None };
     let (tally, ended) = match State::start(shared.clone()) {
         Some(start) => {
@@ -157,6 +162,7 @@ pub fn explore_program(
     }
     let mut explored = collected.explored;
     explored.runs = shared.runs;
+    explored.running = shared.running;
     explored.left = shared.left;
     explored.loops = shared.loops.values().filter(|waits| **waits).count() as u64;
     explored.doubts.extend(shared.doubts.iter().cloned());

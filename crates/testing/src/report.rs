@@ -32,6 +32,8 @@ pub struct Report {
     pub size: Size,
     /// Context switches of the schedules that reached their accesses, on average.
     pub switches: f64,
+    /// What exploring the program's interleavings came to, where nothing had failed before.
+    pub explored: Option<Exploration>,
     /// Branches on shared memory that went one way in every recorded run that was analysed: the place, and the text of its line.
     pub one_way: Vec<(String, Option<String>)>,
     /// What the user should know of the program.
@@ -65,6 +67,23 @@ pub struct Harmless {
     pub reached: u64,
     /// Schedules that failed.
     pub failed: u64,
+}
+
+/// What exploring a program's interleavings came to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Exploration {
+    /// Classes of equivalent interleavings that were run to their ends.
+    pub classes: u64,
+    /// Runs of the program.
+    pub runs: u64,
+    /// Whether these are all classes that there are.
+    pub complete: bool,
+    /// Whether one failed: that was the last.
+    pub fails: bool,
+    /// Why others may be left that no number of runs would show.
+    pub doubts: Vec<String>,
+    /// Whether `--time` or Ctrl-C has ended it, so that a test that goes on does it again.
+    pub is_cut_off: bool,
 }
 
 /// How long things took.

@@ -77,6 +77,8 @@ pub struct Found {
     pub after: Duration,
     /// The first run that failed so, with its seed, as long as what it shows itself is still to be tried.
     pub unexplained: Option<(u64, PathBuf)>,
+    /// Whether it was found by exploring the program's interleavings.
+    pub is_explored: bool,
     /// As it was reported when the test was stopped, and the number of schedules and runs that led to it then.
     pub reported: Option<(Find, usize)>,
 }

@@ -23,6 +23,8 @@ const MOST_SHORTER: usize = 60;
 const MOST_TURNS_TOLD: usize = 8;
 /// How long a schedule is made shorter: a run that goes astray waits for others that do not come.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(5);
+/// The title of a failure of which no triple is known.
+const EXPLORED: &str = "an interleaving that exploring came to";
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
 
@@ -83,6 +85,7 @@ impl Campaign<'_> {
             (!shown.reached, by_itself(shown), shown.attempt.in_libraries(), order, kind)
         });
         self.prefer_the_cause(number, &mut found)?;
+        let found_by_exploring = found.is_explored;
         let Found { failure, mut shown, recordings, deadlock, after_runs, after, .. } = found;
         let is_usual = |shown: &Shown| judge(&shown.seen, &self.state.baseline, self.settings) == Effect::Same;
         let all = shown.len();
@@ -112,6 +115,7 @@ impl Campaign<'_> {
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
                 find.seed = *seed;
+                find.title = found_by_exploring.then(|| EXPLORED.to_string());
                 find.schedule = folder.clone();
                 find.story = deadlock;
                 let plan = recorder::Plan::of_recording(folder)?;

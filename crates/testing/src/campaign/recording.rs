@@ -25,9 +25,13 @@ impl Campaign<'_> {
         self.settings.runs.saturating_sub(begun) + self.state.cut_off.len() as u64
     }
 
-    /// Where nothing has failed, records more runs: some failures take several interruptions, and no schedule aims at these.
-    pub(super) fn search(&mut self) -> Result<(), TestError> {
-        let most = self.state.searching + self.elapsed().max(SHORTEST_SEARCH);
+    /// Where nothing has failed and not all interleavings were explored, records more runs, for as long as all took `before`: some failures
+    /// take several interruptions, and no schedule aims at these.
+    pub(super) fn search(&mut self, before: Duration) -> Result<(), TestError> {
+        if self.state.report.explored.as_ref().is_some_and(|explored| explored.complete) {
+            return Ok(());
+        }
+        let most = self.state.searching + before.max(SHORTEST_SEARCH);
         while self.state.found.is_empty() && !self.is_over() && self.state.searching < most && self.search_on()? {
             while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         }

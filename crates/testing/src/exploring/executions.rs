@@ -14,6 +14,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Threads of a program that can be explored.
 pub const MOST_THREADS: usize = 64;
@@ -24,6 +25,8 @@ const KEPT: usize = 32;
 pub struct Executions<'s> {
     runner: Runner<'s>,
     settings: &'s Settings,
+    /// What passing runs write.
+    baseline: &'s Baseline,
     work: PathBuf,
     onward: Onward,
     /// Runs that may be made.
@@ -41,6 +44,8 @@ pub struct Executions<'s> {
     pub loops: FxHashMap<u64, bool>,
     /// How often the program ran.
     pub runs: u64,
+    /// How long all runs took together.
+    pub running: Duration,
     /// How many runs did not follow their schedule.
     pub left: u64,
     /// Why not all can have been explored.
@@ -53,10 +58,16 @@ pub struct Executions<'s> {
 
 impl<'s> Executions<'s> {
     /// Of a program, in a folder for its runs. Each run has at most so many events, and there are at most so many runs.
-    pub fn new(settings: &'s Settings, work: &Path, onward: Onward, most_runs: u64) -> Executions<'s> {
+    pub fn new(
+        (settings, baseline): (&'s Settings, &'s Baseline),
+        work: &Path,
+        onward: Onward,
+        most_runs: u64,
+    ) -> Executions<'s> {
         Executions {
             runner: Runner::new(settings),
             settings,
+            baseline,
             work: work.to_path_buf(),
             onward,
             most_runs,
@@ -67,6 +78,7 @@ impl<'s> Executions<'s> {
             swaps: FxHashSet::default(),
             loops: FxHashMap::default(),
             runs: 0,
+            running: Duration::ZERO,
             left: 0,
             doubts: BTreeSet::new(),
             is_over: false,
@@ -133,6 +145,7 @@ impl<'s> Executions<'s> {
                 return None;
             }
         };
+        self.running += ran.took;
         let run = match self.read(&ran, &place) {
             Ok(run) => Rc::new(run),
             Err(error) => {
@@ -149,7 +162,7 @@ impl<'s> Executions<'s> {
 
     fn read(&mut self, ran: &Ran, place: &Path) -> Result<Execution, TestError> {
         let mut run = Execution::read(&ran.folder, ran.seen.ending, place, &mut self.threads)?;
-        run.failure = failure(&ran.seen, &Baseline::default(), self.settings);
+        run.failure = failure(&ran.seen, self.baseline, self.settings);
         if self.threads.len() > MOST_THREADS {
             self.doubt(&format!("there are more than {MOST_THREADS} threads"));
             self.is_over = true;

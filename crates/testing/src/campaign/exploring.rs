@@ -1,0 +1,121 @@
+//! Where nothing has failed, explores the program's interleavings: where they are few, these are all that it has.
+
+use super::{Campaign, Progress};
+use crate::baseline::Baseline;
+use crate::exploring::{Bounds, Explored, Interleaving, Kept, explore_program};
+use crate::report::Exploration;
+use crate::settings::{Settings, TestError};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Exploring takes one part in this many of the time before it, and at least [`SHORTEST`].
+const PART: u32 = 2;
+const SHORTEST: Duration = Duration::from_secs(3);
+/// Programs with more events in a recorded run are not explored: an interleaving more or less says little there.
+const MOST_EVENTS: usize = 10_000;
+/// How often the clock is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl Campaign<'_> {
+    /// Explores the interleavings up to the first one that fails.
+    pub(super) fn explore(&mut self) -> Result<(), TestError> {
+        let is_done = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);
+        let is_tested = self.state.report.recorded.passed > 0 && self.state.found.is_empty();
+        if is_done || !is_tested || self.is_over() {
+            return Ok(());
+        }
+        let events = self.state.report.size.events;
+        if events > MOST_EVENTS {
+            self.note(format!(
+                "interleavings were not explored: a run has {events} events, and the most is {MOST_EVENTS}"
+            ));
+            return Ok(());
+        }
+        let longest = (self.elapsed() / PART).max(SHORTEST);
+        let left = self.settings.time.map_or(longest, |time| time.saturating_sub(self.start.elapsed()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let settings =
+            Settings { run_limit: Some(self.runner.limit()), jobs: 1, stop: stop.clone(), ..self.settings.clone() };
+        let outer = &self.settings.stop;
+        let deadline = Instant::now() + longest.min(left);
+        let is_late = || Instant::now() >= deadline || outer.load(Ordering::Relaxed);
+        let work = self.work.join("exploring");
+        let (state, progress) = (&self.state, &mut *self.progress);
+        let mut show = |explored: &Explored| {
+            progress(Progress { explored: explored.classes, ..Progress::of(state) });
+        };
+        let kept = self.work.join("explored").join("recording");
+        let explored =
+            while_not(&is_late, &stop, || first_failing(&settings, &state.baseline, &work, &kept, &mut show));
+        let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
+        match explored {
+            Ok(explored) => self.take_explored(explored),
+            Err(error) => {
+                self.note(format!("exploring interleavings was given up: {error}"));
+                Ok(())
+            }
+        }
+    }
+
+    fn take_explored(&mut self, explored: Explored) -> Result<(), TestError> {
+        let Explored { classes, runs, running, complete, doubts, failing, .. } = explored;
+        self.state.runs += runs;
+        self.state.report.times.running += running;
+        let is_cut_off = !complete && failing.is_empty() && self.is_over();
+        self.state.report.explored =
+            Some(Exploration { classes, runs, complete, fails: !failing.is_empty(), doubts, is_cut_off });
+        for failing in failing {
+            let Some(recording) = failing.kept else { continue };
+            self.positions.learn(&recording)?;
+            let (at, _) = self.found_at(failing.failure);
+            let found = &mut self.state.found[at];
+            found.is_explored = true;
+            found.recordings.push((self.settings.seed, recording));
+            found.deadlock = failing.cycle;
+            found.unexplained = found.recordings.first().cloned();
+            self.explain(at)?;
+        }
+        self.tell();
+        Ok(())
+    }
+}
+
+/// Explores up to the first interleaving that fails, which is kept in a folder.
+fn first_failing(
+    settings: &Settings,
+    baseline: &Baseline,
+    work: &Path,
+    kept: &Path,
+    show: &mut dyn FnMut(&Explored),
+) -> Result<Explored, TestError> {
+    let bounds = Bounds { events: 10 * MOST_EVENTS as u64, runs: settings.runs, interruptions: None };
+    let mut each = |interleaving: &Interleaving<'_>| -> Result<Kept, TestError> {
+        if !interleaving.fails {
+            return Ok(ControlFlow::Continue(None));
+        }
+        interleaving.keep(kept)?;
+        Ok(ControlFlow::Break(Some(PathBuf::from(kept))))
+    };
+    explore_program((settings, baseline), bounds, work, &mut each, show)
+}
+
+/// Does something, and sets `stop` when it is late.
+fn while_not<T>(is_late: &(dyn Fn() -> bool + Sync), stop: &AtomicBool, act: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (running, ended) = channel::<()>();
+        scope.spawn(move || {
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if is_late() {
+                    stop.store(true, Ordering::SeqCst);
+                }
+            }
+        });
+        let done = act();
+        drop(running);
+        done
+    })
+}
