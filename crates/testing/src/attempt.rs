@@ -38,6 +38,11 @@ impl Kind {
         Kind::CutPoint,
     ];
 
+    /// Whether the schedule is for three accesses that a class names.
+    pub fn is_of_triple(self) -> bool {
+        !matches!(self, Kind::Observed | Kind::Block | Kind::SameCode)
+    }
+
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -94,6 +99,8 @@ pub struct Attempt {
     pub accesses: [Access; 3],
     /// The violation path of a block, where that is what the schedule shows.
     pub cycle: Option<Cycle>,
+    /// Other classes whose accesses come about in the same order where the program follows the schedule to the letter.
+    pub also: Vec<String>,
     /// The file with the schedule.
     pub witness: PathBuf,
     /// The folder of the recording that it comes from.

@@ -21,10 +21,13 @@ pub struct Plan {
 /// What is known of a class.
 #[derive(Default, Serialize, Deserialize)]
 struct Class {
-    /// Schedules of it that were planned.
+    /// Schedules of it that were planned, and that were tried.
     planned: u32,
+    tried: u32,
     /// Whether one of them reached the three accesses, or failed.
     settled: bool,
+    /// Whether a recorded run that passed has shown the three accesses.
+    shown: bool,
 }
 
 /// How much attempts of a sort brought.
@@ -60,8 +63,11 @@ impl Plan {
         let mut new = 0;
         for attempt in attempts {
             let class = self.classes.entry(attempt.class.clone()).or_default();
+            if class.settled {
+                continue;
+            }
             new += usize::from(class.planned == 0);
-            if class.settled || class.planned >= MOST_OF_CLASS {
+            if class.planned >= MOST_OF_CLASS {
                 continue;
             }
             class.planned += 1;
@@ -69,6 +75,34 @@ impl Plan {
         }
         self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
         new
+    }
+
+    /// Tries no more schedules of these classes: a run along another schedule has shown their accesses.
+    pub fn settle(&mut self, classes: &[String]) {
+        for class in classes {
+            self.classes.entry(class.clone()).or_default().settled = true;
+        }
+        let is_settled = |attempt: &Attempt| self.classes.get(&attempt.class).is_some_and(|class| class.settled);
+        self.waiting.retain(|attempt| !is_settled(attempt));
+    }
+
+    /// Notes that recorded runs that passed show the accesses of these classes. They are tried last, and not at all once something has failed.
+    pub fn note_shown(&mut self, classes: &[String]) {
+        for class in classes {
+            self.classes.entry(class.clone()).or_default().shown = true;
+        }
+    }
+
+    /// For where something has failed: leaves out what brings next to nothing then. That are classes that runs which passed have shown, and
+    /// further tries of classes of which nothing is known but that locks allow them.
+    pub fn drop_unlikely(&mut self) {
+        let is_unlikely = |attempt: &Attempt| {
+            let class = self.classes.get(&attempt.class);
+            let is_guess = matches!(attempt.kind, Kind::Undecided | Kind::CutPoint);
+            let (shown, tried) = class.map_or((false, false), |class| (class.shown, class.tried > 0));
+            shown && attempt.kind.is_of_triple() || is_guess && tried
+        };
+        self.waiting.retain(|attempt| !is_unlikely(attempt));
     }
 
     /// How many are waiting.
@@ -89,6 +123,7 @@ impl Plan {
     /// Takes back what was not tried to its end.
     pub fn put_back(&mut self, attempt: Attempt) {
         self.tried -= 1;
+        self.classes.entry(attempt.class.clone()).or_default().tried -= 1;
         self.kinds.entry(attempt.kind).or_default().tried -= 1.0;
         self.groups.entry(attempt.group()).or_default().tried -= 1.0;
         self.waiting.push(attempt);
@@ -129,6 +164,7 @@ impl Plan {
 
     fn start(&mut self, attempt: &Attempt) {
         self.tried += 1;
+        self.classes.entry(attempt.class.clone()).or_default().tried += 1;
         self.kinds.entry(attempt.kind).or_default().tried += 1.0;
         self.groups.entry(attempt.group()).or_default().tried += 1.0;
     }
@@ -137,9 +173,11 @@ impl Plan {
         let (is_thread, is_of_library, height, _) = attempt.order;
         let tightness = 0.1 / f64::from(height + 1) - 0.25 * f64::from(u8::from(is_thread));
         let library = -0.3 * f64::from(u8::from(is_of_library));
+        let is_shown = self.classes.get(&attempt.class).is_some_and(|class| class.shown);
+        let shown = -0.3 * f64::from(u8::from(is_shown));
         let arm = |arm: Option<&Arm>| arm.copied().unwrap_or_default().score(self.tried);
         let kind = arm(self.kinds.get(&attempt.kind)) + likelihood(attempt.kind);
-        kind + arm(self.groups.get(&attempt.group())) + tightness + library
+        kind + arm(self.groups.get(&attempt.group())) + tightness + library + shown
     }
 }
 
@@ -177,6 +215,7 @@ mod tests {
             variable,
             pattern: Pattern::Rww,
             accesses,
+            also: Vec::new(),
             cycle: None,
             witness,
             recording,
@@ -223,5 +262,42 @@ mod tests {
         assert_eq!((first.len(), plan.waiting()), (1, 1));
         plan.learn(&first[0], Gain::Reached);
         assert_eq!((plan.waiting(), plan.add(vec![attempt(Kind::Proved, "a", "x")])), (0, 0));
+    }
+
+    #[test]
+    fn a_class_that_another_run_has_shown_is_not_tried() {
+        let mut plan = Plan::default();
+        plan.settle(&["a".to_string()]);
+        let all = ["a", "b", "c"].map(|class| attempt(Kind::Proved, class, "x"));
+        assert_eq!(plan.add(all.into()), 2);
+        plan.settle(&["c".to_string()]);
+        assert_eq!(plan.next(5).iter().map(|next| next.class.as_str()).collect::<Vec<_>>(), ["b"]);
+        let rest = ["d", "e"].map(|class| attempt(Kind::Proved, class, "x"));
+        assert_eq!(plan.add(rest.into()), 2);
+        plan.note_shown(&["d".to_string()]);
+        assert_eq!(plan.waiting(), 2, "it is tried as long as nothing fails");
+        plan.drop_unlikely();
+        assert_eq!(plan.next(5).iter().map(|next| next.class.as_str()).collect::<Vec<_>>(), ["e"]);
+    }
+
+    #[test]
+    fn guesses_get_one_try_where_something_has_failed() {
+        let mut plan = Plan::default();
+        for kind in [Kind::CutPoint, Kind::Proved] {
+            plan.add(vec![attempt(kind, kind.name(), "x"), attempt(kind, kind.name(), "x")]);
+        }
+        for _ in 0..2 {
+            let next = plan.next(1).pop().expect("there are four");
+            plan.learn(&next, Gain::Nothing);
+        }
+        plan.drop_unlikely();
+        let left: Vec<Kind> = plan.all_waiting().iter().map(|next| next.kind).collect();
+        assert!(!left.is_empty() && left.iter().filter(|kind| **kind == Kind::CutPoint).count() <= 1, "{left:?}");
+        while let Some(next) = plan.next(1).pop() {
+            plan.learn(&next, Gain::Nothing);
+            plan.drop_unlikely();
+        }
+        let tried = |kind: Kind| plan.classes[kind.name()].tried;
+        assert_eq!((tried(Kind::CutPoint), tried(Kind::Proved)), (1, 2));
     }
 }

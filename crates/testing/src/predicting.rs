@@ -16,7 +16,7 @@ use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, Witness
 use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -33,6 +33,8 @@ pub struct Predicted {
     pub attempts: Vec<Attempt>,
     /// Classes that the recorded run shows itself.
     pub already: usize,
+    /// The same by name, of a run that passed.
+    pub shown: Vec<String>,
     /// Classes that no schedule of this run's path or any other shows.
     pub impossible: usize,
     /// What the trace holds.
@@ -251,8 +253,9 @@ struct Writer<'t> {
     sources: Option<&'t Sources>,
     /// All blocks, by which functions are named.
     blocks: Blocks,
-    /// Classes with a schedule to a cut-point.
+    /// Classes with a schedule to a cut-point, and the cut-point's accesses.
     pointed: FxHashSet<Class>,
+    points: Vec<Triple>,
 }
 
 impl<'t> Writer<'t> {
@@ -275,6 +278,7 @@ impl<'t> Writer<'t> {
             sources,
             blocks: subject.options.atomic.blocks(subject.trace),
             pointed: FxHashSet::default(),
+            points: Vec::new(),
         })
     }
 
@@ -294,6 +298,7 @@ impl<'t> Writer<'t> {
             }
             if known.is_none() && point.is_observed() {
                 predicted.already += 1;
+                predicted.shown.push(self.class_name(point.triple));
                 continue;
             }
             let Ok(schedule) = synthesizer.synthesize(point) else { continue };
@@ -303,6 +308,7 @@ impl<'t> Writer<'t> {
             let file = self.folder.save_untried(self.subject, &decision, &schedule.events)?;
             predicted.attempts.push(self.attempt(kind, &decision, file)?);
             self.pointed.insert(class);
+            self.points.push(point.triple);
         }
         Ok(())
     }
@@ -312,10 +318,14 @@ impl<'t> Writer<'t> {
         decided: IndexMap<Class, Box<Decision>, FxBuildHasher>,
         predicted: &mut Predicted,
     ) -> Result<(), TestError> {
+        let undecided = self.points.iter().filter(|triple| !decided.contains_key(&self.subject.class(**triple)));
+        let triples = decided.values().map(|decision| decision.triple).chain(undecided.copied());
+        let classes: Vec<(Triple, String)> = triples.map(|triple| (triple, self.class_name(triple))).collect();
         for decision in decided.into_values() {
             let observed = matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness));
             if observed && !self.failed {
                 predicted.already += 1;
+                predicted.shown.push(self.class_name(decision.triple));
                 continue;
             }
             let kind = match (&decision.verdict, &decision.off_path) {
@@ -335,10 +345,24 @@ impl<'t> Writer<'t> {
                 _ => self.folder.save(self.subject, &decision)?,
             };
             if let Some(file) = file {
-                predicted.attempts.push(self.attempt(kind, &decision, file)?);
+                let mut attempt = self.attempt(kind, &decision, file)?;
+                if let Verdict::Feasible(witness) = &decision.verdict {
+                    attempt.also = shown_by(witness.schedule(), &classes);
+                    attempt.also.retain(|class| *class != attempt.class);
+                }
+                predicted.attempts.push(attempt);
             }
         }
         Ok(())
+    }
+
+    /// The name of a triple's class, which is the same in all runs.
+    fn class_name(&self, triple: Triple) -> String {
+        let trace = self.subject.trace;
+        let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.of(trace, triple));
+        let label = block.and_then(|(name, _)| name.label).map_or("", |label| trace.names.text(label));
+        let loc = |event| trace.loc(event).unwrap_or("?");
+        format!("{} {} {} {label}", loc(triple.first), loc(triple.remote), loc(triple.second))
     }
 
     fn attempt(&mut self, kind: Kind, decision: &Decision, file: PathBuf) -> Result<Attempt, TestError> {
@@ -354,16 +378,15 @@ impl<'t> Writer<'t> {
         ];
         let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.of(trace, triple));
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
-        let label = block.and_then(|(name, _)| name.label).map_or("", |label| trace.names.text(label));
-        let loc = |event| trace.loc(event).unwrap_or("?");
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
         Ok(Attempt {
             kind,
-            class: format!("{} {} {} {label}", loc(first), loc(remote), loc(second)),
+            class: self.class_name(triple),
             variable: variable.to_string(),
             pattern: decision.pattern,
             accesses,
+            also: Vec::new(),
             cycle: None,
             witness: file,
             recording: self.recording.clone(),
@@ -397,6 +420,16 @@ impl<'t> Writer<'t> {
             is_of_library: is_of_library(loc),
         }
     }
+}
+
+/// The classes whose accesses a schedule has in the order of a violation. Conflicting accesses in that order are all that a triple is.
+fn shown_by(schedule: &[EventId], classes: &[(Triple, String)]) -> Vec<String> {
+    let places: FxHashMap<EventId, usize> = schedule.iter().enumerate().map(|(place, event)| (*event, place)).collect();
+    let is_shown = |triple: &Triple| {
+        let [first, remote, second] = [triple.first, triple.remote, triple.second].map(|event| places.get(&event));
+        first.is_some() && first < remote && remote < second
+    };
+    classes.iter().filter(|(triple, _)| is_shown(triple)).map(|(_, class)| class.clone()).collect()
 }
 
 /// A place without its column.

@@ -64,7 +64,7 @@ impl Campaign<'_> {
     fn predict_cheaply(&mut self, passing: impl IntoIterator<Item = (u64, Ran)>) -> Result<usize, TestError> {
         let mut new = 0;
         for (seed, ran) in passing {
-            let (times, waiting) = (&self.state.report.times, self.state.plan.waiting());
+            let times = &self.state.report.times;
             if times.predicting < times.running && !self.is_over() {
                 new += self.predict(seed, ran.folder.path())?;
                 if !self.is_stopped() {
@@ -72,7 +72,8 @@ impl Campaign<'_> {
                 }
             }
             let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
-            if self.state.plan.waiting() == waiting && !is_owed {
+            let is_needed = self.state.plan.all_waiting().iter().any(|attempt| attempt.recording == ran.folder.path());
+            if !is_needed && !is_owed {
                 let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
             }
         }

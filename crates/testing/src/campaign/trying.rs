@@ -77,6 +77,7 @@ impl Campaign<'_> {
             self.state.report.size = predicted.size;
         }
         self.positions.learn(recording)?;
+        self.state.plan.note_shown(&predicted.shown);
         Ok(self.state.plan.add(predicted.attempts))
     }
 
@@ -86,6 +87,9 @@ impl Campaign<'_> {
         while tried < most && !self.is_over() {
             if self.state.found.is_empty() && self.state.searching < self.elapsed() / SHARE_OF_SEARCH {
                 self.search_on()?;
+            }
+            if !self.state.found.is_empty() {
+                self.state.plan.drop_unlikely();
             }
             let batch = self.state.plan.next(self.settings.jobs.min(most - tried));
             if batch.is_empty() {
@@ -182,6 +186,9 @@ impl Campaign<'_> {
         let gain = match effect {
             Effect::Same => {
                 self.state.report.harmless.same += u64::from(reached);
+                if replayed.outcome == Outcome::ToTheLetter {
+                    self.state.plan.settle(&attempt.also);
+                }
                 if reached { Gain::Reached } else { Gain::Nothing }
             }
             Effect::Failed(failure) => {

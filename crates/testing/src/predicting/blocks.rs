@@ -72,6 +72,7 @@ impl Writer<'_> {
             variable: names.join(", "),
             pattern: Pattern::Rwr,
             accesses: ends.map(of),
+            also: Vec::new(),
             cycle: Some(Cycle {
                 path: events.iter().map(|event| (of(*event), act(trace, *event))).collect(),
                 thread: thread_name(trace, block.thread),
