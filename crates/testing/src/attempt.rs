@@ -38,11 +38,6 @@ impl Kind {
         Kind::CutPoint,
     ];
 
-    /// Whether the schedule is for three accesses that a class names.
-    pub fn is_of_triple(self) -> bool {
-        !matches!(self, Kind::Observed | Kind::Block | Kind::SameCode)
-    }
-
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {

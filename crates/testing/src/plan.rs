@@ -86,22 +86,19 @@ impl Plan {
         self.waiting.retain(|attempt| !is_settled(attempt));
     }
 
-    /// Notes that recorded runs that passed show the accesses of these classes. They are tried last, and not at all once something has failed.
+    /// Notes that recorded runs that passed show the accesses of these classes.
     pub fn note_shown(&mut self, classes: &[String]) {
         for class in classes {
             self.classes.entry(class.clone()).or_default().shown = true;
         }
     }
 
-    /// For where something has failed: leaves out what brings next to nothing then. That are classes that runs which passed have shown, and
-    /// further tries of classes of which nothing is known but that locks allow them.
+    /// For where something has failed: of classes of which nothing is known but that locks allow them, leaves out those that runs which
+    /// passed have shown, and further tries. These bring next to nothing.
     pub fn drop_unlikely(&mut self) {
-        let is_unlikely = |attempt: &Attempt| {
-            let class = self.classes.get(&attempt.class);
-            let is_guess = matches!(attempt.kind, Kind::Undecided | Kind::CutPoint);
-            let (shown, tried) = class.map_or((false, false), |class| (class.shown, class.tried > 0));
-            shown && attempt.kind.is_of_triple() || is_guess && tried
-        };
+        let is_over = |class: &Class| class.shown || class.tried > 0;
+        let is_unlikely =
+            |attempt: &Attempt| is_guess(attempt) && self.classes.get(&attempt.class).is_some_and(is_over);
         self.waiting.retain(|attempt| !is_unlikely(attempt));
     }
 
@@ -173,12 +170,17 @@ impl Plan {
         let (is_thread, is_of_library, height, _) = attempt.order;
         let tightness = 0.1 / f64::from(height + 1) - 0.25 * f64::from(u8::from(is_thread));
         let library = -0.3 * f64::from(u8::from(is_of_library));
-        let is_shown = self.classes.get(&attempt.class).is_some_and(|class| class.shown);
+        let is_shown = is_guess(attempt) && self.classes.get(&attempt.class).is_some_and(|class| class.shown);
         let shown = -0.3 * f64::from(u8::from(is_shown));
         let arm = |arm: Option<&Arm>| arm.copied().unwrap_or_default().score(self.tried);
         let kind = arm(self.kinds.get(&attempt.kind)) + likelihood(attempt.kind);
         kind + arm(self.groups.get(&attempt.group())) + tightness + library + shown
     }
+}
+
+/// Whether nothing is known of the schedule but that locks allow it. What is proved may be another instance of its class than passing runs show.
+fn is_guess(attempt: &Attempt) -> bool {
+    matches!(attempt.kind, Kind::Undecided | Kind::CutPoint)
 }
 
 /// How likely a schedule is to be followed and to change something. What only the recorded path forbids changes the path.
@@ -272,9 +274,9 @@ mod tests {
         assert_eq!(plan.add(all.into()), 2);
         plan.settle(&["c".to_string()]);
         assert_eq!(plan.next(5).iter().map(|next| next.class.as_str()).collect::<Vec<_>>(), ["b"]);
-        let rest = ["d", "e"].map(|class| attempt(Kind::Proved, class, "x"));
+        let rest = [(Kind::CutPoint, "d"), (Kind::Proved, "e")].map(|(kind, class)| attempt(kind, class, "x"));
         assert_eq!(plan.add(rest.into()), 2);
-        plan.note_shown(&["d".to_string()]);
+        plan.note_shown(&["d".to_string(), "e".to_string()]);
         assert_eq!(plan.waiting(), 2, "it is tried as long as nothing fails");
         plan.drop_unlikely();
         assert_eq!(plan.next(5).iter().map(|next| next.class.as_str()).collect::<Vec<_>>(), ["e"]);
