@@ -131,7 +131,12 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
 
 /// What exploring came to.
 fn write_explored(explored: &Exploration, out: &mut dyn Write) -> io::Result<()> {
-    let Exploration { classes, runs, complete, fails, doubts, .. } = explored;
+    let Exploration { reversed, classes, runs, complete, fails, doubts, .. } = explored;
+    let last = if *fails && *runs == 0 { ": the last one fails" } else { "" };
+    writeln!(out, "reversed pairs of accesses that had come in one order only by {}{last}", plural(*reversed, "run"))?;
+    if *runs == 0 {
+        return Ok(());
+    }
     let classes = match classes {
         1 => "1 class of interleavings".to_string(),
         many => format!("{many} classes of interleavings"),
@@ -250,8 +255,8 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
 }
 
 fn explored_json(explored: &Exploration) -> Value {
-    let Exploration { classes, runs, complete, fails, doubts, .. } = explored;
-    json!({ "classes": classes, "runs": runs, "complete": complete, "fails": fails, "doubts": doubts })
+    let Exploration { reversed, classes, runs, complete, fails, doubts, .. } = explored;
+    json!({ "reversing_runs": reversed, "classes": classes, "runs": runs, "complete": complete, "fails": fails, "doubts": doubts })
 }
 
 fn find_json<'t>(find: &'t Find, repair: Option<&'t FoundRepair>) -> FindJson<'t> {

@@ -5,6 +5,7 @@
 #[allow(dead_code)] // the other tests use the rest
 mod support;
 
+mod cargo;
 mod exploring;
 mod resume;
 #[path = "../litmus/synchronised.rs"]
@@ -200,7 +201,18 @@ fn an_order_of_many_turns_is_found_by_exploring() {
     let run = test(&right, "");
     assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
     assert!(run.out.contains("explored 20 classes of interleavings by 20 runs: all there are"), "{}", run.out);
-    assert!(test(&right, "--runs 5").out.contains("explored 5 classes of interleavings by 5 runs: not all"));
+    assert!(test(&right, "--runs 9").out.contains("runs: not all"));
+}
+
+/// The reader has to come between the writes of one thread, which few recorded runs show.
+#[test]
+fn a_pair_of_accesses_in_the_other_order() {
+    let reorder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testing/shapes/reorder.c");
+    let report = report(&built(&reorder), "--runs 40");
+    assert!(failures(&report).contains("bug"), "{report:#}");
+    let explored = &report["tests"][0]["explored"];
+    assert!(explored["fails"] == true && explored["runs"] == 0, "{report:#}");
+    assert!(explored["reversing_runs"].as_u64() < Some(20), "{report:#}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod execution;
 mod executions;
 mod machine;
 mod objects;
+mod reversals;
 mod schedule;
 mod spin;
 mod state;
@@ -174,6 +175,37 @@ pub fn explore_program(
     Ok(explored)
 }
 
+/// Runs a program so that two places of its code come in an order that no run before has shown, once for each such pair. `each` and
+/// `progress` are as for [`explore_program`]; `classes` counts the runs that followed their order.
+///
+/// # Errors
+/// The program cannot be run, or `each` fails.
+pub fn reverse_program(
+    (settings, baseline): (&Settings, &Baseline),
+    bounds: Bounds,
+    work: &Path,
+    each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
+    progress: &mut dyn FnMut(&Explored),
+) -> Result<Explored, TestError> {
+    let onward = Onward { turn: TURN, all: bounds.events };
+    let mut executions = Executions::new((settings, baseline), work, onward, bounds.runs);
+    let mut collected = Collected { explored: Explored::default(), seen: FxHashSet::default(), error: None };
+    reversals::reverse_pairs(&mut executions, &mut |run| {
+        collected.explored.classes += 1;
+        let flow = match run.is_cut {
+            true => ControlFlow::Continue(()),
+            false => collected.take(run, run.failure.clone(), each),
+        };
+        progress(&collected.explored);
+        flow
+    });
+    if let Some(error) = executions.error.take().or(collected.error) {
+        return Err(error);
+    }
+    let Executions { runs, running, left, .. } = executions;
+    Ok(Explored { runs, running, left, ..collected.explored })
+}
+
 struct Collected {
     explored: Explored,
     seen: FxHashSet<u128>,
@@ -211,7 +243,16 @@ impl Collected {
                 (run, failure)
             }
         };
-        match self.keep(&run, failure, each) {
+        self.take(&run, failure, each)
+    }
+
+    fn take(
+        &mut self,
+        run: &Execution,
+        failure: Option<Failure>,
+        each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
+    ) -> ControlFlow<()> {
+        match self.keep(run, failure, each) {
             Ok(flow) => flow,
             Err(error) => {
                 self.error = Some(error);

@@ -30,7 +30,7 @@ mod unfinished;
 pub use attempt::{Attempt, Kind};
 pub use baseline::Baseline;
 pub use campaign::{Campaign, Progress};
-pub use exploring::{Bounds, Explored, Failing, Interleaving, Kept, explore_program};
+pub use exploring::{Bounds, Explored, Failing, Interleaving, Kept, explore_program, reverse_program};
 pub use judge::{Effect, Failure};
 pub use kept::{Again, AgainOutcome, run_again};
 pub use litmus::{LitmusReport, test_litmus};

@@ -72,9 +72,11 @@ pub struct Harmless {
 /// What exploring a program's interleavings came to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Exploration {
+    /// Runs in which two places of the code came in an order that no run before had shown.
+    pub reversed: u64,
     /// Classes of equivalent interleavings that were run to their ends.
     pub classes: u64,
-    /// Runs of the program.
+    /// Runs of the program for these.
     pub runs: u64,
     /// Whether these are all classes that there are.
     pub complete: bool,

@@ -1,8 +1,9 @@
-//! Where nothing has failed, explores the program's interleavings: where they are few, these are all that it has.
+//! Where nothing has failed, reverses pairs of accesses that came in one order only, and then explores the program's interleavings: where
+//! they are few, these are all that it has.
 
 use super::{Campaign, Progress};
 use crate::baseline::Baseline;
-use crate::exploring::{Bounds, Explored, Interleaving, Kept, explore_program};
+use crate::exploring::{Bounds, Explored, Failing, Interleaving, Kept, explore_program, reverse_program};
 use crate::report::Exploration;
 use crate::settings::{Settings, TestError};
 use std::ops::ControlFlow;
@@ -15,8 +16,9 @@ use std::time::{Duration, Instant};
 /// Exploring takes one part in this many of the time before it, and at least [`SHORTEST`].
 const PART: u32 = 2;
 const SHORTEST: Duration = Duration::from_secs(3);
-/// Programs with more events in a recorded run are not explored: an interleaving more or less says little there.
+/// Programs with more events in a recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
 const MOST_EVENTS: usize = 10_000;
+const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
 /// How often the clock is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -33,6 +35,8 @@ impl Campaign<'_> {
             self.note(format!(
                 "interleavings were not explored: a run has {events} events, and the most is {MOST_EVENTS}"
             ));
+        }
+        if events > MOST_EVENTS_FOR_PAIRS {
             return Ok(());
         }
         let longest = (self.elapsed() / PART).max(SHORTEST);
@@ -49,11 +53,18 @@ impl Campaign<'_> {
             progress(Progress { explored: explored.classes, ..Progress::of(state) });
         };
         let kept = self.work.join("explored").join("recording");
-        let explored =
-            while_not(&is_late, &stop, || first_failing(&settings, &state.baseline, &work, &kept, &mut show));
+        let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
+            let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept };
+            let reversed = first.failing(settings.runs, true, &mut show)?;
+            if !reversed.failing.is_empty() || events > MOST_EVENTS {
+                return Ok((reversed, None));
+            }
+            let left = settings.runs.saturating_sub(reversed.runs);
+            Ok((reversed, Some(first.failing(left, false, &mut show)?)))
+        });
         let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
         match explored {
-            Ok(explored) => self.take_explored(explored),
+            Ok((reversed, explored)) => self.take_explored(reversed, explored.unwrap_or_default()),
             Err(error) => {
                 self.note(format!("exploring interleavings was given up: {error}"));
                 Ok(())
@@ -61,13 +72,15 @@ impl Campaign<'_> {
         }
     }
 
-    fn take_explored(&mut self, explored: Explored) -> Result<(), TestError> {
-        let Explored { classes, runs, running, complete, doubts, failing, .. } = explored;
-        self.state.runs += runs;
-        self.state.report.times.running += running;
-        let is_cut_off = !complete && failing.is_empty() && self.is_over();
-        self.state.report.explored =
-            Some(Exploration { classes, runs, complete, fails: !failing.is_empty(), doubts, is_cut_off });
+    fn take_explored(&mut self, reversed: Explored, explored: Explored) -> Result<(), TestError> {
+        let Explored { classes, runs, complete, doubts, .. } = explored;
+        self.state.runs += runs + reversed.runs;
+        self.state.report.times.running += explored.running + reversed.running;
+        let failing: Vec<Failing> = reversed.failing.into_iter().chain(explored.failing).collect();
+        let fails = !failing.is_empty();
+        let is_cut_off = !complete && !fails && self.is_over();
+        let reversed = reversed.runs;
+        self.state.report.explored = Some(Exploration { reversed, classes, runs, complete, fails, doubts, is_cut_off });
         for failing in failing {
             let Some(recording) = failing.kept else { continue };
             self.positions.learn(&recording)?;
@@ -84,23 +97,27 @@ impl Campaign<'_> {
     }
 }
 
-/// Explores up to the first interleaving that fails, which is kept in a folder.
-fn first_failing(
-    settings: &Settings,
-    baseline: &Baseline,
-    work: &Path,
-    kept: &Path,
-    show: &mut dyn FnMut(&Explored),
-) -> Result<Explored, TestError> {
-    let bounds = Bounds { events: 10 * MOST_EVENTS as u64, runs: settings.runs, interruptions: None };
-    let mut each = |interleaving: &Interleaving<'_>| -> Result<Kept, TestError> {
-        if !interleaving.fails {
-            return Ok(ControlFlow::Continue(None));
-        }
-        interleaving.keep(kept)?;
-        Ok(ControlFlow::Break(Some(PathBuf::from(kept))))
-    };
-    explore_program((settings, baseline), bounds, work, &mut each, show)
+/// Runs the program up to the first interleaving that fails, which is kept in a folder.
+struct First<'c> {
+    subject: (&'c Settings, &'c Baseline),
+    work: &'c Path,
+    kept: &'c Path,
+}
+
+impl First<'_> {
+    /// By so many runs at most, of pairs alone or of all interleavings.
+    fn failing(&self, runs: u64, pairs: bool, show: &mut dyn FnMut(&Explored)) -> Result<Explored, TestError> {
+        let bounds = Bounds { events: 10 * MOST_EVENTS_FOR_PAIRS as u64, runs, interruptions: None };
+        let mut each = |interleaving: &Interleaving<'_>| -> Result<Kept, TestError> {
+            if !interleaving.fails {
+                return Ok(ControlFlow::Continue(None));
+            }
+            interleaving.keep(self.kept)?;
+            Ok(ControlFlow::Break(Some(PathBuf::from(self.kept))))
+        };
+        let run = if pairs { reverse_program } else { explore_program };
+        run(self.subject, bounds, self.work, &mut each, show)
+    }
 }
 
 /// Does something, and sets `stop` when it is late.
