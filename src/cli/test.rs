@@ -261,11 +261,12 @@ fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop:
     let (mut tested, mut folders) = (Vec::new(), Vec::new());
     let spinner = Spinner::on_terminal();
     let count = programs.len();
+    let begun = since_start(); // with --cargo it was built before
     for (nth, (name, program, directory)) in programs.into_iter().enumerate() {
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             break;
         }
-        let left = args.time.saturating_sub(since_start()) / u32::try_from(count - nth)?;
+        let left = (args.time + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
         let time = if args.cargo { left.max(SHORTEST_SHARE) } else { args.time };
         let command = shown_command(&program, args);
         let settings = settings(args, program, directory, time, stop)?;
