@@ -1,0 +1,101 @@
+"""Real programs for the table of `scripts/testing`: built with foretrace from unmodified sources, with an input so small that a run of
+each takes seconds. What they write goes to their output, which `foretrace test` compares.
+"""
+
+import bz2
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+from real_program import ROOT, text
+
+# Its name, the program's file, what follows it on the command line, the file that it reads by name and content, and options of `foretrace test`.
+Real = namedtuple("Real", ["name", "built", "arguments", "given", "options"])
+
+CRATES = ["arc_swap", "dashmap", "flume", "parking_lot", "rayon", "tokio"]
+
+
+def real_programs(foretrace, folder, wanted):
+    """Builds each program that is wanted in a folder. One that this foretrace has built before stays; one that cannot be built is named and left out."""
+    for name, build in PROGRAMS.items():
+        if not wanted(name):
+            continue
+        try:
+            source = Path(must([ROOT / "scripts/fetch-program", name]).strip())
+            yield kept(foretrace, folder / name, source, build)
+        except subprocess.CalledProcessError as error:
+            print(f"{name}: cannot be built: {str(error.stderr)[-500:]}", file=sys.stderr)
+    crates = [name for name in CRATES if wanted(name)]
+    if crates:
+        yield from crate_programs(foretrace, folder / "crates", crates)
+
+
+def kept(foretrace, folder, source, build):
+    done = folder / "built-by-foretrace"
+    if done.is_file() and done.stat().st_mtime > foretrace.stat().st_mtime:
+        return build(None, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder, symlinks=True)
+    real = build(foretrace, folder)
+    done.touch()
+    return real
+
+
+def crate_programs(foretrace, folder, names):
+    words = ["cargo", "build", "--quiet", "--locked", "--target-dir", folder, "--message-format", "json"]
+    try:
+        output = must([foretrace, *words], ROOT / "examples/crates", CARGO_NET_OFFLINE="false")
+    except subprocess.CalledProcessError as error:
+        print(f"{', '.join(names)}: cannot be built: {str(error.stderr)[-500:]}", file=sys.stderr)
+        return
+    messages = [json.loads(line) for line in output.splitlines()]
+    built = {one["target"]["name"]: one["executable"] for one in messages if one.get("executable")}
+    for name in names:
+        yield Real(name, Path(built[name]), [], None, [])
+
+
+def must(command, folder=None, **environment):
+    """What a command writes; an exception if it fails."""
+    words = [str(word) for word in command]
+    how = {"cwd": folder, "env": {**os.environ, **environment}, "text": True, "errors": "replace"}
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how).stdout
+
+
+# What builds a program; without a foretrace it is there.
+
+
+def pigz(foretrace, folder):
+    if foretrace:
+        must(["make", "-s", "pigz", f"CC={foretrace} cc", "CFLAGS=-O1 -g -w"], folder)
+    return Real("pigz", folder / "pigz", ["-1", "-c", "-p", "2", "-b", "128", "text"], ("text", text(150_000)), [])
+
+
+def pbzip2(foretrace, folder):
+    if foretrace:
+        # The sources are older than C++11's literals with a suffix, which clang would see in "%"PRIuMAX.
+        must(["make", "-s", f"CXX={foretrace} c++ -Wno-reserved-user-defined-literal", "pbzip2"], folder)
+    return Real("pbzip2", folder / "pbzip2", ["-b1", "-c", "-p2", "text"], ("text", text(120_000)), [])
+
+
+def lbzip2(foretrace, folder):
+    if foretrace:
+        # Its copy of gnulib is older than the C library, where these names are gone.
+        names = "-D_IO_ftrylockfile -D_IO_ERR_SEEN=0x20"
+        must(["./configure", "-q", f"CPPFLAGS={names}"], folder, CC=f"{foretrace} cc -w")
+        must(["make", "-s"], folder)
+    return Real("lbzip2", folder / "src/lbzip2", ["-d", "-c", "-n2", "text.bz2"], ("text.bz2", bz2.compress(text(800))), [])
+
+
+def xz(foretrace, folder):
+    left_out = [f"--disable-{part}" for part in ["shared", "nls", "doc", "scripts", "xzdec", "lzmadec", "lzmainfo"]]
+    if foretrace:
+        must(["./configure", "-q", "--enable-sandbox=no", *left_out], folder, CC=f"{foretrace} cc -w", CFLAGS="-O1 -g")
+        must(["make", "-s"], folder)
+    return Real("xz", folder / "src/xz/xz", ["-T2", "--block-size=512", "-0", "-c", "text"], ("text", text(1_000)), [])
+
+
+PROGRAMS = {"pigz": pigz, "pbzip2": pbzip2, "lbzip2": lbzip2, "xz": xz}
