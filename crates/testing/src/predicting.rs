@@ -75,10 +75,10 @@ pub fn attempts_within(
     const LOOK: Duration = Duration::from_millis(50);
     let (sender, done) = channel();
     let (recording, own) = (recording.to_path_buf(), settings.clone());
-    std::thread::spawn(move || sender.send(attempts_of(&recording, seed, failed, &own, limit)));
+    std::thread::spawn(move || sender.send(Box::new(attempts_of(&recording, seed, failed, &own, limit))));
     loop {
         match done.recv_timeout(LOOK) {
-            Ok(predicted) => return predicted,
+            Ok(predicted) => return *predicted,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(TestError::Analysis(
