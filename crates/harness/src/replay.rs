@@ -148,7 +148,7 @@ pub fn run_plan(
         program,
         mode,
         folder,
-        max_bytes: None,
+        max_bytes: Some(most_logs(recording)),
         part,
         time_limit: Some(time_limit),
         quiet,
@@ -156,6 +156,17 @@ pub fn run_plan(
         apart: None,
     }
     .record()?)
+}
+
+/// Most bytes of the logs of a replay: more than any part of the recording that it goes along, and not all that a program writes that runs in
+/// circles afterwards.
+fn most_logs(recording: Option<&Path>) -> u64 {
+    const LEAST: u64 = 64 << 20;
+    const TIMES: u64 = 4;
+    let files = recording.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "log"));
+    let bytes: u64 = logs.filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum();
+    LEAST + TIMES * bytes
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.

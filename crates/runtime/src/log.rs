@@ -243,6 +243,9 @@ fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
 }
 
 fn stop_at(bytes: u64) {
+    if controller::replaying() {
+        return stop(stop::LIMIT, format_args!("the logs of the replay reached {bytes} bytes"));
+    }
     stop(stop::LIMIT, format_args!("the logs reached {bytes} bytes (more: --max-size; the run's end: --window)"));
 }
 

@@ -87,6 +87,11 @@ pub struct Rounds {
     pub own: u64,
 }
 
+impl Rounds {
+    /// Of a call whose place among the others is not known.
+    pub const NONE: Rounds = Rounds { before: [0; 2], own: 0 };
+}
+
 impl Order {
     /// As it was kept, all 0 before the first call.
     pub fn of([reads, writes, last]: [u64; 3]) -> Order {

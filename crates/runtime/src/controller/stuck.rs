@@ -53,8 +53,16 @@ pub fn awaited(thread: &Thread) -> Option<c_int> {
 pub trait Files: Iterator<Item = c_int> + Sized {
     /// One of them, where all are event counters.
     fn all_counters(mut self) -> Option<c_int> {
-        self.try_fold(None, |_, file| is_event_counter(file).then_some(Some(file))).flatten()
+        self.try_fold(None, |_, file| counter_behind(file).map(Some)).flatten()
     }
+}
+
+/// The event counter that a descriptor is, or that makes an `epoll` ready.
+fn counter_behind(file: c_int) -> Option<c_int> {
+    if link_of(file, |name| name == b"anon_inode:[eventpoll]") {
+        return counters_of_epoll(file);
+    }
+    is_event_counter(file).then_some(file)
 }
 
 impl<I: Iterator<Item = c_int>> Files for I {}

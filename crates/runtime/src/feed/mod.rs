@@ -75,6 +75,7 @@ impl Key {
             7 => "clock",
             8 => "processor counter",
             10 => "signal",
+            11 if self.0 & 0xff == LIMIT as u16 => "a wait with a limit",
             11 => "a decision by who comes first",
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
@@ -129,6 +130,8 @@ pub const CONSTRUCT: u8 = 0;
 pub const LOOP: u8 = 1;
 /// Which thread of a barrier's round gets the special result.
 pub const SERIAL_THREAD: u8 = 2;
+/// Whether a wait in the kernel found something before its limit.
+const LIMIT: u8 = 3;
 
 /// A choice that is the runtime's own and that the program cannot tell from another: a thread gets the one of the recording as long as
 /// the schedule is followed. `make` gets that one, if there is one, makes the choice, and gives what it chose.
@@ -151,6 +154,26 @@ pub fn decision(detail: u8, make: impl Fn(Option<i64>) -> i64) -> i64 {
         make(None)
     });
     if made.get() { chosen } else { make(Some(chosen)) }
+}
+
+/// A wait in the kernel that ends at a limit of time: what it finds, 0 for nothing. A replay takes another time, so there it waits as long as
+/// the recording says that something comes, and not at all where the limit ended it. `wait` waits to the limit if it gets true.
+pub fn limited(wait: impl Fn(bool) -> c_int) -> c_int {
+    let found = Cell::new(0);
+    decision(LIMIT, |recorded| {
+        found.set(match recorded {
+            Some(0) => wait(false),
+            Some(1) => loop {
+                let result = wait(true);
+                if result != 0 || controller::off_schedule() {
+                    break result;
+                }
+            },
+            _ => wait(true),
+        });
+        i64::from(found.get().signum())
+    });
+    found.get()
 }
 
 /// A number of this process or thread. The program gets the real one; a replay notes if it is another one.

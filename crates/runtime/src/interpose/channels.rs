@@ -8,7 +8,7 @@
 //! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
 //! read counts as that of one: the order that is recorded is then a part of what there was.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
@@ -133,6 +133,11 @@ impl Channel {
     fn new(bytes: u64) -> Channel {
         Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes }
     }
+
+    /// Whether the log does not have its semaphore yet.
+    fn is_unwritten(&self) -> bool {
+        self.bytes == UNWRITTEN
+    }
 }
 
 /// A call among the others on a channel, from what it departs from to where it arrives.
@@ -174,6 +179,8 @@ fn order_key(channel: usize) -> usize {
 
 /// In place of the bytes of each write: an event counter that gives one back for each read.
 const ONE_BY_ONE: u64 = u64::MAX;
+/// In place of the bytes of each write: a pipe that was waited for, and that no write has reached.
+const UNWRITTEN: u64 = u64::MAX - 1;
 /// Of a write to such a counter that adds more, only so many count.
 const MOST_AT_ONCE: u64 = 64;
 
@@ -200,8 +207,11 @@ pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize)
     thread.begin();
     let bucket = waiting::lock(key);
     let known = get(bucket, key);
-    let is_new = known.is_none();
-    let mut channel = known.unwrap_or_else(|| Channel::new(bytes));
+    let is_new = known.as_ref().is_none_or(Channel::is_unwritten);
+    let mut channel = known.unwrap_or_else(|| Channel::new(UNWRITTEN));
+    if channel.is_unwritten() {
+        channel.bytes = bytes;
+    }
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
     let _step = log::together(thread, u64::from(is_new) + posts + 2);
     if is_new {
@@ -238,9 +248,9 @@ pub fn take_back(thread: &'static Thread, key: usize, posts: u64, place: usize) 
     sys::set_errno(error);
 }
 
-/// A channel holds something: what is done from now on comes after what put it there.
-pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usize) {
-    thread.begin();
+/// A channel holds something: what is done from now on comes after what put it there. Whether that is known. The thread is inside of a
+/// hook.
+pub fn seen(thread: &'static Thread, key: usize, place: usize) -> bool {
     let bucket = waiting::lock(key);
     let found = get(bucket, key).filter(|channel| channel.writes > 0);
     if let Some(channel) = &found {
@@ -249,10 +259,15 @@ pub fn seen(thread: &'static Thread, key: usize, name: &'static CStr, place: usi
         record(thread, Kind::Post, channel, channel.writes - 1, place);
     }
     bucket.unlock();
-    thread.end();
-    if found.is_none() {
-        unseen::mark(thread, What::anything(name), place);
-    }
+    found.is_some()
+}
+
+/// Whether nothing is known to be in a channel. The thread is inside of a hook.
+pub fn is_empty(key: usize) -> bool {
+    let bucket = waiting::lock(key);
+    let is_empty = get(bucket, key).is_none_or(|channel| channel.writes == 0);
+    bucket.unlock();
+    is_empty
 }
 
 /// What a read came to.
@@ -336,18 +351,19 @@ pub fn closed(thread: &'static Thread, file: c_int) {
     }
 }
 
-/// A read found nothing: what is written next comes after it.
-fn found_empty(thread: &'static Thread, key: usize, place: usize) {
-    let error = sys::errno();
-    thread.begin();
+/// A read found nothing, or a call that waits for several descriptors did not report this one: what is written next comes after it. A write
+/// that began since then may or may not have come first: it stays without an order. The thread is inside of a hook.
+pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     let bucket = waiting::lock(key);
-    if let Some(channel) = get(bucket, key) {
-        let _step = log::together(thread, 2);
-        Turn::new(thread, (bucket, key), &channel, place, |order| order.read(true)).end();
-    }
+    let channel = get(bucket, key).unwrap_or_else(|| {
+        let new = Channel::new(UNWRITTEN);
+        put(bucket, key, &new);
+        new
+    });
+    let empty = |order: &mut Order| if channel.writes == 0 { order.read(true) } else { Rounds::NONE };
+    let _step = log::together(thread, 2);
+    Turn::new(thread, (bucket, key), &channel, place, empty).end();
     bucket.unlock();
-    thread.end();
-    sys::set_errno(error);
 }
 
 /// A call that reads from a channel.
@@ -408,7 +424,10 @@ impl Reading {
         if read > 0 {
             down(self.thread, self.key, self.taken(read, waits(self.file)), self.place);
         } else if read < 0 && sys::errno() == sys::EAGAIN {
+            self.thread.begin();
             found_empty(self.thread, self.key, self.place);
+            self.thread.end();
+            sys::set_errno(sys::EAGAIN);
         }
         read
     }

@@ -10,6 +10,7 @@ pub mod cond;
 mod contexts;
 mod descriptors;
 pub mod entropy;
+mod epoll;
 mod file_locks;
 mod files;
 pub mod futex;

@@ -10,9 +10,11 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use super::unseen::{self, PROCESSES, TIMERS, What};
 use super::{interpose, real, tracked};
+use crate::controller;
+use crate::feed;
 use crate::log;
 use crate::record::{Kind, NOTICES};
-use crate::sys::{self, EINTR, NEXT, Timespec, call};
+use crate::sys::{self, EAGAIN, EINTR, NEXT, Timespec, call};
 use crate::threads::{self, Thread};
 use crate::waiting;
 
@@ -244,10 +246,27 @@ extern "C" fn sigqueue_(process: c_int, signal: c_int, value: usize, place: usiz
 /// `siginfo_t`.
 type Information = [u32; 32];
 
+/// Waits to a limit; -1 and `EAGAIN` where nothing came.
+fn wait_until(set: *const c_void, to: *mut Information, at: *const Timespec) -> c_int {
+    if let Some(thread) = tracked() {
+        controller::before_taking(thread);
+    }
+    let none = Timespec { seconds: 0, nanoseconds: 0 };
+    let signal = feed::limited(|to_limit| {
+        let signal = real::sigtimedwait(set, to.cast(), if to_limit { at } else { &raw const none });
+        if signal < 0 && sys::errno() == EAGAIN { 0 } else { signal }
+    });
+    if signal == 0 {
+        sys::set_errno(EAGAIN);
+        return -1;
+    }
+    signal
+}
+
 fn wait_for(set: *const c_void, information: *mut Information, at: *const Timespec, place: usize) -> c_int {
     let mut own: Information = [0; 32];
     let to = if information.is_null() { &raw mut own } else { information };
-    let signal = real::sigtimedwait(set, to.cast(), at);
+    let signal = if at.is_null() { real::sigtimedwait(set, to.cast(), at) } else { wait_until(set, to, at) };
     if signal > 0
         && let Some(thread) = tracked()
     {

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::channels::{self, End, Message, Taken};
 use super::polling::{Poll, READABLE};
-use super::{file_locks, files, interpose, polling, real, tracked};
+use super::{epoll, file_locks, files, interpose, real, tracked};
 use crate::lock::Lock;
 use crate::log;
 use crate::record::{Kind, OUTSIDE};
@@ -143,15 +143,13 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
     channels::read_from_socket(thread, file, place);
 }
 
-/// A socket can be read from: bytes or a connection, which stay there.
+/// A socket can be read from: bytes or a connection, which stay there. The thread is inside of a hook.
 pub fn ready(thread: &'static Thread, file: c_int, place: usize) {
-    thread.begin();
     LOCK.lock();
     let since = Socket::of(file).map_or(0, |socket| socket.since.load(Relaxed));
     let number = since.checked_sub(1).unwrap_or(SENT.load(Relaxed));
     log::sync(thread, Kind::Depart, place, OUTSIDE, number);
     LOCK.unlock();
-    thread.end();
 }
 
 /// A descriptor is closed: it may be another file's next.
@@ -282,7 +280,7 @@ extern "C" fn close_(file: c_int, place: usize) -> c_int {
         leave(thread, file);
     }
     if let Some(thread) = tracked() {
-        polling::closed(thread, file);
+        epoll::closed(thread, file);
         channels::closed(thread, file);
         file_locks::closed(thread, file, place);
     }

@@ -1,16 +1,19 @@
 //! Waiting for several descriptors at once: what a thread does after one is ready comes after what made it ready.
 //!
-//! A channel that is ready holds something: one is taken from its semaphore and put back at once. What `epoll` reports is not the descriptor
-//! but a number that the program chose, so which descriptors stand for it is kept here.
+//! A channel that is ready holds something: one is taken from its semaphore and put back at once. A channel that was waited for and not
+//! reported held nothing: what is written next comes after the wait, since else it would have been reported.
+//!
+//! A call sleeps in the kernel until something is ready, looks again when it has the turn, and is recorded in the same hook. So what it reports
+//! is what was ready there, in a replay too.
 
-use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
+use core::ffi::{CStr, c_int, c_void};
 
 use super::channels::{self, End};
 use super::unseen::{self, TIMERS, What};
 use super::{interpose, outside, real, tracked};
-use crate::lock::Lock;
-use crate::sys::{self, Timespec};
+use crate::controller;
+use crate::feed;
+use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
 
 /// `struct pollfd`.
@@ -43,66 +46,259 @@ impl Poll {
     }
 }
 
-/// `struct epoll_event`.
-#[derive(Clone, Copy)]
-#[repr(C, packed)]
-struct Event {
-    events: u32,
-    data: u64,
-}
-
 /// Something can be read, an error or the other side's end included.
-const READY: u32 = 1 | 2 | 8 | 16 | 0x2000;
+pub(super) const READY: u32 = 1 | 2 | 8 | 16 | 0x2000;
 
-/// A descriptor can be read from.
-fn ready(thread: &'static Thread, name: &'static core::ffi::CStr, file: c_int, place: usize) {
-    match channels::end(file) {
-        Some(End::Channel(key, _)) => channels::seen(thread, key, name, place),
-        Some(End::Socket) => outside::ready(thread, file, place),
-        Some(End::Timer) => unseen::mark(thread, What::of(name, TIMERS), place),
-        Some(End::Signals | End::Unseen) => unseen::mark(thread, What::anything(name), place),
-        Some(End::File(_) | End::Random) | None => {}
-    }
+/// What a call found out about its descriptors, recorded as it goes through them. The thread is inside of a hook.
+pub(super) struct Look {
+    pub(super) thread: &'static Thread,
+    name: &'static CStr,
+    pub(super) place: usize,
+    /// Calls that may order threads in a way that the trace does not show: of timers, of anything.
+    unseen: [bool; 2],
 }
 
-unsafe fn polled(files: *const Poll, count: u64, found: c_int, place: usize) {
-    let Some(thread) = tracked().filter(|_| found > 0) else { return };
-    let error = sys::errno();
-    for index in 0..count as usize {
-        // SAFETY: the program's array of so many.
-        let poll = unsafe { *files.add(index) };
-        if poll.file >= 0 && poll.found as u32 & READY != 0 {
-            ready(thread, c"poll", poll.file, place);
+impl Look {
+    /// Begins to look.
+    pub(super) fn begin(thread: &'static Thread, name: &'static CStr, place: usize) -> Look {
+        thread.begin();
+        Look { thread, name, place, unseen: [false; 2] }
+    }
+
+    /// A descriptor can be read from.
+    pub(super) fn ready(&mut self, file: c_int) {
+        match channels::end(file) {
+            Some(End::Channel(key, _)) => self.unseen[1] |= !channels::seen(self.thread, key, self.place),
+            Some(End::Socket) => outside::ready(self.thread, file, self.place),
+            Some(End::Timer) => self.unseen[0] = true,
+            Some(End::Signals | End::Unseen) => self.unseen[1] = true,
+            Some(End::File(_) | End::Random) | None => {}
         }
     }
-    sys::set_errno(error);
+
+    /// Something is ready of which nothing here knows what it is.
+    pub(super) fn unknown(&mut self) {
+        self.unseen[1] = true;
+    }
+
+    /// A descriptor was waited for and cannot be read from.
+    pub(super) fn not_ready(&mut self, file: c_int) {
+        if let Some(key) = channel(file) {
+            channels::found_empty(self.thread, key, self.place);
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn end(self) {
+        self.thread.end();
+        if self.unseen[0] {
+            unseen::mark(self.thread, What::of(self.name, TIMERS), self.place);
+        }
+        if self.unseen[1] {
+            unseen::mark(self.thread, What::anything(self.name), self.place);
+        }
+    }
+}
+
+/// The channel behind a descriptor.
+pub(super) fn channel(file: c_int) -> Option<usize> {
+    match channels::end(file)? {
+        End::Channel(key, _) => Some(key),
+        _ => None,
+    }
+}
+
+/// Whether a descriptor leads to what other threads write.
+fn is_looked_at(file: c_int) -> bool {
+    matches!(channels::end(file), Some(End::Channel(..) | End::Socket))
+}
+
+/// In `--parallel` runs a write is recorded before it is made: after so many looks it counts as one that came later.
+const LOOKS: usize = 4;
+
+/// A call that waits for descriptors: who makes it, its name, its place, and whether it has a limit of time.
+pub(super) struct Waiting {
+    pub thread: &'static Thread,
+    pub name: &'static CStr,
+    pub place: usize,
+    pub has_limit: bool,
+}
+
+impl Waiting {
+    /// Waits by `wait`, then looks by `look`, which does not wait, until that finds something or the limit is over. What came of it is
+    /// recorded by `record`, all while no other thread of a controlled run goes on. `is_settled` says whether nothing is missing that was
+    /// written.
+    pub fn wait_and_look(
+        &self,
+        wait: impl Fn() -> c_int,
+        look: impl Fn() -> c_int,
+        is_settled: impl Fn(c_int) -> bool,
+        record: impl Fn(&mut Look, c_int),
+    ) -> c_int {
+        controller::before_taking(self.thread);
+        let once = |to_limit: bool| loop {
+            let woken = if to_limit { wait() } else { 0 };
+            if woken < 0 {
+                return woken;
+            }
+            let mut looking = Look::begin(self.thread, self.name, self.place);
+            let mut found = look();
+            for _ in 1..LOOKS {
+                if found < 0 || is_settled(found) {
+                    break;
+                }
+                call!(SCHED_YIELD, 0);
+                found = look();
+            }
+            if found == 0 && woken > 0 {
+                self.thread.end(); // somebody else was served
+                continue;
+            }
+            let error = sys::errno();
+            if found >= 0 {
+                record(&mut looking, found);
+            }
+            looking.end();
+            sys::set_errno(error);
+            return found;
+        };
+        if self.has_limit { feed::limited(once) } else { once(true) }
+    }
+}
+
+/// The thread that calls, if one of the descriptors leads to what other threads write.
+pub(super) fn looking(mut files: impl Iterator<Item = c_int>) -> Option<&'static Thread> {
+    tracked().filter(|_| files.any(is_looked_at))
+}
+
+unsafe fn poll_by(
+    (files, count): (*mut c_void, u64),
+    has_limit: bool,
+    place: usize,
+    wait: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's array of so many, here and below.
+    let all = || unsafe { waits_in_poll(files as usize, count as usize) };
+    let entries = || (0..count as usize).map(|index| unsafe { *files.cast::<Poll>().add(index) });
+    let is_silent = |poll: &Poll| poll.file >= 0 && poll.events as u32 & READY != 0 && poll.found as u32 & READY == 0;
+    let is_ready = |poll: &Poll| poll.file >= 0 && poll.found as u32 & READY != 0;
+    let Some(thread) = looking(all()) else {
+        let found = wait();
+        if let Some(thread) = tracked().filter(|_| found > 0) {
+            let error = sys::errno();
+            let mut look = Look::begin(thread, c"poll", place);
+            entries().filter(is_ready).for_each(|poll| look.ready(poll.file));
+            look.end();
+            sys::set_errno(error);
+        }
+        return found;
+    };
+    Waiting { thread, name: c"poll", place, has_limit }.wait_and_look(
+        wait,
+        || real::poll(files, count, 0),
+        |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(channels::is_empty)),
+        |look, _| {
+            entries().filter(is_ready).for_each(|poll| look.ready(poll.file));
+            entries().filter(is_silent).for_each(|poll| look.not_ready(poll.file));
+        },
+    )
 }
 
 unsafe extern "C" fn poll_(files: *mut c_void, count: u64, timeout: c_int, place: usize) -> c_int {
-    let found = real::poll(files, count, timeout);
     // SAFETY: the program's array.
-    unsafe { polled(files.cast(), count, found, place) };
-    found
+    unsafe { poll_by((files, count), timeout > 0, place, || real::poll(files, count, timeout)) }
 }
 
 #[rustfmt::skip]
 unsafe extern "C" fn ppoll_(files: *mut c_void, count: u64, timeout: *const Timespec, mask: *const c_void, place: usize) -> c_int {
-    let found = real::ppoll(files, count, timeout, mask);
     // SAFETY: the program's array.
-    unsafe { polled(files.cast(), count, found, place) };
-    found
+    unsafe { poll_by((files, count), !timeout.is_null(), place, || real::ppoll(files, count, timeout, mask)) }
 }
 
-unsafe fn selected(most: c_int, reading: *const u64, found: c_int, place: usize) {
-    let Some(thread) = tracked().filter(|_| found > 0 && !reading.is_null()) else { return };
-    let error = sys::errno();
-    for file in 0..most.max(0) {
-        // SAFETY: the program's set, which has a bit for each.
-        if unsafe { *reading.add(file as usize / 64) } >> (file % 64) & 1 != 0 {
-            ready(thread, c"select", file, place);
+/// The bits of an `fd_set`.
+const SET_BITS: usize = 1024;
+type Set = [u64; SET_BITS / 64];
+
+/// The three sets of a call of `select`.
+struct Sets {
+    most: c_int,
+    sets: [*mut c_void; 3],
+    asked: [Set; 3],
+}
+
+/// What is in the program's set of the descriptors below `most`; nothing of larger sets.
+unsafe fn asked(most: c_int, reading: *const c_void) -> Set {
+    let mut set = [0; SET_BITS / 64];
+    let words = (most.max(0) as usize).div_ceil(64);
+    if !reading.is_null() && words <= set.len() {
+        // SAFETY: the program's set has this many words.
+        set[..words].copy_from_slice(unsafe { core::slice::from_raw_parts(reading.cast(), words) });
+    }
+    set
+}
+
+impl Sets {
+    /// The program's sets of the descriptors below `most`.
+    ///
+    /// # Safety
+    /// Each set is null or has a bit for each of those.
+    unsafe fn of(most: c_int, sets: [*mut c_void; 3]) -> Sets {
+        // SAFETY: the caller's promise.
+        Sets { most, sets, asked: sets.map(|set| unsafe { asked(most, set) }) }
+    }
+
+    /// As the program gave them.
+    fn restore(&self) {
+        for (to, asked) in self.sets.into_iter().zip(&self.asked).filter(|(to, _)| !to.is_null()) {
+            let words = (self.most.max(0) as usize).div_ceil(64).min(asked.len());
+            // SAFETY: the program's set has this many words.
+            unsafe { core::ptr::copy_nonoverlapping(asked.as_ptr(), to.cast(), words) };
         }
     }
-    sys::set_errno(error);
+
+    /// The descriptors to read from that the program asked for, and whether the last call found each ready.
+    fn reading(&self) -> impl Iterator<Item = (c_int, bool)> {
+        // SAFETY: the program's set.
+        let found = unsafe { asked(self.most, self.sets[0]) };
+        let has = |set: &Set, file: usize| set[file / 64] >> (file % 64) & 1 != 0;
+        let of_asked = move |file: &usize| has(&self.asked[0], *file);
+        (0..SET_BITS).filter(of_asked).map(move |file| (file as c_int, has(&found, file)))
+    }
+}
+
+/// Like [`poll_by`], of `wait` and of a look without a wait.
+unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -> c_int) -> c_int {
+    let (most, sets) = (all.most, all.sets);
+    let Some(thread) = looking(all.reading().map(|(file, _)| file)).filter(|_| most as usize <= SET_BITS) else {
+        let found = wait();
+        if let Some(thread) = tracked().filter(|_| found > 0) {
+            let error = sys::errno();
+            let mut look = Look::begin(thread, c"select", place);
+            all.reading().filter(|(_, is_ready)| *is_ready).for_each(|(file, _)| look.ready(file));
+            look.end();
+            sys::set_errno(error);
+        }
+        return found;
+    };
+    let look = || {
+        let mut none = [0u64; 2];
+        all.restore();
+        real::select(most, sets[0], sets[1], sets[2], (&raw mut none).cast())
+    };
+    let again = || {
+        all.restore();
+        wait()
+    };
+    let silent = || all.reading().filter(|(_, is_ready)| !is_ready).map(|(file, _)| file);
+    Waiting { thread, name: c"select", place, has_limit }.wait_and_look(
+        again,
+        look,
+        |_| silent().all(|file| channel(file).is_none_or(channels::is_empty)),
+        |look, _| {
+            all.reading().filter(|(_, is_ready)| *is_ready).for_each(|(file, _)| look.ready(file));
+            silent().for_each(|file| look.not_ready(file));
+        },
+    )
 }
 
 unsafe extern "C" fn select_(
@@ -113,10 +309,9 @@ unsafe extern "C" fn select_(
     timeout: *mut c_void,
     place: usize,
 ) -> c_int {
-    let found = real::select(most, reading, writing, other, timeout);
-    // SAFETY: the program's set.
-    unsafe { selected(most, reading.cast(), found, place) };
-    found
+    let wait = || real::select(most, reading, writing, other, timeout);
+    // SAFETY: the program's sets.
+    unsafe { select_by(&Sets::of(most, [reading, writing, other]), !timeout.is_null(), place, wait) }
 }
 
 unsafe extern "C" fn pselect_(
@@ -127,123 +322,9 @@ unsafe extern "C" fn pselect_(
     timeout: *const c_void,
     mask: *const c_void,
 ) -> c_int {
-    let found = real::pselect(most, reading, writing, other, timeout, mask);
-    // SAFETY: the program's set.
-    unsafe { selected(most, reading.cast(), found, 0) };
-    found
-}
-
-/// A descriptor that an `epoll` watches; no room is left where all are in use.
-struct Watch {
-    /// The descriptor of the `epoll` plus one, 0 where this is free.
-    epoll: AtomicI32,
-    file: AtomicI32,
-    data: AtomicU64,
-}
-
-const WATCHED: usize = 1024;
-static WATCHES: [Watch; WATCHED] =
-    [const { Watch { epoll: AtomicI32::new(0), file: AtomicI32::new(0), data: AtomicU64::new(0) } }; WATCHED];
-static LOCK: Lock = Lock::new();
-
-unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *mut c_void, place: usize) -> c_int {
-    const DELETE: c_int = 2;
-    let _ = place;
-    let result = real::epoll_ctl(epoll, what, file, event);
-    if let Some(thread) = tracked().filter(|_| result == 0) {
-        thread.occupy();
-        LOCK.lock();
-        let is_this = |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.file.load(Relaxed) == file;
-        let known = WATCHES.iter().find(is_this);
-        if what == DELETE {
-            known.inspect(|watch| watch.epoll.store(0, Relaxed));
-        } else if let Some(watch) = known.or_else(|| WATCHES.iter().find(|watch| watch.epoll.load(Relaxed) == 0)) {
-            watch.file.store(file, Relaxed);
-            // SAFETY: the program's event.
-            watch.data.store(unsafe { (*event.cast::<Event>()).data }, Relaxed);
-            watch.epoll.store(epoll + 1, Relaxed);
-        }
-        LOCK.unlock();
-        thread.end();
-    }
-    result
-}
-
-/// A descriptor is closed: no `epoll` watches it any more, and it watches none.
-pub fn closed(thread: &'static Thread, file: c_int) {
-    thread.occupy();
-    LOCK.lock();
-    let of_file = |watch: &&Watch| {
-        let epoll = watch.epoll.load(Relaxed);
-        epoll == file + 1 || epoll != 0 && watch.file.load(Relaxed) == file
-    };
-    WATCHES.iter().filter(of_file).for_each(|watch| watch.epoll.store(0, Relaxed));
-    LOCK.unlock();
-    thread.end();
-}
-
-/// The descriptors that stand for this number.
-fn watched(epoll: c_int, data: u64) -> impl Iterator<Item = c_int> {
-    let of_data = move |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.data.load(Relaxed) == data;
-    WATCHES.iter().filter(of_data).map(|watch| watch.file.load(Relaxed))
-}
-
-unsafe fn reported(epoll: c_int, events: *const Event, found: c_int, place: usize) {
-    let Some(thread) = tracked() else { return };
-    let error = sys::errno();
-    for index in 0..found.max(0) as usize {
-        // SAFETY: the kernel wrote so many.
-        let Event { events, data } = unsafe { *events.add(index) };
-        if events & READY == 0 {
-            continue;
-        }
-        if watched(epoll, data).next().is_none() {
-            unseen::mark(thread, What::anything(c"epoll_wait"), place);
-        }
-        watched(epoll, data).for_each(|file| ready(thread, c"epoll_wait", file, place));
-    }
-    sys::set_errno(error);
-}
-
-unsafe extern "C" fn epoll_wait_(
-    epoll: c_int,
-    events: *mut c_void,
-    most: c_int,
-    timeout: c_int,
-    place: usize,
-) -> c_int {
-    let found = real::epoll_wait(epoll, events, most, timeout);
-    // SAFETY: the program's array.
-    unsafe { reported(epoll, events.cast(), found, place) };
-    found
-}
-
-unsafe extern "C" fn epoll_pwait_(
-    epoll: c_int,
-    events: *mut c_void,
-    most: c_int,
-    timeout: c_int,
-    mask: *const c_void,
-    place: usize,
-) -> c_int {
-    let found = real::epoll_pwait(epoll, events, most, timeout, mask);
-    // SAFETY: the program's array.
-    unsafe { reported(epoll, events.cast(), found, place) };
-    found
-}
-
-unsafe extern "C" fn epoll_pwait2_(
-    epoll: c_int,
-    events: *mut c_void,
-    most: c_int,
-    timeout: *const c_void,
-    mask: *const c_void,
-    place: usize,
-) -> c_int {
-    let found = real::epoll_pwait2(epoll, events, most, timeout, mask);
-    // SAFETY: the program's array.
-    unsafe { reported(epoll, events.cast(), found, place) };
-    found
+    let wait = || real::pselect(most, reading, writing, other, timeout, mask);
+    // SAFETY: the program's sets.
+    unsafe { select_by(&Sets::of(most, [reading, writing, other]), !timeout.is_null(), 0, wait) }
 }
 
 interpose! {
@@ -251,8 +332,4 @@ interpose! {
     ppoll "r8" => ppoll_;
     select "r9" => select_;
     pselect "r11" => pselect_; // no register is left for the place
-    epoll_ctl "r8" => epoll_ctl_;
-    epoll_wait "r8" => epoll_wait_;
-    epoll_pwait "r9" => epoll_pwait_;
-    epoll_pwait2 "r9" => epoll_pwait2_;
 }

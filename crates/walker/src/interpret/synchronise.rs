@@ -263,7 +263,9 @@ impl Walk<'_, '_> {
         let object = self.world.object(address, Class::Barrier, SyncKind::Barrier { parties: None })?;
         let barrier = self.world.objects.get(object).sync;
         if record.kind == Kind::Arrive {
-            self.event(record, Op::Arrive { barrier, round: word });
+            if word != 0 {
+                self.event(record, Op::Arrive { barrier, round: word });
+            }
             return Ok(());
         }
         for round in [word & u64::from(u32::MAX), word >> 32].into_iter().filter(|round| *round != 0) {

@@ -1,0 +1,233 @@
+//! Waiting for several descriptors by `epoll`. What it reports is not the descriptor but a number that the program chose, so which descriptors
+//! stand for it is kept here.
+
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::channels;
+use super::polling::{Look, Poll, READABLE, READY, Waiting, channel, looking};
+use super::{interpose, real, tracked};
+use crate::lock::Lock;
+use crate::sys;
+use crate::threads::Thread;
+
+/// `struct epoll_event`.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Event {
+    events: u32,
+    data: u64,
+}
+
+/// A descriptor that an `epoll` watches; no room is left where all are in use.
+struct Watch {
+    /// The descriptor of the `epoll` plus one, 0 where this is free.
+    epoll: AtomicI32,
+    file: AtomicI32,
+    data: AtomicU64,
+    /// The key of the channel whose messages it waits for, 0 where it waits for something else.
+    channel: AtomicUsize,
+}
+
+impl Watch {
+    const FREE: Watch = Watch {
+        epoll: AtomicI32::new(0),
+        file: AtomicI32::new(0),
+        data: AtomicU64::new(0),
+        channel: AtomicUsize::new(0),
+    };
+}
+
+const WATCHED: usize = 1024;
+static WATCHES: [Watch; WATCHED] = [const { Watch::FREE }; WATCHED];
+static LOCK: Lock = Lock::new();
+
+unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *mut c_void, place: usize) -> c_int {
+    const DELETE: c_int = 2;
+    let _ = place;
+    let result = real::epoll_ctl(epoll, what, file, event);
+    if let Some(thread) = tracked().filter(|_| result == 0) {
+        thread.occupy();
+        LOCK.lock();
+        let is_this = |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.file.load(Relaxed) == file;
+        let known = WATCHES.iter().find(is_this);
+        if what == DELETE {
+            known.inspect(|watch| watch.epoll.store(0, Relaxed));
+        } else if let Some(watch) = known.or_else(|| WATCHES.iter().find(|watch| watch.epoll.load(Relaxed) == 0)) {
+            watch.file.store(file, Relaxed);
+            // SAFETY: the program's event.
+            let Event { events, data } = unsafe { *event.cast() };
+            let read_from = channel(file).filter(|_| events & READY != 0);
+            watch.data.store(data, Relaxed);
+            watch.channel.store(read_from.unwrap_or(0), Relaxed);
+            watch.epoll.store(epoll + 1, Relaxed);
+        }
+        LOCK.unlock();
+        thread.end();
+    }
+    result
+}
+
+/// A descriptor is closed: no `epoll` watches it any more, and it watches none.
+pub fn closed(thread: &'static Thread, file: c_int) {
+    thread.occupy();
+    LOCK.lock();
+    let of_file = |watch: &&Watch| {
+        let epoll = watch.epoll.load(Relaxed);
+        epoll == file + 1 || epoll != 0 && watch.file.load(Relaxed) == file
+    };
+    WATCHES.iter().filter(of_file).for_each(|watch| watch.epoll.store(0, Relaxed));
+    LOCK.unlock();
+    thread.end();
+}
+
+/// The descriptors that stand for this number.
+fn watched(epoll: c_int, data: u64) -> impl Iterator<Item = c_int> {
+    let of_data = move |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.data.load(Relaxed) == data;
+    WATCHES.iter().filter(of_data).map(|watch| watch.file.load(Relaxed))
+}
+
+/// The channels that an `epoll` waits for, without those whose number stands in an event.
+fn not_reported(epoll: c_int, found: &[Event]) -> impl Iterator<Item = usize> {
+    let is_silent = move |watch: &&Watch| {
+        let data = watch.data.load(Relaxed);
+        watch.epoll.load(Relaxed) == epoll + 1 && !found.iter().any(|event| { event.data } == data)
+    };
+    WATCHES.iter().filter(is_silent).map(|watch| watch.channel.load(Relaxed)).filter(|channel| *channel != 0)
+}
+
+/// What the kernel reported.
+unsafe fn events_at<'e>(events: *mut c_void, found: c_int) -> &'e [Event] {
+    match found {
+        ..=0 => &[],
+        // SAFETY: the kernel wrote so many.
+        _ => unsafe { core::slice::from_raw_parts(events.cast(), found as usize) },
+    }
+}
+
+fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
+    for data in events.iter().filter(|event| { event.events } & READY != 0).map(|event| event.data) {
+        if watched(epoll, data).next().is_none() {
+            look.unknown();
+        }
+        watched(epoll, data).for_each(|file| look.ready(file));
+    }
+    not_reported(epoll, events).for_each(|channel| channels::found_empty(look.thread, channel, look.place));
+}
+
+/// Waits for an `epoll` by `wait`, which sleeps until it is ready and takes nothing from it. Where the program gave a mask of signals, that is
+/// `None`, and `all` does all in one call.
+unsafe fn epoll_by(
+    (epoll, events, most): (c_int, *mut c_void, c_int),
+    (has_limit, place): (bool, usize),
+    wait: Option<impl Fn(*mut c_void) -> c_int>,
+    all: impl Fn() -> c_int,
+) -> c_int {
+    let files = WATCHES.iter().filter(|watch| watch.epoll.load(Relaxed) == epoll + 1);
+    let looking = looking(files.map(|watch| watch.file.load(Relaxed)));
+    let Some((thread, wait)) = looking.zip(wait).filter(|_| most > 0) else {
+        let found = all();
+        if let Some(thread) = tracked().filter(|_| found > 0) {
+            let error = sys::errno();
+            let mut look = Look::begin(thread, c"epoll_wait", place);
+            // SAFETY: the program's array.
+            record_events(&mut look, epoll, unsafe { events_at(events, found) });
+            look.end();
+            sys::set_errno(error);
+        }
+        return found;
+    };
+    let taken = Cell::new(0);
+    let look = || {
+        // SAFETY: what is left of the program's array.
+        let rest = unsafe { events.cast::<Event>().add(taken.get() as usize) };
+        if taken.get() == most {
+            return most;
+        }
+        let found = real::epoll_wait(epoll, rest.cast(), most - taken.get(), 0);
+        if found < 0 {
+            return if taken.get() > 0 { taken.get() } else { found };
+        }
+        // SAFETY: the program's array, of which the kernel has written so much.
+        taken.set(unsafe { merged(events.cast(), taken.get() as usize, found as usize) } as c_int);
+        taken.get()
+    };
+    Waiting { thread, name: c"epoll_wait", place, has_limit }.wait_and_look(
+        || wait(core::ptr::from_mut(&mut Poll::new(epoll, READABLE)).cast()),
+        look,
+        // SAFETY: as above.
+        |found| not_reported(epoll, unsafe { events_at(events, found) }).all(channels::is_empty),
+        // SAFETY: as above.
+        |look, found| record_events(look, epoll, unsafe { events_at(events, found) }),
+    )
+}
+
+/// Of `more` events after the first `count`, those stay that are not there yet. How many there are then.
+unsafe fn merged(events: *mut Event, count: usize, more: usize) -> usize {
+    let mut end = count;
+    for index in count..count + more {
+        // SAFETY: the caller's array of so many.
+        let event = unsafe { *events.add(index) };
+        // SAFETY: as above.
+        let known = (0..count).find(|known| unsafe { (*events.add(*known)).data } == { event.data });
+        // SAFETY: as above.
+        unsafe {
+            match known {
+                Some(known) => (*events.add(known)).events |= event.events,
+                None => {
+                    *events.add(end) = event;
+                    end += 1;
+                }
+            }
+        }
+    }
+    end
+}
+
+unsafe extern "C" fn epoll_wait_(
+    epoll: c_int,
+    events: *mut c_void,
+    most: c_int,
+    timeout: c_int,
+    place: usize,
+) -> c_int {
+    let all = || real::epoll_wait(epoll, events, most, timeout);
+    // SAFETY: the program's array.
+    unsafe { epoll_by((epoll, events, most), (timeout > 0, place), Some(|itself| real::poll(itself, 1, timeout)), all) }
+}
+
+unsafe extern "C" fn epoll_pwait_(
+    epoll: c_int,
+    events: *mut c_void,
+    most: c_int,
+    timeout: c_int,
+    mask: *const c_void,
+    place: usize,
+) -> c_int {
+    let all = || real::epoll_pwait(epoll, events, most, timeout, mask);
+    let wait = mask.is_null().then_some(|itself| real::poll(itself, 1, timeout));
+    // SAFETY: the program's array.
+    unsafe { epoll_by((epoll, events, most), (timeout > 0, place), wait, all) }
+}
+
+unsafe extern "C" fn epoll_pwait2_(
+    epoll: c_int,
+    events: *mut c_void,
+    most: c_int,
+    timeout: *const c_void,
+    mask: *const c_void,
+    place: usize,
+) -> c_int {
+    let all = || real::epoll_pwait2(epoll, events, most, timeout, mask);
+    let wait = mask.is_null().then_some(|itself| real::ppoll(itself, 1, timeout.cast(), core::ptr::null()));
+    // SAFETY: the program's array.
+    unsafe { epoll_by((epoll, events, most), (!timeout.is_null(), place), wait, all) }
+}
+
+interpose! {
+    epoll_ctl "r8" => epoll_ctl_;
+    epoll_wait "r8" => epoll_wait_;
+    epoll_pwait "r9" => epoll_pwait_;
+    epoll_pwait2 "r9" => epoll_pwait2_;
+}
