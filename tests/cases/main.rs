@@ -112,6 +112,7 @@ cases! {
     wrong_lock: "wrong-lock.c";
     cancel: "cancel.c";
     cancel_cleanup: "cancel-cleanup.c";
+    cancel_sleep: "cancel-sleep.c";
     containers: "containers.cpp";
     containers_17: "containers.cpp", "-std=c++17";
     detours: "detours.c";
@@ -121,6 +122,7 @@ cases! {
     robust: "robust.c";
     ucontext: "ucontext.c";
     signals: "signals.c";
+    sigtimedwait: "sigtimedwait.c";
     orders_cancel: "orders-cancel.c";
     orders_contexts: "orders-contexts.c";
     orders_epoll: "orders-epoll.c";

@@ -135,11 +135,12 @@ fn rows() -> Vec<String> {
 }
 
 /// Files of the runtime whose functions order threads.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "barrier",
     "channels",
     "cond",
     "contexts",
+    "epoll",
     "file_locks",
     "ipc",
     "mutex",

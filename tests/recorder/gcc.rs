@@ -237,3 +237,16 @@ fn atomic_accesses_of_16_bytes_do_what_they_do_without_us() {
         assert_eq!(workshop.replay(&workshop.path("run"), 3, 0)["followed"], 3, "{mode}");
     }
 }
+
+/// gcc would complain of an option of ours that the user does not know.
+#[test]
+fn sanitizers_that_gcc_does_not_combine_are_named() {
+    if is_installed("gcc") {
+        let workshop = Workshop::empty();
+        let run = ran(&mut workshop
+            .shell("echo 'int main(void) { return 0; }' > a.c; foretrace cc --gcc -fsanitize=undefined,address a.c"));
+        let message = "error: -fsanitize=undefined,address does not go with gcc";
+        assert!(run.status == Some(2) && run.err.contains(message), "{}", run.err);
+        assert!(!workshop.path("a.out").exists());
+    }
+}

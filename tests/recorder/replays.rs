@@ -50,6 +50,17 @@ fn times_are_counted() {
     assert!(text.out.starts_with(starts), "{}", text.out);
 }
 
+/// What a program records that runs in circles after the schedule is no use to anyone, and is not read.
+#[test]
+fn a_program_that_runs_in_circles_does_not_fill_the_disk() {
+    let (workshop, witness) = with_witness("circles.c");
+    let script = format!("foretrace replay {} --time-limit 3 -- ./program", witness.display());
+    let run = ran(&mut workshop.shell(&script));
+    assert!(run.out.starts_with("failed: the program hung and was killed"), "{}{}", run.out, run.err);
+    assert!(run.out.contains("followed the schedule to the letter"), "{}", run.out);
+    assert!(run.err.contains("the logs of the replay reached"), "{}", run.err);
+}
+
 #[test]
 fn a_hang_ends_at_the_time_limit() {
     let (workshop, witness) = with_witness("hang.c");

@@ -116,6 +116,33 @@ fn a_thread_that_takes_another_way_since_it_comes_late() {
     assert!(replay(&["--edited"]).contains("reached the triple"), "{}", replay(&["--edited"]));
 }
 
+/// Freed memory mostly holds what it held; in a controlled run it does not. The right twin waits for readers.
+#[test]
+fn memory_that_is_used_after_it_was_freed() {
+    let wrong = test(&built_with("freed.c", ""), "--stop-after 1");
+    assert!(wrong.status == Some(1) && wrong.out.contains("an impossible limit"), "{}{}", wrong.out, wrong.err);
+    let right = test(&built_with("freed.c", "-DRIGHT"), "");
+    assert_eq!((right.status, right.out.lines().next()), (Some(0), Some("nothing failed")), "{}", right.out);
+}
+
+/// A count that the program asks for is its own business, also if the library keeps it.
+#[test]
+fn a_count_of_owners_that_is_asked_before_another_owner_goes() {
+    let workshop = Workshop::of_crate("asked-count");
+    let program = workshop.path("program");
+    let tested = |arguments: &[&str]| {
+        ran(foretrace()
+            .args(["test", "--stop-after", "1", "--replays", "3", "--save"])
+            .arg(workshop.path("finds"))
+            .arg("--")
+            .arg(&program)
+            .args(arguments))
+    };
+    let wrong = tested(&["wrong"]);
+    assert!(wrong.status == Some(1) && wrong.out.contains("it was alive"), "{}{}", wrong.out, wrong.err);
+    assert_ne!(tested(&[]).status, Some(1));
+}
+
 /// No lock is held where the condition changes: chance alone hardly ever puts that between a look and its wait.
 #[test]
 fn a_signal_that_comes_before_the_wait() {

@@ -14,7 +14,8 @@ pub struct Turn {
 }
 
 /// A signal handler that ran while the program was recorded: the thread, the position of the record that it starts with, and the signal
-/// if it came from outside of the program, else 0.
+/// if it came from outside of the program, else 0. Also where a thread began to unwind, with
+/// [`foretrace_runtime::record::BY_CANCELLATION`].
 pub type Handler = (String, u64, u64);
 
 /// Up to where a thread runs: the later, the greater.

@@ -2,7 +2,7 @@
 
 use super::schedule::{End, Handler};
 use foretrace_report::SavedStep;
-use foretrace_runtime::record::{Kind, fail};
+use foretrace_runtime::record::{BY_CANCELLATION, Kind, fail};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use foretrace_walker::{Aliases, WalkError};
 use rustc_hash::FxHashMap;
@@ -188,13 +188,16 @@ impl Events {
         records.any(|record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK)
     }
 
-    /// Where handlers of signals began, of each thread in order.
+    /// Where handlers of signals began, and where threads began to unwind since they were cancelled, of each thread in order.
     pub fn handlers(&self) -> Vec<Handler> {
         let of_thread = |(path, records): (&String, &Vec<Record>)| -> Vec<Handler> {
             let following = records.iter().skip(1).map(Some).chain([None]);
             let begun = records.iter().zip(following).filter(|(record, _)| record.kind == Kind::HandlerBegin);
-            let of_program = begun.filter(|(record, _)| record.words[0] != 0); // 0 stands for cancellation
-            of_program.map(|(record, next)| (path.clone(), record.at, from_outside(record, next))).collect()
+            let cause = |record: &Record, next| match record.words[0] {
+                0 => BY_CANCELLATION,
+                _ => from_outside(record, next),
+            };
+            begun.map(|(record, next)| (path.clone(), record.at, cause(record, next))).collect()
         };
         let mut handlers: Vec<Handler> = self.threads.iter().flat_map(of_thread).collect();
         handlers.sort();

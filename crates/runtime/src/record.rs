@@ -181,6 +181,9 @@ pub mod pair {
     pub const UPDATE: u64 = 3;
 }
 
+/// In a schedule, in place of the number of a signal: a thread unwinds here since it was cancelled.
+pub const BY_CANCELLATION: u64 = 128;
+
 /// Semaphores from this address on are pipes and event counters, 16 bytes for each in the order of their first use; no
 /// memory has such an address.
 pub const CHANNELS: u64 = 0x7100_0000_0000_0000;

@@ -304,6 +304,19 @@ pub fn before_taking(thread: &'static Thread) {
     }
 }
 
+/// A place where a thread that was cancelled ends. In a replay it stays here until it is cancelled, if it unwinds from here in the recording:
+/// there a call that has no record, such as a sleep, lasted until then.
+pub fn at_cancellation_point(thread: &'static Thread) {
+    const SPAN: i64 = 500_000;
+    if !REPLAY.load(Relaxed) || thread.cancelled.load(SeqCst) || !replay::unwinds_here(thread) {
+        return;
+    }
+    outside(thread);
+    while replay::following() && !thread.cancelled.load(SeqCst) {
+        sys::sleep(SPAN);
+    }
+}
+
 /// The thread is about to wait for a condition.
 pub fn before_condition(thread: &Thread) {
     if controlled() {

@@ -12,6 +12,7 @@ use crate::controller::target::Target;
 use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, steer, target};
 use crate::interpose::{self, signals};
 use crate::mode;
+use crate::record::BY_CANCELLATION;
 use crate::sys::{self, PAGE, Timespec};
 use crate::text::{Text, number};
 use crate::threads::{self, Thread};
@@ -95,8 +96,16 @@ pub fn next_alarm(thread: &Thread) -> Option<(u64, c_int)> {
         return None;
     }
     let path = thread.path();
-    let mut later = handlers_from(path.bytes(), thread.count()).filter(|handler| handler.first != 0);
+    let is_signal = |handler: &&Line| ![0, BY_CANCELLATION].contains(&handler.first);
+    let mut later = handlers_from(path.bytes(), thread.count()).filter(is_signal);
     later.next().map(|handler| (handler.at, handler.first as c_int))
+}
+
+/// Whether the recording has the thread unwind here, since somebody cancelled it.
+pub fn unwinds_here(thread: &Thread) -> bool {
+    let (path, count) = (thread.path(), thread.count());
+    let mut here = handlers_from(path.bytes(), count).take_while(|handler| handler.at == count);
+    FOLLOWING.load(SeqCst) && here.any(|handler| handler.first == BY_CANCELLATION)
 }
 
 /// Of a thread, from this count on; the schedule has them in order.

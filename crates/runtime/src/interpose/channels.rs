@@ -93,6 +93,9 @@ pub fn end(file: c_int) -> Option<End> {
 /// Apart from all addresses.
 const HIGH: usize = 1 << 62;
 
+/// Where the bucket has the order of all signals and of waits for them.
+const SIGNALS_KEY: usize = HIGH | 6;
+
 /// Event counters have no number of their own but that of the descriptor.
 fn event_key(file: c_int) -> usize {
     HIGH | (file as usize) << 4 | 8
@@ -363,6 +366,28 @@ pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     let empty = |order: &mut Order| if channel.writes == 0 { order.read(true) } else { Rounds::NONE };
     let _step = log::together(thread, 2);
     Turn::new(thread, (bucket, key), &channel, place, empty).end();
+    bucket.unlock();
+}
+
+/// A signal is about to be sent: it comes after waits for signals that found none. The thread is inside of a hook.
+pub fn signal_sent(thread: &'static Thread, place: usize) {
+    among_signals(thread, place, |order| Rounds { own: 0, ..order.write(0) });
+}
+
+/// A wait for signals found none before its limit: what is sent next comes after it. The thread is inside of a hook.
+pub fn no_signal(thread: &'static Thread, place: usize) {
+    among_signals(thread, place, |order| order.read(true));
+}
+
+fn among_signals(thread: &'static Thread, place: usize, call: impl FnOnce(&mut Order) -> Rounds) {
+    let bucket = waiting::lock(SIGNALS_KEY);
+    let signals = get(bucket, SIGNALS_KEY).unwrap_or_else(|| {
+        let new = Channel::new(UNWRITTEN);
+        put(bucket, SIGNALS_KEY, &new);
+        new
+    });
+    let _step = log::together(thread, 2);
+    Turn::new(thread, (bucket, SIGNALS_KEY), &signals, place, call).end();
     bucket.unlock();
 }
 

@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::{interpose, mappings, real};
+use crate::controller;
 use crate::log;
 use crate::mode;
 use crate::modules;
@@ -75,10 +76,26 @@ extern "C" fn reallocarray_(memory: *mut c_void, count: usize, bytes: usize, pla
     }
 }
 
+/// Overwrites memory that is about to be freed, so that a thread which still uses it gets what it does not expect. The start stays: there the
+/// allocator notes that a block is free already.
+fn overwrite(memory: *mut c_void) {
+    const START: usize = 16;
+    const MOST: usize = 64 << 10;
+    const FREED: c_int = 0xa5;
+    // SAFETY: the block of the program, or one that was freed before, of which the allocator gives no more than is its.
+    unsafe {
+        let bytes = sys::malloc_usable_size(memory).min(MOST).saturating_sub(START);
+        sys::memset(memory.byte_add(START), FREED, bytes);
+    }
+}
+
 extern "C" fn free_(memory: *mut c_void, place: usize) {
     let thread = if memory.is_null() { None } else { begin(place) };
     if let Some(thread) = thread {
         log::sync(thread, Kind::Free, place, memory as u64, 0);
+        if controller::controlled() {
+            overwrite(memory);
+        }
     }
     unsafe { sys::__libc_free(memory) };
     if let Some(thread) = thread {

@@ -9,7 +9,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use super::unseen::{self, PROCESSES, TIMERS, What};
-use super::{interpose, real, tracked};
+use super::{channels, interpose, real, tracked};
 use crate::controller;
 use crate::feed;
 use crate::log;
@@ -38,6 +38,9 @@ fn key(thread: u64, number: u64) -> usize {
 /// About to be sent to a thread, or the process.
 fn post(sender: &'static Thread, to: u64, number: u64, place: usize) {
     sender.begin();
+    if number != CANCELLATION {
+        channels::signal_sent(sender, place);
+    }
     let bucket = waiting::lock(key(to, number));
     let kept = bucket.object_or_new(key(to, number));
     let [known, count, _] = kept.words.get();
@@ -247,26 +250,39 @@ extern "C" fn sigqueue_(process: c_int, signal: c_int, value: usize, place: usiz
 type Information = [u32; 32];
 
 /// Waits to a limit; -1 and `EAGAIN` where nothing came.
-fn wait_until(set: *const c_void, to: *mut Information, at: *const Timespec) -> c_int {
-    if let Some(thread) = tracked() {
-        controller::before_taking(thread);
-    }
-    let none = Timespec { seconds: 0, nanoseconds: 0 };
-    let signal = feed::limited(|to_limit| {
-        let signal = real::sigtimedwait(set, to.cast(), if to_limit { at } else { &raw const none });
+fn wait_until(set: *const c_void, to: *mut Information, at: *const Timespec, place: usize) -> c_int {
+    let Some(thread) = tracked() else { return real::sigtimedwait(set, to.cast(), at) };
+    let within = |limit: *const Timespec| {
+        let signal = real::sigtimedwait(set, to.cast(), limit);
         if signal < 0 && sys::errno() == EAGAIN { 0 } else { signal }
+    };
+    controller::before_taking(thread);
+    let signal = feed::limited(|to_limit| {
+        let signal = if to_limit { within(at) } else { 0 };
+        if signal != 0 {
+            return signal;
+        }
+        thread.begin();
+        let signal = within(&raw const NONE); // now that no other thread of a controlled run goes on
+        if signal == 0 {
+            channels::no_signal(thread, place);
+        }
+        thread.end();
+        signal
     });
-    if signal == 0 {
-        sys::set_errno(EAGAIN);
-        return -1;
+    if signal != 0 {
+        return signal;
     }
-    signal
+    sys::set_errno(EAGAIN);
+    -1
 }
+
+static NONE: Timespec = Timespec { seconds: 0, nanoseconds: 0 };
 
 fn wait_for(set: *const c_void, information: *mut Information, at: *const Timespec, place: usize) -> c_int {
     let mut own: Information = [0; 32];
     let to = if information.is_null() { &raw mut own } else { information };
-    let signal = if at.is_null() { real::sigtimedwait(set, to.cast(), at) } else { wait_until(set, to, at) };
+    let signal = if at.is_null() { real::sigtimedwait(set, to.cast(), at) } else { wait_until(set, to, at, place) };
     if signal > 0
         && let Some(thread) = tracked()
     {

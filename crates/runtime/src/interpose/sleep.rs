@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use super::{interpose, real, tracked};
+use super::{interpose, real, threads, tracked};
 use crate::controller;
 use crate::program_time;
 use crate::sys::{self, Deadline, EINTR, Timespec};
@@ -29,13 +29,26 @@ fn really<R>(sleep: impl FnOnce() -> R) -> R {
     sleep()
 }
 
+/// The same of a call in which a thread that is cancelled ends, before it sleeps or meanwhile.
+fn yielded_or_cancelled() -> bool {
+    let thread = tracked();
+    if let Some(thread) = thread {
+        threads::cancellation_point(thread);
+    }
+    let yielded = yielded();
+    if let Some(thread) = thread.filter(|_| yielded) {
+        threads::cancellation_point(thread);
+    }
+    yielded
+}
+
 extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
-    if yielded() { 0 } else { really(|| real::nanosleep(span, left)) }
+    if yielded_or_cancelled() { 0 } else { really(|| real::nanosleep(span, left)) }
 }
 
 extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
     const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
-    if yielded() {
+    if yielded_or_cancelled() {
         return 0;
     }
     if flags & AT_A_MOMENT == 0 || !program_time::shifted(by) {

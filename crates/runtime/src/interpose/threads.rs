@@ -315,9 +315,17 @@ pub fn test_cancel(thread: &Thread) {
     }
 }
 
+/// The same at the start of a call, where a replay may keep the thread until it is cancelled.
+pub fn cancellation_point(thread: &'static Thread) {
+    thread.occupy();
+    controller::at_cancellation_point(thread);
+    thread.end();
+    test_cancel(thread);
+}
+
 /// Start of a call in which a thread that was cancelled ends: what it does is decided when it has the turn.
 pub fn begin_cancellable(thread: &'static Thread) {
-    test_cancel(thread);
+    cancellation_point(thread);
     thread.begin();
     if waiting::to_be_cancelled(thread) {
         thread.end();

@@ -34,6 +34,8 @@ const MEETING_OF_CXX: [&str; 10] = [
 ];
 /// What tells users how many owners there are: they may decide by it.
 const COUNT_OF_OWNERS: &str = "::_M_get_use_count";
+/// The same of Rust's `Arc` and `Weak`, generic arguments left out.
+const COUNTS_OF_RUST: [&str; 2] = ["::strong_count", "::weak_count"];
 
 /// Where cargo keeps the crates that others have written.
 const REGISTRIES: [&str; 2] = ["/registry/src/", "/.cargo/git/checkouts/"];
@@ -60,7 +62,14 @@ impl Code {
     /// Of a function in a file with this code, by its name with its scopes.
     pub fn of_function(self, name: &str) -> Code {
         let meets = || MEETING_OF_CXX.iter().any(|start| name.starts_with(start)) && !name.ends_with(COUNT_OF_OWNERS);
-        if self == Code::Library && meets() { Code::Meeting } else { self }
+        let is_count =
+            |count: &&str| name.split_once(*count).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('<'));
+        let counts = || name.starts_with("alloc::sync::") && COUNTS_OF_RUST.iter().any(|count| is_count(&count));
+        match self {
+            Code::Library if meets() => Code::Meeting,
+            Code::Meeting if counts() => Code::Library,
+            _ => self,
+        }
     }
 
     /// A file of such code as it is shown: the program's own below the folder in which its unit was compiled, others with all folders.
@@ -119,6 +128,9 @@ mod tests {
             (Library, "std::stop_token::_Stop_state_ref::operator=", Library),
             (Library, "std::__atomic_base<int>::load", Library),
             (Own, "std::latch::wait", Own),
+            (Meeting, "alloc::sync::Weak<app::Blob, alloc::alloc::Global>::strong_count<app::Blob>", Library),
+            (Meeting, "alloc::sync::{impl#25}::weak_count", Library),
+            (Meeting, "alloc::sync::{impl#25}::upgrade<app::Blob, alloc::alloc::Global>", Meeting),
         ] {
             assert_eq!(file.of_function(function), code, "{function}");
         }
