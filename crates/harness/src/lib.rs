@@ -4,6 +4,7 @@
 //! `foretrace-walker`; `docs/recording.md` says how they meet.
 
 mod apart;
+mod calls;
 mod deadlock;
 mod edited;
 mod ending;

@@ -1,5 +1,6 @@
 //! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
 
+use super::calls;
 use super::ending::Ending;
 use super::error::ReplayError;
 use super::folder::Folder;
@@ -59,7 +60,8 @@ pub enum Outcome {
 impl Plan {
     /// The plan of a witness; with the folder of its recording the program can be steered where it leaves the schedule.
     pub fn of_witness(witness: &SavedWitness, recording: Option<&Path>) -> Result<Plan, ReplayError> {
-        let expected = expected_of(&witness.schedule);
+        let schedule = calls::whole(&witness.schedule);
+        let expected = expected_of(&schedule);
         let mut places = recording.map(Places::open).transpose()?;
         let mut target = |event: EventId| {
             let step = witness.step(event)?;
@@ -67,7 +69,7 @@ impl Plan {
         };
         let triple = witness.triple();
         let places = [target(triple.first), target(triple.remote), target(triple.second)];
-        let steps = steps_of(&witness.schedule);
+        let steps = steps_of(&schedule);
         let asked = match (witness.kind, places) {
             (SavedKind::Triple, [Some(first), Some(remote), Some(second)]) => Some([first, remote, second]),
             // The violation of a block, or a history, is the whole schedule: following it to the end is what is asked for.
@@ -111,7 +113,7 @@ impl Plan {
             let path = trace.threads[event.thread.index()].path.as_deref().map(str::to_string);
             SavedStep { event: *id, path, at: event.at, op: event.op.kind().to_string(), var: None, loc: None }
         };
-        let saved: Vec<SavedStep> = order.iter().map(step).collect();
+        let saved = calls::whole(&order.iter().map(step).collect::<Vec<SavedStep>>());
         let steps = steps_of(&saved);
         if steps.is_empty() && !order.is_empty() {
             return Err(ReplayError::NoPositions);

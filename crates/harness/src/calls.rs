@@ -1,0 +1,98 @@
+//! Calls on pipes, event counters and queues make several events in one step of the program: that they come after other calls (`depart`), what
+//! they write or take (`post`, `down`), that others come after them (`arrive`). A schedule of a trace may put another thread's event in between,
+//! which the program cannot do.
+//!
+//! Here each such call is put in one place, which leaves the schedule what it is: a `depart` may come later and an `arrive` sooner, since
+//! neither keeps anybody waiting there; a `post` may come sooner and a `down` later. Events of other threads keep their order.
+
+use foretrace_report::SavedStep;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// The steps of a schedule, each call in one place.
+pub fn whole(steps: &[SavedStep]) -> Vec<SavedStep> {
+    let mut of_thread: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (index, step) in steps.iter().enumerate().filter(|(_, step)| step.at.is_some()) {
+        of_thread.entry(step.path.as_deref().unwrap_or_default()).or_default().push(index);
+    }
+    let mut places: Vec<usize> = (0..steps.len()).collect();
+    for indices in of_thread.values() {
+        let thread: Vec<&SavedStep> = indices.iter().map(|index| &steps[*index]).collect();
+        let mut from = 0;
+        while from < thread.len() {
+            let call = call_at(&thread, from);
+            if let Some(place) = place_of(&thread[call.clone()]) {
+                let place = indices[call.start + place];
+                indices[call.clone()].iter().for_each(|index| places[*index] = place);
+            }
+            from = call.end.max(from + 1);
+        }
+    }
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    order.sort_by_key(|index| places[*index]); // a stable sort: a call's own events stay as they are
+    order.into_iter().map(|index| steps[index].clone()).collect()
+}
+
+/// The events of a thread that one call from this one on makes; none if it is no such call.
+fn call_at(thread: &[&SavedStep], from: usize) -> Range<usize> {
+    let follows = |index: &usize| {
+        let (before, step) = (thread[*index - 1], thread[*index]);
+        before.loc == step.loc && step.at.zip(before.at).is_some_and(|(at, before)| at - before <= 1)
+    };
+    let is = |index: usize, op: &str| thread.get(index).is_some_and(|step| step.op == op);
+    let mut end = from;
+    for op in ["depart", "post", "down", "arrive"] {
+        while is(end, op) && (end == from || follows(&end)) {
+            end += 1;
+        }
+    }
+    from..end
+}
+
+/// Which event of a call all of it moves to: the first `post`, else the last `down`.
+fn place_of(call: &[&SavedStep]) -> Option<usize> {
+    let first_post = call.iter().position(|step| step.op == "post");
+    first_post.or_else(|| call.iter().rposition(|step| step.op == "down"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A schedule of `thread op at`.
+    fn schedule(text: &str) -> Vec<SavedStep> {
+        let step = |(index, line): (usize, &str)| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let (path, op) = (Some(words[0].to_string()), words[1].to_string());
+            let event = foretrace_trace::EventId::from_index(index);
+            SavedStep { event, path, at: words[2].parse().ok(), op, var: None, loc: None }
+        };
+        text.split(", ").enumerate().map(step).collect()
+    }
+
+    fn moved(text: &str) -> String {
+        let step = |step: SavedStep| format!("{} {} {}", step.path.unwrap(), step.op, step.at.unwrap());
+        whole(&schedule(text)).into_iter().map(step).collect::<Vec<String>>().join(", ")
+    }
+
+    #[test]
+    fn a_write_comes_where_it_posts() {
+        let split = "0 depart 4, 1 read 7, 0 post 5, 1 down 8, 0 arrive 6, 0 read 7";
+        assert_eq!(moved(split), "1 read 7, 0 depart 4, 0 post 5, 0 arrive 6, 1 down 8, 0 read 7");
+    }
+
+    #[test]
+    fn a_read_comes_where_it_takes_the_last() {
+        let split = "0 down 5, 1 post 8, 0 down 6, 1 read 9, 0 arrive 7";
+        assert_eq!(moved(split), "1 post 8, 0 down 5, 0 down 6, 0 arrive 7, 1 read 9");
+    }
+
+    #[test]
+    fn other_events_and_other_calls_stay() {
+        for text in
+            ["0 arrive 4, 1 read 7, 0 depart 5", "0 depart 4, 1 read 7, 0 arrive 5", "0 post 4, 1 down 7, 0 arrive 9"]
+        {
+            assert_eq!(moved(text), text);
+        }
+    }
+}
