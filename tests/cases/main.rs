@@ -134,6 +134,7 @@ cases! {
     orders_mapped_parts: "orders-mapped-parts.c";
     orders_messages: "orders-messages.c";
     orders_mq: "orders-mq.c";
+    orders_mq_room: "orders-mq-room.c";
     orders_not_ready: "orders-not-ready.c";
     orders_ofd_lock: "orders-ofd-lock.c";
     orders_pipe: "orders-pipe.c";

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The steps of a schedule, each call in one place.
 pub fn whole(steps: &[SavedStep]) -> Vec<SavedStep> {
     let mut of_thread: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    for (index, step) in steps.iter().enumerate().filter(|(_, step)| step.at.is_some()) {
+    for (index, step) in steps.iter().enumerate() {
         of_thread.entry(step.path.as_deref().unwrap_or_default()).or_default().push(index);
     }
     let mut places: Vec<usize> = (0..steps.len()).collect();
@@ -33,15 +33,18 @@ pub fn whole(steps: &[SavedStep]) -> Vec<SavedStep> {
     order.into_iter().map(|index| steps[index].clone()).collect()
 }
 
+/// Positions of two events of one call are so far apart at most: some of its records are no events.
+const APART: u64 = 3;
+
 /// The events of a thread that one call from this one on makes; none if it is no such call.
 fn call_at(thread: &[&SavedStep], from: usize) -> Range<usize> {
     let follows = |index: &usize| {
         let (before, step) = (thread[*index - 1], thread[*index]);
-        before.loc == step.loc && step.at.zip(before.at).is_some_and(|(at, before)| at - before <= 1)
+        before.loc == step.loc && step.at.zip(before.at).is_some_and(|(at, before)| at.saturating_sub(before) <= APART)
     };
     let is = |index: usize, op: &str| thread.get(index).is_some_and(|step| step.op == op);
     let mut end = from;
-    for op in ["depart", "post", "down", "arrive"] {
+    for op in ["depart", "down", "post", "arrive"] {
         while is(end, op) && (end == from || follows(&end)) {
             end += 1;
         }
@@ -49,10 +52,10 @@ fn call_at(thread: &[&SavedStep], from: usize) -> Range<usize> {
     from..end
 }
 
-/// Which event of a call all of it moves to: the first `post`, else the last `down`.
+/// Which event of a call all of it moves to: the last `down`, else the first `post`.
 fn place_of(call: &[&SavedStep]) -> Option<usize> {
-    let first_post = call.iter().position(|step| step.op == "post");
-    first_post.or_else(|| call.iter().rposition(|step| step.op == "down"))
+    let last_down = call.iter().rposition(|step| step.op == "down");
+    last_down.or_else(|| call.iter().position(|step| step.op == "post"))
 }
 
 #[cfg(test)]
@@ -85,6 +88,11 @@ mod tests {
     fn a_read_comes_where_it_takes_the_last() {
         let split = "0 down 5, 1 post 8, 0 down 6, 1 read 9, 0 arrive 7";
         assert_eq!(moved(split), "1 post 8, 0 down 5, 0 down 6, 0 arrive 7, 1 read 9");
+    }
+
+    #[test]
+    fn a_call_that_saw_something_puts_it_back_at_once() {
+        assert_eq!(moved("0 down 5, 1 down 8, 0 post 6, 1 arrive 9"), "0 down 5, 0 post 6, 1 down 8, 1 arrive 9");
     }
 
     #[test]

@@ -129,7 +129,8 @@ impl Plan {
         let path = folder.path().join("schedule");
         let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
         let joins = self.expected.iter().filter(|step| step.what.is_join());
-        let text = triple + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
+        let limit = format!("limit {}\n", most_logs(self.recording.as_deref()));
+        let text = limit + &triple + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
         write_whole(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)
@@ -150,7 +151,7 @@ pub fn run_plan(
         program,
         mode,
         folder,
-        max_bytes: Some(most_logs(recording)),
+        max_bytes: None,
         part,
         time_limit: Some(time_limit),
         quiet,

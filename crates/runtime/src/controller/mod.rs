@@ -317,6 +317,11 @@ pub fn at_cancellation_point(thread: &'static Thread) {
     }
 }
 
+/// Whether a replay has the thread unwind later than at this call, which has no record: the call was over before the thread was cancelled.
+pub fn unwinds_later(thread: &Thread) -> bool {
+    REPLAY.load(Relaxed) && replay::unwinds_later(thread)
+}
+
 /// The thread is about to wait for a condition.
 pub fn before_condition(thread: &Thread) {
     if controlled() {

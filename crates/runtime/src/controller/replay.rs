@@ -11,6 +11,7 @@ use core::sync::atomic::{
 use crate::controller::target::Target;
 use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, steer, target};
 use crate::interpose::{self, signals};
+use crate::log;
 use crate::mode;
 use crate::record::BY_CANCELLATION;
 use crate::sys::{self, PAGE, Timespec};
@@ -61,7 +62,8 @@ static STALLED: AtomicUsize = AtomicUsize::new(0);
 pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let is_other = |line: &'static [u8]| {
-        target::role(line).is_some() || join(line).is_some() || handler(line).is_some() || wake(line).is_some()
+        let is_named = [join(line), handler(line), wake(line), limit(line)].iter().any(Option::is_some);
+        target::role(line).is_some() || is_named
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && super::onward::line(line).is_none();
     PLAN.text.set(text);
@@ -70,6 +72,9 @@ pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str>
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
     PLAN.handlers.set(parse_all(lines(text).filter_map(handler))?);
+    if let Some(bytes) = lines(text).find_map(limit).and_then(number) {
+        log::set_limit(bytes);
+    }
     for (role, access) in lines(text).filter_map(target::role) {
         steer::prepare(role, access)?;
     }
@@ -106,6 +111,13 @@ pub fn unwinds_here(thread: &Thread) -> bool {
     let (path, count) = (thread.path(), thread.count());
     let mut here = handlers_from(path.bytes(), count).take_while(|handler| handler.at == count);
     FOLLOWING.load(SeqCst) && here.any(|handler| handler.first == BY_CANCELLATION)
+}
+
+/// Whether it has the thread unwind later than here.
+pub fn unwinds_later(thread: &Thread) -> bool {
+    let (path, count) = (thread.path(), thread.count());
+    let mut later = handlers_from(path.bytes(), count).filter(|handler| handler.at > count);
+    FOLLOWING.load(SeqCst) && later.any(|handler| handler.first == BY_CANCELLATION)
 }
 
 /// Of a thread, from this count on; the schedule has them in order.
@@ -145,6 +157,11 @@ fn join(line: &'static [u8]) -> Option<&'static [u8]> {
 /// The rest of a line that says where a handler of a signal began in the recording.
 fn handler(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"handler ")
+}
+
+/// The rest of a line that says how many bytes the logs may have.
+fn limit(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"limit ")
 }
 
 /// The rest of a line that says which thread a signal of a condition wakes.

@@ -26,9 +26,9 @@ use crate::waiting::{self, Bucket};
 
 /// What is kept of a channel, as words of its object: its number, writes that nobody has read, bytes of each (0 where they
 /// differ, or all are read at once).
-struct Channel {
+pub(super) struct Channel {
     number: u64,
-    writes: u64,
+    pub(super) writes: u64,
     bytes: u64,
 }
 
@@ -117,23 +117,23 @@ fn of_no_file(file: c_int) -> Option<End> {
     }
 }
 
-fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
+pub(super) fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
     bucket.object(key).map(|object| {
         let [number, writes, bytes] = object.words.get();
         Channel { number, writes, bytes }
     })
 }
 
-fn put(bucket: &Bucket, key: usize, channel: &Channel) {
+pub(super) fn put(bucket: &Bucket, key: usize, channel: &Channel) {
     bucket.object_or_new(key).words.set([channel.number, channel.writes, channel.bytes]);
 }
 
-fn record(thread: &'static Thread, kind: Kind, channel: &Channel, count: u64, place: usize) {
+pub(super) fn record(thread: &'static Thread, kind: Kind, channel: &Channel, count: u64, place: usize) {
     log::sync(thread, kind, place, CHANNELS + channel.number * 16, count);
 }
 
 impl Channel {
-    fn new(bytes: u64) -> Channel {
+    pub(super) fn new(bytes: u64) -> Channel {
         Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes }
     }
 
@@ -206,9 +206,22 @@ impl Message {
 
 /// A message is about to be written. How many posts that is.
 pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize) -> u64 {
-    let Message { bytes, value, text } = message;
     thread.begin();
     let bucket = waiting::lock(key);
+    let posts = post_locked(thread, (bucket, key), message, place);
+    bucket.unlock();
+    thread.end();
+    posts
+}
+
+/// The same with the bucket locked, inside of a hook.
+pub(super) fn post_locked(
+    thread: &'static Thread,
+    (bucket, key): (&Bucket, usize),
+    message: Message,
+    place: usize,
+) -> u64 {
+    let Message { bytes, value, text } = message;
     let known = get(bucket, key);
     let is_new = known.as_ref().is_none_or(Channel::is_unwritten);
     let mut channel = known.unwrap_or_else(|| Channel::new(UNWRITTEN));
@@ -231,8 +244,6 @@ pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize)
         channel.bytes = 0;
     }
     put(bucket, key, &channel);
-    bucket.unlock();
-    thread.end();
     posts
 }
 
@@ -298,7 +309,12 @@ pub fn down(thread: &'static Thread, key: usize, taken: Taken, place: usize) {
 }
 
 /// The same with the bucket locked, inside of a hook. Whether a write is known.
-fn down_locked(thread: &'static Thread, bucket: &Bucket, (key, taken): (usize, Taken), place: usize) -> bool {
+pub(super) fn down_locked(
+    thread: &'static Thread,
+    bucket: &Bucket,
+    (key, taken): (usize, Taken),
+    place: usize,
+) -> bool {
     let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) else { return false };
     let is_semaphore = channel.bytes == ONE_BY_ONE;
     let downs = match channel.bytes {

@@ -113,7 +113,7 @@ fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
         }
         watched(epoll, data).for_each(|file| look.ready(file));
     }
-    not_reported(epoll, events).for_each(|channel| channels::found_empty(look.thread, channel, look.place));
+    not_reported(epoll, events).for_each(|channel| look.is_empty(channel));
 }
 
 /// Waits for an `epoll` by `wait`, which sleeps until it is ready and takes nothing from it. Where the program gave a mask of signals, that is

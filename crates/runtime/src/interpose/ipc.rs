@@ -1,17 +1,22 @@
 //! Message queues, of POSIX and of System V, and semaphores of System V: who receives or takes comes after who sent or gave.
 //!
-//! A queue is a channel: a message is one post, receiving one a down, whichever it is. Of semaphores each number of a set is one.
+//! A queue is a channel: a message is one post, receiving one a down, whichever it is. The room of a POSIX queue, which holds few messages, is a
+//! semaphore, too: sending takes some, receiving gives it back. Of semaphores each number of a set is one.
 
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
 use super::channels::{self, Message, Taken};
 use super::descriptors;
+use super::polling::{Poll, READABLE, WRITABLE};
+use super::rooms::{self, Room};
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
 use crate::controller;
+use crate::feed;
 use crate::log;
 use crate::record::{Kind, SEMAPHORES, tried_if};
-use crate::sys::{self, Timespec, call};
+use crate::sys::{self, CLOCK_REALTIME, ETIMEDOUT, Timespec, call};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket};
 
@@ -22,11 +27,6 @@ const SYSTEM_V_QUEUES: usize = 1 << 62 | 12;
 fn posix_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
     let (_, inode) = descriptors::identity(queue)?;
     Some((tracked()?, QUEUES | (inode as usize) << 4))
-}
-
-/// The same for who receives: a replay chooses who is next.
-fn posix_receiver(queue: c_int) -> Option<(&'static Thread, usize)> {
-    posix_queue(queue).inspect(|(thread, _)| channels::before_waiting(thread, queue))
 }
 
 fn system_v_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
@@ -57,8 +57,108 @@ fn receiving(
     received
 }
 
+/// `struct mq_attr`.
+#[repr(C)]
+struct Attributes {
+    flags: i64,
+    most: i64,
+    bytes: i64,
+    messages: i64,
+    rest: [i64; 4],
+}
+
+/// Where the bucket has the room of a POSIX queue.
+const ROOMS: usize = 1 << 62 | 10;
+
+/// The room that a queue has now, before a message is sent or received.
+fn room_of(queue: c_int, key: usize) -> Room {
+    let mut attributes = Attributes { flags: 0, most: 0, bytes: 0, messages: 0, rest: [0; 4] };
+    let known = real::mq_getattr(queue, (&raw mut attributes).cast()) == 0;
+    let left = if known { attributes.most - attributes.messages } else { 0 };
+    Room { key: key & !0xf | ROOMS, left: left.max(0) as u64 }
+}
+
+/// Before now.
+static PAST: Timespec = Timespec { seconds: 0, nanoseconds: 0 };
+
+/// Makes a call of a POSIX queue by `step`, which does not wait: where it cannot be made yet (`ETIMEDOUT`), the thread sleeps until the queue is
+/// ready for `events`, or to the call's limit.
+fn in_steps(
+    (thread, queue): (&'static Thread, c_int),
+    events: i16,
+    at: *const Timespec,
+    step: impl Fn() -> bool,
+) -> bool {
+    let waits = channels::waits(queue);
+    channels::before_waiting(thread, queue);
+    loop {
+        if step() {
+            return true;
+        }
+        if !waits || sys::errno() != ETIMEDOUT {
+            return false;
+        }
+        let sleep = |milliseconds: c_int| {
+            real::poll(core::ptr::from_mut(&mut Poll::new(queue, events)).cast(), 1, milliseconds)
+        };
+        let ready = if at.is_null() {
+            sleep(-1)
+        } else {
+            feed::limited(|to_limit| if to_limit { sleep(until(at)) } else { 0 })
+        };
+        if ready < 0 {
+            return false; // a signal
+        }
+        if ready == 0 {
+            return step();
+        }
+    }
+}
+
+/// Milliseconds until then.
+fn until(at: *const Timespec) -> c_int {
+    // SAFETY: the program's pointer.
+    let (at, now) = (unsafe { *at }, sys::now(CLOCK_REALTIME));
+    let milliseconds = (at.seconds - now.seconds) * 1000 + (at.nanoseconds - now.nanoseconds) / 1_000_000;
+    milliseconds.clamp(0, i64::from(c_int::MAX)) as c_int
+}
+
+/// Sends by `send`, which gets a limit of time.
+fn sending_posix(queue: c_int, at: *const Timespec, place: usize, send: impl Fn(*const Timespec) -> c_int) -> c_int {
+    let Some((thread, key)) = posix_queue(queue) else { return send(at) };
+    let tried = !at.is_null() || !channels::waits(queue);
+    let step = || {
+        let room = room_of(queue, key);
+        rooms::send(thread, (key, room), (Message::of_length(0), tried), place, || send(&raw const PAST) == 0)
+    };
+    if in_steps((thread, queue), WRITABLE, at, step) { 0 } else { -1 }
+}
+
+/// The same of receiving.
+fn receiving_posix(
+    queue: c_int,
+    at: *const Timespec,
+    place: usize,
+    receive: impl Fn(*const Timespec) -> isize,
+) -> isize {
+    let Some((thread, key)) = posix_queue(queue) else { return receive(at) };
+    let waits = at.is_null() && channels::waits(queue);
+    let received = Cell::new(-1);
+    let step = || {
+        let room = room_of(queue, key);
+        let taken = Taken { bytes: 1, all: false, left_nothing: false, waits };
+        rooms::receive(thread, (key, room), taken, place, || {
+            received.set(receive(&raw const PAST));
+            received.get() >= 0
+        })
+    };
+    in_steps((thread, queue), READABLE, at, step);
+    received.get()
+}
+
 extern "C" fn mq_send_(queue: c_int, message: *const c_void, bytes: usize, priority: u32, place: usize) -> c_int {
-    sending(posix_queue(queue), place, || real::mq_send(queue, message, bytes, priority))
+    let send = |at| real::mq_timedsend(queue, message, bytes, priority, at);
+    sending_posix(queue, core::ptr::null(), place, send)
 }
 
 extern "C" fn mq_timedsend_(
@@ -69,11 +169,11 @@ extern "C" fn mq_timedsend_(
     at: *const Timespec,
     place: usize,
 ) -> c_int {
-    sending(posix_queue(queue), place, || real::mq_timedsend(queue, message, bytes, priority, at))
+    sending_posix(queue, at, place, |at| real::mq_timedsend(queue, message, bytes, priority, at))
 }
 
 extern "C" fn mq_receive_(queue: c_int, to: *mut c_void, bytes: usize, priority: *mut u32, place: usize) -> isize {
-    receiving(posix_receiver(queue), channels::waits(queue), place, || real::mq_receive(queue, to, bytes, priority))
+    receiving_posix(queue, core::ptr::null(), place, |at| real::mq_timedreceive(queue, to, bytes, priority, at))
 }
 
 extern "C" fn mq_timedreceive_(
@@ -84,7 +184,7 @@ extern "C" fn mq_timedreceive_(
     at: *const Timespec,
     place: usize,
 ) -> isize {
-    receiving(posix_receiver(queue), false, place, || real::mq_timedreceive(queue, to, bytes, priority, at))
+    receiving_posix(queue, at, place, |at| real::mq_timedreceive(queue, to, bytes, priority, at))
 }
 
 extern "C" fn msgsnd_(queue: c_int, message: *const c_void, bytes: usize, flags: c_int, place: usize) -> c_int {

@@ -28,6 +28,7 @@ mod polling;
 pub mod process;
 mod programs;
 pub mod real;
+mod rooms;
 pub mod rust;
 pub mod rwlock;
 pub mod semaphore;

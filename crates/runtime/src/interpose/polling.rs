@@ -51,9 +51,9 @@ pub(super) const READY: u32 = 1 | 2 | 8 | 16 | 0x2000;
 
 /// What a call found out about its descriptors, recorded as it goes through them. The thread is inside of a hook.
 pub(super) struct Look {
-    pub(super) thread: &'static Thread,
+    thread: &'static Thread,
     name: &'static CStr,
-    pub(super) place: usize,
+    place: usize,
     /// Calls that may order threads in a way that the trace does not show: of timers, of anything.
     unseen: [bool; 2],
 }
@@ -65,8 +65,16 @@ impl Look {
         Look { thread, name, place, unseen: [false; 2] }
     }
 
+    /// A replay may let other threads go on between what is said of two descriptors, as its schedule says.
+    fn stop_in_replay(&self) {
+        if controller::replaying() {
+            self.thread.stop_at_limit();
+        }
+    }
+
     /// A descriptor can be read from.
     pub(super) fn ready(&mut self, file: c_int) {
+        self.stop_in_replay();
         match channels::end(file) {
             Some(End::Channel(key, _)) => self.unseen[1] |= !channels::seen(self.thread, key, self.place),
             Some(End::Socket) => outside::ready(self.thread, file, self.place),
@@ -84,8 +92,14 @@ impl Look {
     /// A descriptor was waited for and cannot be read from.
     pub(super) fn not_ready(&mut self, file: c_int) {
         if let Some(key) = channel(file) {
-            channels::found_empty(self.thread, key, self.place);
+            self.is_empty(key);
         }
+    }
+
+    /// The same of a channel.
+    pub(super) fn is_empty(&mut self, channel: usize) {
+        self.stop_in_replay();
+        channels::found_empty(self.thread, channel, self.place);
     }
 
     /// Ends it.

@@ -107,6 +107,7 @@ reals! {
     sem_post(semaphore: usize) -> c_int;
     mmap(address: usize, bytes: usize, protection: c_int, flags: c_int, file: c_int, offset: i64) -> usize;
     munmap(address: usize, bytes: usize) -> c_int;
+    mq_getattr(queue: c_int, attributes: *mut c_void) -> c_int;
     mq_send(queue: c_int, message: *const c_void, bytes: usize, priority: u32) -> c_int;
     mq_timedsend(queue: c_int, message: *const c_void, bytes: usize, priority: u32, at: *const Timespec) -> c_int;
     mq_receive(queue: c_int, to: *mut c_void, bytes: usize, priority: *mut u32) -> isize;

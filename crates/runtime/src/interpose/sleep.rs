@@ -33,11 +33,11 @@ fn really<R>(sleep: impl FnOnce() -> R) -> R {
 fn yielded_or_cancelled() -> bool {
     let thread = tracked();
     if let Some(thread) = thread {
-        threads::cancellation_point(thread);
+        threads::cancellation_point_apart(thread);
     }
     let yielded = yielded();
     if let Some(thread) = thread.filter(|_| yielded) {
-        threads::cancellation_point(thread);
+        threads::cancellation_point_apart(thread);
     }
     yielded
 }

@@ -316,11 +316,21 @@ pub fn test_cancel(thread: &Thread) {
 }
 
 /// The same at the start of a call, where a replay may keep the thread until it is cancelled.
-pub fn cancellation_point(thread: &'static Thread) {
+fn cancellation_point(thread: &'static Thread) {
     thread.occupy();
     controller::at_cancellation_point(thread);
     thread.end();
     test_cancel(thread);
+}
+
+/// The same of a call without a record, which a replay may take for one that is over before the thread is cancelled.
+pub fn cancellation_point_apart(thread: &'static Thread) {
+    thread.occupy();
+    let is_over = controller::unwinds_later(thread);
+    thread.end();
+    if !is_over {
+        cancellation_point(thread);
+    }
 }
 
 /// Start of a call in which a thread that was cancelled ends: what it does is decided when it has the turn.

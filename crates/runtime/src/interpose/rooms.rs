@@ -1,0 +1,86 @@
+//! Queues that hold few messages: who sends takes room, who receives gives it back. Both are semaphores, the messages and the room, and a call
+//! that sends or receives changes both in one step.
+
+use super::channels::{Channel, Message, Taken, down_locked, get, post_locked, put, record};
+use super::unseen::{self, What};
+use crate::log;
+use crate::record::{Kind, tried_if};
+use crate::threads::Thread;
+use crate::waiting;
+
+/// The room of a queue.
+#[derive(Clone, Copy)]
+pub struct Room {
+    /// Where the bucket has it.
+    pub key: usize,
+    /// How many messages fit now.
+    pub left: u64,
+}
+
+/// Sends a message by `send`, which does not wait and says whether it did, to a queue with this room; all in one step. `tried` is whether the
+/// call might have come back without it.
+pub fn send(
+    thread: &'static Thread,
+    (key, room): (usize, Room),
+    (message, tried): (Message, bool),
+    place: usize,
+    send: impl FnOnce() -> bool,
+) -> bool {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let is_sent = send();
+    if is_sent {
+        post_locked(thread, (bucket, key), message, place);
+    }
+    bucket.unlock();
+    if is_sent {
+        change_room(thread, room, place, |room| {
+            room.writes = room.writes.saturating_sub(1);
+            (Kind::Down, room.writes | tried_if(tried))
+        });
+    }
+    thread.end();
+    is_sent
+}
+
+/// Receives a message by `receive`, which does not wait and says whether it did, and frees its room; all in one step.
+pub fn receive(
+    thread: &'static Thread,
+    (key, room): (usize, Room),
+    taken: Taken,
+    place: usize,
+    receive: impl FnOnce() -> bool,
+) -> bool {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let is_received = receive();
+    let is_known = !is_received || down_locked(thread, bucket, (key, taken), place);
+    bucket.unlock();
+    if is_received {
+        change_room(thread, room, place, |room| {
+            room.writes += 1;
+            (Kind::Post, room.writes - 1)
+        });
+    }
+    thread.end();
+    if !is_known {
+        unseen::mark(thread, What::anything(c"mq_receive"), place);
+    }
+    is_received
+}
+
+fn change_room(thread: &'static Thread, room: Room, place: usize, change: impl FnOnce(&mut Channel) -> (Kind, u64)) {
+    let bucket = waiting::lock(room.key);
+    let known = get(bucket, room.key);
+    let _step = log::together(thread, 1 + u64::from(known.is_none()));
+    let mut channel = known.unwrap_or_else(|| {
+        let mut new = Channel::new(0);
+        new.writes = room.left;
+        record(thread, Kind::SemaphoreInit, &new, new.writes, place);
+        new
+    });
+    let (kind, count) = change(&mut channel);
+    record(thread, kind, &channel, count, place);
+    put(bucket, room.key, &channel);
+    bucket.unlock();
+}
