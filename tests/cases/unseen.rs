@@ -135,9 +135,10 @@ fn rows() -> Vec<String> {
 }
 
 /// Files of the runtime whose functions order threads.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "barrier",
     "channels",
+    "close",
     "cond",
     "contexts",
     "epoll",

@@ -15,8 +15,9 @@ use super::{interpose, real, tracked};
 use crate::controller;
 use crate::feed;
 use crate::log;
+use crate::program_time;
 use crate::record::{Kind, SEMAPHORES, tried_if};
-use crate::sys::{self, CLOCK_REALTIME, ETIMEDOUT, Timespec, call};
+use crate::sys::{self, CLOCK_REALTIME, Deadline, ETIMEDOUT, Timespec, call};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket};
 
@@ -115,12 +116,14 @@ fn in_steps(
     }
 }
 
-/// Milliseconds until then.
+/// Milliseconds until then, of the program's clock; at least one, so that a thread which asks again and again sleeps.
 fn until(at: *const Timespec) -> c_int {
     // SAFETY: the program's pointer.
-    let (at, now) = (unsafe { *at }, sys::now(CLOCK_REALTIME));
+    let at = unsafe { *at };
+    let Deadline { at, .. } = program_time::real(Deadline { clock: CLOCK_REALTIME, at });
+    let now = sys::now(CLOCK_REALTIME);
     let milliseconds = (at.seconds - now.seconds) * 1000 + (at.nanoseconds - now.nanoseconds) / 1_000_000;
-    milliseconds.clamp(0, i64::from(c_int::MAX)) as c_int
+    milliseconds.clamp(1, i64::from(c_int::MAX)) as c_int
 }
 
 /// Sends by `send`, which gets a limit of time.

@@ -6,6 +6,7 @@
 pub mod barrier;
 pub mod channels;
 pub mod clocks;
+mod close;
 pub mod cond;
 mod contexts;
 mod descriptors;

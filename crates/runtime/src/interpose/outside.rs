@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::channels::{self, End, Message, Taken};
 use super::polling::{Poll, READABLE};
-use super::{epoll, file_locks, files, interpose, real, tracked};
+use super::{files, interpose, real, tracked};
 use crate::lock::Lock;
 use crate::log;
 use crate::record::{Kind, OUTSIDE};
@@ -153,7 +153,7 @@ pub fn ready(thread: &'static Thread, file: c_int, place: usize) {
 }
 
 /// A descriptor is closed: it may be another file's next.
-fn leave(thread: &'static Thread, file: c_int) {
+pub fn leave(thread: &'static Thread, file: c_int) {
     thread.occupy();
     LOCK.lock();
     if let Some(socket) = Socket::of(file) {
@@ -164,7 +164,7 @@ fn leave(thread: &'static Thread, file: c_int) {
     thread.end();
 }
 
-fn is_socket(file: c_int) -> bool {
+pub fn is_socket(file: c_int) -> bool {
     matches!(channels::end(file), Some(End::Socket))
 }
 
@@ -274,19 +274,6 @@ extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
     real::shutdown(file, how)
 }
 
-extern "C" fn close_(file: c_int, place: usize) -> c_int {
-    if let Some(thread) = tracked().filter(|_| is_socket(file)) {
-        before_sending(thread, place);
-        leave(thread, file);
-    }
-    if let Some(thread) = tracked() {
-        epoll::closed(thread, file);
-        channels::closed(thread, file);
-        file_locks::closed(thread, file, place);
-    }
-    real::close(file)
-}
-
 extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
     receiving(file, place, || real::recv(file, to, bytes, flags))
 }
@@ -335,7 +322,6 @@ interpose! {
     sendfile64 "r8" => sendfile_;
     connect "rcx" => connect_;
     shutdown "rdx" => shutdown_;
-    close "rsi" => close_;
     recv "r8" => recv_;
     recvfrom "r11" => recvfrom_;
     recvmsg "rcx" => recvmsg_;

@@ -6,7 +6,7 @@ use super::unseen::{self, What};
 use crate::log;
 use crate::record::{Kind, tried_if};
 use crate::threads::Thread;
-use crate::waiting;
+use crate::waiting::{self, Bucket};
 
 /// The room of a queue.
 #[derive(Clone, Copy)]
@@ -27,23 +27,22 @@ pub fn send(
     send: impl FnOnce() -> bool,
 ) -> bool {
     thread.begin();
-    let bucket = waiting::lock(key);
+    let both = waiting::lock_both(key, room.key);
     let is_sent = send();
     if is_sent {
-        post_locked(thread, (bucket, key), message, place);
-    }
-    bucket.unlock();
-    if is_sent {
-        change_room(thread, room, place, |room| {
+        post_locked(thread, (both.of_one, key), message, place);
+        change_room(thread, (both.of_other, room), place, |room| {
             room.writes = room.writes.saturating_sub(1);
             (Kind::Down, room.writes | tried_if(tried))
         });
     }
+    both.unlock();
     thread.end();
     is_sent
 }
 
-/// Receives a message by `receive`, which does not wait and says whether it did, and frees its room; all in one step.
+/// Receives a message by `receive`, which does not wait and says whether it did, and frees its room; all in one step. What is known of the room
+/// begins with the first thread that sends: who receives first is the schedule's choice, and must not have a record more for that.
 pub fn receive(
     thread: &'static Thread,
     (key, room): (usize, Room),
@@ -52,16 +51,16 @@ pub fn receive(
     receive: impl FnOnce() -> bool,
 ) -> bool {
     thread.begin();
-    let bucket = waiting::lock(key);
+    let both = waiting::lock_both(key, room.key);
     let is_received = receive();
-    let is_known = !is_received || down_locked(thread, bucket, (key, taken), place);
-    bucket.unlock();
-    if is_received {
-        change_room(thread, room, place, |room| {
+    let is_known = !is_received || down_locked(thread, both.of_one, (key, taken), place);
+    if is_received && get(both.of_other, room.key).is_some() {
+        change_room(thread, (both.of_other, room), place, |room| {
             room.writes += 1;
             (Kind::Post, room.writes - 1)
         });
     }
+    both.unlock();
     thread.end();
     if !is_known {
         unseen::mark(thread, What::anything(c"mq_receive"), place);
@@ -69,8 +68,12 @@ pub fn receive(
     is_received
 }
 
-fn change_room(thread: &'static Thread, room: Room, place: usize, change: impl FnOnce(&mut Channel) -> (Kind, u64)) {
-    let bucket = waiting::lock(room.key);
+fn change_room(
+    thread: &'static Thread,
+    (bucket, room): (&Bucket, Room),
+    place: usize,
+    change: impl FnOnce(&mut Channel) -> (Kind, u64),
+) {
     let known = get(bucket, room.key);
     let _step = log::together(thread, 1 + u64::from(known.is_none()));
     let mut channel = known.unwrap_or_else(|| {
@@ -82,5 +85,4 @@ fn change_room(thread: &'static Thread, room: Room, place: usize, change: impl F
     let (kind, count) = change(&mut channel);
     record(thread, kind, &channel, count, place);
     put(bucket, room.key, &channel);
-    bucket.unlock();
 }
