@@ -64,7 +64,7 @@ impl Code {
         let meets = || MEETING_OF_CXX.iter().any(|start| name.starts_with(start)) && !name.ends_with(COUNT_OF_OWNERS);
         let is_count =
             |count: &&str| name.split_once(*count).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('<'));
-        let counts = || name.starts_with("alloc::sync::") && COUNTS_OF_RUST.iter().any(|count| is_count(&count));
+        let counts = || name.starts_with("alloc::sync::") && COUNTS_OF_RUST.iter().any(is_count);
         match self {
             Code::Library if meets() => Code::Meeting,
             Code::Meeting if counts() => Code::Library,
