@@ -23,6 +23,14 @@ const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Campaign<'_> {
+    /// Explores before all schedules are tried where half of the time is over: a small bug is not to be missed for want of time.
+    pub(super) fn explore_in_time(&mut self) -> Result<(), TestError> {
+        match self.settings.time {
+            Some(time) if self.start.elapsed() >= time / 2 => self.explore(),
+            _ => Ok(()),
+        }
+    }
+
     /// Explores the interleavings up to the first one that fails.
     pub(super) fn explore(&mut self) -> Result<(), TestError> {
         let is_done = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);

@@ -85,6 +85,10 @@ impl Campaign<'_> {
     pub(super) fn attempts(&mut self, most: usize) -> Result<usize, TestError> {
         let mut tried = 0;
         while tried < most && !self.is_over() {
+            self.explore_in_time()?;
+            if self.is_over() {
+                break;
+            }
             if self.state.found.is_empty() && self.state.searching < self.elapsed() / SHARE_OF_SEARCH {
                 self.search_on()?;
             }
