@@ -8,14 +8,18 @@
 //! a wrong patch is worse than none.
 
 mod diff;
+mod refusal;
 mod source;
 
 use crate::enforce::Whole;
 use crate::section::{Section, parts_of_loc};
 use diff::{Edit, unified};
 use foretrace_trace::{Op, SyncId, Trace};
+use refusal::no;
 use source::Source;
 use std::collections::BTreeSet;
+
+pub use refusal::NoPatch;
 
 /// A change of a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,15 +28,6 @@ pub struct Patch {
     pub what: String,
     /// The change as a unified diff, with this name of the file.
     pub diff: String,
-}
-
-/// Why there is no patch.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct NoPatch(String);
-
-fn no<T>(why: impl Into<String>) -> Result<T, NoPatch> {
-    Err(NoPatch(why.into()))
 }
 
 /// The only file that a repair is in.

@@ -1,7 +1,7 @@
 //! C and C++ source as lines: without comments, strings and directives, and how deep in braces each line is.
 
 use super::diff::Edit;
-use super::{NoPatch, no};
+use super::refusal::{NoPatch, no};
 
 /// A source file.
 pub(super) struct Source<'t> {
