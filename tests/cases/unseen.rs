@@ -135,7 +135,7 @@ fn rows() -> Vec<String> {
 }
 
 /// Files of the runtime whose functions order threads.
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "barrier",
     "channels",
     "close",
@@ -143,6 +143,7 @@ const FILES: [&str; 16] = [
     "contexts",
     "epoll",
     "file_locks",
+    "files",
     "ipc",
     "mutex",
     "notices",

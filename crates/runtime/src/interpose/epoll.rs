@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::channels;
+use super::channel;
 use super::polling::{Look, Poll, READABLE, READY, Waiting, channel, looking};
 use super::{interpose, real, tracked};
 use crate::lock::Lock;
@@ -157,7 +157,7 @@ unsafe fn epoll_by(
         || wait(core::ptr::from_mut(&mut Poll::new(epoll, READABLE)).cast()),
         look,
         // SAFETY: as above.
-        |found| not_reported(epoll, unsafe { events_at(events, found) }).all(channels::is_empty),
+        |found| not_reported(epoll, unsafe { events_at(events, found) }).all(channel::is_empty),
         // SAFETY: as above.
         |look, found| record_events(look, epoll, unsafe { events_at(events, found) }),
     )

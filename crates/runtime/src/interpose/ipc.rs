@@ -6,7 +6,8 @@
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
-use super::channels::{self, Message, Taken};
+use super::channel::{self, Message, Taken};
+use super::channels;
 use super::descriptors;
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::rooms::{self, Room};
@@ -36,10 +37,10 @@ fn system_v_queue(queue: c_int) -> Option<(&'static Thread, usize)> {
 
 fn sending(queue: Option<(&'static Thread, usize)>, place: usize, send: impl FnOnce() -> c_int) -> c_int {
     let Some((thread, key)) = queue else { return send() };
-    let posts = channels::post(thread, key, Message::of_length(0), place);
+    let posts = channel::post(thread, key, Message::of_length(0), place);
     let result = send();
     if result < 0 {
-        channels::take_back(thread, key, posts, place);
+        channel::take_back(thread, key, posts, place);
     }
     result
 }
@@ -53,7 +54,7 @@ fn receiving(
     let received = receive();
     if let Some((thread, key)) = queue.filter(|_| received >= 0) {
         let taken = Taken { bytes: 1, all: false, left_nothing: false, waits };
-        channels::down(thread, key, taken, place);
+        channel::down(thread, key, taken, place);
     }
     received
 }

@@ -4,6 +4,7 @@
 //! real one. The place of their records is where they return to, which only assembly knows: hence the trampolines.
 
 pub mod barrier;
+mod channel;
 pub mod channels;
 pub mod clocks;
 mod close;

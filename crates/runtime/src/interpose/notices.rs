@@ -9,7 +9,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use super::unseen::{self, PROCESSES, TIMERS, What};
-use super::{channels, interpose, real, tracked};
+use super::{channel, interpose, real, tracked};
 use crate::controller;
 use crate::feed;
 use crate::log;
@@ -39,7 +39,7 @@ fn key(thread: u64, number: u64) -> usize {
 fn post(sender: &'static Thread, to: u64, number: u64, place: usize) {
     sender.begin();
     if number != CANCELLATION {
-        channels::signal_sent(sender, place);
+        channel::signal_sent(sender, place);
     }
     let bucket = waiting::lock(key(to, number));
     let kept = bucket.object_or_new(key(to, number));
@@ -265,7 +265,7 @@ fn wait_until(set: *const c_void, to: *mut Information, at: *const Timespec, pla
         thread.begin();
         let signal = within(&raw const NONE); // now that no other thread of a controlled run goes on
         if signal == 0 {
-            channels::no_signal(thread, place);
+            channel::no_signal(thread, place);
         }
         thread.end();
         signal

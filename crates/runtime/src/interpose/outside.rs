@@ -7,7 +7,8 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
-use super::channels::{self, End, Message, Taken};
+use super::channel::{self, Message, Taken};
+use super::channels::{self, End};
 use super::polling::{Poll, READABLE};
 use super::{files, interpose, real, tracked};
 use crate::lock::Lock;
@@ -237,10 +238,10 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
         Some((thread, End::Channel(key, _))) => {
             // SAFETY: the program's array of so many.
             let bytes = unsafe { length_of(parts.cast(), count) };
-            let posts = channels::post(thread, key, Message::of_length(bytes), place);
+            let posts = channel::post(thread, key, Message::of_length(bytes), place);
             let written = write();
             if written <= 0 {
-                channels::take_back(thread, key, posts, place);
+                channel::take_back(thread, key, posts, place);
             }
             written
         }
@@ -298,7 +299,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
         let asked = unsafe { length_of(parts.cast(), count) };
         let left_nothing = all || (read as u64) < asked;
         let taken = Taken { bytes: read as u64, all, left_nothing, waits: channels::waits(file) };
-        channels::down(thread, key, taken, place);
+        channel::down(thread, key, taken, place);
     }
     read
 }

@@ -8,6 +8,7 @@
 
 use core::ffi::{CStr, c_int, c_void};
 
+use super::channel;
 use super::channels::{self, End};
 use super::unseen::{self, TIMERS, What};
 use super::{interpose, outside, real, tracked};
@@ -76,7 +77,7 @@ impl Look {
     pub(super) fn ready(&mut self, file: c_int) {
         self.stop_in_replay();
         match channels::end(file) {
-            Some(End::Channel(key, _)) => self.unseen[1] |= !channels::seen(self.thread, key, self.place),
+            Some(End::Channel(key, _)) => self.unseen[1] |= !channel::seen(self.thread, key, self.place),
             Some(End::Socket) => outside::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
             Some(End::Signals | End::Unseen) => self.unseen[1] = true,
@@ -99,7 +100,7 @@ impl Look {
     /// The same of a channel.
     pub(super) fn is_empty(&mut self, channel: usize) {
         self.stop_in_replay();
-        channels::found_empty(self.thread, channel, self.place);
+        channel::found_empty(self.thread, channel, self.place);
     }
 
     /// Ends it.
@@ -210,7 +211,7 @@ unsafe fn poll_by(
     Waiting { thread, name: c"poll", place, has_limit }.wait_and_look(
         wait,
         || real::poll(files, count, 0),
-        |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(channels::is_empty)),
+        |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(channel::is_empty)),
         |look, _| {
             entries().filter(is_ready).for_each(|poll| look.ready(poll.file));
             entries().filter(is_silent).for_each(|poll| look.not_ready(poll.file));
@@ -307,7 +308,7 @@ unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -
     Waiting { thread, name: c"select", place, has_limit }.wait_and_look(
         again,
         look,
-        |_| silent().all(|file| channel(file).is_none_or(channels::is_empty)),
+        |_| silent().all(|file| channel(file).is_none_or(channel::is_empty)),
         |look, _| {
             all.reading().filter(|(_, is_ready)| *is_ready).for_each(|(file, _)| look.ready(file));
             silent().for_each(|file| look.not_ready(file));

@@ -1,7 +1,7 @@
 //! Queues that hold few messages: who sends takes room, who receives gives it back. Both are semaphores, the messages and the room, and a call
 //! that sends or receives changes both in one step.
 
-use super::channels::{Channel, Message, Taken, down_locked, get, post_locked, put, record};
+use super::channel::{Channel, Message, Taken, down_locked, get, post_locked, put, record};
 use super::unseen::{self, What};
 use crate::log;
 use crate::record::{Kind, tried_if};

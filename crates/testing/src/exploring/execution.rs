@@ -1,10 +1,11 @@
 //! One execution of a program: its steps in the order in which they took effect, as its logs show them.
 
+use super::objects::Objects;
 use crate::judge::Failure;
 use foretrace_harness::{Ending, Folder};
 use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, fail};
 use foretrace_walker::WalkError;
-use foretrace_walker::log::{open_logs, thread_paths};
+use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -56,6 +57,8 @@ pub struct Taken {
     pub words: [u64; 4],
     /// The thread that it starts, joins, wakes, or finds not to have ended.
     pub other: Option<usize>,
+    /// The memory that its thread gives back right after it, by [`Objects::freed`].
+    pub frees: u32,
 }
 
 impl Taken {
@@ -126,14 +129,34 @@ pub struct Execution {
 
 impl Execution {
     /// Reads what a run has left in a folder.
-    pub fn read(folder: &Folder, ending: Ending, place: &Path, threads: &mut Threads) -> Result<Execution, WalkError> {
+    pub fn read(
+        folder: &Folder,
+        ending: Ending,
+        place: &Path,
+        (threads, objects): (&mut Threads, &mut Objects),
+    ) -> Result<Execution, WalkError> {
         let logs = open_logs(folder.path())?;
         let numbers: Vec<usize> = thread_paths(&logs).iter().map(|path| threads.number(path)).collect();
         let by_number: FxHashMap<u64, usize> =
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
         let mut steps: Vec<(u64, Taken)> = Vec::new();
+        let sizes = sizes(&logs);
         for (thread, log) in numbers.iter().zip(&logs) {
-            for record in log.records().filter(|record| record.kind.counted()) {
+            let mut freed: Vec<(u64, u64)> = Vec::new();
+            let own = steps.len();
+            for record in log.records().filter(|record| record.kind.ordered()) {
+                if record.kind == Kind::Free {
+                    let address = record.words[0];
+                    let of_allocator = || sizes.get(&(address, record.order().unwrap_or(0))).copied().unwrap_or(0);
+                    let bytes = if record.words[1] > 0 { record.words[1] } else { of_allocator() };
+                    freed.push((address, bytes));
+                }
+                if !record.kind.counted() {
+                    continue;
+                }
+                if let Some((_, last)) = steps[own..].last_mut() {
+                    last.frees = objects.frees(std::mem::take(&mut freed));
+                }
                 let order = record.order().unwrap_or(0);
                 let is_deadlock = record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK;
                 if order == 0 || is_deadlock {
@@ -146,7 +169,10 @@ impl Execution {
                     _ => None,
                 };
                 let (kind, place, words) = (record.kind, record.place, record.words);
-                steps.push((order, Taken { thread: *thread, at: record.at, kind, place, words, other }));
+                steps.push((order, Taken { thread: *thread, at: record.at, kind, place, words, other, frees: 0 }));
+            }
+            if let Some((_, last)) = steps[own..].last_mut() {
+                last.frees = objects.frees(freed);
             }
         }
         steps.sort_by_key(|(order, _)| *order);
@@ -183,6 +209,25 @@ impl Execution {
         let same = |(own, other): (&Taken, &Taken)| own.is_same(other) && own.kind == other.kind;
         self.steps.len() >= steps.len() && self.steps.iter().zip(steps).all(same)
     }
+}
+
+/// How many bytes each piece of memory has that the allocator gets back, by its address and the order of that.
+fn sizes(logs: &[Log]) -> FxHashMap<(u64, u64), u64> {
+    let of_allocator = |record: &Record| matches!(record.kind, Kind::Allocate | Kind::Free);
+    let mut all: Vec<(u64, Record)> = Vec::new();
+    for log in logs {
+        all.extend(log.records().filter(of_allocator).map(|record| (record.order().unwrap_or(0), record)));
+    }
+    all.sort_unstable_by_key(|(order, _)| *order);
+    let (mut live, mut sizes) = (FxHashMap::default(), FxHashMap::default());
+    for (order, Record { kind, words: [address, bytes, ..], .. }) in all {
+        if kind == Kind::Allocate {
+            live.insert(address, bytes);
+        } else if let Some(bytes) = live.remove(&address) {
+            sizes.insert((address, order), bytes);
+        }
+    }
+    sizes
 }
 
 impl Drop for Execution {

@@ -161,7 +161,7 @@ impl<'s> Executions<'s> {
     }
 
     fn read(&mut self, ran: &Ran, place: &Path) -> Result<Execution, TestError> {
-        let mut run = Execution::read(&ran.folder, ran.seen.ending, place, &mut self.threads)?;
+        let mut run = Execution::read(&ran.folder, ran.seen.ending, place, (&mut self.threads, &mut self.objects))?;
         run.failure = failure(&ran.seen, self.baseline, self.settings);
         if self.threads.len() > MOST_THREADS {
             self.doubt(&format!("there are more than {MOST_THREADS} threads"));

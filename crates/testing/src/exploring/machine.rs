@@ -104,7 +104,8 @@ impl Machine {
             Pending::Step(step) => step,
             Pending::Waits(address) => return self.waiting(thread, *address, objects),
         };
-        let Found { uses, is_ready } = self.find(step, swaps, objects);
+        let Found { mut uses, is_ready } = self.find(step, swaps, objects);
+        uses.extend(objects.freed(step.frees, thread));
         let mut action = Action::new(uses.into());
         match step.kind {
             Kind::Fork => action.starts = step.other,

@@ -2,7 +2,8 @@
 //! objects, too.
 
 use foretrace_explore::{Mode, Use};
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Bytes of a variable.
 const VARIABLE: u64 = 4;
@@ -27,6 +28,8 @@ pub struct Objects {
     numbers: FxHashMap<Object, u32>,
     /// Of the variables that executions have shown so far.
     users: FxHashMap<u64, Users>,
+    /// Pieces of memory that are given back together: address and bytes of each.
+    freed: IndexSet<Vec<(u64, u64)>, FxBuildHasher>,
 }
 
 impl Objects {
@@ -54,6 +57,30 @@ impl Objects {
     pub fn is_shared(&self, address: u64, bytes: u64) -> bool {
         let mut variables = address / VARIABLE..address.saturating_add(bytes).div_ceil(VARIABLE);
         variables.any(|variable| self.users.get(&variable) == Some(&Users::Several))
+    }
+
+    /// A number for pieces of memory that are given back together; 0 for none.
+    pub fn frees(&mut self, pieces: Vec<(u64, u64)>) -> u32 {
+        if pieces.is_empty() {
+            return 0;
+        }
+        self.freed.insert_full(pieces).0 as u32 + 1
+    }
+
+    /// What giving them back is to other threads: a write of what these access there, as far as executions have shown.
+    pub fn freed(&mut self, frees: u32, by: usize) -> Vec<Use> {
+        let Some(pieces) = (frees as usize).checked_sub(1).and_then(|index| self.freed.get_index(index)) else {
+            return Vec::new();
+        };
+        let is_freed = |variable: u64| {
+            let (from, to) = (variable * VARIABLE, (variable + 1) * VARIABLE);
+            pieces.iter().any(|(address, bytes)| from < address.saturating_add(*bytes) && *address < to)
+        };
+        let of_others = |(variable, users): (&u64, &Users)| (*users != Users::One(by)).then_some(*variable);
+        let mut variables: Vec<u64> = self.users.iter().filter_map(of_others).filter(|one| is_freed(*one)).collect();
+        variables.sort_unstable();
+        let whole = |variable: u64| self.number(Object::Variable(variable * VARIABLE));
+        variables.into_iter().map(whole).map(|object| Use { object, mode: Mode::Write }).collect()
     }
 
     /// The uses of an access to so many bytes.

@@ -1,0 +1,280 @@
+//! What is kept of a pipe, an event counter or a queue, and of each call on it: a semaphore that counts writes, and the order of the calls.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::unseen::{self, What};
+use crate::log;
+use crate::message_order::{Order, Rounds, SEVERAL};
+use crate::record::{CHANNELS, Kind, MESSAGES, TRIED, tried_if};
+use crate::sys;
+use crate::threads::Thread;
+use crate::waiting::{self, Bucket};
+
+/// Apart from all addresses.
+pub(super) const HIGH: usize = 1 << 62;
+/// Where the bucket has the order of all signals and of waits for them.
+const SIGNALS_KEY: usize = HIGH | 6;
+
+/// What is kept of a channel, as words of its object: its number, writes that nobody has read, bytes of each (0 where they
+/// differ, or all are read at once).
+pub(super) struct Channel {
+    number: u64,
+    pub(super) writes: u64,
+    bytes: u64,
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+pub(super) fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
+    bucket.object(key).map(|object| {
+        let [number, writes, bytes] = object.words.get();
+        Channel { number, writes, bytes }
+    })
+}
+
+pub(super) fn put(bucket: &Bucket, key: usize, channel: &Channel) {
+    bucket.object_or_new(key).words.set([channel.number, channel.writes, channel.bytes]);
+}
+
+pub(super) fn record(thread: &'static Thread, kind: Kind, channel: &Channel, count: u64, place: usize) {
+    log::sync(thread, kind, place, CHANNELS + channel.number * 16, count);
+}
+
+impl Channel {
+    pub(super) fn new(bytes: u64) -> Channel {
+        Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes }
+    }
+
+    /// Whether the log does not have its semaphore yet.
+    fn is_unwritten(&self) -> bool {
+        self.bytes == UNWRITTEN
+    }
+}
+
+/// A call among the others on a channel, from what it departs from to where it arrives.
+pub(super) struct Turn {
+    thread: &'static Thread,
+    object: u64,
+    round: u64,
+    place: usize,
+}
+
+impl Turn {
+    /// Begins it, before its other records. The thread is inside of a hook, and the bucket locked.
+    pub(super) fn new(
+        thread: &'static Thread,
+        (bucket, key): (&Bucket, usize),
+        channel: &Channel,
+        place: usize,
+        call: impl FnOnce(&mut Order) -> Rounds,
+    ) -> Turn {
+        let kept = bucket.object_or_new(order_key(key));
+        let mut order = Order::of(kept.words.get());
+        let Rounds { before: [first, second], own } = call(&mut order);
+        kept.words.set(order.words());
+        let object = MESSAGES + channel.number * 16;
+        log::sync(thread, Kind::Depart, place, object, first | second << 32);
+        Turn { thread, object, round: own, place }
+    }
+
+    /// Ends it, after them.
+    pub(super) fn end(self) {
+        log::sync(self.thread, Kind::Arrive, self.place, self.object, self.round);
+    }
+}
+
+/// Where the bucket of a channel keeps the order of its calls.
+pub(super) fn order_key(channel: usize) -> usize {
+    channel | 1
+}
+
+/// In place of the bytes of each write: an event counter that gives one back for each read.
+pub(super) const ONE_BY_ONE: u64 = u64::MAX;
+/// In place of the bytes of each write: a pipe that was waited for, and that no write has reached.
+pub(super) const UNWRITTEN: u64 = u64::MAX - 1;
+/// Of a write to such a counter that adds more, only so many count.
+pub(super) const MOST_AT_ONCE: u64 = 64;
+
+/// What is about to be written.
+#[derive(Clone, Copy)]
+pub struct Message {
+    pub bytes: u64,
+    /// What is added to an event counter.
+    pub value: u64,
+    /// See [`text_of`].
+    pub text: u64,
+}
+
+impl Message {
+    /// One of which only the length is looked at.
+    pub fn of_length(bytes: u64) -> Message {
+        Message { bytes, value: 1, text: SEVERAL }
+    }
+}
+
+/// A message is about to be written. How many posts that is.
+pub fn post(thread: &'static Thread, key: usize, message: Message, place: usize) -> u64 {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let posts = post_locked(thread, (bucket, key), message, place);
+    bucket.unlock();
+    thread.end();
+    posts
+}
+
+/// The same with the bucket locked, inside of a hook.
+pub(super) fn post_locked(
+    thread: &'static Thread,
+    (bucket, key): (&Bucket, usize),
+    message: Message,
+    place: usize,
+) -> u64 {
+    let Message { bytes, value, text } = message;
+    let known = get(bucket, key);
+    let is_new = known.as_ref().is_none_or(Channel::is_unwritten);
+    let mut channel = known.unwrap_or_else(|| Channel::new(UNWRITTEN));
+    if channel.is_unwritten() {
+        channel.bytes = bytes;
+    }
+    let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
+    let _step = log::together(thread, u64::from(is_new) + posts + 2);
+    if is_new {
+        record(thread, Kind::SemaphoreInit, &channel, 0, place);
+    }
+    let write = |order: &mut Order| order.write(text);
+    let turn = Turn::new(thread, (bucket, key), &channel, place, write);
+    for _ in 0..posts {
+        record(thread, Kind::Post, &channel, channel.writes, place);
+        channel.writes += 1;
+    }
+    turn.end();
+    if channel.bytes != bytes && channel.bytes != ONE_BY_ONE {
+        channel.bytes = 0;
+    }
+    put(bucket, key, &channel);
+    posts
+}
+
+/// They were not written after all.
+pub fn take_back(thread: &'static Thread, key: usize, posts: u64, place: usize) {
+    let error = sys::errno();
+    thread.begin();
+    let bucket = waiting::lock(key);
+    if let Some(mut channel) = get(bucket, key) {
+        channel.writes = channel.writes.saturating_sub(posts);
+        record(thread, Kind::SemaphoreInit, &channel, channel.writes, place);
+        put(bucket, key, &channel);
+    }
+    bucket.unlock();
+    thread.end();
+    sys::set_errno(error);
+}
+
+/// A channel holds something: what is done from now on comes after what put it there. Whether that is known. The thread is inside of a
+/// hook.
+pub fn seen(thread: &'static Thread, key: usize, place: usize) -> bool {
+    let bucket = waiting::lock(key);
+    let found = get(bucket, key).filter(|channel| channel.writes > 0);
+    if let Some(channel) = &found {
+        let _step = log::together(thread, 2);
+        record(thread, Kind::Down, channel, (channel.writes - 1) | TRIED, place); // something else might have become ready
+        record(thread, Kind::Post, channel, channel.writes - 1, place);
+    }
+    bucket.unlock();
+    found.is_some()
+}
+
+/// Whether nothing is known to be in a channel. The thread is inside of a hook.
+pub fn is_empty(key: usize) -> bool {
+    let bucket = waiting::lock(key);
+    let is_empty = get(bucket, key).is_none_or(|channel| channel.writes == 0);
+    bucket.unlock();
+    is_empty
+}
+
+/// What a read came to.
+#[derive(Clone, Copy)]
+pub struct Taken {
+    pub bytes: u64,
+    /// Whether a read takes all that was written.
+    pub all: bool,
+    /// Whether there was less than was asked for.
+    pub left_nothing: bool,
+    /// Whether the call waits until there is something.
+    pub waits: bool,
+}
+
+/// Something was read.
+pub fn down(thread: &'static Thread, key: usize, taken: Taken, place: usize) {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let is_known = down_locked(thread, bucket, (key, taken), place);
+    bucket.unlock();
+    thread.end();
+    if !is_known {
+        unseen::mark(thread, What::anything(c"read"), place); // somebody wrote in a way that nothing here sees
+    }
+}
+
+/// The same with the bucket locked, inside of a hook. Whether a write is known.
+pub(super) fn down_locked(
+    thread: &'static Thread,
+    bucket: &Bucket,
+    (key, taken): (usize, Taken),
+    place: usize,
+) -> bool {
+    let Some(mut channel) = get(bucket, key).filter(|channel| channel.writes > 0) else { return false };
+    let is_semaphore = channel.bytes == ONE_BY_ONE;
+    let downs = match channel.bytes {
+        ONE_BY_ONE => 1,
+        _ if taken.all => channel.writes,
+        each => taken.bytes.checked_div(each).unwrap_or(1).max(1).min(channel.writes),
+    };
+    let read = |order: &mut Order| order.read(taken.left_nothing && !is_semaphore);
+    let _step = log::together(thread, downs + 2);
+    let turn = Turn::new(thread, (bucket, key), &channel, place, read);
+    for nth in 0..downs {
+        channel.writes -= 1;
+        record(thread, Kind::Down, &channel, channel.writes | tried_if(nth > 0 || !taken.waits), place);
+    }
+    put(bucket, key, &channel);
+    turn.end();
+    true
+}
+
+/// A read found nothing, or a call that waits for several descriptors did not report this one: what is written next comes after it. A write
+/// that began since then may or may not have come first: it stays without an order. The thread is inside of a hook.
+pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
+    let bucket = waiting::lock(key);
+    let channel = get(bucket, key).unwrap_or_else(|| {
+        let new = Channel::new(UNWRITTEN);
+        put(bucket, key, &new);
+        new
+    });
+    let empty = |order: &mut Order| if channel.writes == 0 { order.read(true) } else { Rounds::NONE };
+    let _step = log::together(thread, 2);
+    Turn::new(thread, (bucket, key), &channel, place, empty).end();
+    bucket.unlock();
+}
+
+/// A signal is about to be sent: it comes after waits for signals that found none. The thread is inside of a hook.
+pub fn signal_sent(thread: &'static Thread, place: usize) {
+    among_signals(thread, place, |order| Rounds { own: 0, ..order.write(0) });
+}
+
+/// A wait for signals found none before its limit: what is sent next comes after it. The thread is inside of a hook.
+pub fn no_signal(thread: &'static Thread, place: usize) {
+    among_signals(thread, place, |order| order.read(true));
+}
+
+fn among_signals(thread: &'static Thread, place: usize, call: impl FnOnce(&mut Order) -> Rounds) {
+    let bucket = waiting::lock(SIGNALS_KEY);
+    let signals = get(bucket, SIGNALS_KEY).unwrap_or_else(|| {
+        let new = Channel::new(UNWRITTEN);
+        put(bucket, SIGNALS_KEY, &new);
+        new
+    });
+    let _step = log::together(thread, 2);
+    Turn::new(thread, (bucket, SIGNALS_KEY), &signals, place, call).end();
+    bucket.unlock();
+}
