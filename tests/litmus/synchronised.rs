@@ -36,7 +36,7 @@ impl Random {
 
     fn access(&mut self, thread: u64) -> Access {
         let kind = self.below(4);
-        Access { is_x: kind < 2, writes: (kind % 2 == 0).then_some(1 + thread) }
+        Access { is_x: kind < 2, writes: kind.is_multiple_of(2).then_some(1 + thread) }
     }
 }
 

@@ -31,16 +31,14 @@ struct Watch {
 }
 
 impl Watch {
-    const FREE: Watch = Watch {
-        epoll: AtomicI32::new(0),
-        file: AtomicI32::new(0),
-        data: AtomicU64::new(0),
-        channel: AtomicUsize::new(0),
-    };
+    const fn free() -> Watch {
+        let (epoll, file) = (AtomicI32::new(0), AtomicI32::new(0));
+        Watch { epoll, file, data: AtomicU64::new(0), channel: AtomicUsize::new(0) }
+    }
 }
 
 const WATCHED: usize = 1024;
-static WATCHES: [Watch; WATCHED] = [const { Watch::FREE }; WATCHED];
+static WATCHES: [Watch; WATCHED] = [const { Watch::free() }; WATCHED];
 static LOCK: Lock = Lock::new();
 
 unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *mut c_void, place: usize) -> c_int {
