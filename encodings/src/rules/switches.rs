@@ -17,7 +17,8 @@ impl Encoder<'_> {
     /// The goals that tie the marks to a violation between these two accesses; none without a bound.
     pub(super) fn span(&mut self, first: EventId, last: EventId) -> Vec<TermId> {
         let Some(switches) = self.rules.switches else { return Vec::new() };
-        let mut goals = vec![self.after_first_mark(first)];
+        // The last access has a place, too: it is in a stretch of its thread, and what has a place after it does not count.
+        let mut goals = vec![self.after_first_mark(first), self.after_first_mark(last)];
         if self.rules.complete {
             let end = marks::mark(self.facts.trace, switches, switches + 1);
             goals.push(self.before(last, end));
