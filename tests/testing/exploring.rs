@@ -141,6 +141,8 @@ fn what_is_not_explored_is_said() {
     assert!(few.status == Some(3) && few.out.contains("not all were explored"), "{}", few.out);
     let cut = explore(&workshop, "--max-steps 5");
     assert!(cut.status == Some(3) && cut.out.contains("cut off"), "{}", cut.out);
+    let tried = explore(&program("tried-count.c", ""), "");
+    assert_ne!(tried.status, Some(0), "{}", tried.out);
     let timed = explore(&program("timed.c", ""), "");
     assert!(timed.status == Some(3) && timed.out.contains("a wait"), "{}", timed.out);
 }

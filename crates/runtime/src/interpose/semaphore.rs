@@ -2,11 +2,12 @@
 
 use core::ffi::c_int;
 
+use super::unseen::{self, What};
 use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
 use crate::log::{self, Together};
 use crate::record::{Kind, tried_if};
-use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, Timespec};
+use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket, Request};
 
@@ -102,6 +103,9 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
         let success = || taken(thread, semaphore, deadline.is_some(), place);
         waiting::acquire(thread, Request { object: semaphore, deadline, interruptible: true, attempt, success })
     };
+    if error == ETIMEDOUT {
+        unseen::record(thread, What::anything(c"sem_timedwait"), place); // nobody posted in time
+    }
     thread.end();
     if error == EINTR {
         threads::test_cancel(thread);
@@ -154,6 +158,8 @@ extern "C" fn trywait(semaphore: usize, place: usize) -> c_int {
     let error = attempt(semaphore);
     if error == 0 {
         taken(thread, semaphore, true, place);
+    } else if error == EBUSY {
+        unseen::record(thread, What::anything(c"sem_trywait"), place); // who came before took the last one
     }
     bucket.unlock();
     thread.end();
