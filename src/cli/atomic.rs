@@ -194,10 +194,9 @@ impl AtomicArgs {
         let Some((trace, observed)) = files::read_trace_within(&file, go_on)? else { return Ok(None) };
         let recording = Folder::around(path);
         let by = recording.as_deref().and_then(WalkedBy::read);
-        let atomic = match self.atomic.atomic.resolved(&trace) {
-            // A walk for blocks that found none leaves nothing to ask about.
-            Atomic::Auto if by.is_some() && !has_blocks(&trace) => Atomic::Marked,
-            atomic => atomic,
+        let atomic = match by {
+            Some(_) => in_recording(self.atomic.atomic, &trace),
+            None => self.atomic.atomic.resolved(&trace),
         };
         let has_failure = trace.events.iter().any(|event| matches!(event.op, Op::Fail { .. }));
         let failed = has_failure || recording.is_some_and(|folder| Folder::failed(&folder));
@@ -295,8 +294,13 @@ impl AtomicArgs {
     }
 }
 
-fn has_blocks(trace: &Trace) -> bool {
-    trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. }))
+/// What a choice stands for in the trace of a recording: a walk for blocks that found none leaves nothing to ask about.
+pub fn in_recording(atomic: Atomic, trace: &Trace) -> Atomic {
+    let has_blocks = || trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. }));
+    match atomic.resolved(trace) {
+        Atomic::Auto if !has_blocks() => Atomic::Marked,
+        atomic => atomic,
+    }
 }
 
 #[cfg(test)]

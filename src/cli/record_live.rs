@@ -4,6 +4,7 @@
 //! the program keeps most of the machine.
 
 use super::asking::stop_on_ctrl_c;
+use super::atomic::in_recording;
 use super::say;
 use anyhow::Context;
 use foretrace::blocks::NamedBlocks;
@@ -13,7 +14,7 @@ use foretrace::report::{Names, Subject};
 use foretrace::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
 use foretrace::verdict::{Decision, Verdict};
 use foretrace_serializability::{Choices, Decision as BlockDecision};
-use foretrace_trace::{Atomic, EventId, Op, Trace, Triple, observe};
+use foretrace_trace::{Atomic, EventId, Trace, Triple, observe};
 use foretrace_walker::{Options as WalkOptions, Snapshots, walk};
 use nix::sys::signal::SigSet;
 use std::collections::BTreeSet;
@@ -50,6 +51,7 @@ struct Looks {
     /// How many looks there were.
     count: u64,
     said: BTreeSet<String>,
+    errors: BTreeSet<String>,
     stop: Arc<AtomicBool>,
 }
 
@@ -67,6 +69,7 @@ impl Live {
             records: 0,
             count: 0,
             said: BTreeSet::new(),
+            errors: BTreeSet::new(),
             stop: ended.clone(),
         };
         let looks = std::thread::Builder::new().name("live".into()).spawn(move || {
@@ -148,8 +151,7 @@ impl Looks {
         let mut trace = walked.trace;
         trace.make_printable();
         let observed = observe(&trace)?;
-        let has_blocks = trace.events.iter().any(|event| matches!(event.op, Op::Begin { .. }));
-        let atomic = if has_blocks { self.options.atomic.resolved(&trace) } else { Atomic::Marked };
+        let atomic = in_recording(self.options.atomic, &trace);
         let transactions = atomic.transactions(&trace);
         let mut options = Options::new(trace.data);
         options.atomic = atomic;
@@ -186,7 +188,7 @@ impl Looks {
     /// The recording goes on, and so do the looks.
     fn say_error(&mut self, error: &anyhow::Error) {
         let line = format!("{error:#}");
-        if self.said.insert(line.clone()) {
+        if self.errors.insert(line.clone()) {
             say(format_args!("foretrace: live: {line}"));
         }
     }

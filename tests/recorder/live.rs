@@ -9,10 +9,18 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// What a live recording says, line by line. The program is told to end once something was found, or there was time to.
-fn said(flags: &[&str], wait: Duration) -> Vec<String> {
+fn said(flags: &[&str], atomic: &str, wait: Duration) -> Vec<String> {
     let workshop = Workshop::build(&source("live.c"), flags);
     let mut command = foretrace();
-    command.current_dir(workshop.path("")).args(["record", "--live", "--parallel", "--", "./program"]);
+    command.current_dir(workshop.path("")).args([
+        "record",
+        "--live",
+        "--parallel",
+        "--atomic",
+        atomic,
+        "--",
+        "./program",
+    ]);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("it is a pipe")).lines();
     let go = workshop.path("go");
@@ -43,7 +51,7 @@ fn position(said: &[String], part: &str) -> Option<usize> {
 
 #[test]
 fn a_lost_update_is_said_before_the_program_ends() {
-    let said = said(&[], Duration::from_secs(50));
+    let said = said(&[], "auto", Duration::from_secs(50));
     let found = position(&said, "live: can happen, by the first").unwrap_or_else(|| panic!("{said:#?}"));
     let over = position(&said, "over at").unwrap_or_else(|| panic!("{said:#?}"));
     assert!(found < over, "{said:#?}");
@@ -55,9 +63,17 @@ fn a_lost_update_is_said_before_the_program_ends() {
     assert!(position(&said, "1 different violations can happen").is_some(), "{said:#?}");
 }
 
+/// The walk makes no blocks of whole threads: they are there all the same.
+#[test]
+fn whole_threads_are_judged_where_they_are_asked_for() {
+    let said = said(&[], "threads", Duration::from_secs(50));
+    assert!(position(&said, "live: can happen, by the first") < position(&said, "over at"), "{said:#?}");
+    assert!(position(&said, "balance (R-W-W)").is_some(), "{said:#?}");
+}
+
 #[test]
 fn of_the_right_twin_nothing_is_said() {
-    let said = said(&["-DRIGHT"], Duration::from_secs(3));
+    let said = said(&["-DRIGHT"], "auto", Duration::from_secs(3));
     assert_eq!(position(&said, "can happen, by"), None, "{said:#?}");
     assert!(position(&said, "live: 0 different violations can happen").is_some(), "{said:#?}");
 }

@@ -406,7 +406,7 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
         triple,
         pattern: witness.pattern(),
         guarded: witness.guarded_dependent(),
-        rests_on: RestsOn::of(&witness),
+        rests_on: RestsOn::of(witness.run()),
         verdict: Verdict::Feasible(Box::new(witness)),
         off_path: None,
         decided_by,

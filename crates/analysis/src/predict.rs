@@ -586,7 +586,7 @@ impl Slot<'_> {
         let uses_freed =
             |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
         if let Some(witness) = witness.filter(|_| !uses_freed(&decision.verdict)) {
-            decision.rests_on = RestsOn::of(&witness);
+            decision.rests_on = RestsOn::of(witness.run());
             decision.verdict = Verdict::Feasible(witness);
         }
     }

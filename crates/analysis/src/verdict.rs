@@ -71,9 +71,8 @@ pub enum RestsOn {
 }
 
 impl RestsOn {
-    /// What a feasible verdict with this witness leans on; the graver of two.
-    pub fn of(witness: &foretrace_checker::Witness) -> Option<RestsOn> {
-        let run = witness.run();
+    /// What a feasible verdict leans on whose schedule runs so; the graver of two.
+    pub fn of(run: &foretrace_checker::Run) -> Option<RestsOn> {
         let unseen = run.unseen.map(|_| RestsOn::Unseen);
         unseen.or(run.passes_external.then_some(RestsOn::External))
     }

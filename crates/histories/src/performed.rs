@@ -48,7 +48,7 @@ impl Performed {
         self.objects.iter().flat_map(|groups| in_order(groups))
     }
 
-    /// The history of one object, by which equal ones are told.
+    /// A key of one object's history: equal histories have equal keys.
     pub(crate) fn of(&self, object: usize) -> &[Group] {
         self.objects.get(object).map_or(&[], Vec::as_slice)
     }

@@ -51,7 +51,7 @@ pub struct Violation {
 pub enum Undecided {
     /// The time limit, or Ctrl-C.
     Limit,
-    /// As many histories as were asked for.
+    /// The search came to the largest number of histories.
     Histories,
     /// The judge left one open.
     Judge,

@@ -24,8 +24,8 @@ fn random_trace(seed: u64) -> Trace {
     random_trace_of(seed, 1, 4)
 }
 
-/// The same with at most so many accesses in an operation. In turns of more than one event, the first thread is interrupted wherever it is, others mostly
-/// between operations: so some operations of others end before others begin while one of the first thread is open.
+/// The same with at most so many accesses in an operation. With turns of more than one event, the first thread is interrupted anywhere, and
+/// the others mostly between operations. So an operation of another thread can end before a third one begins, while one of the first is open.
 fn random_trace_of(seed: u64, turn: usize, most: usize) -> Trace {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     for _ in 0..8 {

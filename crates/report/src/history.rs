@@ -10,7 +10,7 @@ use super::saved::SavedMeaning;
 use super::style::plural;
 use super::table::act;
 use foretrace_analysis::verdict::RestsOn;
-use foretrace_checker::{Run, Step};
+use foretrace_checker::Step;
 use foretrace_histories::{Decision, Prediction, Undecided, Violation};
 use foretrace_linearizability::{History, picture};
 use foretrace_trace::{EventId, Model, Op, Trace, VarId};
@@ -94,7 +94,7 @@ impl HistoryReport<'_> {
             histories: *histories,
             steps: *steps,
             observed: violation.map(|violation| violation.observed),
-            rests_on: violation.and_then(|violation| rests_on(violation.witness.run())),
+            rests_on: violation.and_then(|violation| RestsOn::of(violation.witness.run())),
             explanation: self.part.map(|part| part.operations.iter().map(operation_json).collect()),
             schedule: violation.map(|violation| violation.witness.schedule()),
         }
@@ -139,7 +139,7 @@ impl HistoryReport<'_> {
         let run = violation.witness.run();
         let which = if violation.observed { "the recorded order" } else { "another schedule, which was checked" };
         writeln!(out, "not linearizable in {which}")?;
-        match rests_on(run) {
+        match RestsOn::of(run) {
             Some(RestsOn::Unseen) => writeln!(out, "rests on code that may order threads in a way that is not seen")?,
             Some(_) => writeln!(out, "rests on memory that code changed which was not recorded")?,
             None => {}
@@ -205,10 +205,6 @@ fn reason(why: Undecided) -> &'static str {
         Undecided::Histories => "histories",
         Undecided::Judge => "specification",
     }
-}
-
-fn rests_on(run: &Run) -> Option<RestsOn> {
-    run.unseen.map(|_| RestsOn::Unseen).or(run.passes_external.then_some(RestsOn::External))
 }
 
 /// The variables that several threads access in a schedule.

@@ -8,8 +8,6 @@ use super::block::in_words;
 use super::names::Names;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::serializability::{FoundBeyond, OtherPaths};
-use foretrace_analysis::verdict::RestsOn;
-use foretrace_checker::Run;
 use foretrace_serializability::{Decision, Judgement, PathKind, Violation, Weight};
 use foretrace_trace::{Atomic, Block, BlockKind, Blocks, EventId, Model, NameId, Trace, VarId};
 use indexmap::IndexMap;
@@ -377,8 +375,4 @@ fn shape(kind: PathKind) -> &'static str {
         PathKind::SeveralAccesses => "several-accesses",
         PathKind::Triple => "triple",
     }
-}
-
-fn rests_on(run: &Run) -> Option<RestsOn> {
-    run.unseen.map(|_| RestsOn::Unseen).or(run.passes_external.then_some(RestsOn::External))
 }

@@ -227,6 +227,38 @@ fn write_json(
     write_schedule(subject.trace, steps, out)
 }
 
+/// What a file begins with that shows something else than a triple: a prefix, in which accesses conflict.
+#[derive(Serialize)]
+pub(super) struct PrefixHead<'t> {
+    foretrace: u32,
+    kind: &'static str,
+    trace: &'t str,
+    first: EventId,
+    remote: EventId,
+    second: EventId,
+    model: Model,
+    feasibility: Feasibility,
+    independence: Independence,
+    atomic: Atomic,
+    verdict: &'static str,
+}
+
+impl<'t> PrefixHead<'t> {
+    /// The head of a witness of this kind, with this verdict; `ends` are the events that stand for what is shown.
+    pub(super) fn new(
+        (kind, verdict): (&'static str, &'static str),
+        trace: &'t str,
+        ends: [EventId; 3],
+        model: Model,
+        atomic: Atomic,
+    ) -> PrefixHead<'t> {
+        let [first, remote, second] = ends;
+        let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
+        let foretrace = VERSION;
+        PrefixHead { foretrace, kind, trace, first, remote, second, model, feasibility, independence, atomic, verdict }
+    }
+}
+
 /// The events, and the end of the file.
 pub(super) fn write_schedule(trace: &Trace, steps: &[Step], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b",\n\"schedule\":[\n")?;

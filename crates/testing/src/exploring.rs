@@ -139,7 +139,7 @@ pub fn explore_program(
 ) -> Result<Explored, TestError> {
     let onward = Onward { turn: TURN, all: bounds.events };
     let shared = Rc::new(RefCell::new(Executions::new((settings, baseline), work, onward, bounds.runs)));
-    let mut collected = Collected { explored: Explored::default(), seen: FxHashSet::default(), error: None };
+    let mut collected = Collected::default();
     let (tally, ended) = match State::start(shared.clone()) {
         Some(start) => {
             let runs = |explored: &mut Explored| explored.runs = shared.borrow().runs;
@@ -189,7 +189,7 @@ pub fn reverse_program(
 ) -> Result<Explored, TestError> {
     let onward = Onward { turn: TURN, all: bounds.events };
     let mut executions = Executions::new((settings, baseline), work, onward, bounds.runs);
-    let mut collected = Collected { explored: Explored::default(), seen: FxHashSet::default(), error: None };
+    let mut collected = Collected::default();
     reversals::reverse_pairs(&mut executions, &mut |run| {
         collected.explored.classes += 1;
         let flow = match run.is_cut {
@@ -206,6 +206,7 @@ pub fn reverse_program(
     Ok(Explored { runs, running, left, ..collected.explored })
 }
 
+#[derive(Default)]
 struct Collected {
     explored: Explored,
     seen: FxHashSet<u128>,

@@ -7,7 +7,7 @@ use crate::dependence::Access;
 use crate::error::CheckError;
 use foretrace_trace::{Data, EventId, Op, Results, Value};
 
-/// The schedule holds these calls and returns, in this order and no others, and ends with the last of them. Each operation gives what is said.
+/// The schedule holds exactly these calls and returns, in this order. It ends with the last one. Each operation gives the result of its step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PerformedOperations {
     /// The calls and returns.

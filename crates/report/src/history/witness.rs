@@ -1,13 +1,13 @@
 //! The file of a predicted history.
 
-use super::{HistoryReport, rests_on};
+use super::HistoryReport;
 use crate::SavedMeaning;
-use crate::json::{VERSION, write_open_object};
-use crate::witness::{WitnessDir, WitnessFileError, write_schedule};
+use crate::json::write_open_object;
+use crate::witness::{PrefixHead, WitnessDir, WitnessFileError, write_schedule};
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_checker::PerformedStep;
 use foretrace_histories::Violation;
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, write_whole};
+use foretrace_trace::{Atomic, EventId, write_whole};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,17 +15,8 @@ use std::path::PathBuf;
 /// What stands before the schedule; the schema of the whole is `schemas/history-witness.schema.json`.
 #[derive(Serialize)]
 struct Head<'t> {
-    foretrace: u32,
-    kind: &'static str,
-    trace: &'t str,
-    first: EventId,
-    remote: EventId,
-    second: EventId,
-    model: Model,
-    feasibility: Feasibility,
-    independence: Independence,
-    atomic: Atomic,
-    verdict: &'static str,
+    #[serde(flatten)]
+    shown: PrefixHead<'t>,
     spec: &'static str,
     #[serde(skip_serializing_if = "SavedMeaning::is_plain")]
     meaning: SavedMeaning,
@@ -59,12 +50,7 @@ impl HistoryReport<'_> {
         Ok(Some(file))
     }
 
-    fn write_file(
-        &self,
-        violation: &Violation,
-        [first, remote, second]: [EventId; 3],
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    fn write_file(&self, violation: &Violation, ends: [EventId; 3], out: &mut dyn Write) -> io::Result<()> {
         let run = violation.witness.run();
         let performed = |step: &PerformedStep| PerformedJson {
             event: step.event,
@@ -72,20 +58,10 @@ impl HistoryReport<'_> {
             given_by: step.given_by,
         };
         let head = Head {
-            foretrace: VERSION,
-            kind: "history",
-            trace: self.file,
-            first,
-            remote,
-            second,
-            model: self.model,
-            feasibility: Feasibility::Prefix,
-            independence: Independence::Conflict,
-            atomic: Atomic::Operations,
-            verdict: "not-linearizable",
+            shown: PrefixHead::new(("history", "not-linearizable"), self.file, ends, self.model, Atomic::Operations),
             spec: self.spec,
             meaning: self.meaning.clone(),
-            rests_on: rests_on(run),
+            rests_on: RestsOn::of(run),
             observed: violation.observed,
             performed: violation.witness.claim().steps.iter().map(performed).collect(),
         };

@@ -1,6 +1,6 @@
 //! What is said of whole blocks, for programs.
 
-use super::{BlockReport, BlockTotals, Judged, NotCounted, Verdict, rests_on, shape};
+use super::{BlockReport, BlockTotals, Judged, NotCounted, Verdict, shape};
 use crate::json::VERSION;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::serializability::{Beyond, OtherPaths};
@@ -186,7 +186,7 @@ impl<'t> BlockReport<'t> {
             context_switches: violation.claim().context_switches(self.trace, violation.schedule()),
             path: self.path_json(violation.claim()),
             schedule: violation.schedule(),
-            rests_on: rests_on(violation.run()),
+            rests_on: RestsOn::of(violation.run()),
         }
     }
 

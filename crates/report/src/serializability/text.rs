@@ -1,6 +1,6 @@
 //! What is said of whole blocks, for people.
 
-use super::{Alike, BlockReport, BlockTotals, Judged, NotCounted, rests_on};
+use super::{Alike, BlockReport, BlockTotals, Judged, NotCounted};
 use crate::block::in_words;
 use crate::names::wrapped;
 use crate::style::plural;
@@ -213,7 +213,7 @@ impl BlockReport<'_> {
                 None => {}
             }
         }
-        if let Some(rests_on) = rests_on(violation.run()) {
+        if let Some(rests_on) = RestsOn::of(violation.run()) {
             let words =
                 if rests_on == RestsOn::External { "a write by unrecorded code" } else { "an order that is not seen" };
             writeln!(out, "   it rests on {words}")?;

@@ -1,12 +1,12 @@
 //! A file for each violation of a block that is shown.
 
 use super::json::{NameJson, PathStepJson};
-use super::{BlockReport, rests_on, shape};
-use crate::json::{VERSION, write_open_object};
-use crate::witness::{WitnessDir, WitnessFileError, write_schedule};
+use super::{BlockReport, shape};
+use crate::json::write_open_object;
+use crate::witness::{PrefixHead, WitnessDir, WitnessFileError, write_schedule};
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_serializability::Violation;
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, write_whole};
+use foretrace_trace::{EventId, Model, write_whole};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,17 +28,8 @@ pub struct WrittenBlock<'r> {
 /// What stands before the schedule of a witness file.
 #[derive(Serialize)]
 struct Head<'t> {
-    foretrace: u32,
-    kind: &'static str,
-    trace: &'t str,
-    first: EventId,
-    remote: EventId,
-    second: EventId,
-    model: Model,
-    feasibility: Feasibility,
-    independence: Independence,
-    atomic: Atomic,
-    verdict: &'static str,
+    #[serde(flatten)]
+    shown: PrefixHead<'t>,
     #[serde(skip_serializing_if = "Option::is_none")]
     off_path: Option<&'static str>,
     block: BlockPlaceJson<'t>,
@@ -84,24 +75,14 @@ impl BlockReport<'_> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let block = &self.blocks.all()[position];
-        let [first, remote, second] = ends(violation);
+        let (verdict, model) = if off_path { ("off-path", Model::Cam) } else { ("violated", self.model) };
         let head = Head {
-            foretrace: VERSION,
-            kind: "block",
-            trace: self.file,
-            first,
-            remote,
-            second,
-            model: if off_path { Model::Cam } else { self.model },
-            feasibility: Feasibility::Prefix,
-            independence: Independence::Conflict,
-            atomic: self.atomic,
-            verdict: if off_path { "off-path" } else { "violated" },
+            shown: PrefixHead::new(("block", verdict), self.file, ends(violation), model, self.atomic),
             off_path: off_path.then_some("before-remote"),
             block: BlockPlaceJson { name: self.name_json(self.name(block)), first: block.first, last: block.last },
             shape: shape(violation.claim().kind()),
             path: self.path_json(violation.claim()),
-            rests_on: rests_on(violation.run()),
+            rests_on: RestsOn::of(violation.run()),
             observed: self.judged_of(position).observed,
         };
         write_open_object(&head, out)?;

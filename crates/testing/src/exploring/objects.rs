@@ -4,6 +4,8 @@
 use foretrace_explore::{Mode, Use};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Bytes of a variable.
 const VARIABLE: u64 = 4;
@@ -22,12 +24,17 @@ enum Users {
     Several,
 }
 
+/// The variables of so many bytes, counted from address 0 on.
+fn variables(address: u64, bytes: u64) -> Range<u64> {
+    address / VARIABLE..address.saturating_add(bytes).div_ceil(VARIABLE)
+}
+
 /// Objects by number, the same in every execution.
 #[derive(Default)]
 pub struct Objects {
     numbers: FxHashMap<Object, u32>,
     /// Of the variables that executions have shown so far.
-    users: FxHashMap<u64, Users>,
+    users: BTreeMap<u64, Users>,
     /// Pieces of memory that are given back together: address and bytes of each.
     freed: IndexSet<Vec<(u64, u64)>, FxBuildHasher>,
 }
@@ -45,7 +52,7 @@ impl Objects {
 
     /// A thread accesses so many bytes in some execution.
     pub fn see(&mut self, thread: usize, address: u64, bytes: u64) {
-        for variable in address / VARIABLE..address.saturating_add(bytes).div_ceil(VARIABLE) {
+        for variable in variables(address, bytes) {
             let users = self.users.entry(variable).or_insert(Users::One(thread));
             if *users != Users::One(thread) {
                 *users = Users::Several;
@@ -55,8 +62,7 @@ impl Objects {
 
     /// Whether several threads access memory in the executions so far.
     pub fn is_shared(&self, address: u64, bytes: u64) -> bool {
-        let mut variables = address / VARIABLE..address.saturating_add(bytes).div_ceil(VARIABLE);
-        variables.any(|variable| self.users.get(&variable) == Some(&Users::Several))
+        variables(address, bytes).any(|variable| self.users.get(&variable) == Some(&Users::Several))
     }
 
     /// A number for pieces of memory that are given back together; 0 for none.
@@ -72,15 +78,11 @@ impl Objects {
         let Some(pieces) = (frees as usize).checked_sub(1).and_then(|index| self.freed.get_index(index)) else {
             return Vec::new();
         };
-        let is_freed = |variable: u64| {
-            let (from, to) = (variable * VARIABLE, (variable + 1) * VARIABLE);
-            pieces.iter().any(|(address, bytes)| from < address.saturating_add(*bytes) && *address < to)
-        };
-        let of_others = |(variable, users): (&u64, &Users)| (*users != Users::One(by)).then_some(*variable);
-        let mut variables: Vec<u64> = self.users.iter().filter_map(of_others).filter(|one| is_freed(*one)).collect();
-        variables.sort_unstable();
-        let whole = |variable: u64| self.number(Object::Variable(variable * VARIABLE));
-        variables.into_iter().map(whole).map(|object| Use { object, mode: Mode::Write }).collect()
+        let seen = pieces.iter().flat_map(|(address, bytes)| self.users.range(variables(*address, *bytes)));
+        let of_others = seen.filter(|(_, users)| **users != Users::One(by)).map(|(variable, _)| *variable);
+        let of_others: Vec<u64> = of_others.collect();
+        let number = |variable: u64| self.number(Object::Variable(variable * VARIABLE));
+        of_others.into_iter().map(number).map(|object| Use { object, mode: Mode::Write }).collect()
     }
 
     /// The uses of an access to so many bytes.

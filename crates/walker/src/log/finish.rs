@@ -18,6 +18,11 @@ pub fn finish_logs(recording: &Path) -> Result<(), WalkError> {
     log_files(recording)?.iter().try_for_each(|path| finish(path))
 }
 
+/// The record that ends a log, for this reason.
+pub(super) fn stopped(why: u64) -> Vec<u8> {
+    [header(Kind::Stop, 0).to_le_bytes(), why.to_le_bytes()].concat()
+}
+
 /// Puts the two files of a thread of which only the last events are kept together, in place of the newer.
 fn join(older: &Path, newer: &Path) -> Result<(), WalkError> {
     let failed = |error| WalkError::io(newer, error);
@@ -55,8 +60,7 @@ fn finish(path: &Path) -> Result<(), WalkError> {
     file.set_len(scan.end as u64).map_err(failed)?;
     if scan.stop.is_none() {
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let record = [header(Kind::Stop, 0).to_le_bytes(), stop::END.to_le_bytes()].concat();
-        file.write_all(&record).map_err(failed)?;
+        file.write_all(&stopped(stop::END)).map_err(failed)?;
     }
     Ok(())
 }

@@ -3,9 +3,10 @@
 //! Threads write their logs as they go, each by itself, so that one may be ahead of another. Order numbers are given without
 //! gaps. All records up to the first number that no log has are what happened up to a moment; what comes after it is left for the next copy.
 
-use super::{COUNT_WORD, HEADER_WORDS, WORD, contents, count_of, log_files, order_of};
+use super::finish::stopped;
+use super::{COUNT_WORD, HEADER_WORDS, Record, Records, WORD, contents, log_files};
 use crate::error::WalkError;
-use foretrace_runtime::record::{Kind, header, stop};
+use foretrace_runtime::record::{Kind, stop};
 use rustc_hash::FxHashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ impl Snapshots {
 
     /// The first order number that no log has yet.
     fn first_missing<'b>(&mut self, logs: impl Iterator<Item = &'b [u8]>) -> u64 {
-        let mut seen: Vec<u64> = logs.flat_map(|bytes| orders(bytes).collect::<Vec<_>>()).collect();
+        let mut seen: Vec<u64> = logs.flat_map(orders).collect();
         seen.sort_unstable();
         let mut missing = FxHashSet::default();
         let (mut first, mut next) = (None, 1);
@@ -85,26 +86,14 @@ impl Snapshots {
     }
 }
 
-/// A record as it lies in a log: where it begins and ends, in words, its kind and its last word.
-type Lying = (usize, usize, Kind, u64);
-
-/// The records that are whole.
-fn whole(bytes: &[u8]) -> impl Iterator<Item = Lying> {
-    let words = bytes.as_chunks::<WORD>().0;
-    let at = move |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
-    let mut position = HEADER_WORDS;
-    std::iter::from_fn(move || {
-        let kind = at(position).and_then(Kind::of).filter(|kind| *kind != Kind::Stop)?;
-        let (begin, end) = (position, position + kind.words());
-        let last = at(end - 1).filter(|last| !kind.ordered() || *last != 0)?;
-        position = end;
-        Some((begin, end, kind, last))
-    })
+/// Whether a record is whole: the order is what a thread writes last.
+fn is_whole(record: &Record) -> bool {
+    !record.kind.ordered() || record.words[record.kind.words() - 2] != 0
 }
 
 /// The order numbers of a log.
 fn orders(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    whole(bytes).filter(|(_, _, kind, _)| kind.ordered()).map(|(.., last)| order_of(last)).filter(|order| *order != 0)
+    Records::new(bytes).take_while(is_whole).filter_map(|record| record.order()).filter(|order| *order != 0)
 }
 
 /// The log up to this order number, ended; nothing where the thread has not begun.
@@ -113,22 +102,15 @@ fn cut(bytes: &[u8], end: u64) -> Option<Vec<u8>> {
     if !begun || bytes.len() < HEADER_WORDS * WORD {
         return None;
     }
-    let (mut words, mut count) = (HEADER_WORDS, 0);
-    for (_, after, kind, last) in whole(bytes) {
-        if kind.ordered() {
-            if order_of(last) >= end {
-                break;
-            }
-            count = count_of(last, count).unwrap_or(count) + u64::from(kind.counted());
-        } else if kind == Kind::Skip {
-            count = last;
-        }
-        words = after;
+    let mut records = Records::new(bytes);
+    let is_before = |record: &Record| is_whole(record) && record.order().is_none_or(|order| order < end);
+    while let Some(record) = records.peek().filter(|record| record.kind != Kind::Stop && is_before(record)) {
+        records.pass(record.kind);
     }
-    let mut log = bytes[..words * WORD].to_vec();
+    let (position, count) = records.position();
+    let mut log = bytes[..position].to_vec();
     log[COUNT_WORD * WORD..(COUNT_WORD + 1) * WORD].copy_from_slice(&count.to_le_bytes());
-    log.extend(header(Kind::Stop, 0).to_le_bytes());
-    log.extend(stop::LIMIT.to_le_bytes());
+    log.extend(stopped(stop::LIMIT));
     Some(log)
 }
 
@@ -136,7 +118,7 @@ fn cut(bytes: &[u8], end: u64) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::log::open_logs;
-    use foretrace_runtime::record::{MAGIC, stamp};
+    use foretrace_runtime::record::{MAGIC, header, stamp};
 
     fn load(order: u64, count: u64) -> [u64; 4] {
         [header(Kind::Load4, 7), 0x1000, order, stamp(order, count)]
