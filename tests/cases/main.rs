@@ -165,7 +165,10 @@ fn judge(file: &str, flags: &str) {
     workshop.make(&format!("{clang} -I\"$(foretrace cc --print-include)\" {compile} native {libraries}"));
     workshop.make(&format!("foretrace {driver} {compile} program {libraries}"));
     let rare = if file == "print-first.c" { vec!["overwritten"] } else { Vec::new() };
-    let usual = Usual::of(&workshop.path("native"), rare);
+    let mut usual = Usual::of(&workshop.path("native"), rare);
+    if file == "increment.c" {
+        usual.seen.insert((Some(1), vec!["1".to_string()])); // a lost update, which few native runs show
+    }
     let text = std::fs::read_to_string(&source).expect("read");
     let marked = ["YES(", "NO(", "OPEN(", "NEVER(", "\"yes ", "\"no ", "FORETRACE_ATOMIC"]
         .iter()

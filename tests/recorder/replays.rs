@@ -102,6 +102,25 @@ fn a_parallel_recording_is_replayed() {
     }
 }
 
+/// A signal arrives at any moment, and one to the process at any thread; a replay has it where the recording had it.
+#[test]
+fn a_signal_comes_where_it_came() {
+    let workshop = Workshop::build(&source("handler_first.c"), &[]);
+    let slow = workshop.path("slow");
+    for arguments in ["", "process"] {
+        for _ in 0..5 {
+            std::fs::write(&slow, "").expect("write");
+            let record =
+                ran(&mut workshop.shell(&format!("foretrace record -o run --parallel -- ./program {arguments}")));
+            assert_eq!(record.out, "5\n", "{}", record.err);
+            std::fs::remove_file(&slow).expect("remove");
+            let replay = format!("foretrace replay run --exactly --times 10 -- ./program {arguments}");
+            let replay = ran(&mut workshop.shell(&replay));
+            assert_eq!(replay.status, Some(0), "{arguments}: {}{}", replay.out, replay.err);
+        }
+    }
+}
+
 #[test]
 fn a_parallel_recording_without_most_accesses_is_replayed() {
     is_replayed("handover.c", &["-DROUNDS=20"]);

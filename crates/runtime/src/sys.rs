@@ -70,6 +70,7 @@ pub mod number {
     pub const EXIT_GROUP: usize = 231;
     pub const KILL: usize = 62;
     pub const TGKILL: usize = 234;
+    pub const RT_TGSIGQUEUEINFO: usize = 297;
     pub const FALLOCATE: usize = 285;
     pub const PPOLL: usize = 271;
     pub const EPOLL_WAIT: usize = 232;

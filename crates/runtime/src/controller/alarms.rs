@@ -1,13 +1,14 @@
-//! Signals of timers and of other programs in a replay. They come at any moment, so a replay follows a recording only if they come where
-//! they came there: the thread's count of records says where, the schedule which, and the feed with what information. While the
-//! schedule is followed those that really arrive are taken away.
+//! Signals in a replay. They come at any moment, so a replay follows a recording only if they come where they came there: the thread's
+//! count of records says where. Of those that timers and other programs send, the schedule says which, and the feed with what
+//! information; while the schedule is followed those that really arrive are taken away. Those that the program sends arrive by
+//! themselves, and wait until there.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::replay;
 use crate::interpose::signals;
-use crate::sys::call;
+use crate::sys::{self, call};
 use crate::threads::Thread;
 
 /// Signals that arrived while the schedule was followed, and were not given to a thread since: a bit for each.
@@ -21,7 +22,36 @@ pub fn due(thread: &Thread) -> Option<c_int> {
 
 /// Up to which count the thread may go without a look.
 pub fn next(thread: &Thread) -> u64 {
-    replay::next_alarm(thread).map_or(u64::MAX, |(at, _)| at)
+    let alarm = replay::next_alarm(thread).map_or(u64::MAX, |(at, _)| at);
+    alarm.min(replay::next_sent(thread).unwrap_or(u64::MAX))
+}
+
+/// Whether the thread handles here a signal that the program sent, and has not begun to.
+fn is_sent_due(thread: &Thread) -> bool {
+    replay::next_sent(thread) == Some(thread.count()) && thread.turn.handled.get() != thread.count() + 1
+}
+
+/// Lets a signal come that the program sent and that the thread handles before what it is about to do. The kernel may need a moment to
+/// deliver it. The thread is inside of a hook, has the turn, and has done nothing in the hook yet.
+pub fn sent_comes(thread: &'static Thread) -> bool {
+    const SPAN: i64 = 200_000;
+    const TRIES: usize = 500;
+    if !is_sent_due(thread) {
+        return false;
+    }
+    for _ in 0..TRIES {
+        if signals::deferred_comes(thread) || !is_sent_due(thread) {
+            return true;
+        }
+        sys::sleep(SPAN);
+    }
+    thread.turn.handled.set(thread.count() + 1); // it does not come
+    false
+}
+
+/// The thread begins to handle a signal here.
+pub fn handles(thread: &Thread) {
+    thread.turn.handled.set(thread.count() + 1);
 }
 
 /// Lets all come that are due; the thread is inside of a hook, has the turn, and has done nothing in the hook yet.

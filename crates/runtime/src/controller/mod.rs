@@ -16,10 +16,10 @@ mod target;
 mod waking;
 mod watchdog;
 
-pub use alarms::{begin as begin_alarm, due as due_alarm, take_away};
+pub use alarms::{begin as begin_alarm, due as due_alarm, handles as handles_signal, take_away};
 pub use chance::Settings;
 pub use priorities::Pending;
-pub use replay::{following, is_join_planned, is_time_for_handler, prefer};
+pub use replay::{following, is_join_planned, is_time_for_handler, other_handler, prefer};
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
 
@@ -90,6 +90,8 @@ pub struct Turn {
     stands: Cell<Stands>,
     /// One more than the count at which it last was given a signal from outside.
     alarmed: Cell<u64>,
+    /// The same of a signal that the program sent.
+    handled: Cell<u64>,
     /// The higher, the sooner it runs, where priorities decide; 0 where none was drawn yet.
     priority: Cell<u64>,
     /// What it is about to do.
@@ -190,7 +192,7 @@ pub fn point(thread: &'static Thread, access: Option<&Access>) {
     }
     loop {
         stand(thread, Stands::BeforeCounted, || if may_go_on() { steer::before(thread, access) } else { Next::Hold });
-        if !REPLAY.load(Relaxed) || !alarms::come(thread) {
+        if !REPLAY.load(Relaxed) || !(alarms::come(thread) || alarms::sent_comes(thread)) {
             break;
         }
     }

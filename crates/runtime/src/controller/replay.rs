@@ -87,12 +87,7 @@ pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str>
 
 /// Whether the thread handles a signal that arrives now: one that it handled later in the recording waits until there.
 pub fn is_time_for_handler(thread: &Thread) -> bool {
-    if !FOLLOWING.load(SeqCst) {
-        return true;
-    }
-    let (path, count) = (thread.path(), thread.count());
-    let mut later = handlers_from(path.bytes(), count).filter(|handler| handler.first == 0);
-    later.next().is_none_or(|next| next.at == count)
+    next_sent(thread).is_none_or(|at| at == thread.count())
 }
 
 /// Where the next signal from outside came in the recording of this thread, and which.
@@ -104,6 +99,29 @@ pub fn next_alarm(thread: &Thread) -> Option<(u64, c_int)> {
     let is_signal = |handler: &&Line| ![0, BY_CANCELLATION].contains(&handler.first);
     let mut later = handlers_from(path.bytes(), thread.count()).filter(is_signal);
     later.next().map(|handler| (handler.at, handler.first as c_int))
+}
+
+/// Where in this thread the next handler began of a signal that the program sent itself.
+pub fn next_sent(thread: &Thread) -> Option<u64> {
+    if !FOLLOWING.load(SeqCst) || PLAN.handlers.get().is_empty() {
+        return None;
+    }
+    let path = thread.path();
+    let mut later = handlers_from(path.bytes(), thread.count()).filter(|handler| handler.first == 0);
+    later.next().map(|handler| handler.at)
+}
+
+/// Who handles a signal to the process that the kernel gave to this thread: another one, if the schedule says so.
+pub fn other_handler(thread: &Thread) -> Option<&'static Thread> {
+    let own = next_sent(thread);
+    if own == Some(thread.count()) {
+        return None;
+    }
+    let other = |wanted: fn(&Thread, u64) -> bool| {
+        let mut others = threads::all().filter(|other| other.turn.state.get() != State::Done);
+        others.find(|other| !core::ptr::eq(*other, thread) && next_sent(other).is_some_and(|at| wanted(other, at)))
+    };
+    other(|other, at| at == other.count()).or_else(|| own.is_none().then(|| other(|_, _| true)).flatten())
 }
 
 /// Whether the recording has the thread unwind here, since somebody cancelled it.

@@ -174,6 +174,11 @@ pub const TO_THREAD: c_int = -6;
 const SENT_BY_KILL: c_int = 0;
 const QUEUED_BY_CALL: c_int = -1;
 
+/// Whether a signal may have been sent to the process as a whole.
+pub fn may_go_to_process(code: c_int) -> bool {
+    matches!(code, SENT_BY_KILL | QUEUED_BY_CALL)
+}
+
 /// Whether the kernel sent a signal that is no fault: for a timer, a child process, a queue, input.
 pub fn is_of_kernel(code: c_int) -> bool {
     !matches!(code, SENT_BY_KILL | QUEUED_BY_CALL | TO_THREAD)

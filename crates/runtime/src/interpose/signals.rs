@@ -202,6 +202,7 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
         match thread {
             None => unrecorded(signal, information, context),
             Some(thread) if comes_elsewhere(thread, signal, information) => {}
+            Some(thread) if goes_to_other(thread, signal, information) => {}
             Some(thread) if !thread.occupied() && is_time(thread, signal, synchronous(signal, information)) => {
                 if synchronous(signal, information) {
                     held::faulted(thread, *information.cast::<u64>().add(FAULT_ADDRESS));
@@ -241,6 +242,23 @@ unsafe fn comes_elsewhere(thread: &'static Thread, signal: c_int, information: *
         controller::take_away(signal);
     }
     true
+}
+
+/// Whether another thread handles this signal to the process in the schedule that a replay follows. It gets the signal, then.
+///
+/// # Safety
+/// The kernel's description of a signal.
+unsafe fn goes_to_other(thread: &'static Thread, signal: c_int, information: *const c_void) -> bool {
+    if !controller::replaying() || WISHES[signal as usize].handler.load(Acquire) <= IGNORE {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    let code = unsafe { *information.cast::<c_int>().add(notices::CODE) };
+    let other = if notices::may_go_to_process(code) { controller::other_handler(thread) } else { None };
+    let Some(other) = other else { return false };
+    let (process, to) = (call!(GETPID, 0), other.tid.load(Relaxed));
+    // The kernel lets a thread pass on what was queued; of what `kill` sent only that it came, not its `si_code`.
+    call!(RT_TGSIGQUEUEINFO, process, to, signal, information) == 0 || call!(TGKILL, process, to, signal) == 0
 }
 
 /// A signal from outside, here as in the recording. The thread is inside of a hook. False if the program has no handler for it.
@@ -315,6 +333,7 @@ unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_voi
     let restarts = wish.flags.load(Relaxed) & RESTART != 0;
     thread.occupy();
     let interrupted = controller::interrupt(thread);
+    controller::handles_signal(thread);
     thread.begin();
     log::sync(thread, Kind::HandlerBegin, 0, signal as u64, handler as u64);
     thread.end();
@@ -403,6 +422,16 @@ pub fn deliver(thread: &'static Thread) {
     unsafe { handle(thread, signal, (&raw mut information).cast(), (&raw mut context).cast()) };
     sys::set_errno(error);
     set_mask(before);
+}
+
+/// Inside of a hook that has done nothing yet: the signal that waits for its end comes now. Whether there was one.
+pub fn deferred_comes(thread: &'static Thread) -> bool {
+    if !thread.pending.get() {
+        return false;
+    }
+    thread.end();
+    thread.occupy();
+    true
 }
 
 /// `sigaction`.
