@@ -71,7 +71,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(foretrace_instrument::driver::exit_code(status)))
 }
 
-fn cargo() -> OsString {
+/// The cargo that builds.
+pub(super) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
@@ -93,20 +94,25 @@ fn target_folder(words: &[OsString], at: usize) -> anyhow::Result<PathBuf> {
     if let Some(folder) = value_of(ours, "--target-dir") {
         return Ok(std::path::absolute(folder)?);
     }
+    let toolchain: Vec<&OsString> =
+        words[..at].iter().filter(|word| word.as_encoded_bytes().starts_with(b"+")).collect();
+    let metadata = metadata(&toolchain, value_of(ours, "--manifest-path").as_deref())?;
+    let folder = metadata["target_directory"].as_str().context("cargo does not say where it builds")?;
+    Ok(Path::new(folder).join("foretrace"))
+}
+
+/// What cargo says of a project and its members.
+pub(super) fn metadata(toolchain: &[&OsString], manifest: Option<&OsStr>) -> anyhow::Result<serde_json::Value> {
     let mut command = Command::new(cargo());
-    command.args(words[..at].iter().filter(|word| word.as_encoded_bytes().starts_with(b"+")));
-    command.args(["metadata", "--no-deps", "--format-version", "1", "--quiet"]);
-    if let Some(manifest) = value_of(ours, "--manifest-path") {
+    command.args(toolchain).args(["metadata", "--no-deps", "--format-version", "1", "--quiet"]);
+    if let Some(manifest) = manifest {
         command.arg("--manifest-path").arg(manifest);
     }
     let answer = command.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
     if !answer.status.success() {
-        bail!("cargo does not say where it builds");
+        bail!("cargo does not tell of the project");
     }
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&answer.stdout).context("what cargo says of the project")?;
-    let folder = metadata["target_directory"].as_str().context("cargo does not say where it builds")?;
-    Ok(Path::new(folder).join("foretrace"))
+    serde_json::from_slice(&answer.stdout).context("what cargo says of the project")
 }
 
 /// The folder with the names by which we are called. What another build of foretrace has made is not mixed with ours.

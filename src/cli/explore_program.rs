@@ -77,6 +77,7 @@ fn settings(program: Program, args: &Args, stop: &Arc<AtomicBool>) -> anyhow::Re
         program,
         harness: None,
         directory: None,
+        variables: Vec::new(),
         input: input()?,
         seed: 0,
         runs: 0,

@@ -2,14 +2,15 @@
 
 use super::asking::stop_on_ctrl_c;
 use super::atomic::AtomicArgs;
+use super::cargo_tests::{self, CargoTest};
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::patched::write_first;
 use super::progress::Spinner;
 use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
-use super::{Outcome, cargo_tests, say, since_start};
+use super::{Outcome, say, since_start};
 use anyhow::{Context, bail};
-use foretrace::recorder::Program;
+use foretrace::recorder::{Program, Variables};
 use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, run_again};
 use regex::Regex;
 use std::ffi::OsString;
@@ -161,9 +162,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
     if args.cargo {
         let tests = cargo_tests::build(&args.command, &args.words)?;
-        let programs: Vec<(String, Program, Option<PathBuf>)> =
-            tests.into_iter().map(|test| (test.name, test.program, Some(test.directory))).collect();
-        return run_all(args, programs, &stop);
+        return run_all(args, tests.into_iter().map(Subject::from).collect(), &stop);
     }
     if let Some((file, more)) = args.words.split_first() {
         if !args.command.is_empty() || !more.is_empty() {
@@ -188,20 +187,30 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Some(folder) => again(args, folder, program, &stop),
         None => {
             let name = program.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            run_all(args, vec![(name, program, None)], &stop)
+            run_all(args, vec![Subject { name, program, directory: None, variables: Vec::new() }], &stop)
         }
+    }
+}
+
+/// A program that is tested.
+struct Subject {
+    name: String,
+    program: Program,
+    /// The folder that it runs in; else ours.
+    directory: Option<PathBuf>,
+    /// Variables of its environment beside ours.
+    variables: Variables,
+}
+
+impl From<CargoTest> for Subject {
+    fn from(CargoTest { name, program, directory, variables }: CargoTest) -> Subject {
+        Subject { name, program, directory: Some(directory), variables }
     }
 }
 
 type Stop = std::sync::Arc<std::sync::atomic::AtomicBool>;
 
-fn settings(
-    args: &Args,
-    program: Program,
-    directory: Option<PathBuf>,
-    time: Duration,
-    stop: &Stop,
-) -> anyhow::Result<Settings> {
+fn settings(args: &Args, subject: &Subject, time: Duration, stop: &Stop) -> anyhow::Result<Settings> {
     let walking = args.atomic.walking(None)?;
     let harness =
         args.harness.as_ref().map(|harness| Program::find(&[harness.clone().into_os_string()])).transpose()?;
@@ -216,9 +225,10 @@ fn settings(
     let memory =
         args.memory.map(|megabytes| megabytes << 20).or_else(|| free_memory().map(|free| free / 2 / jobs as u64));
     Ok(Settings {
-        program,
+        program: subject.program.clone(),
         harness,
-        directory,
+        directory: subject.directory.clone(),
+        variables: subject.variables.clone(),
         input: input()?,
         seed: args.seed,
         runs: args.runs,
@@ -256,20 +266,21 @@ fn free_memory() -> Option<u64> {
 }
 
 /// Tests programs one after the other, each with its share of the time.
-fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop: &Stop) -> anyhow::Result<Outcome> {
+fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<Outcome> {
     let many = programs.len() > 1;
     let (mut tested, mut folders) = (Vec::new(), Vec::new());
     let spinner = Spinner::on_terminal();
     let count = programs.len();
     let begun = since_start(); // with --cargo it was built before
-    for (nth, (name, program, directory)) in programs.into_iter().enumerate() {
+    for (nth, program) in programs.into_iter().enumerate() {
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             break;
         }
         let left = (args.time + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
         let time = if args.cargo { left.max(SHORTEST_SHARE) } else { args.time };
-        let command = shown_command(&program, args);
-        let settings = settings(args, program, directory, time, stop)?;
+        let command = shown_command(&program.program, args);
+        let settings = settings(args, &program, time, stop)?;
+        let Subject { name, directory, .. } = program;
         let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
         let folder = save_folder(args, &name, many);
         let subject = testing::Tested::by(&settings)?;
@@ -301,7 +312,7 @@ fn run_all(args: &Args, programs: Vec<(String, Program, Option<PathBuf>)>, stop:
             None => {}
         }
         folders.push(folder);
-        tested.push(Tested { name, command, report, repairs });
+        tested.push(Tested { name, command, directory, report, repairs });
     }
     drop(spinner);
     if tested.is_empty() {
@@ -360,7 +371,8 @@ fn shown_command(program: &Program, args: &Args) -> String {
 
 /// Runs what is kept on a build that may be a new one.
 fn again(args: &Args, folder: &Path, program: Program, stop: &Stop) -> anyhow::Result<Outcome> {
-    let settings = settings(args, program, None, args.time, stop)?;
+    let subject = Subject { name: String::new(), program, directory: None, variables: Vec::new() };
+    let settings = settings(args, &subject, args.time, stop)?;
     let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
     let results = run_again(folder, &settings, work.path(), &mut |_, _| {})?;
     let mut out = io::BufWriter::new(anstream::stdout().lock());

@@ -35,6 +35,7 @@ pub fn run(file: &Path, time: Duration, format: Format, stop: &AtomicBool) -> an
     let one = [Tested {
         name: file.display().to_string(),
         command: String::new(),
+        directory: None,
         report: tested.report,
         repairs: Vec::new(),
     }];

@@ -7,6 +7,7 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// A program that was tested.
 pub struct Tested {
@@ -14,10 +15,27 @@ pub struct Tested {
     pub name: String,
     /// How people call it.
     pub command: String,
+    /// The folder that it runs in; else ours.
+    pub directory: Option<PathBuf>,
     /// What came of it.
     pub report: Report,
     /// Of each failure, which code would have to be atomic; empty where that was not asked.
     pub repairs: Vec<FoundRepair>,
+}
+
+impl Tested {
+    /// The command that repeats a failure.
+    fn replay_of(&self, find: &Find) -> String {
+        let replay = |schedule: &Path| format!("foretrace replay {} -- {}", schedule.display(), self.command);
+        let is_ours = |directory: &Path| std::env::current_dir().is_ok_and(|ours| ours == directory);
+        match self.directory.as_deref().filter(|directory| !is_ours(directory)) {
+            None => replay(&find.schedule),
+            Some(directory) => {
+                let schedule = std::path::absolute(&find.schedule).unwrap_or_else(|_| find.schedule.clone());
+                format!("cd {} && {}", directory.display(), replay(&schedule))
+            }
+        }
+    }
 }
 
 /// Widest line of the report.
@@ -54,7 +72,7 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     for (number, find) in report.finds.iter().enumerate() {
-        write_find(number + 1, find, &tested.command, out)?;
+        write_find(number + 1, find, tested, out)?;
         if let Some(repair) = tested.repairs.get(number) {
             repair.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         }
@@ -65,12 +83,12 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     write_totals(tested, out)
 }
 
-fn write_find(number: usize, find: &Find, command: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_find(number: usize, find: &Find, tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     let headline = cut(&format!("{number}. {}", find.failure), WIDEST);
     writeln!(out, "\n{HEAD}{headline}{HEAD:#}")?;
     match &find.title {
         Some(title) => writeln!(out, "   {}", cut(title, WIDEST - 3))?,
-        None if command.is_empty() => writeln!(out, "   a run failed by itself")?,
+        None if tested.command.is_empty() => writeln!(out, "   a run failed by itself")?,
         None => writeln!(out, "   a recorded run failed by itself (seed {})", find.seed)?,
     }
     for line in &find.story {
@@ -78,10 +96,10 @@ fn write_find(number: usize, find: &Find, command: &str, out: &mut dyn Write) ->
     }
     let rate = match find.replays {
         Some((failed, times)) => format!("fails in {failed} of {times} replays"),
-        None if command.is_empty() => return Ok(()), // of a litmus program
+        None if tested.command.is_empty() => return Ok(()), // of a litmus program
         None => "replay it".to_string(),
     };
-    writeln!(out, "   {rate}: foretrace replay {} -- {command}", find.schedule.display())?;
+    writeln!(out, "   {rate}: {}", tested.replay_of(find))?;
     if !find.others.is_empty() {
         let more = find.others.len();
         writeln!(out, "   {more} more {} to the same failure:", if more == 1 { "way" } else { "ways" })?;
@@ -291,17 +309,17 @@ pub fn junit(tested: &[Tested]) -> anyhow::Result<String> {
             suite.add_test_case(TestCase::new(one.name.as_str(), status));
         }
         for (number, find) in one.report.finds.iter().enumerate() {
-            suite.add_test_case(junit_case(find, one.repairs.get(number), &one.command));
+            suite.add_test_case(junit_case(find, one.repairs.get(number), one));
         }
         whole.add_test_suite(suite);
     }
     Ok(whole.to_string()?)
 }
 
-fn junit_case(find: &Find, repair: Option<&FoundRepair>, command: &str) -> TestCase {
+fn junit_case(find: &Find, repair: Option<&FoundRepair>, tested: &Tested) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_message(find.failure.to_string()).set_type(find.failure.kind());
-    let replay = format!("foretrace replay {} -- {command}", find.schedule.display());
+    let replay = tested.replay_of(find);
     let rate = find.replays.map(|(failed, times)| format!("fails in {failed} of {times} replays"));
     let lines: Vec<&str> = find
         .story

@@ -68,3 +68,76 @@ fn the_tests_of_a_project_are_tested_and_go_on() {
     assert_eq!(runs(&rest, "careful"), runs(&first, "careful"), "it was finished: {rest:#}");
     assert!(runs(&rest, "hasty") > runs(&first, "hasty"), "it goes on: {first:#}{rest:#}");
 }
+
+/// A member of a workspace: its tests read a file of its folder, and what cargo tells of the package; one is ignored.
+const MEMBER: &str = r#"
+#[test]
+fn is_where_cargo_runs_it() {
+    assert_eq!(std::fs::read_to_string("data.txt").unwrap(), "seven");
+    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    assert_eq!(std::env::current_dir().unwrap(), std::path::Path::new(&folder));
+    assert_eq!(std::env::var("CARGO_PKG_NAME").unwrap(), "member");
+    assert_eq!(std::env::var("BUILT").unwrap(), std::env::var("OUT_DIR").unwrap());
+}
+
+#[test]
+#[ignore]
+fn fails() {
+    panic!("{}", macros::seven!());
+}
+"#;
+const BUILD_SCRIPT: &str = r#"
+fn main() {
+    println!("cargo:rustc-env=BUILT={}", std::env::var("OUT_DIR").unwrap());
+}
+"#;
+const MACROS: &str = r#"
+#[proc_macro]
+pub fn seven(_: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    "7".parse().unwrap()
+}
+
+#[test]
+fn runs_in_the_compiler() {}
+"#;
+/// A harness of its own, which knows no options.
+const OWN: &str = r#"
+fn main() {
+    assert_eq!(std::env::args().count(), 1);
+}
+"#;
+
+#[test]
+fn tests_run_as_cargo_runs_them() {
+    let workshop = Workshop::empty();
+    let folder = workshop.path("");
+    let write = |file: &str, text: &str| {
+        let file = folder.join(file);
+        std::fs::create_dir_all(file.parent().expect("in a folder")).expect("made");
+        std::fs::write(file, text).expect("written");
+    };
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.2\"\nedition = \"2021\"\n{more}")
+    };
+    write("Cargo.toml", "[workspace]\nmembers = [\"member\", \"macros\"]\nresolver = \"2\"\n");
+    let own = "[dependencies]\nmacros = { path = \"../macros\" }\n[[test]]\nname = \"own\"\nharness = false\n";
+    write("member/Cargo.toml", &package("member", own));
+    write("member/src/lib.rs", MEMBER);
+    write("member/build.rs", BUILD_SCRIPT);
+    write("member/data.txt", "seven");
+    write("member/tests/own.rs", OWN);
+    write("macros/Cargo.toml", &package("macros", "[lib]\nproc-macro = true\n"));
+    write("macros/src/lib.rs", MACROS);
+    let run = test(&folder, "--time 60 -- --workspace");
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+    let mut names: Vec<&str> =
+        report["tests"].as_array().into_iter().flatten().filter_map(|test| test["name"].as_str()).collect();
+    names.sort();
+    assert_eq!(names, ["member::is_where_cargo_runs_it", "own"], "{report:#}");
+    for name in names {
+        let test = find(&report, name);
+        assert_eq!((&test["runs"]["failed"], &test["finds"]), (&0.into(), &Value::Array(Vec::new())), "{report:#}");
+    }
+    assert_eq!(run.status, Some(0), "all was tried, what the harness of Rust does included: {report:#}");
+    assert!(run.err.contains("macros: left out: ") && run.err.contains("since they are ignored: fails"), "{}", run.err);
+}

@@ -191,6 +191,35 @@ fn a_loop_that_gives_up_is_no_wait() {
     assert_eq!((status, &right["complete"]), (0, &Value::Bool(true)), "{right:#}");
 }
 
+/// A turn that writes what is there already changes nothing; one that changes something is no wait, and no hang either.
+#[test]
+fn a_loop_that_writes_the_same_waits() {
+    let (status, report) = report(&program("busy-wait.c", ""), "");
+    assert_eq!((status, &report["complete"], &report["waiting_loops"]), (0, &true.into(), &1.into()), "{report:#}");
+    let (status, changing) = self::report(&program("busy-wait.c", "-DCHANGES"), "--runs 30 --max-steps 3000");
+    assert_eq!((status, &changing["failed"], &changing["waiting_loops"]), (3, &0.into(), &0.into()), "{changing:#}");
+}
+
+/// Code that is not recorded ends a wait. Where the thread then joins the other one all is explored; where it first looks at what that
+/// one changes, the report says that not all may be.
+#[test]
+fn a_wait_may_end_by_code_that_is_not_recorded() {
+    let explored = |flags: &str| {
+        let workshop = Workshop::empty();
+        let source = support::source("../../testing/programs/unrecorded-flag.c");
+        std::fs::copy(source, workshop.path("flag.c")).expect("copied");
+        workshop.make("cc -O1 -DPLAIN -c flag.c -o plain.o");
+        workshop.make(&format!("foretrace cc -std=gnu17 -O1 -pthread {flags} flag.c plain.o -o program"));
+        report(&workshop, "")
+    };
+    for flags in ["", "-DSPINS"] {
+        let (status, joins) = explored(flags);
+        assert_eq!((status, &joins["complete"], &joins["passed"]), (0, &true.into(), &1.into()), "{joins:#}");
+    }
+    let (status, shares) = explored("-DSHARES");
+    assert!(status == 3 && shares["doubts"].to_string().contains("not recorded"), "{shares:#}");
+}
+
 #[test]
 fn a_thread_that_sleeps_in_a_futex_waits() {
     for (flags, status) in [("", 0), ("-DHASTY", 1)] {

@@ -3,6 +3,7 @@
 
 use super::ending::{Cut, Ending};
 use super::error::{LaunchError, RecordError};
+use super::outside::Variables;
 use super::program::Program;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -29,6 +30,8 @@ pub struct Apart {
     pub input: Option<PathBuf>,
     /// The folder that it runs in; else ours.
     pub directory: Option<PathBuf>,
+    /// Variables of its environment beside ours.
+    pub variables: Variables,
     /// The command that starts the program and says by its exit status whether the run was good.
     pub harness: Option<Program>,
     /// Most bytes of memory of the program.
@@ -92,6 +95,7 @@ impl Apart {
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
+        command.envs(self.variables.iter().cloned());
         Ok(command)
     }
 

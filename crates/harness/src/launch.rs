@@ -132,8 +132,8 @@ impl Run<'_> {
     /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
     /// start, the folder goes.
     pub fn record(&self) -> Result<Ending, RecordError> {
-        let inherited: outside::Variables = std::env::vars_os().collect();
-        let environment = self.recording.and_then(outside::environment_of).unwrap_or(inherited);
+        let recorded = self.recording.and_then(outside::environment_of);
+        let environment = recorded.unwrap_or_else(|| self.inherited());
         let described = self.folder.describe(&self.description(None));
         let described = described.and_then(|()| outside::keep_environment(self.folder, &environment));
         let described = described.map_err(RecordError::from);
@@ -141,6 +141,13 @@ impl Run<'_> {
         self.folder.describe(&self.description(Some(ending)))?;
         finish_logs(self.folder.path())?;
         Ok(ending)
+    }
+
+    /// Our environment, and what this program has beside it.
+    fn inherited(&self) -> outside::Variables {
+        let own = self.apart.map_or(&[][..], |apart| &apart.variables);
+        let ours = std::env::vars_os().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
+        ours.chain(own.iter().cloned()).collect()
     }
 
     /// Runs the program to its end.

@@ -34,7 +34,7 @@ pub use ending::{Cut, Ending};
 pub use error::{LaunchError, RecordError, ReplayError};
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Mode, Part, Run, fix_addresses};
-pub use outside::{differences, environment_of, fill, notes};
+pub use outside::{Variables, differences, environment_of, fill, notes};
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, Replayed, judge, run_plan};

@@ -24,6 +24,7 @@ use foretrace_explore::{Ended, Tally, bounded, explore};
 use foretrace_harness::{Ending, Folder, Positions, STDERR, deadlock_in_words};
 use rustc_hash::FxHashSet;
 use schedule::Onward;
+use spin::Loop;
 use state::{End, State};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -165,7 +166,7 @@ pub fn explore_program(
     explored.runs = shared.runs;
     explored.running = shared.running;
     explored.left = shared.left;
-    explored.loops = shared.loops.values().filter(|waits| **waits).count() as u64;
+    explored.loops = shared.loops.values().filter(|known| **known != Loop::Passes).count() as u64;
     explored.doubts.extend(shared.doubts.iter().cloned());
     explored.redundant += tally.redundant;
     explored.not_taken = tally.cut;

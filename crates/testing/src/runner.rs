@@ -127,6 +127,7 @@ impl<'s> Runner<'s> {
             output: made(place.join("output"))?,
             input: self.settings.input.clone(),
             directory: sandbox.or_else(|| self.settings.directory.clone()),
+            variables: self.settings.variables.clone(),
             harness: self.settings.harness.clone(),
             memory: self.settings.memory,
             longest_turn,

@@ -1,6 +1,6 @@
 //! The settings of a test, and their errors.
 
-use foretrace_harness::{FolderError, Program, RecordError, ReplayError, WalkedBy};
+use foretrace_harness::{FolderError, Program, RecordError, ReplayError, Variables, WalkedBy};
 use foretrace_report::{ScheduleError, WitnessFileError};
 use foretrace_walker::WalkError;
 use regex::Regex;
@@ -30,6 +30,8 @@ pub struct Settings {
     pub harness: Option<Program>,
     /// The folder that it runs in; else ours.
     pub directory: Option<PathBuf>,
+    /// Variables of its environment beside ours.
+    pub variables: Variables,
     /// What the program reads.
     pub input: Option<PathBuf>,
     /// The seed of the first recorded run.

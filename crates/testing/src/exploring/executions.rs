@@ -3,6 +3,7 @@
 use super::execution::{Execution, Order, Taken, Threads};
 use super::objects::Objects;
 use super::schedule::{Forced, Onward, schedule};
+use super::spin::Loop;
 use crate::baseline::Baseline;
 use crate::judge::failure;
 use crate::runner::{Ran, Runner, is_stopped};
@@ -40,8 +41,8 @@ pub struct Executions<'s> {
     pub objects: Objects,
     /// Places of compare-and-swaps.
     pub swaps: FxHashSet<u64>,
-    /// Loops, by the places of their reads: whether a thread waits in it.
-    pub loops: FxHashMap<u64, bool>,
+    /// Loops, by the places of their accesses.
+    pub loops: FxHashMap<u64, Loop>,
     /// How often the program ran.
     pub runs: u64,
     /// How long all runs took together.

@@ -7,7 +7,7 @@ use super::executions::{Executions, MOST_THREADS};
 use super::machine::{Machine, Pending};
 use super::objects::Objects;
 use super::schedule::Forced;
-use super::spin::{self, Spin};
+use super::spin::{self, Loop, Round, Spin};
 use foretrace_explore::{Fingerprint, Next, System, Use};
 use foretrace_harness::Ending;
 use foretrace_runtime::record::Kind;
@@ -87,7 +87,7 @@ impl<'s> State<'s> {
         if inner.is_lost {
             return End::Unknown;
         }
-        let spinning = inner.spins.iter().filter(|(_, spin)| spin.waits).map(|(thread, _)| *thread);
+        let spinning = inner.spins.iter().filter(|(_, spin)| spin.waits != Loop::Passes).map(|(thread, _)| *thread);
         let mut spinning: Vec<String> = spinning.map(|thread| shared.threads.path(thread).to_string()).collect();
         spinning.sort();
         let is_whole = inner.steps == inner.run.steps.len();
@@ -167,9 +167,26 @@ impl Inner {
         let ends = matches!(&pending, Pending::Step(step) if self.ends(step));
         let next = self.machine.next(thread, &pending, ends, &shared.swaps, &mut shared.objects);
         match next {
-            Next::Ready(action) if self.spins.get(&thread).is_some_and(|spin| spin.waits) => Next::Blocked(action),
+            Next::Ready(action) if self.waits_in_loop(thread, shared) => Next::Blocked(action),
             next => next,
         }
+    }
+
+    fn waits_in_loop(&mut self, thread: usize, shared: &mut Executions<'_>) -> bool {
+        let Some(spin) = self.spins.get(&thread) else { return false };
+        match spin.waits {
+            Loop::Passes => false,
+            Loop::Waits => true,
+            Loop::WaitsForUnrecorded => spin.waits_in_vain() || self.another_goes_on(thread, shared),
+        }
+    }
+
+    /// Whether a thread but this one, and those that wait as it does, can take a step.
+    fn another_goes_on(&mut self, thread: usize, shared: &mut Executions<'_>) -> bool {
+        (0..shared.threads.len()).any(|other| {
+            let waits = self.spins.get(&other).is_some_and(|spin| spin.waits != Loop::Passes);
+            other != thread && !waits && matches!(self.next(other, shared), Next::Ready(_))
+        })
     }
 
     /// What a thread is about to do.
@@ -264,28 +281,37 @@ impl Inner {
         }
         let spin = self.spins.entry(step.thread).or_default();
         if let Some(round) = spin.take(step, &uses, &shared.objects) {
-            self.look_for_loop(step.thread, round, shared);
+            self.look_for_loop(step.thread, &round, shared);
         }
     }
 
-    /// Whether a thread waits in the loop that its last reads show.
-    fn look_for_loop(&mut self, thread: usize, round: usize, shared: &mut Executions<'_>) {
+    /// Whether a thread waits in the loop of this round, which it has gone through twice.
+    fn look_for_loop(&mut self, thread: usize, round: &Round, shared: &mut Executions<'_>) {
         let spin = &self.spins[&thread];
-        let places = spin.places(round);
+        let places = round.places();
         let known = shared.loops.get(&places).copied();
         let waits = known.unwrap_or_else(|| {
-            let goes_on =
-                |run: &Execution, objects: &mut Objects| spin.goes_on(round, &run.steps[self.steps..], thread, objects);
-            let decided = if goes_on(&self.run, &mut shared.objects) == Some(false) {
-                Some(false)
-            } else {
-                let run = shared.alone(&self.run.steps[..self.steps], thread);
-                run.map(|run| goes_on(&run, &mut shared.objects).unwrap_or(run.is_cut || run.ending != Ending::Code(0)))
+            let looped =
+                |run: &Execution, objects: &mut Objects| spin.looped(round, &run.steps[self.steps..], thread, objects);
+            let here = looped(&self.run, &mut shared.objects).filter(|known| *known != Loop::Waits);
+            let decided = match here {
+                Some(known) => Some((known, self.run.clone())),
+                None => shared.alone(&self.run.steps[..self.steps], thread).map(|run| {
+                    let ends_well = !run.is_cut && run.ending == Ending::Code(0);
+                    let at_end = if ends_well { Loop::Passes } else { Loop::Waits };
+                    (looped(&run, &mut shared.objects).unwrap_or(at_end), run)
+                }),
             };
+            if let Some((Loop::WaitsForUnrecorded, run)) = &decided
+                && !spin::joins_at_once(round, &run.steps[self.steps..], thread, &shared.objects)
+            {
+                shared.doubt("a thread waited for what code changed that is not recorded");
+            }
+            let decided = decided.map(|(known, _)| known);
             if let Some(waits) = decided {
                 shared.loops.insert(places, waits);
             }
-            decided.unwrap_or(false)
+            decided.unwrap_or_default()
         });
         if let Some(spin) = self.spins.get_mut(&thread) {
             spin.waits = waits;
