@@ -16,7 +16,7 @@ use regex::Regex;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Find what goes wrong in a program under other schedules
 ///
@@ -279,7 +279,9 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         let left = (args.time + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
         let time = if args.cargo { left.max(SHORTEST_SHARE) } else { args.time };
         let command = shown_command(&program.program, args);
-        let settings = settings(args, &program, time, stop)?;
+        let until = Instant::now() + time;
+        // Repairs are sought in what is left.
+        let settings = settings(args, &program, if args.repair { time * 2 / 3 } else { time }, stop)?;
         let Subject { name, directory, .. } = program;
         let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
         let folder = save_folder(args, &name, many);
@@ -298,7 +300,7 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
             tested => tested.map(|(report, state)| (report, Some(state)))?,
         };
         let repairs = match args.repair {
-            true => Repairer::new(&settings, &report, work.path()).repairs(),
+            true => Repairer::new(&settings, &report, work.path()).repairs(until),
             false => Vec::new(),
         };
         if !report.finds.is_empty() {

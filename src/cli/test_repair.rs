@@ -8,10 +8,12 @@ use foretrace::report::{PredictedRepair, RepairRuns, RepairTarget, Subject, pred
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long the repair of one failure may be sought, the runs of the program included.
 const LONGEST: Duration = Duration::from_secs(20);
+/// It gets this long where no time is left for it.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// Ways to one failure of which a repair is sought.
 const MOST_WAYS: usize = 3;
 
@@ -49,14 +51,19 @@ impl<'a> Repairer<'a> {
         Repairer { settings, report, trials: Trials::new(settings, &report.baseline, work) }
     }
 
-    /// The repair of each failure, in their order.
-    pub fn repairs(&self) -> Vec<FoundRepair> {
-        let of_find = |find: &Find| self.repair(find).unwrap_or_else(|error| FoundRepair::none(&format!("{error:#}")));
-        self.report.finds.iter().map(of_find).collect()
+    /// The repair of each failure, in their order, each within its share of the time that is left.
+    pub fn repairs(&self, until: Instant) -> Vec<FoundRepair> {
+        let finds = &self.report.finds;
+        let of_find = |(nth, find): (usize, &Find)| {
+            let others = u32::try_from(finds.len() - nth).unwrap_or(u32::MAX);
+            let share = (until.saturating_duration_since(Instant::now()) / others).clamp(SHORTEST, LONGEST);
+            self.repair(find, share).unwrap_or_else(|error| FoundRepair::none(&format!("{error:#}")))
+        };
+        finds.iter().enumerate().map(of_find).collect()
     }
 
     /// The repair of the best way to a failure; of another way, where that one does not help the program.
-    fn repair(&self, find: &Find) -> anyhow::Result<FoundRepair> {
+    fn repair(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
         let Some(best) = find.attempts.first() else {
             let why = "a recorded run failed by itself; `foretrace why` says what of it is the cause";
             return Ok(FoundRepair::none(why));
@@ -70,9 +77,9 @@ impl<'a> Repairer<'a> {
                 ways.push(attempt);
             }
         }
-        let mut useless = None;
+        let (mut useless, until) = (None, Instant::now() + share);
         for way in ways.into_iter().take(MOST_WAYS) {
-            match self.repair_of(way, &find.attempts)? {
+            match self.repair_of(way, &find.attempts, until.saturating_duration_since(Instant::now()))? {
                 Some((found, Use::Helps)) => return Ok(found),
                 Some((found, Use::None)) => useless = useless.or(Some(found)),
                 None => {}
@@ -82,7 +89,12 @@ impl<'a> Repairer<'a> {
     }
 
     /// The repair of one way to a failure.
-    fn repair_of(&self, way: &Attempt, attempts: &[Attempt]) -> anyhow::Result<Option<(FoundRepair, Use)>> {
+    fn repair_of(
+        &self,
+        way: &Attempt,
+        attempts: &[Attempt],
+        left: Duration,
+    ) -> anyhow::Result<Option<(FoundRepair, Use)>> {
         let asked = Asked::read(&way.recording, self.settings, self.settings.predict_limit)?;
         let transactions = asked.options.atomic.transactions(&asked.trace);
         let subject =
@@ -94,7 +106,7 @@ impl<'a> Repairer<'a> {
             times: self.settings.replays,
             observed: &asked.observed,
         };
-        let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(LONGEST), Some(&runs));
+        let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(left), Some(&runs));
         let found = seeker.repairs(1)?;
         let Some(repair) = found.first() else { return Ok(None) };
         let is_useless = repair.runs.is_some_and(RepairRuns::is_useless);

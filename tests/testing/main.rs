@@ -403,7 +403,31 @@ fn what_is_kept_is_run_again_on_a_new_build() {
 fn a_program_without_an_end_gives_one_message() {
     let run = test(&built(&source("endless.c")), "--run-limit 1");
     assert_eq!(run.status, Some(2), "{}", run.out);
-    assert!(run.err.contains("the program did not end within 1 s"), "{}", run.err);
+    assert!(run.err.contains("the program did not end within 1 s (thread 0 after endless.c:"), "{}", run.err);
+}
+
+/// No run ends before all time is over, so that each run under way is stopped.
+#[test]
+fn time_is_over_for_runs_that_may_take_longer() {
+    let workshop = built(&source("endless.c"));
+    let start = Instant::now();
+    let run = test(&workshop, "--time 3 --run-limit 60");
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    assert_eq!(run.status, Some(2), "{}", run.out);
+    assert!(run.err.contains("the program did not end within 3 s: give it an end"), "{}", run.err);
+}
+
+/// Under the controller the program goes on for ever. By itself the right one ends, and the wrong one does not always.
+#[test]
+fn a_hang_that_the_controller_makes_is_none_of_the_program() {
+    let (right, wrong) = (built_with("parallel-only.c", ""), built_with("parallel-only.c", "-DWRONG"));
+    let options = "--run-limit 1 --time 8";
+    let run = test(&right, options);
+    assert_eq!(run.status, Some(3), "{}{}", run.out, run.err);
+    assert!(run.out.starts_with("nothing failed") && run.out.contains("a run was let go after 1 s"), "{}", run.out);
+    let run = test(&wrong, &format!("{options} --stop-after 1"));
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("1. hangs"), "{}", run.out);
 }
 
 /// Runs without recording only take their limit; a recorded run ends, and says why.

@@ -38,6 +38,8 @@ pub struct Apart {
     pub memory: Option<u64>,
     /// Of a serial recording: most counted records of a turn; else 50.
     pub longest_turn: Option<u64>,
+    /// After how long under the controller a run goes on without it.
+    pub release_after: Option<Duration>,
     /// Set when the user wants no more.
     pub stop: Arc<AtomicBool>,
 }

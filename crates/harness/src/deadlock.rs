@@ -83,6 +83,14 @@ fn waiting(line: &str) -> Option<Waiting> {
     Some(Waiting { path: path.to_string(), what })
 }
 
+/// The program's own line that each thread came by last in a run, by thread.
+///
+/// # Errors
+/// The logs cannot be read.
+pub fn last_places(recording: &Path, positions: &Positions) -> Result<BTreeMap<String, String>, WalkError> {
+    Ok(ends(recording, positions)?.last)
+}
+
 /// Where threads are at the end of a run.
 struct Ends {
     held: Vec<Held>,

@@ -106,6 +106,8 @@ impl Run<'_> {
         }
         let longest_turn = self.apart.and_then(|apart| apart.longest_turn);
         variables.extend(longest_turn.map(|records| ("FORETRACE_LONGEST_TURN", records.to_string().into())));
+        let release = self.apart.and_then(|apart| apart.release_after).map(|after| after.as_millis().to_string());
+        variables.extend(release.map(|milliseconds| ("FORETRACE_RELEASE_AFTER", milliseconds.into())));
         variables.extend(self.recording.map(|folder| ("FORETRACE_OUTSIDE", folder.into())));
         variables
     }

@@ -28,7 +28,7 @@ mod wait;
 mod walked;
 
 pub use apart::{Apart, STDERR, STDOUT};
-pub use deadlock::{deadlock_in_words, recorded_ending};
+pub use deadlock::{deadlock_in_words, last_places, recorded_ending};
 pub use edited::{Matched, plan_of_edited};
 pub use ending::{Cut, Ending};
 pub use error::{LaunchError, RecordError, ReplayError};

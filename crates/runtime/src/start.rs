@@ -93,6 +93,10 @@ fn settings() -> u8 {
         let Some(records) = number(records) else { return off("FORETRACE_LONGEST_TURN is no number") };
         controller::set_longest_turn(records);
     }
+    if let Some(milliseconds) = take(c"FORETRACE_RELEASE_AFTER") {
+        let Some(milliseconds) = number(milliseconds) else { return off("FORETRACE_RELEASE_AFTER is no number") };
+        controller::release_after(milliseconds);
+    }
     let settings = controller::Settings {
         seed: take(c"FORETRACE_SEED"),
         scheduler: take(c"FORETRACE_SCHEDULER"),

@@ -7,6 +7,7 @@ mod recording;
 mod trying;
 
 use super::judge::Failure;
+use super::overtime::while_not;
 use super::predicting::read_witness;
 use super::report::Report;
 use super::runner::Runner;
@@ -14,7 +15,8 @@ use super::settings::{Settings, TestError};
 use super::state::{Found, Rounds, State};
 use foretrace_harness::{self as recorder, Positions};
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How far a test is.
@@ -47,7 +49,10 @@ impl Progress {
 
 /// A test at work.
 pub struct Campaign<'s> {
+    /// Their `stop` also ends the run under way when all time is over.
     settings: &'s Settings,
+    /// Set when the user wants no more.
+    user_stop: &'s AtomicBool,
     runner: Runner<'s>,
     /// The folder for all runs.
     work: &'s Path,
@@ -55,6 +60,10 @@ pub struct Campaign<'s> {
     start: Instant,
     positions: Positions,
     state: State,
+    /// Until when the failure at hand is made shorter and replayed, in the end.
+    find_until: Option<Instant>,
+    /// Recorded runs that did not end under the controller, and did without it.
+    let_go: u32,
 }
 
 /// Runs that are recorded in a round.
@@ -72,6 +81,11 @@ const NATIVE: u64 = 8;
 const SHORT_NATIVE: Duration = Duration::from_secs(3);
 /// A schedule counts as one that fails where this many runs in a row do.
 const CERTAIN: usize = 2;
+/// Where so many recorded runs did not end under the controller and none did, no more are made.
+const MOST_LET_GO: u32 = 10;
+/// So much time is kept for each failure, to make its schedule shorter and to replay it, and at most one part in so many of all.
+const CONFIRMING: Duration = Duration::from_secs(6);
+const PART_TO_CONFIRM: u32 = 4;
 
 impl<'s> Campaign<'s> {
     /// Tests the program, with all runs in the folder `work`, from the state of a test that was stopped or from a new one. Gives the report,
@@ -85,19 +99,28 @@ impl<'s> Campaign<'s> {
         state: State,
         progress: &'s mut dyn FnMut(Progress),
     ) -> Result<(Report, State), TestError> {
-        let mut campaign = Campaign {
-            settings,
-            runner: Runner::new(settings),
-            work,
-            progress,
-            start: Instant::now(),
-            positions: Positions::default(),
-            state,
-        };
-        if !campaign.state.is_done {
-            campaign.go_on()?;
-        }
-        campaign.finish()
+        let (start, stop) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+        let is_late = || settings.time.is_some_and(|time| start.elapsed() >= time);
+        let is_over = || settings.stop.load(Ordering::Relaxed) || is_late();
+        let own = Settings { stop: stop.clone(), ..settings.clone() };
+        while_not(&is_over, &stop, || {
+            let mut campaign = Campaign {
+                settings: &own,
+                user_stop: &settings.stop,
+                runner: Runner::new(&own),
+                work,
+                progress,
+                start,
+                positions: Positions::default(),
+                state,
+                find_until: None,
+                let_go: 0,
+            };
+            if !campaign.state.is_done {
+                campaign.go_on()?;
+            }
+            campaign.finish()
+        })
     }
 
     /// Does all that is still to be done.
@@ -112,9 +135,10 @@ impl<'s> Campaign<'s> {
         let before = self.elapsed();
         self.explore()?;
         self.search(before)?;
+        let is_stopped = self.is_stopped();
         let report = &mut self.state.report;
         report.left = self.state.plan.waiting();
-        report.ended_early |= self.settings.stop.load(Ordering::Relaxed) || !self.state.unpredicted.is_empty();
+        report.ended_early |= is_stopped || !self.state.unpredicted.is_empty();
         Ok(())
     }
 
@@ -138,15 +162,36 @@ impl<'s> Campaign<'s> {
         self.state.earlier + self.start.elapsed()
     }
 
-    /// Whether a limit is reached.
+    /// Whether a limit is reached, so that nothing more is sought.
     fn is_over(&self) -> bool {
-        let is_late = self.settings.time.is_some_and(|time| self.start.elapsed() >= time);
         let is_enough = self.settings.stop_after.is_some_and(|enough| self.state.found.len() >= enough);
-        self.is_stopped() || is_late || is_enough
+        let is_hopeless = self.let_go >= MOST_LET_GO && self.state.report.recorded.passed == 0;
+        self.is_stopped() || self.time_to_search().is_zero() || is_enough || is_hopeless
     }
 
+    /// How much of the time is kept for making schedules shorter and for replays.
+    fn to_confirm(&self, time: Duration) -> Duration {
+        let of = |found: &Found| if found.failure.is_hang() { self.runner.longest() * 2 } else { CONFIRMING };
+        self.state.found.iter().map(of).sum::<Duration>().min(time / PART_TO_CONFIRM)
+    }
+
+    /// Whether the program may not be run any more: all time is over, or the user wants no more.
     fn is_stopped(&self) -> bool {
         self.settings.stop.load(Ordering::Relaxed)
+    }
+
+    fn user_wants_no_more(&self) -> bool {
+        self.user_stop.load(Ordering::Relaxed)
+    }
+
+    /// How long the test may still run.
+    fn time_left(&self) -> Duration {
+        self.settings.time.map_or(Duration::MAX, |time| time.saturating_sub(self.start.elapsed()))
+    }
+
+    /// How long failures may still be sought.
+    fn time_to_search(&self) -> Duration {
+        self.time_left().saturating_sub(self.settings.time.map_or(Duration::ZERO, |time| self.to_confirm(time)))
     }
 
     fn tell(&mut self) {
@@ -184,6 +229,9 @@ impl<'s> Campaign<'s> {
         let signature = failure.signature();
         if let Some(at) = self.state.found.iter().position(|found| found.failure.signature() == signature) {
             return (at, false);
+        }
+        if failure.is_hang() {
+            self.runner.learn_hang(self.state.slowest);
         }
         self.state.found.push(Found {
             failure,

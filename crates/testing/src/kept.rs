@@ -4,14 +4,18 @@
 use super::baseline::Baseline;
 use super::judge::{Effect, judge};
 use super::minimise::Shortened;
+use super::overtime::while_not;
 use super::predicting::read_witness;
 use super::report::Report;
-use super::runner::Runner;
+use super::runner::{Runner, is_stopped};
 use super::settings::{Settings, TestError};
 use foretrace_harness::{self as recorder, Matched, Outcome, Plan, Positions, plan_of_edited};
 use foretrace_report::write_whole;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// The file that lists what is kept.
 const INDEX: &str = "finds.json";
@@ -19,6 +23,8 @@ const INDEX: &str = "finds.json";
 const RECORDINGS: &str = "recordings";
 /// Runs that show what passing runs of a new build look like.
 const RUNS: u64 = 5;
+/// Why a schedule was not run to its end.
+const LATE: &str = "a limit was reached";
 /// Runs along each schedule that is kept.
 const TIMES: u32 = 5;
 
@@ -141,6 +147,19 @@ pub fn run_again(
     work: &Path,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<Again>, TestError> {
+    let (start, stop) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+    let is_late = || settings.time.is_some_and(|time| start.elapsed() >= time);
+    let own = Settings { stop: stop.clone(), ..settings.clone() };
+    while_not(&|| settings.stop.load(Ordering::Relaxed) || is_late(), &stop, || run_all(folder, &own, work, progress))
+}
+
+/// Runs what a folder keeps, up to where the settings say stop.
+fn run_all(
+    folder: &Path,
+    settings: &Settings,
+    work: &Path,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Again>, TestError> {
     let path = folder.join(INDEX);
     let failed = |error| TestError::Io(path.clone(), error);
     let text = std::fs::read(&path).map_err(failed)?;
@@ -148,7 +167,10 @@ pub fn run_again(
     let runner = Runner::new(settings);
     let mut baseline = Baseline::default();
     for seed in 0..RUNS {
-        let ran = runner.record(seed, &work.join(format!("seed-{seed}")))?;
+        let ran = match runner.record(seed, &work.join(format!("seed-{seed}"))) {
+            Err(error) if is_stopped(&error) => break,
+            ran => ran?,
+        };
         if judge(&ran.seen, &Baseline::default(), settings) == Effect::Same {
             runner.learn(ran.took);
             baseline.add(&ran.seen);
@@ -160,7 +182,10 @@ pub fn run_again(
         progress(number, all);
         let schedule = folder.join(schedule);
         let outcome = match plan(&schedule, settings)? {
-            Ok(plan) => run_kept(&plan, &runner, &baseline, settings, work)?,
+            Ok(plan) => match run_kept(&plan, &runner, &baseline, settings, work) {
+                Err(error) if is_stopped(&error) => AgainOutcome::NotReached(LATE.to_string()),
+                outcome => outcome?,
+            },
             Err(why) => AgainOutcome::NotReached(why),
         };
         results.push(Again { schedule, failure, title, outcome });
@@ -198,10 +223,14 @@ fn run_kept(
     settings: &Settings,
     work: &Path,
 ) -> Result<AgainOutcome, TestError> {
-    let (mut reached, mut failed, mut how, mut why) = (0, 0, None, None);
+    let (mut made, mut reached, mut failed, mut how, mut why) = (0, 0, 0, None, None);
     let mut positions = Positions::default();
     for number in 0..TIMES {
-        let ran = runner.replay(plan, &work.join(format!("kept-{number}")))?;
+        let ran = match runner.replay(plan, &work.join(format!("kept-{number}"))) {
+            Err(error) if made > 0 && is_stopped(&error) => break,
+            ran => ran?,
+        };
+        made += 1;
         positions.learn(ran.folder.path())?;
         let replayed = recorder::judge(plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?;
         match replayed.outcome {
@@ -214,8 +243,8 @@ fn run_kept(
         }
     }
     Ok(match (how, why) {
-        (Some(how), _) => AgainOutcome::Fails(how.to_string(), failed, TIMES),
+        (Some(how), _) => AgainOutcome::Fails(how.to_string(), failed, made),
         (None, Some(why)) if reached == 0 => AgainOutcome::NotReached(why),
-        _ => AgainOutcome::Reached(reached, TIMES),
+        _ => AgainOutcome::Reached(reached, made),
     })
 }

@@ -16,6 +16,7 @@ mod kept;
 mod litmus;
 mod minimise;
 mod observation;
+mod overtime;
 mod plan;
 mod predicting;
 mod report;

@@ -4,13 +4,18 @@ use super::observation::Observation;
 use super::settings::{Settings, TestError};
 use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, Scheduler, Scheduling, deadlocked};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Runs the program of a test.
 pub struct Runner<'s> {
     settings: &'s Settings,
     limit: Mutex<Duration>,
+    /// How long a run may go on after its limit, with nobody held.
+    released: Mutex<Duration>,
+    /// Whether a run has hung.
+    hangs: AtomicBool,
     /// Records of each thread in the first recorded run, by which some schedulers choose.
     steps: OnceLock<Vec<u64>>,
 }
@@ -25,10 +30,14 @@ pub struct Ran {
     pub output: PathBuf,
     /// How long it took.
     pub took: Duration,
+    /// Whether it came to its limit under the controller, and then went on without it.
+    pub released: bool,
 }
 
-/// Before anything is known a run may take so long.
+/// Before anything is known a run may take so long, and at most one part in so many of all time, but in any case a short while.
 const FIRST_LIMIT: Duration = Duration::from_secs(60);
+const PART_OF_TIME: u32 = 6;
+const SHORT: Duration = Duration::from_secs(2);
 /// A recorded run may take so many times as long as one that is not recorded.
 const RECORDED_TIMES_AS_LONG: u32 = 1000;
 /// Before a recorded run has passed, none counts as hung before.
@@ -37,19 +46,21 @@ const SHORTEST_FIRST_LIMIT: Duration = Duration::from_secs(10);
 const SHORTEST_LIMIT: Duration = Duration::from_secs(5);
 /// A run counts as hung that takes so many times as long as recorded ones.
 const TIMES_AS_LONG: u32 = 20;
+/// Once nobody holds its threads, a run may take so many times as long as one that is not recorded, and a while.
+const RELEASED_TIMES_AS_LONG: u32 = 10;
+const SHORTEST_RELEASED: Duration = Duration::from_secs(1);
 
 impl<'s> Runner<'s> {
     /// For a test.
     pub fn new(settings: &'s Settings) -> Runner<'s> {
-        // Runs without recording that do not end leave half of the time to recorded ones.
-        let first = settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min(time / 2));
+        let first = settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min((time / PART_OF_TIME).max(SHORT)));
         let limit = Mutex::new(settings.run_limit.unwrap_or(first));
-        Runner { settings, limit, steps: OnceLock::new() }
+        Runner { settings, limit, released: Mutex::default(), hangs: AtomicBool::default(), steps: OnceLock::new() }
     }
 
     /// After how long a run counts as hung.
     pub fn limit(&self) -> Duration {
-        *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        value(&self.limit)
     }
 
     /// Takes up what a test that was stopped has learned: how long the slowest recorded run took, and the records of each thread.
@@ -67,17 +78,43 @@ impl<'s> Runner<'s> {
 
     /// Runs without recording passed, and took at most so long.
     pub fn learn_unrecorded(&self, slowest: Duration) {
-        self.limit_to((slowest * RECORDED_TIMES_AS_LONG).clamp(SHORTEST_FIRST_LIMIT, FIRST_LIMIT));
+        let part = self.settings.time.map_or(FIRST_LIMIT, |time| time / PART_OF_TIME).max(SHORT);
+        self.limit_to((slowest * RECORDED_TIMES_AS_LONG).clamp(SHORTEST_FIRST_LIMIT.min(part), FIRST_LIMIT));
+        *self.released.lock().unwrap_or_else(PoisonError::into_inner) =
+            slowest * RELEASED_TIMES_AS_LONG + SHORTEST_RELEASED;
     }
 
     /// A recorded run passed and took so long.
     pub fn learn(&self, slowest: Duration) {
-        self.limit_to((slowest * TIMES_AS_LONG).clamp(SHORTEST_LIMIT, FIRST_LIMIT.max(slowest * 2)));
+        let longest = self.settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min(time / PART_OF_TIME));
+        let shortest = if self.hangs.load(Ordering::Relaxed) { SHORT } else { SHORTEST_LIMIT };
+        let longest = longest.max(shortest).max(slowest * 2);
+        self.limit_to((slowest * TIMES_AS_LONG).clamp(shortest, longest));
     }
 
-    fn limit_to(&self, limit: Duration) {
+    /// A hang is known: others are not waited for as long.
+    pub fn learn_hang(&self, slowest: Duration) {
+        self.hangs.store(true, Ordering::Relaxed);
+        self.limit_to((slowest * TIMES_AS_LONG).max(SHORT).min(self.limit()));
+    }
+
+    /// How long a run takes at most.
+    pub fn longest(&self) -> Duration {
+        let limit = self.limit();
+        limit + value(&self.released).min(limit)
+    }
+
+    /// So much time is left for replays of a run that hangs: each takes a part of it at most, so that some come to their end.
+    pub fn limit_replays(&self, left: Duration) {
+        let released = value(&self.released).min(self.limit());
+        let each = (left / 3).saturating_mul(2).saturating_sub(released);
+        self.limit_to(each.clamp(SHORT.min(self.limit()), self.limit()));
+    }
+
+    /// A run counts as hung after this, where the user did not say when.
+    pub fn limit_to(&self, limit: Duration) {
         if self.settings.run_limit.is_none() {
-            *self.limit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = limit;
+            *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
         }
     }
 
@@ -114,14 +151,19 @@ impl<'s> Runner<'s> {
 
     /// Runs the program without recording it.
     pub fn run_unrecorded(&self, place: &Path) -> Result<(Observation, Duration), TestError> {
-        let apart = self.apart(place, None)?;
+        let apart = self.apart(place, None, None)?;
         let start = Instant::now();
         let ending = apart.run_unrecorded(&self.settings.program, self.limit())?;
         Ok((self.observe(ending, &apart), start.elapsed()))
     }
 
     /// How the program runs, with its files in a folder.
-    fn apart(&self, place: &Path, longest_turn: Option<u64>) -> Result<Apart, TestError> {
+    fn apart(
+        &self,
+        place: &Path,
+        longest_turn: Option<u64>,
+        release_after: Option<Duration>,
+    ) -> Result<Apart, TestError> {
         let sandbox = self.settings.sandbox.then(|| emptied(place.join("directory"))).transpose()?;
         Ok(Apart {
             output: made(place.join("output"))?,
@@ -131,6 +173,7 @@ impl<'s> Runner<'s> {
             harness: self.settings.harness.clone(),
             memory: self.settings.memory,
             longest_turn,
+            release_after,
             stop: self.settings.stop.clone(),
         })
     }
@@ -148,14 +191,16 @@ impl<'s> Runner<'s> {
     ) -> Result<Ran, TestError> {
         let folder = Folder::create(&place.join("recording"))?;
         let mode = mode(&folder)?;
-        let apart = self.apart(place, longest_turn(&mode))?;
+        // What hangs under the controller must hang without it, too: else it is the controller that makes it hang.
+        let limit = self.limit();
+        let apart = self.apart(place, longest_turn(&mode), Some(limit))?;
         let run = Run {
             program: &self.settings.program,
             mode,
             folder: &folder,
             max_bytes: Some(MOST_LOGS),
             part: Part::default(),
-            time_limit: Some(self.limit()),
+            time_limit: Some(self.longest()),
             quiet: true,
             recording,
             apart: Some(&apart),
@@ -169,8 +214,16 @@ impl<'s> Runner<'s> {
         }
         let ending = if ending != Ending::Hang && deadlocked(folder.path())? { Ending::Deadlock } else { ending };
         let seen = self.observe(ending, &apart);
-        Ok(Ran { seen, folder, output: apart.output, took })
+        let released = folder.path().join(RELEASED).is_file();
+        Ok(Ran { seen, folder, output: apart.output, took, released })
     }
+}
+
+/// The file in a recording's folder that says that the run went on without the controller.
+const RELEASED: &str = "released";
+
+fn value(duration: &Mutex<Duration>) -> Duration {
+    *duration.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who schedules a recorded run.

@@ -72,14 +72,18 @@ pub struct Settings {
     pub stop: Arc<AtomicBool>,
 }
 
+fn last_seen(threads: &[String]) -> String {
+    if threads.is_empty() { String::new() } else { format!(" ({})", threads.join(", ")) }
+}
+
 /// Why a program cannot be tested.
 #[derive(Debug, thiserror::Error)]
 pub enum TestError {
-    /// A run takes too long.
+    /// No run ends in time; where its threads were last.
     #[error(
-        "the program did not end within {} s: give it an end, or a longer --run-limit", .0.as_secs()
+        "the program did not end within {} s{}: give it an end, or a longer --run-limit or --time", .0.as_secs(), last_seen(.1)
     )]
-    Endless(Duration),
+    Endless(Duration, Vec<String>),
     /// It is stopped by a limit before anything is known of it.
     #[error("no run came to its end: the program {0}")]
     Cut(foretrace_harness::Cut),

@@ -6,7 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{self, LOCK, State, controlled, dispatch, replay, steer, stuck, waking};
+use crate::controller::{self, LOCK, State, controlled, dispatch, release, replay, steer, stuck, waking};
 use crate::hooks::held;
 use crate::interpose::{real, signals};
 use crate::log;
@@ -45,6 +45,7 @@ pub fn start() {
 
 unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     threads::leave();
+    let start = sys::now(sys::CLOCK_MONOTONIC);
     while controlled() {
         sys::sleep(TICK);
         LOCK.lock();
@@ -55,6 +56,9 @@ unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         LOCK.unlock();
         if over {
             break; // the last thread of a process ends it, and that must not be this one
+        }
+        if release::is_due(start) {
+            release::all();
         }
     }
     core::ptr::null_mut()

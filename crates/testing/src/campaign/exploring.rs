@@ -4,13 +4,13 @@
 use super::{Campaign, Progress};
 use crate::baseline::Baseline;
 use crate::exploring::{Bounds, Explored, Failing, Interleaving, Kept, explore_program, reverse_program};
+use crate::overtime::while_not;
 use crate::report::Exploration;
 use crate::settings::{Settings, TestError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Exploring takes one part in this many of the time before it, and at least [`SHORTEST`].
@@ -19,8 +19,6 @@ const SHORTEST: Duration = Duration::from_secs(3);
 /// Programs with more events in a recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
 const MOST_EVENTS: usize = 10_000;
 const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
-/// How often the clock is looked at.
-const LOOK: Duration = Duration::from_millis(20);
 
 impl Campaign<'_> {
     /// Explores before all schedules are tried where half of the time is over: a small bug is not to be missed for want of time.
@@ -48,12 +46,11 @@ impl Campaign<'_> {
             return Ok(());
         }
         let longest = (self.elapsed() / PART).max(SHORTEST);
-        let left = self.settings.time.map_or(longest, |time| time.saturating_sub(self.start.elapsed()));
         let stop = Arc::new(AtomicBool::new(false));
         let settings =
             Settings { run_limit: Some(self.runner.limit()), jobs: 1, stop: stop.clone(), ..self.settings.clone() };
         let outer = &self.settings.stop;
-        let deadline = Instant::now() + longest.min(left);
+        let deadline = Instant::now() + longest.min(self.time_to_search());
         let is_late = || Instant::now() >= deadline || outer.load(Ordering::Relaxed);
         let work = self.work.join("exploring");
         let (state, progress) = (&self.state, &mut *self.progress);
@@ -126,21 +123,4 @@ impl First<'_> {
         let run = if pairs { reverse_program } else { explore_program };
         run(self.subject, bounds, self.work, &mut each, show)
     }
-}
-
-/// Does something, and sets `stop` when it is late.
-fn while_not<T>(is_late: &(dyn Fn() -> bool + Sync), stop: &AtomicBool, act: impl FnOnce() -> T) -> T {
-    std::thread::scope(|scope| {
-        let (running, ended) = channel::<()>();
-        scope.spawn(move || {
-            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                if is_late() {
-                    stop.store(true, Ordering::SeqCst);
-                }
-            }
-        });
-        let done = act();
-        drop(running);
-        done
-    })
 }

@@ -32,6 +32,11 @@ impl Campaign<'_> {
     /// Confirms, shortens and counts what was found. Gives the report and what a test needs to go on from here.
     pub(super) fn finish(mut self) -> Result<(Report, State), TestError> {
         self.state.report.ended_early |= self.state.report.left > 0;
+        self.state.report.ended_early |= self.state.report.recorded.passed == 0 && self.state.found.is_empty();
+        let recorded = self.state.report.recorded.passed + self.state.report.recorded.failed;
+        if recorded == 0 && self.state.baseline.runs() == 0 && self.is_stopped() && !self.user_wants_no_more() {
+            return Err(TestError::Endless(self.elapsed(), Vec::new()));
+        }
         let counts = self.state.report.clone();
         if self.state.report.recorded.passed == 0 && self.state.report.recorded.failed > 0 {
             let failed = self.state.report.recorded.failed;
@@ -40,6 +45,7 @@ impl Campaign<'_> {
         for number in 0..self.state.found.len() {
             let found = self.state.found[number].clone();
             let ways = found.ways();
+            self.share_time(number);
             if let Some(find) = self.find(number, found)? {
                 self.state.found[number].reported = Some((find.clone(), ways));
                 self.state.report.finds.push(find);
@@ -62,6 +68,27 @@ impl Campaign<'_> {
         state.report.times.running = report.times.running;
         (state.report.left, state.report.ended_early) = (0, false);
         Ok((report, state))
+    }
+
+    /// Shares the time that is left among this failure and those after it.
+    fn share_time(&mut self, number: usize) {
+        let others = self.state.found.len().min(MOST_SHORTENED).saturating_sub(number);
+        let share = self.time_left() / u32::try_from(others.max(1)).unwrap_or(u32::MAX);
+        self.find_until = Instant::now().checked_add(share);
+    }
+
+    /// Until when the schedule of the failure at hand is made shorter: half of its share of the time is for replays.
+    fn shorten_until(&self) -> Instant {
+        Instant::now() + (self.time_of_share() / 2).min(LONGEST_SHORTENING)
+    }
+
+    /// How long the failure at hand may still be replayed.
+    fn time_of_share(&self) -> Duration {
+        self.find_until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()))
+    }
+
+    fn is_share_over(&self) -> bool {
+        self.is_stopped() || self.time_of_share().is_zero()
     }
 
     pub(super) fn average(&mut self) {
@@ -147,13 +174,13 @@ impl Campaign<'_> {
         if failure.is_hang() {
             return Ok(plan.turns.clone());
         }
-        let start = Instant::now();
+        let until = self.shorten_until();
         fewest(plan.turns.clone(), MOST_SHORTER, |turns| {
-            if start.elapsed() > LONGEST_SHORTENING {
+            if Instant::now() >= until {
                 return Ok(false);
             }
             let next = recorder::Plan { turns: turns.to_vec(), ..plan.clone() };
-            Ok(self.replays(&next, CERTAIN as u32, failure, Wanted::Fails)? as usize == CERTAIN)
+            self.fails_again(&next, failure, Wanted::Fails)
         })
     }
 
@@ -172,13 +199,13 @@ impl Campaign<'_> {
             (!reached, attempt.in_libraries(), attempt.order)
         });
         for at in compared.into_iter().take(MOST_COMPARED) {
-            if self.is_stopped() {
+            if self.is_share_over() {
                 break;
             }
             let attempt = &found.shown[at].attempt;
             Shortened::read(&attempt.witness)?.without_schedule().write(&file)?;
             let plan = plan_of(&file, &attempt.recording)?;
-            if self.replays(&plan, CERTAIN as u32, &found.failure, Wanted::FailsThere)? as usize == CERTAIN {
+            if self.fails_again(&plan, &found.failure, Wanted::FailsThere)? {
                 found.shown[..=at].rotate_right(1);
                 break;
             }
@@ -202,15 +229,14 @@ impl Campaign<'_> {
         let file = self.work.join(format!("find-{number}.json"));
         let mut short = long;
         if !find.failure.is_hang() && attempt.recording.is_dir() {
-            let (failure, start) = (find.failure.clone(), Instant::now());
+            let (failure, until) = (find.failure.clone(), self.shorten_until());
             short = short.minimise(|next| {
-                if start.elapsed() > LONGEST_SHORTENING {
+                if Instant::now() >= until {
                     return Ok(false);
                 }
                 next.write(&file)?;
                 let plan = plan_of(&file, &attempt.recording)?;
-                let failed = self.replays(&plan, CERTAIN as u32, &failure, wanted)?;
-                Ok(failed as usize == CERTAIN)
+                self.fails_again(&plan, &failure, wanted)
             })?;
         }
         short.write(&file)?;
@@ -228,27 +254,40 @@ impl Campaign<'_> {
         plan: &recorder::Plan,
     ) -> Result<Option<(u32, u32)>, TestError> {
         let times = if failure.is_hang() { REPLAYS_OF_HANG.min(self.settings.replays) } else { self.settings.replays };
-        if times == 0 || self.is_stopped() {
-            return Ok(None);
+        let limit = self.runner.limit();
+        if failure.is_hang() {
+            self.runner.limit_replays(self.time_of_share());
         }
-        let failed = self.replays(plan, times, failure, wanted)?;
-        Ok(Some((failed, times)).filter(|_| !self.is_stopped()))
+        let replays = self.replays(plan, times, failure, wanted);
+        self.runner.limit_to(limit);
+        let (failed, made) = replays?;
+        Ok(Some((failed, made)).filter(|_| made > 0))
     }
 
-    /// Of so many replays, how many fail in this way.
+    /// Whether as many replays in a row fail in this way as make it certain.
+    fn fails_again(&mut self, plan: &recorder::Plan, failure: &Failure, wanted: Wanted) -> Result<bool, TestError> {
+        let (failed, _) = self.replays(plan, CERTAIN as u32, failure, wanted)?;
+        Ok(failed as usize == CERTAIN)
+    }
+
+    /// Of so many replays, how many fail in this way, and how many could be made in time.
     pub(super) fn replays(
         &mut self,
         plan: &recorder::Plan,
         times: u32,
         failure: &Failure,
         wanted: Wanted,
-    ) -> Result<u32, TestError> {
+    ) -> Result<(u32, u32), TestError> {
         let numbers: Vec<u32> = (0..times).collect();
-        let mut failed = 0;
+        let (mut failed, mut made_in_time) = (0, 0);
         for batch in numbers.chunks(self.settings.jobs) {
+            if self.is_share_over() {
+                break;
+            }
             let (runner, work) = (&self.runner, self.work);
             let made = parallel(batch, |number| runner.replay(plan, &work.join(format!("again-{number}"))));
             for ran in made {
+                made_in_time += u32::from(!ran.as_ref().err().is_some_and(is_stopped));
                 let ran = match ran {
                     Ok(ran) => ran,
                     Err(error) if is_stopped(&error) || cut_of(&error).is_some() => continue,
@@ -261,7 +300,7 @@ impl Campaign<'_> {
                 failed += u32::from(fails && (wanted == Wanted::Fails || self.is_reached(plan, &ran)?));
             }
         }
-        Ok(failed)
+        Ok((failed, made_in_time))
     }
 }
 

@@ -15,6 +15,8 @@ const SHORTEST_SEARCH: Duration = Duration::from_secs(3);
 /// Runs without recording before the first difference in output counts, and after how long no more are made.
 const WIDE: u64 = 20;
 const LONG_NATIVE: Duration = Duration::from_secs(10);
+/// Threads of a run that does not end whose places are told.
+const MOST_TOLD: usize = 4;
 /// Triples of a recorded run that failed which are tried at most.
 const MOST_OBSERVED: usize = 8;
 
@@ -124,7 +126,7 @@ impl Campaign<'_> {
         self.state.runs += 1;
         self.state.report.times.running += ran.took;
         if ran.seen.ending == recorder::Ending::Hang && self.state.baseline.runs() == 0 && self.state.found.is_empty() {
-            return Err(TestError::Endless(self.runner.limit()));
+            return Err(self.endless(&ran));
         }
         // What a run with usual turns writes is usual. A run with short ones is tried as a schedule is.
         let effect = if is_usual(seed) {
@@ -135,6 +137,11 @@ impl Campaign<'_> {
             self.judge_widely(&ran.seen)?
         };
         match effect {
+            Effect::Same if ran.released => {
+                self.let_go += 1;
+                self.note_release();
+                Ok(None)
+            }
             Effect::Same => {
                 self.state.report.recorded.passed += 1;
                 self.state.report.times.recorded += ran.took;
@@ -151,6 +158,23 @@ impl Campaign<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// That no run ends, and where threads were last in this one.
+    fn endless(&mut self, ran: &Ran) -> TestError {
+        let learned = self.positions.learn(ran.folder.path());
+        let places = learned.and_then(|()| recorder::last_places(ran.folder.path(), &self.positions));
+        let line = |(path, place): (String, String)| format!("thread {path} after {place}");
+        let threads = places.map(|places| places.into_iter().map(line).take(MOST_TOLD).collect()); // they are an extra
+        TestError::Endless(self.runner.limit(), threads.unwrap_or_default())
+    }
+
+    /// Says that a run took too long under the controller, and ended without it: that is no hang of the program.
+    pub(super) fn note_release(&mut self) {
+        let limit = self.runner.limit().as_secs();
+        self.note(format!(
+            "a run was let go after {limit} s under control, and ended: it does not count (more: --run-limit)"
+        ));
     }
 
     /// A recorded run that failed by itself: the triples that it shows are tried, so that there is a story to tell.

@@ -22,16 +22,15 @@ const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
 
 impl Campaign<'_> {
     pub(super) fn predict_limit(&self) -> Duration {
-        let left = self.settings.time.map_or(Duration::MAX, |time| time.saturating_sub(self.start.elapsed()));
         let times = &self.state.report.times;
         let fair = (times.running + FREE_ANALYSIS).saturating_sub(times.predicting).max(SHORTEST_ANALYSIS);
-        left.min(self.settings.predict_limit).min(fair)
+        self.time_to_search().min(self.settings.predict_limit).min(fair)
     }
 
     /// Makes attempts of a recorded run.
     pub(super) fn analyse(&mut self, recording: &Path, seed: u64, failed: bool) -> Result<Predicted, TestError> {
         let start = Instant::now();
-        let deadline = self.settings.time.map(|time| self.start + time);
+        let deadline = self.settings.time.map(|_| start + self.time_to_search());
         let predicted = attempts_within(recording, (seed, failed), self.settings, self.predict_limit(), deadline);
         self.state.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
@@ -57,7 +56,7 @@ impl Campaign<'_> {
             }
             Ok(predicted) => predicted,
             Err(TestError::Late) => {
-                if self.state.report.size.events == 0 && !self.is_stopped() {
+                if self.state.report.size.events == 0 && !self.user_wants_no_more() {
                     self.note(
                         "the recorded runs are so long that none was analysed in time (more: --time)".to_string(),
                     );
@@ -180,6 +179,9 @@ impl Campaign<'_> {
         let replayed = self.replayed(&plan, &ran)?;
         let reached = !matches!(replayed.outcome, Outcome::NotReached(_));
         let effect = self.judge_widely(&ran.seen)?;
+        if ran.released && effect == Effect::Same {
+            self.note_release();
+        }
         if reached {
             self.state.report.harmless.reached += 1;
             self.state.switches = (self.state.switches.0 + plan.turns.len() as u64, self.state.switches.1 + 1);

@@ -8,7 +8,7 @@ use crate::baseline::Baseline;
 use crate::judge::failure;
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
-use foretrace_harness::notes;
+use foretrace_harness::{Ending, notes};
 use foretrace_runtime::record::{Kind, TEAMS, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
@@ -147,6 +147,12 @@ impl<'s> Executions<'s> {
             }
         };
         self.running += ran.took;
+        if ran.released && ran.seen.ending != Ending::Hang {
+            self.doubt("a run took long under control, and was let go");
+            let _ = std::fs::remove_dir_all(&place); // the folder around it goes at the end
+            self.left += 1;
+            return None;
+        }
         let run = match self.read(&ran, &place) {
             Ok(run) => Rc::new(run),
             Err(error) => {
