@@ -116,6 +116,78 @@ fn no_filter_contradicts_the_oracle_on_appends() {
     assert!(decided.by[&Decider::Segment][1] > 0, "no order of appends refuted anything");
 }
 
+/// Threads that test a flag and set it, use a variable and give the flag back: right in most parts, wrong in some.
+fn random_flags(seed: u64) -> (Trace, Observed) {
+    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
+    let mut pick = |choices: u64| {
+        let picked = left % choices;
+        left /= choices;
+        picked
+    };
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.int_var("flag", 0);
+    builder.int_var("x", 0);
+    for lock in ["m", "n"] {
+        builder.sync(lock, SyncKind::Mutex { recursive: false });
+    }
+    let starts_owned = pick(3) == 0;
+    if starts_owned {
+        builder.write(1, "flag", "1");
+        builder.write(1, "x", "7");
+        builder.fork(1, 2);
+        if pick(3) > 0 {
+            builder.fork(1, 3);
+        }
+        builder.write(1, "flag", "0");
+    }
+    for thread in [2, 3] {
+        let (locks, name) = (["m", "m", "m", "n"], format!("f{thread}"));
+        let (taking, giving) = (locks[pick(4) as usize], locks[pick(4) as usize]);
+        if pick(8) == 0 {
+            builder.write(thread, "flag", "0");
+        }
+        builder.acquire(thread, taking);
+        builder.read(thread, "flag", &name);
+        match pick(7) {
+            0 => {}
+            1 => drop(builder.assume(thread, &format!("(< {name} 2)"))),
+            2 => drop(builder.assume(thread, &format!("(distinct {name} 1)"))),
+            3 => drop(builder.pin(thread, &format!("(= {name} 0)"))),
+            _ => drop(builder.assume(thread, &format!("(= {name} 0)"))),
+        }
+        if pick(6) == 0 {
+            builder.release(thread, taking);
+            builder.acquire(thread, taking);
+        }
+        builder.write(thread, "flag", if pick(5) == 0 { "2" } else { "1" });
+        builder.write(thread, "x", &thread.to_string());
+        builder.release(thread, taking);
+        builder.read(thread, "x", &format!("x{thread}"));
+        let is_locked = pick(4) > 0;
+        if is_locked {
+            builder.acquire(thread, giving);
+        }
+        builder.write(thread, "flag", "0");
+        builder.write(thread, "x", "5");
+        if is_locked {
+            builder.release(thread, giving);
+        }
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn no_filter_contradicts_the_oracle_on_flags() {
+    let mut decided = Decided::default();
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 150) {
+        let (trace, observed) = random_flags(seed);
+        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
+    }
+    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
+    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no flag refuted anything");
+}
+
 /// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.
 #[test]
 fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {

@@ -260,8 +260,21 @@ impl<'a> Reads<'a> {
         single
     }
 
+    /// Whether a read did not return a value in any prefix with a later event of its thread, by a rule for reads.
+    pub(super) fn excludes(&self, rule: ReadRule, read: EventId, later: EventId, value: &Value) -> bool {
+        match rule {
+            ReadRule::Free | ReadRule::SameWrite => false,
+            ReadRule::SameValue => self.observed.read(read).is_some_and(|observed| observed != value),
+            ReadRule::Conditions { pins } => {
+                let all = self.conditions.get(&read).into_iter().flatten();
+                let mut held = all.filter(|condition| (pins || !condition.pin) && condition.by <= later);
+                held.any(|condition| !self.holds(condition, read, value))
+            }
+        }
+    }
+
     /// The value of a write that is a literal.
-    fn literal(&self, write: EventId) -> Option<&Value> {
+    pub(super) fn literal(&self, write: EventId) -> Option<&Value> {
         match &self.trace.event(write).op {
             Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => self.trace.terms.as_const(*term),
             Op::Write { value, .. } => value.map(|value| self.trace.value(value)),

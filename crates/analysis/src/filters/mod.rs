@@ -6,6 +6,7 @@
 mod bundles;
 mod early_refutation;
 mod early_witness;
+mod flags;
 mod forced_reads;
 mod handshakes;
 mod judgement;
@@ -37,6 +38,7 @@ use crate::schedule;
 use crate::verdict::Decider;
 use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
+use flags::Flags;
 use foretrace_checker::{Checker, Interruption, Witness};
 use foretrace_encodings::Facts;
 use foretrace_index::{MustHappenBefore, Structure};
@@ -81,6 +83,7 @@ impl Effort {
 struct Forcing {
     orders: Orders,
     reads: ReadIndex,
+    flags: Flags,
 }
 
 impl Forcing {
@@ -93,8 +96,12 @@ impl Forcing {
         go_on: &dyn Fn() -> bool,
     ) -> Forcing {
         let orders = Orders::within(trace, structure, reads, rule, question.feasibility, go_on);
+        let flags = match go_on() {
+            true => Flags::new(trace, structure, reads, rule, &orders.clocks),
+            false => Flags::default(),
+        };
         let reads = ReadIndex::new(trace, &orders.reads);
-        Forcing { orders, reads }
+        Forcing { orders, reads, flags }
     }
 }
 
@@ -255,7 +262,10 @@ impl<'a> Filters<'a> {
                 .map(infeasible),
             Decider::EarlyWitness => self.early_witness(triple),
             Decider::EarlyRefutation => self
-                .with_or_without_pins(|forcing| self.refutation.refutes(&forcing.orders, &forcing.reads, triple))
+                .with_or_without_pins(|forcing| {
+                    forcing.flags.refutes(trace, triple)
+                        || self.refutation.refutes(&forcing.orders, &forcing.reads, triple)
+                })
                 .map(infeasible),
             Decider::Smt => None,
         }

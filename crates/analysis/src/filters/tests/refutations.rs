@@ -12,6 +12,40 @@ fn only_closure_refutes(case: &Case, triple: [u32; 3]) {
     }
 }
 
+/// Each thread takes a flag under a lock and gives it back in another section. The second tests it by `test`, if at all.
+fn flag(b: &mut TraceBuilder, test: Option<&str>, is_taken_at_once: bool) {
+    for thread in [2, 3] {
+        b.acquire(thread, "m"); // 0, 9
+        b.read(thread, "y", "f"); // 1, 10
+        b.assume(thread, test.filter(|_| thread == 3).unwrap_or("(= f 0)")); // 2, 11
+        if !is_taken_at_once {
+            b.release(thread, "m");
+            b.acquire(thread, "m");
+        }
+        b.write(thread, "y", "1"); // 3, 12
+        b.release(thread, "m"); // 4, 13
+        b.write(thread, "x", "1"); // 5, 14
+        b.acquire(thread, "m"); // 6, 15
+        b.write(thread, "y", "0"); // 7, 16
+        b.write(thread, "x", "2"); // 8, 17
+        b.release(thread, "m"); // 9, 18
+    }
+}
+
+#[test]
+fn a_flag_that_threads_own_is_like_a_lock() {
+    for test in [None, Some("(< f 1)"), Some("(distinct f 1)")] {
+        only_closure_refutes(&Case::new(|b| flag(b, test, true)), [5, 15, 8]);
+        only_closure_refutes(&Case::new(|b| flag(b, test, true)), [5, 18, 8]);
+    }
+    assert!(!Case::new(|b| flag(b, Some("(< f 2)"), true)).refutes(EarlyRefutation, [5, 15, 8]), "it is no test");
+    assert!(
+        !Case::new(|b| flag(b, None, false)).refutes(EarlyRefutation, [7, 19, 10]),
+        "another may take it meanwhile"
+    );
+    assert!(!Case::new(|b| flag(b, None, true)).model(Model::Cam).refutes(EarlyRefutation, [5, 15, 8]));
+}
+
 /// Remote lies in a region that ends only after second, which lies in a region of the same lock that first is not in.
 fn region_that_waits(b: &mut TraceBuilder) {
     b.put(2, "x", None); // 0: first
