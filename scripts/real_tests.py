@@ -17,6 +17,8 @@ from real_program import ROOT, text
 Real = namedtuple("Real", ["name", "built", "arguments", "given", "options"])
 
 CRATES = ["arc_swap", "dashmap", "flume", "parking_lot", "rayon", "tokio"]
+# Programs that use crates with a known bug: crossbeam-channel 0.5.14, spin 0.9.7, tokio 1.43.0 (examples/old-bugs).
+OLD_BUGS = ["crossbeam-list", "spin-once", "tokio-broadcast"]
 
 
 def real_programs(foretrace, folder, wanted):
@@ -31,7 +33,9 @@ def real_programs(foretrace, folder, wanted):
             print(f"{name}: cannot be built: {str(error.stderr)[-500:]}", file=sys.stderr)
     crates = [name for name in CRATES if wanted(name)]
     if crates:
-        yield from crate_programs(foretrace, folder / "crates", crates)
+        yield from crate_programs(foretrace, folder / "crates", ROOT / "examples/crates", crates)
+    for name in filter(wanted, OLD_BUGS):
+        yield from crate_programs(foretrace, folder / "old-bugs", ROOT / "examples/old-bugs" / name, [name])
 
 
 def kept(foretrace, folder, source, build):
@@ -45,10 +49,10 @@ def kept(foretrace, folder, source, build):
     return real
 
 
-def crate_programs(foretrace, folder, names):
+def crate_programs(foretrace, folder, project, names):
     words = ["cargo", "build", "--quiet", "--locked", "--target-dir", folder, "--message-format", "json"]
     try:
-        output = must([foretrace, *words], ROOT / "examples/crates", CARGO_NET_OFFLINE="false")
+        output = must([foretrace, *words], project, CARGO_NET_OFFLINE="false")
     except subprocess.CalledProcessError as error:
         print(f"{', '.join(names)}: cannot be built: {str(error.stderr)[-500:]}", file=sys.stderr)
         return
@@ -98,4 +102,15 @@ def xz(foretrace, folder):
     return Real("xz", folder / "src/xz/xz", ["-T2", "--block-size=512", "-0", "-c", "text"], ("text", text(1_000)), [])
 
 
-PROGRAMS = {"pigz": pigz, "pbzip2": pbzip2, "lbzip2": lbzip2, "xz": xz}
+def leveldb(foretrace, folder):
+    if foretrace:
+        left_out = [f"-DLEVELDB_BUILD_{part}=OFF" for part in ("TESTS", "BENCHMARKS")] + [f"-DHAVE_{part}=0" for part in ("SNAPPY", "CRC32C", "TCMALLOC")]
+        words = ["cmake", "-S", folder, "-B", folder / "built", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *left_out]
+        must(words, CC=f"{foretrace} cc", CXX=f"{foretrace} c++")
+        must(["make", "-s", "-C", folder / "built", "leveldb"])
+        files = [ROOT / "scripts/leveldb_client.cpp", folder / "built/libleveldb.a"]
+        must([foretrace, "c++", "-g", "-O1", "-pthread", f"-I{folder}/include", *files, "-o", folder / "client"])
+    return Real("leveldb", folder / "client", [], None, ["--sandbox"])
+
+
+PROGRAMS = {"leveldb": leveldb, "pigz": pigz, "pbzip2": pbzip2, "lbzip2": lbzip2, "xz": xz}

@@ -25,7 +25,8 @@ fn source(name: &str) -> PathBuf {
 fn built_with(name: &str, macros: &str) -> Workshop {
     let workshop = Workshop::empty();
     std::fs::copy(source(name), workshop.path(name)).expect("copied");
-    workshop.make(&format!("foretrace cc -std=gnu17 -w -g -O1 -pthread {macros} {name} -o program"));
+    let driver = if name.ends_with(".cpp") { "c++ -std=c++20" } else { "cc -std=gnu17" };
+    workshop.make(&format!("foretrace {driver} -w -g -O1 -pthread {macros} {name} -o program"));
     workshop
 }
 
@@ -114,6 +115,35 @@ fn a_thread_that_takes_another_way_since_it_comes_late() {
     assert!(replay(&[]).contains("reached the triple"), "{}", replay(&[]));
     workshop.make("foretrace cc -std=gnu17 -w -g -O0 -pthread seat-taken.c -o program");
     assert!(replay(&["--edited"]).contains("reached the triple"), "{}", replay(&["--edited"]));
+}
+
+/// One run is enough: of the many lost updates, that one is tried first that changes the sum.
+#[test]
+fn an_update_that_makes_a_difference_comes_first() {
+    let options = "--runs 1 --predict precise";
+    let report = report(&built_with("rare-part.c", ""), options);
+    assert!(failures(&report).contains("error: 0 and not 3"), "{report:#}");
+    assert_eq!(report["tests"][0]["finds"][0]["known"], "proved", "{report:#}");
+    let right = test(&built_with("rare-part.c", "-DRIGHT"), options);
+    assert_ne!(right.status, Some(1), "{}{}", right.out, right.err);
+}
+
+/// Servers, caches and pools as people write them.
+#[test]
+fn usual_programs_fail_and_their_right_twins_do_not() {
+    for (name, failure) in [
+        ("echo-server.c", "exit status 1"),
+        ("batch-logger.c", "lines were lost"),
+        ("tickets.cpp", "is sold twice"),
+        ("ray-tracer.cpp", "hits and"),
+    ] {
+        let wrong = test(&built_with(name, ""), "--time 60 --stop-after 1");
+        assert_eq!(wrong.status, Some(1), "{name}: {}{}", wrong.out, wrong.err);
+        assert!(wrong.out.contains(failure), "{name}: {}", wrong.out);
+        let right = test(&built_with(name, "-DRIGHT"), "--time 2");
+        assert!(matches!(right.status, Some(0 | 3)), "{name}: {}{}", right.out, right.err);
+        assert!(right.out.starts_with("nothing failed"), "{name}: {}", right.out);
+    }
 }
 
 /// Freed memory mostly holds what it held; in a controlled run it does not. The right twin waits for readers.

@@ -77,6 +77,8 @@ pub struct Options {
     pub inside: Arc<BTreeMap<String, String>>,
     /// Whether text reports show every class, also those of whole threads.
     pub all: bool,
+    /// Whether candidates whose remote access wrote what was there come last: for those who want to see an effect.
+    pub wants_effect: bool,
     /// Whether the recorded run failed: then what it shows itself is asked about first.
     pub failed: bool,
 }
@@ -108,6 +110,7 @@ impl Options {
             blocks: None,
             inside: Arc::default(),
             all: false,
+            wants_effect: false,
             failed: false,
         }
     }

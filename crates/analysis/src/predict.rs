@@ -190,6 +190,9 @@ struct Run<'r, 'a> {
     /// Under guarded independence, by start of transaction and remote access: a candidate with it, and whether one is
     /// feasible.
     around: FxIndexMap<(EventId, EventId), (Triple, bool)>,
+    /// Whether candidates whose remote access wrote what was there wait until the others are decided, and those that do.
+    postpones: bool,
+    postponed: Vec<Triple>,
     /// Since when the run's limit is known to be reached.
     over_since: Option<Instant>,
     /// Whether a solver thread was given up.
@@ -208,6 +211,8 @@ impl<'r, 'a> Run<'r, 'a> {
             progress: Progress { candidates: count, ..Progress::default() },
             classes: FxHashMap::default(),
             around: FxIndexMap::default(),
+            postpones: case.options.wants_effect,
+            postponed: Vec::new(),
             over_since: None,
             given_up: false,
         }
@@ -232,6 +237,12 @@ impl<'r, 'a> Run<'r, 'a> {
             }
             Asked::All | Asked::Named => self.bundled(candidates, lanes)?,
             Asked::These(triples) => self.stream(&mut triples.iter().copied(), lanes, None)?,
+        }
+        if std::mem::take(&mut self.postpones) {
+            let postponed = std::mem::take(&mut self.postponed);
+            self.progress.done = self.progress.done.saturating_sub(postponed.len() as u64); // they come again
+            self.totals.skipped = self.totals.skipped.saturating_sub(postponed.len() as u64);
+            self.stream(&mut postponed.into_iter(), lanes, None)?;
         }
         self.totals.classes += self.classes.len();
         std::mem::take(&mut self.counted).into_totals(&mut self.totals);
@@ -333,6 +344,10 @@ impl<'r, 'a> Run<'r, 'a> {
     /// The cheap stages.
     fn filter(&mut self, triple: Triple, judge: Judge<'r>) -> Slot<'static> {
         if self.is_done(self.case.class(triple)) {
+            return Slot::Skipped;
+        }
+        if self.postpones && self.postponed.len() < MOST_POSTPONED && self.has_no_effect(triple) {
+            self.postponed.push(triple);
             return Slot::Skipped;
         }
         let start = Instant::now();
@@ -509,6 +524,16 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
+    /// Whether remote wrote in the recorded run what was there before.
+    fn has_no_effect(&self, triple: Triple) -> bool {
+        let Facts { trace, structure, observed, .. } = self.case.facts;
+        let Some(var) = trace.event(triple.remote).op.var() else { return false };
+        let writes = &structure.writes[var.index()];
+        let before = writes[..writes.partition_point(|write| *write < triple.remote)].last();
+        let value = before.map_or(trace.vars[var.index()].init.as_ref(), |write| observed.written(*write));
+        value.is_some() && value == observed.written(triple.remote)
+    }
+
     /// So many more candidates are through the filters.
     fn tick(&mut self, count: u64) {
         let before = self.progress.done;
@@ -519,6 +544,9 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 }
+
+/// Candidates without an effect that wait for others.
+const MOST_POSTPONED: usize = 1 << 20;
 
 /// How often the clock is looked at while solver threads work.
 const LOOK: Duration = Duration::from_millis(50);

@@ -163,6 +163,7 @@ fn options(trace: &Trace, by: WalkedBy, settings: &Settings, limit: Duration) ->
     options.inside = Arc::new(by.inside);
     options.jobs = settings.jobs;
     options.off_path = true;
+    options.wants_effect = true;
     options.budget = Some(limit);
     options.timeout = limit.min(options.timeout);
     options.blocks = Some(Arc::new(NamedBlocks::new(trace, options.atomic)));

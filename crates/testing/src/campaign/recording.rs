@@ -15,6 +15,8 @@ const SHORTEST_SEARCH: Duration = Duration::from_secs(3);
 /// Runs without recording before the first difference in output counts, and after how long no more are made.
 const WIDE: u64 = 20;
 const LONG_NATIVE: Duration = Duration::from_secs(10);
+/// Recording takes one part in so many of all time in a round; what is left of the round comes later.
+const PART_OF_ROUND: u32 = 16;
 /// Threads of a run that does not end whose places are told.
 const MOST_TOLD: usize = 4;
 /// Triples of a recorded run that failed which are tried at most.
@@ -87,7 +89,7 @@ impl Campaign<'_> {
         let most = self.state.cut_off.len().min(count as usize);
         let again: Vec<u64> = self.state.cut_off.drain(..most).collect();
         let seeds: Vec<u64> = again.into_iter().chain(self.state.next_seed..).take(count as usize).collect();
-        let (mut passing, mut begun) = (Vec::new(), 0);
+        let (mut passing, mut begun, start) = (Vec::new(), 0, Instant::now());
         for batch in seeds.chunks(self.settings.jobs) {
             let (runner, work) = (&self.runner, self.work);
             let record = |seed: &u64| runner.record(*seed, &work.join(format!("seed-{seed}")));
@@ -100,7 +102,8 @@ impl Campaign<'_> {
             self.tell();
             begun += batch.len();
             self.state.next_seed = batch.iter().fold(self.state.next_seed, |next, seed| next.max(seed + 1));
-            if self.is_over() {
+            let is_long = self.settings.time.is_some_and(|time| start.elapsed() >= time / PART_OF_ROUND);
+            if self.is_over() || is_long {
                 break;
             }
         }

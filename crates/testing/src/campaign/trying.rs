@@ -88,7 +88,8 @@ impl Campaign<'_> {
             if self.is_over() {
                 break;
             }
-            if self.state.found.is_empty() && self.state.searching < self.elapsed() / SHARE_OF_SEARCH {
+            let is_at_work = tried > 0 || self.state.plan.waiting() == 0; // what is known comes first
+            if is_at_work && self.state.found.is_empty() && self.state.searching < self.elapsed() / SHARE_OF_SEARCH {
                 self.search_on()?;
             }
             if !self.state.found.is_empty() {
