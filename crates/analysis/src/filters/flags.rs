@@ -22,6 +22,7 @@ use super::regions::region_around;
 use foretrace_index::{MustHappenBefore, Region, Structure};
 use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace, Triple, Value, VarId};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// Flags of a trace that are looked for.
 const MOST_FLAGS: usize = 256;
@@ -29,8 +30,11 @@ const MOST_FLAGS: usize = 256;
 const MOST_VALUES: usize = 8;
 /// Accesses of a variable that may be a flag.
 const MOST_ACCESSES: usize = 1 << 14;
-/// Locks that are looked at for one variable.
+/// Locks that are looked at for one variable, and writes around which they are looked for.
 const MOST_LOCKS: usize = 4;
+const MOST_WRITES: usize = 16;
+/// Accesses that are looked at for all variables together, each once for a value and a lock.
+const MOST_LOOKS: usize = 1 << 22;
 /// Pairs of a write without a test and what it must come before.
 const MOST_PAIRS: usize = 1 << 14;
 
@@ -68,12 +72,13 @@ impl Flags {
     ) -> Flags {
         let mut flags = Flags::default();
         let mut count = 0;
+        let looks = Cell::new(MOST_LOOKS);
         for (var, accesses) in structure.accesses.iter().enumerate() {
             if count == MOST_FLAGS || matches!(rule, ReadRule::Free | ReadRule::SameWrite) {
                 break;
             }
             let var = VarId::from_index(var);
-            let search = Search { trace, reads, rule, clocks, var, accesses };
+            let search = Search { trace, reads, rule, clocks, var, accesses, looks: &looks };
             let Some(found) = search.flag() else { continue };
             count += 1;
             for (thread, owned) in found {
@@ -110,6 +115,8 @@ struct Search<'a, 'r> {
     clocks: &'a MustHappenBefore,
     var: VarId,
     accesses: &'a [EventId],
+    /// Accesses that may still be looked at.
+    looks: &'a Cell<usize>,
 }
 
 /// What threads do with a variable, if it is a flag.
@@ -158,7 +165,8 @@ impl Search<'_, '_> {
     /// Locks that are held around a write.
     fn locks(&self) -> Vec<SyncId> {
         let mut locks: Vec<SyncId> = Vec::new();
-        for write in self.accesses.iter().filter(|event| self.trace.event(**event).op.writes()) {
+        let writes = self.accesses.iter().filter(|event| self.trace.event(**event).op.writes());
+        for write in writes.take(MOST_WRITES) {
             for lock in (0..self.reads.regions().len()).map(SyncId::from_index) {
                 if locks.len() < MOST_LOCKS && !locks.contains(&lock) && self.region(lock, *write).is_some() {
                     locks.push(lock);
@@ -183,6 +191,7 @@ impl Search<'_, '_> {
             owner_since: Option<EventId>,
             read: Option<EventId>,
         }
+        self.looks.set(self.looks.get().checked_sub(self.accesses.len())?);
         let mut threads: FxHashMap<ThreadId, Own> = FxHashMap::default();
         let mut uses = Uses::default();
         for event in self.accesses {
