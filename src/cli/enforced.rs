@@ -1,7 +1,7 @@
 //! Runs of a program along an order of its recording's events, in which sections may be kept whole.
 
 use anyhow::Context;
-use foretrace::recorder::{Ending, Folder, Plan, Program, judge, run_plan};
+use foretrace::recorder::{Ending, Folder, Plan, Program, Replayed, judge, run_plan};
 use foretrace::testing::Trial;
 use foretrace_trace::{EventId, Trace};
 use std::path::Path;
@@ -24,6 +24,8 @@ pub struct Endings {
     pub left: u32,
     /// How often it failed.
     pub failed: u32,
+    /// How often what the plan watches for came about.
+    pub came_between: u32,
 }
 
 impl Enforced<'_> {
@@ -44,27 +46,28 @@ impl Enforced<'_> {
             if !go_on() {
                 break;
             }
-            match (self.run)(plan)? {
-                Trial { passed: true, followed: true } => endings.passed += 1,
-                Trial { passed: true, followed: false } => endings.left += 1,
-                Trial { passed: false, .. } => endings.failed += 1,
+            let trial = (self.run)(plan)?;
+            match (trial.passed, trial.followed) {
+                (true, true) => endings.passed += 1,
+                (true, false) => endings.left += 1,
+                (false, _) => endings.failed += 1,
             }
+            endings.came_between += u32::from(trial.came_between);
         }
         Ok(endings)
     }
 }
 
-/// Runs a program along a plan, in a folder of its own; says how it ended and whether it followed the plan.
-pub fn run_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<(Ending, bool)> {
+/// Runs a program along a plan, in a folder of its own.
+pub fn run_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<Replayed> {
     let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
     let folder = Folder::create(&kept.path().join("run"))?;
     let ending = run_plan(plan, program, &folder, run_limit, true)?;
-    let replayed = judge(plan, &folder, ending, |_| None)?;
-    Ok((replayed.ending, replayed.difference.is_none()))
+    Ok(judge(plan, &folder, ending, |_| None)?)
 }
 
 /// The same, where a run passes that exits with status 0.
 pub fn ran_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<Trial> {
-    let (ending, followed) = run_along(program, run_limit, plan)?;
-    Ok(Trial { passed: ending == Ending::Code(0), followed })
+    let Replayed { ending, difference, came_between, .. } = run_along(program, run_limit, plan)?;
+    Ok(Trial { passed: ending == Ending::Code(0), followed: difference.is_none(), came_between })
 }

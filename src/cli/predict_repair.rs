@@ -4,12 +4,13 @@
 use super::enforced::{Endings, Enforced};
 use foretrace::candidates::{Class, Place};
 use foretrace::options::Options;
+use foretrace::recorder::Between;
 use foretrace::remaining::{Remaining, remaining};
 use foretrace::report::{LockChoice, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject};
 use foretrace_repair::{
     Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
 };
-use foretrace_trace::{EventId, Observed, SyncId, Triple, VarId};
+use foretrace_trace::{EventId, Observed, SyncId, Trace, Triple, VarId};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -93,13 +94,15 @@ impl<'s> Seeker<'s> {
             let go_on =
                 || !self.stop.load(Ordering::Relaxed) && deadline.is_none_or(|deadline| Instant::now() < deadline);
             let order = kept_whole(trace, runs.observed, &target.schedule, stretches)?;
-            let plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
+            let mut plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
+            plan.watched = between(trace, triple);
             runs.enforced.runs(&plan, runs.times, &go_on)
         };
         let (before, after) = (along(&[], half)?, along(&stretches, self.deadline)?);
         let runs_before = before.passed + before.left + before.failed;
-        let Endings { passed, left, failed } = after;
-        Ok(Some(RepairRuns { runs_before, failed_before: before.failed, failed, passed, left }))
+        let (failed_before, shown_before) = (before.failed, before.came_between);
+        let Endings { passed, left, failed, came_between: shown } = after;
+        Ok(Some(RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown }))
     }
 
     /// The locks that could make the sections atomic: those that are known to do first, of these existing ones, without deadlocks.
@@ -158,6 +161,13 @@ impl<'s> Seeker<'s> {
         let circle = circle(&made.trace, made.lock).unwrap_or_default();
         Ok(LockChoice { lock, proof, rules_out, elsewhere, circle })
     }
+}
+
+/// What a run must show for a triple to have come about: an access like the remote one, of any thread, between the two.
+fn between(trace: &Trace, triple: Triple) -> Option<Between> {
+    let [first, remote, second] = [triple.first, triple.remote, triple.second].map(|event| trace.event(event));
+    let path = trace.threads[first.thread.index()].path.as_deref()?.to_string();
+    Some(Between { path, first: first.at?, second: second.at?, op: remote.op.kind().to_string() })
 }
 
 /// Whether a repair that was found is known to rule out another target.

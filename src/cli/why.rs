@@ -159,7 +159,7 @@ struct Runs<'a> {
 impl Runs<'_> {
     /// How a run along a plan ends.
     fn run(&self, plan: &Plan) -> anyhow::Result<Ending> {
-        Ok(run_along(self.program, self.args.run_limit, plan)?.0)
+        Ok(run_along(self.program, self.args.run_limit, plan)?.ending)
     }
 
     /// How often the program fails along a plan, as it failed when it was recorded.

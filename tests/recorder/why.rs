@@ -146,12 +146,16 @@ fn a_repair_of_what_is_predicted_makes_the_program_pass() {
     assert_eq!((&first["locks"][0]["lock"], &first["locks"][0]["proof"]), (&json!("lock"), &json!("proved")));
     assert_eq!(
         first["runs"],
-        json!({"runs_before": 5, "failed_before": 5, "failed": 0, "passed": 5, "left": 0}),
+        json!({
+            "runs_before": 5, "failed_before": 5, "shown_before": 5, "failed": 0, "passed": 5, "left": 0, "shown": 0
+        }),
         "{first:#}"
     );
     let second = &report["repairs"][1];
     assert_eq!(second["sections"][0]["function"], "note", "{second:#}");
     assert_eq!((&second["locks"][0]["lock"], &second["runs"]["failed_before"]), (&Value::Null, &json!(0)));
+    // No run fails by it, but the update that is lost is seen, and not with the section kept whole.
+    assert_eq!((&second["runs"]["shown_before"], &second["runs"]["shown"]), (&json!(5), &json!(0)), "{second:#}");
 }
 
 /// Its twin, with one hold of the lock.

@@ -44,5 +44,5 @@ pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};
 pub use turns::turns_in_words;
 pub use unlogged_places::keep_unlogged;
-pub use verify::{Difference, Event, Expected, What, deadlocked, ops};
+pub use verify::{Between, Difference, Event, Expected, What, deadlocked, ops};
 pub use walked::WalkedBy;

@@ -9,7 +9,7 @@ use super::program::Program;
 use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
-use super::verify::{Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
+use super::verify::{Between, Difference, Event, Events, Expected, expected_of, steps_of, triple_happened};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness, write_whole};
 use foretrace_trace::{EventId, Trace};
 use foretrace_walker::log::{Log, Record, open_logs};
@@ -29,6 +29,8 @@ pub struct Plan {
     pub recording: Option<PathBuf>,
     /// First, remote and second, where a triple is asked for.
     pub triple: Option<[Target; 3]>,
+    /// What the run is watched for, without being steered there.
+    pub watched: Option<Between>,
 }
 
 /// What became of a replay.
@@ -42,6 +44,8 @@ pub struct Replayed {
     pub triple: Option<[Option<Event>; 3]>,
     /// What came of what was planned.
     pub outcome: Outcome,
+    /// Whether what it was watched for came about.
+    pub came_between: bool,
     /// How it ended.
     pub ending: Ending,
 }
@@ -80,7 +84,7 @@ impl Plan {
         let handlers =
             recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
-        Ok(Plan { turns, handlers, expected, recording, triple: asked })
+        Ok(Plan { turns, handlers, expected, recording, triple: asked, watched: None })
     }
 
     /// The plan to do again what a recording shows.
@@ -103,7 +107,7 @@ impl Plan {
         let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
-        Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None })
+        Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None, watched: None })
     }
 
     /// The plan to run another order of a recording's events, as far as the program goes along.
@@ -121,7 +125,7 @@ impl Plan {
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let handlers = Events::read(recording)?.handlers();
         let recording = recording.canonicalize().ok();
-        Ok(Plan { turns, handlers, expected: expected_of(&saved), recording, triple: None })
+        Ok(Plan { turns, handlers, expected: expected_of(&saved), recording, triple: None, watched: None })
     }
 
     /// Writes the schedule for the runtime.
@@ -194,7 +198,8 @@ pub fn judge(
             Err(why) => (Outcome::NotReached(why), Some(planned)),
         },
     };
-    Ok(Replayed { difference, left, triple, outcome, ending })
+    let came_between = plan.watched.as_ref().is_some_and(|between| events.came_between(between));
+    Ok(Replayed { difference, left, triple, outcome, came_between, ending })
 }
 
 /// The triple where the runtime says that it happened, of `reached <path> <at> <path> <at> <path> <at>`, else why it did not, of

@@ -140,6 +140,19 @@ pub struct Difference {
     pub out_of_turn: bool,
 }
 
+/// Two accesses of a thread by their positions in its log, and how another thread's access between them is called in the trace format.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Between {
+    /// The thread of the two, by its place in the tree of threads.
+    pub path: String,
+    /// The position of the first.
+    pub first: u64,
+    /// The position of the second.
+    pub second: u64,
+    /// The other thread's operation.
+    pub op: String,
+}
+
 /// The events of a run that was recorded or replayed.
 pub struct Events {
     /// The counted records.
@@ -180,6 +193,22 @@ impl Events {
         let triple = places.each_ref().map(|(path, at)| self.at(path, *at));
         let as_asked = triple.iter().zip(ops).all(|(event, op)| event.as_ref().is_some_and(|event| event.is(op)));
         (as_asked && places[0].0 == places[2].0 && triple_happened(&triple)).then_some(triple)
+    }
+
+    /// Whether an access of another thread, of a kind that is asked for, came between two accesses to the same memory.
+    pub fn came_between(&self, between: &Between) -> bool {
+        let access = |at: u64| self.at(&between.path, at);
+        let (Some(first), Some(second)) = (access(between.first), access(between.second)) else { return false };
+        self.threads.iter().filter(|(path, _)| **path != between.path).any(|(path, records)| {
+            let in_turn = |record: &&Record| {
+                record.order().is_some_and(|order| first.order() < order && order < second.order())
+                    && ops(record.kind).contains(&&*between.op)
+            };
+            records.iter().filter(in_turn).any(|record| {
+                let remote = self.at(path, record.at);
+                triple_happened(&[Some(first.clone()), remote, Some(second.clone())])
+            })
+        })
     }
 
     /// Whether the run ended since all threads waited for each other.

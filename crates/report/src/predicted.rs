@@ -124,12 +124,16 @@ pub struct RepairRuns {
     pub runs_before: u32,
     /// How often it failed along the schedule as it is.
     pub failed_before: u32,
+    /// How often the violation came about along the schedule as it is.
+    pub shown_before: u32,
     /// How often it failed with the sections kept whole.
     pub failed: u32,
     /// How often it passed with the sections kept whole.
     pub passed: u32,
     /// How often it passed, but left the schedule before the sections had ended.
     pub left: u32,
+    /// How often the violation came about with the sections kept whole.
+    pub shown: u32,
 }
 
 impl RepairRuns {
@@ -280,7 +284,7 @@ fn write_repair(
 }
 
 fn runs_line(runs: RepairRuns) -> String {
-    let RepairRuns { runs_before, failed_before, failed, passed, left } = runs;
+    let RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown } = runs;
     let all = failed + passed + left;
     if all == 0 || runs_before == 0 {
         return "   not tried on the program: a limit was reached".to_string();
@@ -292,7 +296,7 @@ fn runs_line(runs: RepairRuns) -> String {
     let verdict = if runs.is_useless() { ": this alone does not mend it" } else { "" };
     format!(
         "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section kept \
-         whole {failed} of {all}{verdict}{astray}"
+         whole {failed} of {all}{verdict}; the violation came about {shown_before} and {shown} times{astray}"
     )
 }
 

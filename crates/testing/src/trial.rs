@@ -22,6 +22,8 @@ pub struct Trial {
     pub passed: bool,
     /// Whether it followed the plan as far as was asked.
     pub followed: bool,
+    /// Whether what the plan watches for came about.
+    pub came_between: bool,
 }
 
 impl<'s> Trials<'s> {
@@ -38,11 +40,13 @@ impl<'s> Trials<'s> {
         let place = self.work.join("trial");
         let ran = match self.runner.replay(plan, &place) {
             Ok(ran) => ran,
-            Err(error) if cut_of(&error).is_some() => return Ok(Trial { passed: false, followed: false }),
+            Err(error) if cut_of(&error).is_some() => {
+                return Ok(Trial { passed: false, followed: false, came_between: false });
+            }
             Err(error) => return Err(error),
         };
         let replayed = recorder::judge(plan, &ran.folder, ran.seen.ending, |_| None)?;
         let passed = judge(&ran.seen, self.baseline, self.settings) == Effect::Same;
-        Ok(Trial { passed, followed: replayed.difference.is_none() })
+        Ok(Trial { passed, followed: replayed.difference.is_none(), came_between: replayed.came_between })
     }
 }
