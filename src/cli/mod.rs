@@ -19,6 +19,7 @@ mod explore_program;
 mod files;
 mod histories;
 mod info;
+mod kept_whole;
 mod linearizable;
 mod man;
 mod oversee;

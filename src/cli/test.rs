@@ -300,7 +300,7 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
             tested => tested.map(|(report, state)| (report, Some(state)))?,
         };
         let repairs = match args.repair {
-            true => Repairer::new(&settings, &report, work.path()).repairs(until),
+            true => Repairer::new(&settings, &report, &args.atomic, work.path()).repairs(until),
             false => Vec::new(),
         };
         if !report.finds.is_empty() {

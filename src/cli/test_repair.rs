@@ -1,19 +1,28 @@
 //! `foretrace test --repair`: of each failure, which code would have to be atomic for it not to happen.
 
-use super::enforced::Enforced;
+use super::atomic::AtomicArgs;
+use super::enforced::{Endings, Enforced};
+use super::kept_whole::Failed;
 use super::patched::{Proposed, proposed};
 use super::predict_repair::{Runs, Seeker};
 use foretrace::recorder::Plan;
-use foretrace::report::{PredictedRepair, RepairRuns, RepairTarget, Subject, predicted_json, write_predicted_one};
+use foretrace::report::{
+    NeededRuns, PredictedRepair, RepairRuns, RepairTarget, Subject, predicted_json, write_needed, write_predicted_one,
+};
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
+use foretrace_repair::{Limits, Repair, repairs};
+use foretrace_trace::Trace;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long the repair of one failure may be sought, the runs of the program included.
 const LONGEST: Duration = Duration::from_secs(20);
 /// It gets this long where no time is left for it.
 const SHORTEST: Duration = Duration::from_secs(1);
+/// Repairs of a run that failed by itself which are considered together.
+const MOST_NEEDED: usize = 20_000;
 /// Ways to one failure of which a repair is sought.
 const MOST_WAYS: usize = 3;
 
@@ -42,13 +51,14 @@ impl FoundRepair {
 pub struct Repairer<'a> {
     settings: &'a Settings,
     report: &'a Report,
+    atomic: &'a AtomicArgs,
     trials: Trials<'a>,
 }
 
 impl<'a> Repairer<'a> {
     /// For a report whose schedules still lie in the folder `work`.
-    pub fn new(settings: &'a Settings, report: &'a Report, work: &'a Path) -> Repairer<'a> {
-        Repairer { settings, report, trials: Trials::new(settings, &report.baseline, work) }
+    pub fn new(settings: &'a Settings, report: &'a Report, atomic: &'a AtomicArgs, work: &'a Path) -> Repairer<'a> {
+        Repairer { settings, report, atomic, trials: Trials::new(settings, &report.baseline, work) }
     }
 
     /// The repair of each failure, in their order, each within its share of the time that is left.
@@ -64,10 +74,7 @@ impl<'a> Repairer<'a> {
 
     /// The repair of the best way to a failure; of another way, where that one does not help the program.
     fn repair(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
-        let Some(best) = find.attempts.first() else {
-            let why = "a recorded run failed by itself; `foretrace why` says what of it is the cause";
-            return Ok(FoundRepair::none(why));
-        };
+        let Some(best) = find.attempts.first() else { return self.needed(find, share) };
         if best.cycle.is_some() {
             return Ok(FoundRepair::none("a whole block is violated, of several variables"));
         }
@@ -86,6 +93,36 @@ impl<'a> Repairer<'a> {
             }
         }
         Ok(useless.unwrap_or_else(|| FoundRepair::none("a limit was reached")))
+    }
+
+    /// The repair of a recorded run that failed by itself: of those that its own trace needs the first that helps the program.
+    fn needed(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
+        let start = Instant::now();
+        let go_on = || !self.settings.stop.load(Ordering::Relaxed) && start.elapsed() < share;
+        let Some(asked) = self.atomic.read_within(&find.schedule, &go_on)? else {
+            return Ok(FoundRepair::none("a limit was reached"));
+        };
+        let chosen = (!self.atomic.is_auto()).then_some(asked.atomic);
+        let limits = Limits { repairs: MOST_NEEDED, go_on: &go_on };
+        let found = repairs(std::slice::from_ref(&asked.trace), &[], chosen, limits);
+        let run = |plan: &Plan| Ok(self.trials.run(plan)?);
+        let enforced = Enforced { recording: &find.schedule, run: &run };
+        let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen };
+        let mut useless = None;
+        for ranked in found.ranked.iter().take(MOST_WAYS) {
+            let endings = failed.tried(ranked, &enforced, self.settings.replays, &go_on)?;
+            let runs = endings.map(|Endings { failed, passed, left, .. }| NeededRuns { failed, passed, left });
+            let shown = shown_needed(&asked.trace, &ranked.repair, runs)?;
+            if runs.is_some_and(|runs| runs.failed == 0 && runs.passed > 0) {
+                return Ok(shown);
+            }
+            useless = useless.or(Some(shown));
+        }
+        let why = match found.complete {
+            true => "what the failing run does could be done one block after the other",
+            false => "a limit was reached",
+        };
+        Ok(useless.unwrap_or_else(|| FoundRepair::none(why)))
     }
 
     /// The repair of one way to a failure.
@@ -140,6 +177,18 @@ fn target(best: &Attempt, attempts: &[Attempt]) -> Result<RepairTarget, TestErro
     }
     let schedule = witness.schedule.iter().map(|step| step.event).collect();
     Ok(RepairTarget { classes, off_path: is_open(best.kind), schedule })
+}
+
+fn shown_needed(trace: &Trace, repair: &Repair, runs: Option<NeededRuns>) -> anyhow::Result<FoundRepair> {
+    let mut text = Vec::new();
+    write_needed(trace, repair, runs, &mut text)?;
+    let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
+    let why = "the run failed by itself: no lock was sought".to_string();
+    Ok(FoundRepair {
+        lines,
+        json: json!({ "sections": repair, "observed": true, "runs": runs }),
+        patch: Some(Err(why)),
+    })
 }
 
 fn shown(subject: Subject<'_>, repair: &PredictedRepair) -> anyhow::Result<FoundRepair> {

@@ -4,13 +4,12 @@ use super::asking::{may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::enforced::{Enforced, ran_along, run_along};
+use super::kept_whole::Failed;
 use super::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Ending, Plan, Program, differences, recorded_ending};
 use foretrace::report::{Gone, Switches, Violation, WhyReport};
-use foretrace_repair::{
-    Limits, Ranked, Relates, Switch, Whole, kept_whole, minimize, repairs, stretches_of, switches, with_switches,
-};
+use foretrace_repair::{Limits, Ranked, Switch, minimize, repairs, switches, with_switches};
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::OsString;
@@ -128,13 +127,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The ends of stretches that another thread's stretch overlaps in the recorded order.
-fn overlapping(trace: &Trace, stretches: &[Whole]) -> impl Iterator<Item = EventId> {
-    let thread = |stretch: &Whole| trace.event(stretch.0).thread;
-    let meets = move |one: &Whole, other: &Whole| thread(one) != thread(other) && one.0 < other.1 && other.0 < one.1;
-    stretches.iter().filter(move |one| stretches.iter().any(|other| meets(one, other))).map(|one| one.1)
-}
-
 /// How the recorded run failed.
 fn failed_ending(recording: &Path) -> anyhow::Result<Ending> {
     let name = recording.display();
@@ -186,21 +178,11 @@ impl Runs<'_> {
         ranked: Ranked,
         passing: usize,
     ) -> anyhow::Result<Violation> {
-        let stretches = stretches_of(&asked.trace, chosen, &ranked.repair);
-        let order = kept_whole(&asked.trace, &asked.observed, &[], &stretches)?;
-        let recorded: Vec<EventId> = asked.trace.iter().map(|(id, _)| id).collect();
-        let mut gone = None;
-        if order != recorded {
-            // What comes after the code that is whole first may go other ways: its values may differ now.
-            let ends = ranked.cycle.iter().filter(|link| link.by == Relates::Section).map(|link| link.from);
-            let ends: Vec<EventId> = ends.chain(overlapping(&asked.trace, &stretches)).collect();
-            let until = order.iter().copied().find(|event| ends.contains(event));
-            let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
-            let enforced = Enforced { recording: &self.args.recording, run: &run };
-            let plan = enforced.plan(&asked.trace, &order, until)?;
-            let endings = enforced.runs(&plan, self.args.times, self.go_on)?;
-            gone = Some(Gone { passed: endings.passed, left: endings.left });
-        }
+        let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
+        let enforced = Enforced { recording: &self.args.recording, run: &run };
+        let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen };
+        let endings = failed.tried(&ranked, &enforced, self.args.times, self.go_on)?;
+        let gone = endings.map(|endings| Gone { passed: endings.passed, left: endings.left });
         let forbids = (ranked.forbids.len(), passing);
         Ok(Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone })
     }

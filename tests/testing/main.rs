@@ -224,6 +224,18 @@ fn why_takes_a_recording_that_a_test_has_kept() {
     assert!(kept.join("trace.jsonl.zst").is_file(), "{}", why.err);
 }
 
+/// Both looks at the stock see little: only the code from the first look to the refill, made atomic, keeps the run from failing.
+#[test]
+fn a_run_that_failed_by_itself_is_repaired() {
+    let report = report(&built(&source("stock-refill.c")), "--seed 1 --runs 5 --stop-after 1 --repair");
+    let find = &report["tests"][0]["finds"][0];
+    assert_eq!(find["title"], Value::Null, "it failed by itself: {report:#}");
+    let section = &find["repair"]["sections"][0];
+    assert_eq!((&section["lines"][0]["first"], &section["lines"][0]["last"]), (&12.into(), &21.into()), "{report:#}");
+    let runs = &find["repair"]["runs"];
+    assert_eq!((&runs["failed"], &runs["passed"]), (&0.into(), &3.into()), "{report:#}");
+}
+
 /// The first way to this failure goes through two turns of a loop: whole turns of the check alone do not remove it.
 #[test]
 fn a_repair_that_does_not_help_is_said_to() {

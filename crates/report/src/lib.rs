@@ -38,8 +38,8 @@ pub use history::{HistoryJson, HistoryReport, OperationJson, operation_json};
 pub use json::JsonReport;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{
-    LockChoice, PredictedRepair, Proof, RepairRuns, RepairTarget, RepairTargets, predicted_json, write_predicted,
-    write_predicted_one,
+    LockChoice, NeededRuns, PredictedRepair, Proof, RepairRuns, RepairTarget, RepairTargets, predicted_json,
+    write_needed, write_predicted, write_predicted_one,
 };
 pub use repair::RepairReport;
 pub use repair_program::{ProgramRepair, Proposed, RepairRound, Ways};

@@ -136,6 +136,17 @@ pub struct RepairRuns {
     pub shown: u32,
 }
 
+/// Runs of the program along the schedule of a run that failed, with sections kept whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct NeededRuns {
+    /// How often it failed.
+    pub failed: u32,
+    /// How often it passed.
+    pub passed: u32,
+    /// How often it passed, but left the schedule before the sections had ended.
+    pub left: u32,
+}
+
 impl RepairRuns {
     /// Whether the program failed and still fails every time.
     pub fn is_useless(self) -> bool {
@@ -245,6 +256,35 @@ pub fn write_predicted(
 /// Writes one repair by itself.
 pub fn write_predicted_one(subject: Subject<'_>, repair: &PredictedRepair, out: &mut dyn Write) -> io::Result<()> {
     write_repair("   make atomic", &Names::new(subject.trace), subject.trace, repair, out)
+}
+
+/// Writes the sections that a run which failed by itself would have needed, and what became of the program with them kept whole.
+pub fn write_needed(
+    trace: &Trace,
+    sections: &[Section],
+    runs: Option<NeededRuns>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names = Names::new(trace);
+    for (place, section) in sections.iter().enumerate() {
+        let lead = if place == 0 { "   make atomic" } else { "   and" };
+        writeln!(out, "{}", wrapped(&format!("{lead}: {}", short_section(&names, section)), "      "))?;
+    }
+    let line = match runs {
+        None => "   not tried on the program: no schedule of this run keeps the section whole".to_string(),
+        Some(NeededRuns { failed, passed: 0, left: 0 }) if failed > 0 => {
+            format!(
+                "   on the program: with the section kept whole it failed {failed} of {failed} times: this alone does not mend it"
+            )
+        }
+        Some(NeededRuns { failed, passed, left }) if failed + passed + left > 0 => {
+            let all = failed + passed + left;
+            let astray = if left == 0 { String::new() } else { format!("; {left} times it left the schedule") };
+            format!("   on the program: with the section kept whole it failed {failed} of {all} times{astray}")
+        }
+        Some(_) => "   not tried on the program: a limit was reached".to_string(),
+    };
+    writeln!(out, "{}", wrapped(&line, "      "))
 }
 
 fn write_repair(
