@@ -408,7 +408,7 @@ impl<'t> Writer<'t> {
         let own = own_place_before(trace, event).filter(|_| is_of_library(loc));
         let line = below_project(line_of(loc));
         let line = match own {
-            Some(own) => format!("{line}, after {}", line_of(own)),
+            Some(own) => format!("{}, then {line}", line_of(own)),
             None => line.to_string(),
         };
         let known = place.filter(|place| place.loc == loc);

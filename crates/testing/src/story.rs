@@ -8,6 +8,11 @@ use foretrace_trace::Pattern;
 /// Widest line of source that is shown.
 const WIDEST_TEXT: usize = 48;
 
+/// Widest name of a thread, widest place, and widest variable.
+const WIDEST_THREAD: usize = 30;
+const WIDEST_PLACE: usize = 28;
+const WIDEST_VARIABLE: usize = 24;
+
 /// The variable and who meets there, as a headline.
 pub fn title(attempt: &Attempt) -> String {
     let (first, remote) = attempt.functions();
@@ -41,11 +46,15 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
         None => (0..3).map(|role| cells(attempt, role, values[role].as_deref())).collect(),
         Some(Cycle { path, .. }) => path
             .iter()
-            .map(|(access, act)| {
-                [access.thread.clone(), cut(act, 40).into_owned(), access.place.clone(), plain(access)]
-            })
+            .map(|(access, act)| [access.thread.clone(), short_act(act), access.place.clone(), plain(access)])
             .collect(),
     };
+    let cells: Vec<[String; 4]> = cells
+        .into_iter()
+        .map(|[thread, act, place, text]| {
+            [cut(&thread, WIDEST_THREAD).into_owned(), act, cut(&place, WIDEST_PLACE).into_owned(), text]
+        })
+        .collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     let row = |cells: &[String; 4]| {
@@ -81,6 +90,20 @@ fn cells(attempt: &Attempt, role: usize, value: Option<&str>) -> [String; 4] {
     let Access { thread, place, text, .. } = &attempt.accesses[role];
     let text = text.as_deref().map(one_line).unwrap_or_default();
     [thread.clone(), act(attempt.pattern, role, value), place.clone(), text]
+}
+
+/// What an access does, where the fields between the first two and the last of its variable are left out if they are many.
+fn short_act(act: &str) -> String {
+    let Some((verb, variable)) = act.split_once(' ').filter(|(_, rest)| rest.chars().count() > WIDEST_VARIABLE) else {
+        return act.to_string();
+    };
+    let fields: Vec<&str> = variable.split('.').collect();
+    match *fields {
+        [object, first, .., last] if fields.len() > 3 => {
+            format!("{verb} {}", cut(&format!("{object}.{first}…{last}"), 40))
+        }
+        _ => cut(act, 40).into_owned(),
+    }
 }
 
 /// A line of source without the blanks around and in it.
