@@ -1,12 +1,13 @@
 //! Judges a history: object by object, key by key, by the fastest check that applies.
 
 use crate::distinct;
-use crate::history::{History, Operation};
+use crate::history::History;
 use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, Part, Spec, State, compile};
 use crate::pairs;
 use crate::search::search;
 use crate::value::Value;
+use rustc_hash::FxHashSet;
 
 /// Whether a history is linearizable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,9 +40,10 @@ pub fn check(
     limits: Limits<'_>,
 ) -> Result<Checked, BadOperation> {
     let compiled = compile(history, spec, initial)?;
+    let unclear = unclear_objects(history);
     let mut verdict = Verdict::Linearizable;
     for part in &compiled.parts {
-        if is_unclear(history, part) {
+        if is_unclear(history, &unclear, part) {
             verdict = Verdict::Unknown;
             continue;
         }
@@ -57,11 +59,15 @@ pub fn check(
     Ok(Checked { verdict, violating: Vec::new(), parts: compiled.parts.len() })
 }
 
-/// Whether some argument of an operation of the same object is not known.
-fn is_unclear(history: &History, part: &Part) -> bool {
-    let object = part.steps.first().and_then(|step| history.operations[step.operation].object.as_ref());
-    let mut own = history.operations.iter().filter(|operation| operation.object.as_ref() == object);
-    own.any(Operation::has_unknown_argument)
+/// The objects of which some argument of an operation is not known.
+fn unclear_objects(history: &History) -> FxHashSet<Option<&str>> {
+    let unclear = history.operations.iter().filter(|operation| operation.has_unknown_argument());
+    unclear.map(|operation| operation.object.as_deref()).collect()
+}
+
+fn is_unclear(history: &History, unclear: &FxHashSet<Option<&str>>, part: &Part) -> bool {
+    let first = part.steps.first().map(|step| &history.operations[step.operation]);
+    first.is_some_and(|operation| unclear.contains(&operation.object.as_deref()))
 }
 
 fn judge(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
@@ -87,9 +93,10 @@ pub fn check_by_search(
     limits: Limits<'_>,
 ) -> Result<Verdict, BadOperation> {
     let compiled = compile(history, spec, initial)?;
+    let unclear = unclear_objects(history);
     let mut verdict = Verdict::Linearizable;
     for part in &compiled.parts {
-        if is_unclear(history, part) {
+        if is_unclear(history, &unclear, part) {
             verdict = Verdict::Unknown;
             continue;
         }

@@ -8,6 +8,8 @@ use crate::history::History;
 use crate::limits::Limits;
 use crate::model::{Act, BadOperation, Id, Ret, Spec, Step, compile};
 use crate::value::Value;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 /// A part of a history that is not linearizable, from which nothing more can be left out; `None` where the history is
 /// linearizable or the limit was reached before that was known.
@@ -28,16 +30,25 @@ pub fn minimal(
     let is_bad = |part: &History| {
         check(part, spec, Some(&first), limits).is_ok_and(|checked| checked.verdict == Verdict::NotLinearizable)
     };
-    let mut part = shortest_prefix(history.part(&whole.violating), &is_bad);
+    let mut part = history.part(&whole.violating);
+    if part.operations.len() > LARGE {
+        // Each prefix of a large history costs as much as the whole; halves of its values cost less and less.
+        let groups = removable(&part, spec, &first)?;
+        part = without_groups(part, groups, &is_bad, limits);
+    }
+    part = shortest_prefix(part, &is_bad);
     loop {
         let before = part.operations.len();
         let groups = removable(&part, spec, &first)?;
-        part = without_groups(part, groups, &is_bad);
+        part = without_groups(part, groups, &is_bad, limits);
         if part.operations.len() == before || !(limits.go_on)() {
             return Ok(Some(part));
         }
     }
 }
+
+/// Operations above which values are left out before the shortest prefix is sought.
+const LARGE: usize = 20_000;
 
 /// Up to the earliest return that makes it fail: what fails goes on to fail.
 fn shortest_prefix(history: History, is_bad: &dyn Fn(&History) -> bool) -> History {
@@ -57,14 +68,11 @@ fn removable(history: &History, spec: Spec, first: &Value) -> Result<Vec<Vec<usi
     let compiled = compile(history, spec, Some(first))?;
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for part in &compiled.parts {
-        let mut values: Vec<(Id, Vec<usize>)> = Vec::new();
+        let mut values: IndexMap<Id, Vec<usize>, FxBuildHasher> = IndexMap::default();
         for step in &part.steps {
             match value_of(step) {
                 Group::Alone => groups.push(vec![step.operation]),
-                Group::Value(value) => match values.iter_mut().find(|(other, _)| *other == value) {
-                    Some((_, own)) => own.push(step.operation),
-                    None => values.push((value, vec![step.operation])),
-                },
+                Group::Value(value) => values.entry(value).or_default().push(step.operation),
                 Group::Needed => {}
             }
         }
@@ -103,7 +111,12 @@ fn value_of(step: &Step) -> Group {
 }
 
 /// Leaves out groups as long as what remains fails: first many at once, then each.
-fn without_groups(history: History, groups: Vec<Vec<usize>>, is_bad: &dyn Fn(&History) -> bool) -> History {
+fn without_groups(
+    history: History,
+    mut groups: Vec<Vec<usize>>,
+    is_bad: &dyn Fn(&History) -> bool,
+    limits: Limits<'_>,
+) -> History {
     let mut left_out = vec![false; history.operations.len()];
     let remaining = |left_out: &[bool]| {
         let kept: Vec<usize> = (0..left_out.len()).filter(|place| !left_out[*place]).collect();
@@ -111,14 +124,16 @@ fn without_groups(history: History, groups: Vec<Vec<usize>>, is_bad: &dyn Fn(&Hi
     };
     let mut size = groups.len().div_ceil(2).max(1);
     loop {
+        let mut kept = Vec::with_capacity(groups.len());
         for chunk in groups.chunks(size) {
-            let mut tried = left_out.clone();
-            chunk.iter().flatten().for_each(|operation| tried[*operation] = true);
-            if tried != left_out && is_bad(&remaining(&tried)) {
-                left_out = tried;
+            chunk.iter().flatten().for_each(|operation| left_out[*operation] = true);
+            if !((limits.go_on)() && is_bad(&remaining(&left_out))) {
+                chunk.iter().flatten().for_each(|operation| left_out[*operation] = false);
+                kept.extend_from_slice(chunk);
             }
         }
-        if size == 1 {
+        groups = kept;
+        if size == 1 || !(limits.go_on)() {
             return remaining(&left_out);
         }
         size = size.div_ceil(2);
