@@ -1,12 +1,12 @@
 //! `foretrace why`: the post-mortem of one failing run, by running the program again.
 
-use super::asking::{may_read_on, stop_on_ctrl_c};
+use super::asking::{ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::enforced::{Enforced, ran_along, run_along};
 use super::kept_whole::Failed;
 use super::{Outcome, say};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use foretrace::recorder::{Ending, Plan, Program, differences, recorded_ending};
 use foretrace::report::{Gone, Switches, Violation, WhyReport};
 use foretrace_repair::{Limits, Ranked, Switch, minimize, repairs, switches, with_switches};
@@ -82,9 +82,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     program.check_recorded_as(&args.recording)?;
     Recorded::open(&args.recording)?; // refuses libraries that were built anew since
     differences(&args.recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
-    let read = |path: &Path| args.atomic.read_within(path, &go_on)?.context("the limit was reached while reading");
-    let asked = read(&args.recording)?;
-    let passing: Vec<Trace> = args.passing.iter().map(|path| Ok(read(path)?.trace)).collect::<anyhow::Result<_>>()?;
+    let read = |path: &Path| args.atomic.read_within(path, &go_on);
+    let Some(asked) = read(&args.recording)? else { return Ok(ended_early("reading the recording")) };
+    let mut passing: Vec<Trace> = Vec::new();
+    for path in &args.passing {
+        let Some(asked) = read(path)? else { return Ok(ended_early("reading the passing traces")) };
+        passing.push(asked.trace);
+    }
     let chosen: Option<Atomic> = (!args.atomic.is_auto()).then_some(asked.atomic);
     let runs = Runs { args, program: &program, recorded, go_on: &go_on };
 

@@ -1,12 +1,13 @@
 //! Whether this process is recorded, and where its logs go.
 
 use core::cell::UnsafeCell;
+use core::fmt::Arguments;
 use core::sync::atomic::{
     AtomicBool, AtomicU8,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use crate::sys::call;
+use crate::sys::{self, call};
 use crate::text::Text;
 
 /// Nothing is recorded.
@@ -63,6 +64,22 @@ static DIRECTORY: Directory = Directory(UnsafeCell::new(Text::new()));
 pub fn directory() -> &'static [u8] {
     // SAFETY: as above.
     unsafe { (*DIRECTORY.0.get()).bytes() }
+}
+
+/// A file of this name among the logs; the name ends with a zero byte.
+pub fn file(name: &[u8]) -> Text<4200> {
+    let mut path = Text::new();
+    path.push(directory());
+    path.push(name);
+    path
+}
+
+/// Writes a short file among the logs.
+pub fn write_file(name: &[u8], arguments: Arguments) {
+    if let Ok(file) = sys::open(file(name).bytes(), sys::CREATE) {
+        sys::write(file, Text::<800>::of(arguments).bytes());
+        sys::close(file);
+    }
 }
 
 /// Makes that the place where logs go; false where it is too long. Called before anybody reads it.

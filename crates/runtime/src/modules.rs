@@ -20,19 +20,12 @@ const NOTE: u32 = 4;
 
 /// Writes it anew, whole at any time.
 pub fn write() {
-    let (new, name) = (path(b"/modules.new\0"), path(b"/modules\0"));
+    let (new, name) = (mode::file(b"/modules.new\0"), mode::file(b"/modules\0"));
     let Ok(file) = sys::open(new.bytes(), sys::CREATE) else { return };
     // SAFETY: the callback gets the pointer to `file` back.
     unsafe { sys::dl_iterate_phdr(line, (&raw const file).cast_mut().cast()) };
     sys::close(file);
     call!(RENAME, new.bytes().as_ptr(), name.bytes().as_ptr());
-}
-
-fn path(name: &[u8]) -> Text<4200> {
-    let mut path = Text::new();
-    path.push(mode::directory());
-    path.push(name);
-    path
 }
 
 /// # Safety

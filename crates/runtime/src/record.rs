@@ -286,7 +286,7 @@ pub mod stop {
     pub const LIMIT: u64 = 2;
     /// The disk is full.
     pub const DISK: u64 = 3;
-    /// The run took long under the controller, which then held nobody any more.
+    /// The run took long under the controller, which then let all threads go.
     pub const RELEASED: u64 = 4;
 }
 

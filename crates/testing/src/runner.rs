@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub struct Runner<'s> {
     settings: &'s Settings,
     limit: Mutex<Duration>,
-    /// How long a run may go on after its limit, with nobody held.
+    /// How long a run may go on after its limit, with no thread held.
     released: Mutex<Duration>,
     /// Whether a run has hung.
     hangs: AtomicBool,
@@ -46,7 +46,7 @@ const SHORTEST_FIRST_LIMIT: Duration = Duration::from_secs(10);
 const SHORTEST_LIMIT: Duration = Duration::from_secs(5);
 /// A run counts as hung that takes so many times as long as recorded ones.
 const TIMES_AS_LONG: u32 = 20;
-/// Once nobody holds its threads, a run may take so many times as long as one that is not recorded, and a while.
+/// Once its threads are let go, a run may take so many times as long as one that is not recorded, and a while.
 const RELEASED_TIMES_AS_LONG: u32 = 10;
 const SHORTEST_RELEASED: Duration = Duration::from_secs(1);
 

@@ -79,10 +79,7 @@ pub fn report(cut: bool) {
     if !explores() {
         return;
     }
-    let mut path = Text::<4200>::new();
-    path.push(mode::directory());
-    path.push(b"/waits\0");
-    let Ok(file) = sys::open(path.bytes(), sys::CREATE) else { return };
+    let Ok(file) = sys::open(mode::file(b"/waits\0").bytes(), sys::CREATE) else { return };
     if cut {
         sys::write(file, b"cut\n");
     }

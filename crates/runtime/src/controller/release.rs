@@ -1,14 +1,12 @@
-//! A run that takes long under the controller: nobody is held any more, so that the program shows whether it ends by itself. What then still
-//! hangs is no doing of the controller.
+//! A run that takes long under the controller: it lets all threads go, so that the program shows whether it ends by itself. If the program
+//! still hangs then, the controller is not the cause.
 
-use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::log;
 use crate::mode;
 use crate::record::stop;
 use crate::sys::{self, Timespec};
-use crate::text::Text;
 
 /// After so many milliseconds; 0 where that never happens.
 static AFTER: AtomicU64 = AtomicU64::new(0);
@@ -26,16 +24,6 @@ pub fn is_due(start: Timespec) -> bool {
 
 /// Lets all threads go, and says so to those who look at the folder.
 pub fn all() {
-    note(format_args!("after {} ms\n", AFTER.load(Relaxed)));
+    mode::write_file(b"/released\0", format_args!("after {} ms\n", AFTER.load(Relaxed)));
     log::stop(stop::RELEASED, format_args!("the run takes long"));
-}
-
-fn note(arguments: Arguments) {
-    let mut path = Text::<4200>::new();
-    path.push(mode::directory());
-    path.push(b"/released\0");
-    if let Ok(file) = sys::open(path.bytes(), sys::CREATE) {
-        sys::write(file, Text::<100>::of(arguments).bytes());
-        sys::close(file);
-    }
 }

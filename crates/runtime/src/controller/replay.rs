@@ -354,13 +354,7 @@ pub fn leave(why: Arguments) {
 fn end(arguments: Arguments) {
     FOLLOWING.store(false, SeqCst);
     alarms::give_back();
-    let mut path = Text::<4200>::new();
-    path.push(mode::directory());
-    path.push(b"/replay\0");
-    if let Ok(file) = sys::open(path.bytes(), sys::CREATE) {
-        sys::write(file, Text::<600>::of(arguments).bytes());
-        sys::close(file);
-    }
+    mode::write_file(b"/replay\0", arguments);
 }
 
 /// Ticks after which others may go ahead of a thread that sleeps in the kernel.

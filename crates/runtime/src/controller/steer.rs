@@ -576,11 +576,5 @@ fn shown(thread: &Thread) -> Shown {
 
 /// What became of the triple, for those who look at the folder.
 fn write(arguments: Arguments) {
-    let mut path = Text::<4200>::new();
-    path.push(mode::directory());
-    path.push(b"/triple\0");
-    if let Ok(file) = sys::open(path.bytes(), sys::CREATE) {
-        sys::write(file, Text::<800>::of(arguments).bytes());
-        sys::close(file);
-    }
+    mode::write_file(b"/triple\0", arguments);
 }

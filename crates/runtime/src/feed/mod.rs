@@ -221,10 +221,7 @@ fn note(thread: &Thread, what: core::fmt::Arguments) {
     if !controller::following() || NOTES.fetch_add(1, Relaxed) >= MOST_NOTES {
         return;
     }
-    let mut path = Text::<4200>::new();
-    path.push(mode::directory());
-    path.push(b"/outside\0");
-    if let Ok(file) = sys::open(path.bytes(), sys::APPEND) {
+    if let Ok(file) = sys::open(mode::file(b"/outside\0").bytes(), sys::APPEND) {
         let name = thread.path();
         let name = core::str::from_utf8(name.bytes()).unwrap_or("?");
         sys::write(file, Text::<600>::of(format_args!("thread {name}: {what}\n")).bytes());

@@ -210,10 +210,7 @@ fn older(thread: &Thread) -> Text<4200> {
 }
 
 fn file(thread: &Thread, kind: &str) -> Text<4200> {
-    let mut path = Text::new();
-    path.push(mode::directory());
-    path.push(Text::<40>::of(format_args!("/thread-{}.{kind}\0", thread.number.get())).bytes());
-    path
+    mode::file(Text::<40>::of(format_args!("/thread-{}.{kind}\0", thread.number.get())).bytes())
 }
 
 /// Gives back what the file has beyond its records.
