@@ -81,9 +81,9 @@ const NATIVE: u64 = 8;
 const SHORT_NATIVE: Duration = Duration::from_secs(3);
 /// A schedule counts as one that fails where this many runs in a row do.
 const CERTAIN: usize = 2;
-/// Where so many recorded runs did not end under the controller and none did, no more are made.
+/// The test records no more runs if this many did not end under the controller, and no run did.
 const MOST_LET_GO: u32 = 10;
-/// So much time is kept for each failure, to make its schedule shorter and to replay it, and at most one part in so many of all.
+/// The test keeps this much time for each failure, to shorten its schedule and to replay it, but at most one part in four of the whole time.
 const CONFIRMING: Duration = Duration::from_secs(6);
 const PART_TO_CONFIRM: u32 = 4;
 

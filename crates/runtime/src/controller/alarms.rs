@@ -45,7 +45,7 @@ pub fn sent_comes(thread: &'static Thread) -> bool {
         }
         sys::sleep(SPAN);
     }
-    thread.turn.handled.set(thread.count() + 1); // it does not come
+    handles(thread); // it does not come
     false
 }
 

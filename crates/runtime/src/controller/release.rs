@@ -8,7 +8,7 @@ use crate::mode;
 use crate::record::stop;
 use crate::sys::{self, Timespec};
 
-/// After so many milliseconds; 0 where that never happens.
+/// The milliseconds after which it lets go; 0 if it never does.
 static AFTER: AtomicU64 = AtomicU64::new(0);
 
 pub fn prepare(milliseconds: u64) {
