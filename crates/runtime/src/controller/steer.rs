@@ -16,7 +16,6 @@ use crate::controller::target::{self, Access, Target};
 use crate::controller::{Choice, LOCK, State, give_up as give_up_waiting, ready, replay};
 use crate::interpose::mappings;
 use crate::mode;
-use crate::sys;
 use crate::text::Text;
 use crate::threads::{self, Thread};
 
