@@ -5,8 +5,8 @@ use foretrace::candidates::Candidates;
 use foretrace::filters::Filters;
 use foretrace::options::{CandidateSet, Options, Order};
 use foretrace::solve::{Limits, Session};
-use foretrace_encodings::{Encoder, Facts, Rules, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Encoder, Rules, TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::Synthetic;
 use foretrace_trace::{Atomic, EventId, Trace, Triple, Value, observe};
 use rustc_hash::FxHashMap;
@@ -15,14 +15,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Hands the facts of a trace on, with its first candidates.
-fn with_facts(trace: &Trace, most: usize, work: impl FnOnce(Facts<'_>, &[Triple])) {
-    let structure = Structure::new(trace);
+fn with_facts(trace: &Trace, most: usize, work: impl FnOnce(TraceView<'_>, &[Triple])) {
+    let trace_index = TraceIndex::new(trace);
     let observed = observe(trace).expect("a valid trace");
-    let clocks = MustHappenBefore::new(trace, &structure);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
     let transactions = Atomic::Marked.transactions(trace);
-    let candidates = Candidates::new(trace, &structure, &transactions);
+    let candidates = Candidates::new(trace, &trace_index, &transactions);
     let triples: Vec<Triple> = candidates.triples(CandidateSet::Adjacent).take(most).collect();
-    work(Facts { trace, structure: &structure, observed: &observed, clocks: &clocks }, &triples);
+    work(TraceView { trace, trace_index: &trace_index, observed: &observed, clocks: &clocks }, &triples);
 }
 
 /// JSON Lines with all checks.
@@ -45,15 +45,15 @@ fn filters(criterion: &mut Criterion) {
     let options = Options::new(trace.data);
     let mut group = criterion.benchmark_group("filters");
     group.throughput(Throughput::Elements(trace.events.len() as u64));
-    with_facts(&trace, 200, |facts, triples| {
-        let Facts { structure, .. } = facts;
-        let filters = Filters::new(facts, &transactions, &options, &constant_reads(facts));
+    with_facts(&trace, 200, |view, triples| {
+        let TraceView { trace_index, .. } = view;
+        let filters = Filters::new(view, &transactions, &options, &constant_reads(view));
         group.bench_function("orders and locks", |bencher| {
             bencher.iter(|| {
-                let candidates = Candidates::new(&trace, structure, &transactions);
-                let (bundles, mut parts, mut open) = (filters.bundles(), Vec::new(), 0);
+                let candidates = Candidates::new(&trace, trace_index, &transactions);
+                let (remote_classes, mut parts, mut open) = (filters.remote_classes(), Vec::new(), 0);
                 for pair in candidates.all_pairs(CandidateSet::Adjacent) {
-                    filters.judge_bundles(pair, bundles.of(pair), &mut parts);
+                    filters.judge_remote_classes(pair, remote_classes.paired_with(pair), &mut parts);
                     open += parts.iter().filter(|part| part.refuted_by.is_none()).count();
                 }
                 open
@@ -70,14 +70,14 @@ fn filters(criterion: &mut Criterion) {
 /// The constraints of a first query: for difference logic, and what is left where a theory sees to locks and reads.
 fn encode(criterion: &mut Criterion) {
     let trace = Synthetic::dense(500, 1).trace();
-    let rules = Rules::of(Options::new(trace.data).question);
-    with_facts(&trace, 1, |facts, triples| {
-        let constants = constant_reads(facts);
+    let rules = Rules::for_question(Options::new(trace.data).question);
+    with_facts(&trace, 1, |view, triples| {
+        let constants = constant_reads(view);
         criterion.bench_function("encode/all", |bencher| {
-            bencher.iter(|| Encoder::new(facts, rules.clone(), &constants).query(triples[0], None));
+            bencher.iter(|| Encoder::new(view, rules.clone(), &constants).query(triples[0], None));
         });
         criterion.bench_function("encode/for schedules", |bencher| {
-            bencher.iter(|| Encoder::for_schedules(facts, rules.clone(), &constants).query(triples[0], None));
+            bencher.iter(|| Encoder::for_schedules(view, rules.clone(), &constants).query(triples[0], None));
         });
     });
 }
@@ -90,18 +90,18 @@ fn order(criterion: &mut Criterion) {
         ("order/in SAT, 2000 events", Order::Sat, 2_000),
     ] {
         let trace = Synthetic::dense(events, 1).trace();
-        with_facts(&trace, 5, |facts, triples| {
-            let constants = constant_reads(facts);
-            criterion.bench_function(name, |bencher| bencher.iter(|| decide(facts, triples, &constants, order)));
+        with_facts(&trace, 5, |view, triples| {
+            let constants = constant_reads(view);
+            criterion.bench_function(name, |bencher| bencher.iter(|| decide(view, triples, &constants, order)));
         });
     }
 }
 
-fn decide(facts: Facts<'_>, triples: &[Triple], constants: &FxHashMap<EventId, Value>, order: Order) {
-    let rules = Rules::of(Options::new(facts.trace.data).question);
+fn decide(view: TraceView<'_>, triples: &[Triple], constants: &FxHashMap<EventId, Value>, order: Order) {
+    let rules = Rules::for_question(Options::new(view.trace.data).question);
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
-    let mut session = Session::new(facts, rules, constants, order, 0);
+    let mut session = Session::new(view, rules, constants, order, 0);
     for triple in triples {
         black_box(session.decide(*triple, None, limits));
     }

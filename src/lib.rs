@@ -32,8 +32,8 @@
 //! ```
 
 pub use foretrace_analysis::{
-    blocks, candidates, compare, explain, filters, linearize, options, predict, remaining, schedule, serializability,
-    summary, verdict,
+    blocks, candidates, compare, explain, filters, options, predict, remaining, schedule, schedule_from_assignment,
+    serializability, summary, verdict,
 };
 pub use foretrace_checker as checker;
 pub use foretrace_cutpoints as cutpoints;

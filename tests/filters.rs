@@ -7,8 +7,8 @@ use foretrace::filters::{Filters, Judgement};
 use foretrace::options::{CandidateSet, Options};
 use foretrace::verdict::Decider;
 use foretrace_checker::oracle::Oracle;
-use foretrace_encodings::{Facts, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, Topic, random_appends, random_trace};
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, Question, SyncKind, Trace, TraceBuilder, Transaction,
@@ -29,10 +29,10 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 fn against_oracle(seed: u64, trace: &Trace, observed: &Observed, transactions: &[Transaction], decided: &mut Decided) {
-    let structure = Structure::new(trace);
-    let clocks = MustHappenBefore::new(trace, &structure);
-    let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-    let candidates = Candidates::new(trace, &structure, transactions);
+    let trace_index = TraceIndex::new(trace);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
+    let candidates = Candidates::new(trace, &trace_index, transactions);
     if candidates.count(CandidateSet::All) == 0 {
         return;
     }
@@ -51,8 +51,8 @@ fn against_oracle(seed: u64, trace: &Trace, observed: &Observed, transactions: &
                     options.without.extend(Decider::ALL.into_iter().filter(without));
                     options
                 };
-                let constants = constant_reads(facts);
-                let filters = |options| Filters::new(facts, transactions, &options, &constants);
+                let constants = constant_reads(view);
+                let filters = |options| Filters::new(view, transactions, &options, &constants);
                 let alone = Decider::ALL.map(|decider| (decider, filters(options(&|other| *other != decider))));
                 let together = filters(options(&|_| false));
                 for triple in candidates.triples(CandidateSet::All) {
@@ -221,16 +221,16 @@ fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {
     let remote = builder.write(4, "x", "2").id();
     let (trace, observed) = builder.finish().expect("a valid trace");
     let triple = Triple { first, remote, second: signals[1].1 };
-    let (structure, transactions) = (Structure::new(&trace), Atomic::Threads.transactions(&trace));
-    let clocks = MustHappenBefore::new(&trace, &structure);
-    let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+    let (trace_index, transactions) = (TraceIndex::new(&trace), Atomic::Threads.transactions(&trace));
+    let clocks = MustHappenBefore::new(&trace, &trace_index);
+    let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
     let oracle = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
     let truth = oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict);
     assert!(truth[&triple].is_none());
-    let constants = constant_reads(facts);
+    let constants = constant_reads(view);
     let mut options = Options::new(trace.data);
     options.question.model = Model::Cam;
-    let filters = Filters::new(facts, &transactions, &options, &constants);
+    let filters = Filters::new(view, &transactions, &options, &constants);
     assert!(matches!(filters.judge(triple), Some(Judgement::Infeasible { .. })));
 }
 
@@ -238,9 +238,9 @@ fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {
 fn adjacent_candidates_are_enough_under_conflict_independence() {
     for seed in 0..number("FORETRACE_SEEDS", 150) {
         let (trace, observed) = random_trace(seed, &Shape::default());
-        let structure = Structure::new(&trace);
+        let trace_index = TraceIndex::new(&trace);
         let transactions = Atomic::Threads.transactions(&trace);
-        let candidates = Candidates::new(&trace, &structure, &transactions);
+        let candidates = Candidates::new(&trace, &trace_index, &transactions);
         let Ok(oracle) = Oracle::new(&trace, &observed, Model::Avp) else { continue };
         let truth = oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict);
         assert_eq!(candidates.triples(CandidateSet::All).count(), truth.len(), "seed {seed}");

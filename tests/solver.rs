@@ -3,15 +3,15 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
 
-use foretrace::linearize::linearize;
 use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::{Sink, predict};
+use foretrace::schedule_from_assignment::schedule_from_assignment;
 use foretrace::solve::{Answer, Limits, Session};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
-use foretrace_encodings::{Facts, Reads, Rule, Rules, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Reads, Rule, Rules, TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
     Atomic, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, Transaction, Triple,
@@ -66,7 +66,7 @@ fn for_each(
 
 /// The first feasible pattern that the solver finds, with the schedule run by the checker where `checked` says so.
 fn by_solver(
-    facts: Facts<'_>,
+    view: TraceView<'_>,
     transactions: &[Transaction],
     question: Question,
     rules: &Rules,
@@ -74,28 +74,27 @@ fn by_solver(
     checked: bool,
 ) -> Truth {
     let values = rules.reads == Reads::Latest;
-    let constants = if values { constant_reads(facts) } else { Default::default() };
-    let mut session = Session::new(facts, rules.clone(), &constants, order, 0);
-    let checker =
-        Checker::new(facts.trace, facts.observed, transactions, question).expect("the question fits the trace");
+    let constants = if values { constant_reads(view) } else { Default::default() };
+    let mut session = Session::new(view, rules.clone(), &constants, order, 0);
+    let checker = Checker::new(view.trace, view.observed, transactions, question).expect("the question fits the trace");
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let mut decide = |triple: Triple, pattern: Option<Pattern>| match session.decide(triple, pattern, limits) {
         Answer::Infeasible { .. } => None,
         Answer::Unknown(limit) => panic!("{triple} is unknown: {limit}"),
         Answer::Feasible(assignment) if checked => {
-            let schedule = linearize(facts, &assignment.order, triple.second, question.feasibility);
+            let schedule = schedule_from_assignment(view, &assignment.order, triple.second, question.feasibility);
             match checker.check(triple, &schedule) {
                 Ok(witness) => Some(witness.pattern()),
-                Err(error) => panic!("{triple} in {order:?} by {schedule:?}: {error}\n{:#?}", facts.trace.events),
+                Err(error) => panic!("{triple} in {order:?} by {schedule:?}: {error}\n{:#?}", view.trace.events),
             }
         }
-        Answer::Feasible(_) => triple.patterns(facts.trace).next(),
+        Answer::Feasible(_) => triple.patterns(view.trace).next(),
     };
     let patterns = |triple: Triple| -> Vec<Option<Pattern>> {
         match question.independence {
             Independence::Conflict => vec![None],
-            Independence::Guarded => triple.patterns(facts.trace).map(Some).collect(),
+            Independence::Guarded => triple.patterns(view.trace).map(Some).collect(),
         }
     };
     truth
@@ -109,11 +108,11 @@ fn the_solver_agrees_with_the_oracle() {
     let start = number("FORETRACE_SEED", 0);
     let mut asked = [0u64; 2];
     for_each(start..start + number("FORETRACE_SEEDS", 60), |seed, trace, observed, transactions, question, truth| {
-        let structure = Structure::new(trace);
-        let clocks = MustHappenBefore::new(trace, &structure);
-        let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+        let trace_index = TraceIndex::new(trace);
+        let clocks = MustHappenBefore::new(trace, &trace_index);
+        let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
         for order in ORDERS {
-            let found = by_solver(facts, transactions, question, &Rules::of(question), (truth, order), true);
+            let found = by_solver(view, transactions, question, &Rules::for_question(question), (truth, order), true);
             for (triple, pattern) in truth {
                 asked[usize::from(pattern.is_none())] += 1;
                 assert!(
@@ -202,12 +201,12 @@ fn every_rule_is_needed() {
             break;
         }
         for_each(start..start + 50, |_, trace, observed, transactions, question, truth| {
-            let structure = Structure::new(trace);
-            let clocks = MustHappenBefore::new(trace, &structure);
-            let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+            let trace_index = TraceIndex::new(trace);
+            let clocks = MustHappenBefore::new(trace, &trace_index);
+            let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
             missed.retain(|rule| {
-                let rules = Rules { without: vec![*rule], ..Rules::of(question) };
-                let found = by_solver(facts, transactions, question, &rules, (truth, Order::Auto), false);
+                let rules = Rules { without: vec![*rule], ..Rules::for_question(question) };
+                let found = by_solver(view, transactions, question, &rules, (truth, Order::Auto), false);
                 truth.iter().all(|(triple, pattern)| found[triple].is_some() == pattern.is_some())
             });
         });
@@ -229,16 +228,16 @@ fn nothing_follows_a_step_that_was_cut_off() {
     let trace = foretrace_trace::read_from(text.as_bytes(), "cut.jsonl").expect("a valid trace");
     let observed = foretrace_trace::observe(&trace).expect("a valid trace");
     let transactions = Atomic::Marked.transactions(&trace);
-    let structure = Structure::new(&trace);
-    let clocks = MustHappenBefore::new(&trace, &structure);
-    let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+    let trace_index = TraceIndex::new(&trace);
+    let clocks = MustHappenBefore::new(&trace, &trace_index);
+    let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
     for question in questions() {
         let oracle = Oracle::new(&trace, &observed, question.model).expect("the trace has values");
         let truth = oracle.decide(&transactions, question.feasibility, question.independence);
         assert!(!truth.is_empty());
         for order in ORDERS {
             assert_eq!(
-                by_solver(facts, &transactions, question, &Rules::of(question), (&truth, order), true),
+                by_solver(view, &transactions, question, &Rules::for_question(question), (&truth, order), true),
                 truth,
                 "{question:?}, {order:?}"
             );

@@ -5,21 +5,21 @@
 //! known. Known equal values of neighbouring writes are runs in a union-find, so that a read looks at each run once: the work
 //! is nearly linear in the events, for flags that are written all the time, too.
 
-use crate::facts::Facts;
 use crate::pi::{Window, windows};
+use crate::view::TraceView;
 use foretrace_trace::{EventId, Op, TermId, Value};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// The reads that return one and the same value in every prefix, with that value: the least solution.
-pub fn constant_reads(facts: Facts<'_>) -> FxHashMap<EventId, Value> {
-    constant_reads_while(facts, &mut || true)
+pub fn constant_reads(view: TraceView<'_>) -> FxHashMap<EventId, Value> {
+    constant_reads_while(view, &mut || true)
 }
 
 /// The same as long as `go_on` agrees; stopped early it names fewer reads, each of them constant.
-pub fn constant_reads_while(facts: Facts<'_>, go_on: &mut dyn FnMut() -> bool) -> FxHashMap<EventId, Value> {
-    let mut search = Search::new(facts);
-    for (id, event) in facts.trace.iter() {
+pub fn constant_reads_while(view: TraceView<'_>, go_on: &mut dyn FnMut() -> bool) -> FxHashMap<EventId, Value> {
+    let mut search = Search::new(view);
+    for (id, event) in view.trace.iter() {
         if event.op.writes() {
             search.writes_to_try.push(id);
         }
@@ -51,12 +51,12 @@ enum Look {
 }
 
 struct Search<'a> {
-    facts: Facts<'a>,
+    view: TraceView<'a>,
     constants: FxHashMap<EventId, Value>,
     /// Numbers of values: equal ones have one number.
     numbers: FxHashMap<Value, u32>,
     values: Vec<Value>,
-    /// Per write of `Structure::writes_by_thread`, all variables one after the other: its place there.
+    /// Per write of `TraceIndex::writes_by_thread`, all variables one after the other: its place there.
     places: FxHashMap<EventId, u32>,
     /// By place: the write.
     writes: Vec<EventId>,
@@ -75,10 +75,10 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(facts: Facts<'a>) -> Search<'a> {
+    fn new(view: TraceView<'a>) -> Search<'a> {
         let (mut places, mut writes, mut starts) = (FxHashMap::default(), Vec::new(), Vec::new());
-        for var in (0..facts.trace.vars.len()).map(foretrace_trace::VarId::from_index) {
-            for own in facts.structure.writes_by_thread(facts.trace, var) {
+        for var in (0..view.trace.vars.len()).map(foretrace_trace::VarId::from_index) {
+            for own in view.trace_index.writes_by_thread(view.trace, var) {
                 for (nth, write) in own.iter().enumerate() {
                     places.insert(*write, starts.len() as u32);
                     writes.push(*write);
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
             }
         }
         Search {
-            facts,
+            view,
             constants: FxHashMap::default(),
             numbers: FxHashMap::default(),
             values: Vec::new(),
@@ -136,11 +136,11 @@ impl<'a> Search<'a> {
 
     /// What a read returns in every prefix.
     fn read(&mut self, read: EventId) -> Look {
-        let facts = self.facts;
-        let Some(var) = facts.trace.event(read).op.var() else { return Look::Differs };
+        let view = self.view;
+        let Some(var) = view.trace.event(read).op.var() else { return Look::Differs };
         let mut value: Option<u32> = None;
         let mut latest: Vec<EventId> = Vec::new();
-        for Window { before, concurrent } in windows(facts, read) {
+        for Window { before, concurrent } in windows(view, read) {
             latest.extend(before);
             let Some((first, last)) = concurrent.first().zip(concurrent.last()) else { continue };
             match self.range(*first, *last) {
@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
             }
         }
         for write in &latest {
-            if latest.iter().any(|other| facts.clocks.before(*write, *other)) {
+            if latest.iter().any(|other| view.clocks.before(*write, *other)) {
                 continue;
             }
             match self.written[self.places[write] as usize] {
@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
             }
         }
         if latest.is_empty() {
-            let Some(init) = facts.trace.vars[var.index()].init.clone() else { return Look::Differs };
+            let Some(init) = view.trace.vars[var.index()].init.clone() else { return Look::Differs };
             let next = self.number(init);
             if value.is_some_and(|value| value != next) {
                 return Look::Differs;
@@ -200,14 +200,14 @@ impl<'a> Search<'a> {
 
     /// The value that a write stores, nothing where that can never be told; else the read that it needs first.
     fn write(&mut self, write: EventId) -> Result<Option<u32>, EventId> {
-        let Some(term) = self.facts.trace.event(write).op.written() else { return Ok(None) };
+        let Some(term) = self.view.trace.event(write).op.written() else { return Ok(None) };
         let value = self.term(term)?;
         Ok(value.map(|value| self.number(value)))
     }
 
     /// The value of a term over constant reads alone.
     fn term(&self, term: TermId) -> Result<Option<Value>, EventId> {
-        let trace = self.facts.trace;
+        let trace = self.view.trace;
         for local in trace.terms.leaves(term) {
             match &trace.event(local.definition).op {
                 Op::Let { .. } => return Ok(None), // a let is large or used again: not worth following

@@ -29,7 +29,7 @@ impl Encoder<'_> {
         if let Some(pi) = self.sources.get(&at) {
             return Some(pi.clone()).filter(|pi| pi.writes.len() <= writes);
         }
-        if Pi::size(self.facts, at) > MOST_HIDDEN * writes {
+        if Pi::size(self.view, at) > MOST_HIDDEN * writes {
             return None;
         }
         let pi = Rc::new(self.narrowed_pi(at, writes)?);
@@ -38,9 +38,9 @@ impl Encoder<'_> {
     }
 
     fn narrowed_pi(&self, at: EventId, most: usize) -> Option<Pi> {
-        let pi = Pi::new(self.facts, at);
+        let pi = Pi::new(self.view, at);
         match &self.sections {
-            Some(sections) => sections.narrow(self.facts, pi, most),
+            Some(sections) => sections.narrow(self.view, pi, most),
             None => Some(pi).filter(|pi| pi.writes.len() <= most),
         }
     }
@@ -56,8 +56,8 @@ impl Encoder<'_> {
 
     /// The sort of the access's variable.
     pub(crate) fn sort_at(&self, at: EventId) -> Sort {
-        let var = self.facts.trace.event(at).op.var().expect("an access has a variable");
-        self.facts.trace.vars[var.index()].sort.expect("values are only asked of traces with data")
+        let var = self.view.trace.event(at).op.var().expect("an access has a variable");
+        self.view.trace.vars[var.index()].sort.expect("values are only asked of traces with data")
     }
 
     /// The value that a source of a π-function gives.
@@ -65,8 +65,8 @@ impl Encoder<'_> {
         match source {
             Some(write) => self.written(write),
             None => {
-                let var = self.facts.trace.event(at).op.var().expect("an access has a variable");
-                let init = self.facts.trace.vars[var.index()].init.clone();
+                let var = self.view.trace.event(at).op.var().expect("an access has a variable");
+                let init = self.view.trace.vars[var.index()].init.clone();
                 self.build.terms.constant(init.expect("values are only asked of traces with data"))
             }
         }
@@ -75,13 +75,13 @@ impl Encoder<'_> {
     /// The value that a write stores.
     pub(crate) fn written(&mut self, write: EventId) -> TermId {
         let expr = match self.rules.reads {
-            Reads::Latest => self.facts.trace.event(write).op.written(),
+            Reads::Latest => self.view.trace.event(write).op.written(),
             _ => None,
         };
         match expr {
             Some(expr) => self.translate(expr),
             None => {
-                let value = self.facts.observed.written(write).cloned();
+                let value = self.view.observed.written(write).cloned();
                 self.build.terms.constant(value.expect("values are only asked of traces with data"))
             }
         }
@@ -90,7 +90,7 @@ impl Encoder<'_> {
     /// A thread's expression over the values that its reads return.
     pub(crate) fn translate(&mut self, term: TermId) -> TermId {
         for let_event in self.unknown_lets(term) {
-            let Op::Let { expr, .. } = self.facts.trace.event(let_event).op else { continue };
+            let Op::Let { expr, .. } = self.view.trace.event(let_event).op else { continue };
             let value = self.translate_flat(expr);
             self.lets.insert(let_event, value);
         }
@@ -102,8 +102,8 @@ impl Encoder<'_> {
         let mut found = std::collections::BTreeSet::new();
         let mut pending = vec![term];
         while let Some(term) = pending.pop() {
-            for local in self.facts.trace.terms.leaves(term) {
-                if let Op::Let { expr, .. } = self.facts.trace.event(local.definition).op
+            for local in self.view.trace.terms.leaves(term) {
+                if let Op::Let { expr, .. } = self.view.trace.event(local.definition).op
                     && !self.lets.contains_key(&local.definition)
                     && found.insert(local.definition)
                 {
@@ -115,7 +115,7 @@ impl Encoder<'_> {
     }
 
     fn translate_flat(&mut self, root: TermId) -> TermId {
-        let terms = &self.facts.trace.terms;
+        let terms = &self.view.trace.terms;
         let mut done: FxHashMap<TermId, TermId> = FxHashMap::default();
         for term in terms.reachable(&[root]) {
             let translated = match terms.node(term) {

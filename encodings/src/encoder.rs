@@ -6,13 +6,13 @@
 //!
 //! Source: Fusion, sections 4.2 and 5, with the prefix made explicit (`Included`) and synchronisation by kind.
 
-use crate::duty::Duty;
-use crate::facts::Facts;
+use crate::obligation::Obligation;
 use crate::origin::Origin;
 use crate::pi::Pi;
 use crate::rules::{KnownValues, Rule, Rules};
 use crate::sections::Sections;
 use crate::term::{Atom, Builder};
+use crate::view::TraceView;
 use foretrace_index::Region;
 use foretrace_trace::{EventId, Op, SyncId, TermId, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,7 +39,7 @@ impl Constraint {
 
 /// Encodes queries over one trace.
 pub struct Encoder<'a> {
-    pub(crate) facts: Facts<'a>,
+    pub(crate) view: TraceView<'a>,
     pub(crate) rules: Rules,
     pub(crate) build: Builder,
     pub(crate) constants: &'a FxHashMap<EventId, Value>,
@@ -49,7 +49,7 @@ pub struct Encoder<'a> {
     pub(crate) sections: Option<Sections>,
     constraints: Vec<Constraint>,
     /// What the solver sees to by itself, where it knows schedules.
-    pub(crate) duties: Option<Vec<Duty>>,
+    pub(crate) obligations: Option<Vec<Obligation>>,
     agenda: Vec<Task>,
     /// How many questions about paths there were.
     questions: u32,
@@ -79,7 +79,7 @@ pub(crate) struct Cone {
     /// Steps of which it is said that they lie in a stretch of their thread, and the threads that hold stretches.
     pub(crate) divided: FxHashSet<EventId>,
     pub(crate) holders: Vec<ThreadId>,
-    /// Writes and accesses that duties speak of.
+    /// Writes and accesses that obligations speak of.
     pub(crate) told: FxHashSet<EventId>,
     pub(crate) told_reads: FxHashSet<EventId>,
 }
@@ -97,23 +97,23 @@ enum Task {
 impl<'a> Encoder<'a> {
     /// An encoder without any constraint yet. `constants` are the reads that return one value in every prefix
     /// ([`crate::constants::constant_reads`]).
-    pub fn new(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
-        Encoder::with_duties(facts, rules, constants, None)
+    pub fn new(view: TraceView<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
+        Encoder::with_duties(view, rules, constants, None)
     }
 
     /// The same for a solver that knows schedules: in place of the constraints of locks and of what reads return, which grow
-    /// with the square and the cube of the events, it is told its [`duties`](Encoder::duties).
-    pub fn for_schedules(facts: Facts<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
-        Encoder::with_duties(facts, rules, constants, Some(Vec::new()))
+    /// with the square and the cube of the events, it is told its [`obligations`](Encoder::obligations).
+    pub fn for_schedules(view: TraceView<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
+        Encoder::with_duties(view, rules, constants, Some(Vec::new()))
     }
 
     fn with_duties(
-        facts: Facts<'a>,
+        view: TraceView<'a>,
         rules: Rules,
         constants: &'a FxHashMap<EventId, Value>,
-        duties: Option<Vec<Duty>>,
+        obligations: Option<Vec<Obligation>>,
     ) -> Encoder<'a> {
-        let threads = facts.trace.threads.len();
+        let threads = view.trace.threads.len();
         let cone = Cone {
             frontier: vec![0; threads],
             included: vec![BTreeSet::new(); threads],
@@ -121,7 +121,7 @@ impl<'a> Encoder<'a> {
             ..Cone::default()
         };
         let mut encoder = Encoder {
-            facts,
+            view,
             rules,
             build: Builder::default(),
             constants,
@@ -130,12 +130,12 @@ impl<'a> Encoder<'a> {
             sources: FxHashMap::default(),
             sections: None,
             constraints: Vec::new(),
-            duties,
+            obligations,
             agenda: Vec::new(),
             questions: 0,
         };
         if encoder.rules.complete {
-            let last: Vec<EventId> = facts.structure.threads.iter().filter_map(|own| own.last().copied()).collect();
+            let last: Vec<EventId> = view.trace_index.threads.iter().filter_map(|own| own.last().copied()).collect();
             last.into_iter().for_each(|event| encoder.reach(event));
         }
         encoder
@@ -144,7 +144,7 @@ impl<'a> Encoder<'a> {
     /// An encoder that leaves out sources which critical sections hide: fewer constraints, with the same verdicts, but
     /// what they rest on is not all named.
     pub fn narrowed(mut self) -> Encoder<'a> {
-        self.sections = (!self.is_left_out(Rule::Locks)).then(|| Sections::new(self.facts));
+        self.sections = (!self.is_left_out(Rule::Locks)).then(|| Sections::new(self.view));
         self
     }
 
@@ -153,9 +153,9 @@ impl<'a> Encoder<'a> {
         &self.constraints
     }
 
-    /// All duties so far; later queries only append. None for a solver that is told constraints alone.
-    pub fn duties(&self) -> &[Duty] {
-        self.duties.as_deref().unwrap_or_default()
+    /// All obligations so far; later queries only append. None for a solver that is told constraints alone.
+    pub fn obligations(&self) -> &[Obligation] {
+        self.obligations.as_deref().unwrap_or_default()
     }
 
     /// The arena of the constraints' terms.
@@ -164,8 +164,8 @@ impl<'a> Encoder<'a> {
     }
 
     /// The trace's facts.
-    pub fn facts(&self) -> Facts<'a> {
-        self.facts
+    pub fn view(&self) -> TraceView<'a> {
+        self.view
     }
 
     /// Whether every event takes part, not only a prefix.
@@ -180,7 +180,7 @@ impl<'a> Encoder<'a> {
 
     /// The ordered steps that take part so far, by thread and position: one order variable each.
     pub fn ordered(&self) -> impl Iterator<Item = EventId> + '_ {
-        let own = &self.facts.structure.threads;
+        let own = &self.view.trace_index.threads;
         self.cone.ordered.iter().enumerate().flat_map(move |(thread, at)| at.iter().map(move |p| own[thread][*p]))
     }
 
@@ -189,9 +189,9 @@ impl<'a> Encoder<'a> {
         if self.rules.complete {
             return Some(self.build.truth());
         }
-        let thread = self.facts.trace.event(step).thread.index();
-        let known = self.cone.included[thread].range(self.facts.structure.position(step)..).next()?;
-        let event = self.facts.structure.threads[thread][*known];
+        let thread = self.view.trace.event(step).thread.index();
+        let known = self.cone.included[thread].range(self.view.trace_index.position(step)..).next()?;
+        let event = self.view.trace_index.threads[thread][*known];
         Some(self.build.atom(Atom::Included(event)))
     }
 
@@ -252,12 +252,12 @@ impl<'a> Encoder<'a> {
     }
 
     fn extend(&mut self, event: EventId, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
-        let thread = self.facts.trace.event(event).thread.index();
-        let own = &self.facts.structure.threads[thread];
-        let until = self.facts.structure.position(event) + 1;
+        let thread = self.view.trace.event(event).thread.index();
+        let own = &self.view.trace_index.threads[thread];
+        let until = self.view.trace_index.position(event) + 1;
         let from = self.cone.frontier[thread];
         if from == 0
-            && let Some(fork) = self.facts.structure.fork[thread]
+            && let Some(fork) = self.view.trace_index.fork[thread]
         {
             self.after(fork, own[0]);
         }
@@ -271,8 +271,8 @@ impl<'a> Encoder<'a> {
 
     /// The obligations of one event that takes part.
     fn encode_event(&mut self, id: EventId) {
-        let facts = self.facts;
-        match &facts.trace.event(id).op {
+        let view = self.view;
+        match &view.trace.event(id).op {
             Op::Acquire { lock } | Op::AcquireShared { lock } => self.lock_region(id, *lock),
             Op::Wake { cond, lock, .. } => {
                 self.lock_region(id, *lock);
@@ -283,14 +283,14 @@ impl<'a> Encoder<'a> {
             Op::OnceBegin { once } => self.once_begin(id, *once),
             Op::OncePass { once } => self.once_pass(id, *once),
             Op::Join { child } => {
-                if let Some(last) = facts.structure.threads[child.index()].last() {
+                if let Some(last) = view.trace_index.threads[child.index()].last() {
                     self.after(*last, id);
                 }
             }
             Op::Depart { .. } => {
-                let thread = facts.trace.event(id).thread;
-                let others = |arrive: &&EventId| facts.trace.event(**arrive).thread != thread;
-                for arrive in facts.structure.arrives(id).iter().filter(others) {
+                let thread = view.trace.event(id).thread;
+                let others = |arrive: &&EventId| view.trace.event(**arrive).thread != thread;
+                for arrive in view.trace_index.arrives(id).iter().filter(others) {
                     self.after(*arrive, id);
                 }
             }
@@ -305,24 +305,24 @@ impl<'a> Encoder<'a> {
 
     /// The orders that are known beforehand, whatever they rest on.
     fn learned_orders(&mut self, id: EventId) {
-        let Facts { structure, clocks, .. } = self.facts;
+        let TraceView { trace_index, clocks, .. } = self.view;
         for (thread, events) in clocks.learned(id) {
-            self.after(structure.threads[thread][events as usize - 1], id);
+            self.after(trace_index.threads[thread][events as usize - 1], id);
         }
     }
 
     /// The event that stands for the step of `event` in order atoms.
     pub(crate) fn step(&self, event: EventId) -> EventId {
-        self.facts.structure.step(self.facts.trace, event).0
+        self.view.trace_index.step(self.view.trace, event).0
     }
 
     /// The term for "`a` comes before `b`"; a constant where that is known.
     pub(crate) fn before(&mut self, a: EventId, b: EventId) -> TermId {
-        let (trace, structure, clocks) = (self.facts.trace, self.facts.structure, self.facts.clocks);
+        let (trace, trace_index, clocks) = (self.view.trace, self.view.trace_index, self.view.clocks);
         if trace.event(a).thread == trace.event(b).thread {
-            return self.build.boolean(structure.position(a) < structure.position(b));
+            return self.build.boolean(trace_index.position(a) < trace_index.position(b));
         }
-        let ((a, a_last), (b, b_last)) = (structure.step(trace, a), structure.step(trace, b));
+        let ((a, a_last), (b, b_last)) = (trace_index.step(trace, a), trace_index.step(trace, b));
         if clocks.before(a, b) || clocks.before(a_last, b) {
             return self.build.truth();
         }
@@ -351,8 +351,8 @@ impl<'a> Encoder<'a> {
 
     /// Adds an `Included` atom for the event and ties it to its neighbours in the thread.
     fn include(&mut self, event: EventId) {
-        let thread = self.facts.trace.event(event).thread;
-        let position = self.facts.structure.position(event);
+        let thread = self.view.trace.event(event).thread;
+        let position = self.view.trace_index.position(event);
         if self.rules.complete || !self.cone.included[thread.index()].insert(position) {
             return;
         }
@@ -364,7 +364,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn link_inclusion(&mut self, thread: ThreadId, before: Option<usize>, after: usize) {
-        let own = &self.facts.structure.threads[thread.index()];
+        let own = &self.view.trace_index.threads[thread.index()];
         if let (Some(before), Some(after)) = (before, own.get(after).copied()) {
             self.inclusion_order(own[before], after);
         }
@@ -378,13 +378,13 @@ impl<'a> Encoder<'a> {
 
     /// Gives the step an order variable and ties it to its neighbours in the thread.
     pub(crate) fn order(&mut self, step: EventId) {
-        let thread = self.facts.trace.event(step).thread.index();
-        let position = self.facts.structure.position(step);
+        let thread = self.view.trace.event(step).thread.index();
+        let position = self.view.trace_index.position(step);
         if !self.cone.ordered[thread].insert(position) {
             return;
         }
         self.reach(step);
-        let own = &self.facts.structure.threads[thread];
+        let own = &self.view.trace_index.threads[thread];
         let (before, after) = neighbours(&self.cone.ordered[thread], position);
         if let Some(before) = before {
             self.program_order(own[before], step);

@@ -5,25 +5,25 @@
 
 mod constants;
 mod cssa;
-mod duty;
 mod encoder;
-mod facts;
 mod marks;
+mod obligation;
 mod origin;
 pub mod paper;
 mod pi;
+mod posting;
 mod rules;
 mod sections;
 pub mod smtlib;
-mod telling;
 mod term;
+mod view;
 
 pub use constants::{constant_reads, constant_reads_while};
-pub use duty::{Duty, Part};
 pub use encoder::{Constraint, Encoder};
-pub use facts::Facts;
 pub use marks::Marked;
+pub use obligation::{Obligation, Participant};
 pub use origin::Origin;
 pub use pi::Pi;
 pub use rules::{Paths, Query, Reads, Rule, Rules};
 pub use term::{Atom, Builder};
+pub use view::TraceView;

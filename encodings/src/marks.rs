@@ -3,15 +3,15 @@
 //! A bound on context switches is said in order atoms alone: each stretch between two marks belongs to one thread, and marks are
 //! steps like others, so every solver that decides order decides this, too.
 
-use crate::facts::Facts;
-use foretrace_index::{MustHappenBefore, Structure};
+use crate::view::TraceView;
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{BlockKind, Event, EventId, Observed, Op, Thread, ThreadId, Trace};
 
 /// A trace with marks after its events, and the facts about it.
 #[derive(Debug)]
 pub struct Marked {
     trace: Trace,
-    structure: Structure,
+    trace_index: TraceIndex,
     observed: Observed,
     clocks: MustHappenBefore,
 }
@@ -23,8 +23,8 @@ pub(crate) fn count(switches: u32) -> usize {
 
 impl Marked {
     /// The trace of these facts with the marks for at most `switches` context switches. Its own events keep their indices.
-    pub fn new(facts: Facts<'_>, switches: u32) -> Marked {
-        let mut trace = facts.trace.clone();
+    pub fn new(view: TraceView<'_>, switches: u32) -> Marked {
+        let mut trace = view.trace.clone();
         let thread = ThreadId::from_index(trace.threads.len());
         let number = trace.threads.iter().map(|thread| thread.number).max().map_or(1, |number| number + 1);
         trace.threads.push(Thread { number, name: None, path: None });
@@ -37,16 +37,16 @@ impl Marked {
             tried: false,
         };
         trace.events.extend(std::iter::repeat_n(mark, count(switches)));
-        let structure = Structure::new(&trace);
-        let observed = facts.observed.followed_by(count(switches));
-        let clocks = facts.clocks.beside(count(switches));
-        Marked { trace, structure, observed, clocks }
+        let trace_index = TraceIndex::new(&trace);
+        let observed = view.observed.followed_by(count(switches));
+        let clocks = view.clocks.beside(count(switches));
+        Marked { trace, trace_index, observed, clocks }
     }
 
     /// What is fixed about the trace with its marks.
-    pub fn facts(&self) -> Facts<'_> {
-        let Marked { trace, structure, observed, clocks } = self;
-        Facts { trace, structure, observed, clocks }
+    pub fn view(&self) -> TraceView<'_> {
+        let Marked { trace, trace_index, observed, clocks } = self;
+        TraceView { trace, trace_index, observed, clocks }
     }
 }
 

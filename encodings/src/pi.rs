@@ -3,7 +3,7 @@
 //! Source: Fusion, section 4.1. A π-function's arguments leave out what must-happen-before rules out: writes that come
 //! after the use, and writes that another write must come between.
 
-use crate::facts::Facts;
+use crate::view::TraceView;
 use foretrace_trace::EventId;
 
 /// π(v₁ … vₙ): the definitions that the value just before an access may come from.
@@ -19,22 +19,22 @@ pub struct Pi {
 
 impl Pi {
     /// The π-function of an access.
-    pub fn new(facts: Facts<'_>, at: EventId) -> Pi {
+    pub fn new(view: TraceView<'_>, at: EventId) -> Pi {
         let (mut writes, mut latest) = (Vec::new(), Vec::new());
-        for Window { before, concurrent } in windows(facts, at) {
+        for Window { before, concurrent } in windows(view, at) {
             latest.extend(before);
             writes.extend_from_slice(concurrent);
         }
         let initial = latest.is_empty();
-        let last = |w: &&EventId| !latest.iter().any(|other| facts.clocks.before(**w, *other));
+        let last = |w: &&EventId| !latest.iter().any(|other| view.clocks.before(**w, *other));
         writes.extend(latest.iter().filter(last));
         writes.sort_unstable();
         Pi { at, initial, writes }
     }
 
     /// How many writes it has before those are left out that critical sections hide, about.
-    pub(crate) fn size(facts: Facts<'_>, at: EventId) -> usize {
-        windows(facts, at).map(|window| window.concurrent.len()).sum()
+    pub(crate) fn size(view: TraceView<'_>, at: EventId) -> usize {
+        windows(view, at).map(|window| window.concurrent.len()).sum()
     }
 
     /// All sources, the initial value first, as `Atom::ReadsFrom` names them.
@@ -52,11 +52,11 @@ pub(crate) struct Window<'a> {
 }
 
 /// The writes that the value just before an access may come from, as far as each thread by itself tells.
-pub(crate) fn windows<'a>(facts: Facts<'a>, at: EventId) -> impl Iterator<Item = Window<'a>> {
-    let var = facts.trace.event(at).op.var().expect("only accesses have a π-function");
-    facts.structure.writes_by_thread(facts.trace, var).map(move |own| {
-        let concurrent = own.partition_point(|write| facts.clocks.before(*write, at));
-        let after = own.partition_point(|write| *write != at && !facts.clocks.before(at, *write));
+pub(crate) fn windows<'a>(view: TraceView<'a>, at: EventId) -> impl Iterator<Item = Window<'a>> {
+    let var = view.trace.event(at).op.var().expect("only accesses have a π-function");
+    view.trace_index.writes_by_thread(view.trace, var).map(move |own| {
+        let concurrent = own.partition_point(|write| view.clocks.before(*write, at));
+        let after = own.partition_point(|write| *write != at && !view.clocks.before(at, *write));
         Window { before: own[..concurrent].last().copied(), concurrent: &own[concurrent..after] }
     })
 }

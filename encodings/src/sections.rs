@@ -4,8 +4,8 @@
 //! an access after a write of its own region sees none of the other. This stands on the rule for locks without naming it,
 //! so an argument's encoder does without.
 
-use crate::facts::Facts;
 use crate::pi::Pi;
+use crate::view::TraceView;
 use foretrace_index::Region;
 use foretrace_trace::EventId;
 use std::rc::Rc;
@@ -19,10 +19,10 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    pub(crate) fn new(facts: Facts<'_>) -> Sections {
-        let threads = facts.trace.threads.len();
+    pub(crate) fn new(view: TraceView<'_>) -> Sections {
+        let threads = view.trace.threads.len();
         let mut changes: Vec<Vec<(EventId, bool, Region)>> = vec![Vec::new(); threads];
-        for region in facts.structure.regions.iter().flatten() {
+        for region in view.trace_index.regions.iter().flatten() {
             let own = &mut changes[region.thread.index()];
             own.push((region.start, true, *region));
             own.extend(region.end.map(|end| (end, false, *region)));
@@ -31,18 +31,18 @@ impl Sections {
     }
 
     /// The π-function without the writes that critical sections hide from the access, unless more than `most` are left.
-    pub(crate) fn narrow(&self, facts: Facts<'_>, pi: Pi, most: usize) -> Option<Pi> {
-        let thread = facts.trace.event(pi.at).thread;
-        let around = self.around(facts, pi.at);
-        let is_own = |write: &EventId| facts.trace.event(*write).thread == thread;
+    pub(crate) fn narrow(&self, view: TraceView<'_>, pi: Pi, most: usize) -> Option<Pi> {
+        let thread = view.trace.event(pi.at).thread;
+        let around = self.around(view, pi.at);
+        let is_own = |write: &EventId| view.trace.event(*write).thread == thread;
         let own = pi.writes.iter().copied().find(|write| is_own(write) && *write < pi.at);
         let hides = |mine: &Region, theirs: &Region, write: EventId| {
             let overwritten = |next| theirs.end.is_none_or(|end| next < end);
-            let next = || facts.structure.next_write(facts.trace, write);
+            let next = || view.trace_index.next_write(view.trace, write);
             mine.excludes(theirs) && (own.is_some_and(|own| mine.start < own) || next().is_some_and(overwritten))
         };
         let is_hidden = |write: &EventId| {
-            let theirs = if around.is_empty() { &[] } else { self.around(facts, *write) };
+            let theirs = if around.is_empty() { &[] } else { self.around(view, *write) };
             !is_own(write) && around.iter().any(|mine| theirs.iter().any(|theirs| hides(mine, theirs, *write)))
         };
         let mut left = pi.writes.iter().copied().filter(|write| !is_hidden(write));
@@ -50,8 +50,8 @@ impl Sections {
         left.next().is_none().then_some(Pi { writes, ..pi })
     }
 
-    fn around(&self, facts: Facts<'_>, event: EventId) -> &[Region] {
-        let epochs = &self.epochs[facts.trace.event(event).thread.index()];
+    fn around(&self, view: TraceView<'_>, event: EventId) -> &[Region] {
+        let epochs = &self.epochs[view.trace.event(event).thread.index()];
         let begun = epochs.partition_point(|(from, _)| *from < event);
         begun.checked_sub(1).map_or(&[], |last| &epochs[last].1)
     }

@@ -42,7 +42,7 @@ pub fn script(encoder: &Encoder<'_>, query: &Query) -> String {
         }
     }
     let names: FxHashMap<Atom, String> = atoms.iter().map(|atom| (*atom, name(atom))).collect();
-    let mut script = Script { trace: encoder.facts().trace, out: String::new() };
+    let mut script = Script { trace: encoder.view().trace, out: String::new() };
     script.question(query, encoder.is_complete());
     script.legend(&atoms);
     let Triple { first, remote, second } = query.triple;

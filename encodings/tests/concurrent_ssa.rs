@@ -1,21 +1,21 @@
 //! Which writes a π-function keeps, and which reads are constant.
 
-use foretrace_encodings::{Facts, Pi, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Pi, TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Data, EventId, Op, TraceBuilder, Value};
 
 /// Calls `test` with the facts of a trace.
-fn with_facts<T>(trace: TraceBuilder, test: impl FnOnce(Facts<'_>) -> T) -> T {
+fn with_facts<T>(trace: TraceBuilder, test: impl FnOnce(TraceView<'_>) -> T) -> T {
     let (trace, observed) = trace.finish().expect("the trace is valid");
-    let structure = Structure::new(&trace);
-    let clocks = MustHappenBefore::new(&trace, &structure);
-    test(Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks })
+    let trace_index = TraceIndex::new(&trace);
+    let clocks = MustHappenBefore::new(&trace, &trace_index);
+    test(TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks })
 }
 
 /// Whether the initial value and which writes may be what the access finds.
 fn sources(trace: TraceBuilder, at: EventId) -> (bool, Vec<u32>) {
-    let pi = with_facts(trace, |facts| Pi::new(facts, at));
+    let pi = with_facts(trace, |view| Pi::new(view, at));
     (pi.initial, pi.writes.iter().map(|write| write.0).collect())
 }
 
@@ -94,10 +94,10 @@ fn an_rmw_does_not_read_from_itself() {
 }
 
 /// The definition: a write that need not come after the access, and that no other one must come between.
-fn sources_by_definition(facts: Facts<'_>, at: EventId) -> (bool, Vec<EventId>) {
-    let var = facts.trace.event(at).op.var();
-    let (clocks, writes_it) = (facts.clocks, |op: &Op| op.writes() && op.var() == var);
-    let all: Vec<EventId> = facts.trace.iter().filter(|(_, event)| writes_it(&event.op)).map(|(id, _)| id).collect();
+fn sources_by_definition(view: TraceView<'_>, at: EventId) -> (bool, Vec<EventId>) {
+    let var = view.trace.event(at).op.var();
+    let (clocks, writes_it) = (view.clocks, |op: &Op| op.writes() && op.var() == var);
+    let all: Vec<EventId> = view.trace.iter().filter(|(_, event)| writes_it(&event.op)).map(|(id, _)| id).collect();
     let hidden_by = |write: &EventId, other: &EventId| clocks.before(*write, *other) && clocks.before(*other, at);
     let possible = |write: &&EventId| {
         **write != at && !clocks.before(at, **write) && !all.iter().any(|other| hidden_by(write, other))
@@ -110,15 +110,15 @@ fn what_is_kept_on_random_traces_is_what_the_definition_says() {
     let (mut several, mut left_out) = (0, 0);
     for seed in 0..300 {
         let (trace, observed) = random_trace(seed, &Shape { events: 60, ..Shape::default() });
-        let structure = Structure::new(&trace);
-        let clocks = MustHappenBefore::new(&trace, &structure);
-        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+        let trace_index = TraceIndex::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &trace_index);
+        let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
         for (at, event) in trace.iter() {
             let Some(var) = event.op.var() else { continue };
-            let pi = Pi::new(facts, at);
+            let pi = Pi::new(view, at);
             several += usize::from(pi.writes.len() > 1);
-            left_out += structure.writes[var.index()].len() - pi.writes.len();
-            assert_eq!((pi.initial, pi.writes), sources_by_definition(facts, at), "seed {seed}, event {at}");
+            left_out += trace_index.writes[var.index()].len() - pi.writes.len();
+            assert_eq!((pi.initial, pi.writes), sources_by_definition(view, at), "seed {seed}, event {at}");
         }
     }
     assert!(several > 100 && left_out > 100, "{several} with several writes, {left_out} writes left out");

@@ -3,8 +3,8 @@
 //! `FORETRACE_BLESS=1` writes them anew. That the verdict noted here is right is asked of two solvers in the root
 //! crate's `tests/cvc5.rs`.
 
-use foretrace_encodings::{Encoder, Facts, Reads, Rules, constant_reads, smtlib};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Encoder, Reads, Rules, TraceView, constant_reads, smtlib};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{
     Data, EventId, Feasibility, Independence, Model, Pattern, Question, SyncKind, TraceBuilder, Triple, Value,
 };
@@ -25,13 +25,13 @@ fn prefix(model: Model, triple: [u32; 3]) -> Asked {
 
 fn script(trace: TraceBuilder, asked: &Asked) -> String {
     let (trace, observed) = trace.finish().expect("the trace is valid");
-    let structure = Structure::new(&trace);
-    let clocks = MustHappenBefore::new(&trace, &structure);
-    let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+    let trace_index = TraceIndex::new(&trace);
+    let clocks = MustHappenBefore::new(&trace, &trace_index);
+    let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
     let independence = if asked.pattern.is_some() { Independence::Guarded } else { Independence::Conflict };
-    let rules = Rules::of(Question { model: asked.model, feasibility: asked.feasibility, independence });
-    let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
-    let mut encoder = Encoder::new(facts, rules, &constants);
+    let rules = Rules::for_question(Question { model: asked.model, feasibility: asked.feasibility, independence });
+    let constants = if rules.reads == Reads::Latest { constant_reads(view) } else { Default::default() };
+    let mut encoder = Encoder::new(view, rules, &constants);
     let [first, remote, second] = asked.triple.map(EventId);
     let query = encoder.query(Triple { first, remote, second }, asked.pattern);
     smtlib::script(&encoder, &query)

@@ -5,8 +5,8 @@
 
 use foretrace_checker::oracle::{Oracle, candidates};
 use foretrace_checker::run_schedule;
-use foretrace_encodings::{Atom, Encoder, Facts, Reads, Rule, Rules, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Atom, Encoder, Reads, Rule, Rules, TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
     Atomic, EventId, Feasibility, Independence, Model, Op, Question, SyncId, SyncKind, Trace, Value,
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// What each atom means in one execution.
 struct Execution<'a> {
-    facts: Facts<'a>,
+    view: TraceView<'a>,
     /// Per event: its place in the execution, if it takes part.
     place: Vec<Option<usize>>,
     /// Per access that takes part: the write before it, and the value just before it where values are known.
@@ -24,17 +24,17 @@ struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
-    fn new(facts: Facts<'a>, rules: &Rules, model: Model, schedule: &[EventId]) -> Execution<'a> {
-        let trace = facts.trace;
+    fn new(view: TraceView<'a>, rules: &Rules, model: Model, schedule: &[EventId]) -> Execution<'a> {
+        let trace = view.trace;
         let mut schedule = schedule.to_vec();
         let last = *schedule.last().expect("a witness holds three events");
-        if matches!(rules.reads, Reads::Free | Reads::Latest) && !cut_off(facts, last) {
+        if matches!(rules.reads, Reads::Free | Reads::Latest) && !cut_off(view, last) {
             // Here it makes no difference whether a prefix ends inside of a step: steps are included as a whole.
-            let end = facts.structure.position(facts.structure.step(trace, last).1);
-            let own = &facts.structure.threads[trace.event(last).thread.index()];
-            schedule.extend(&own[facts.structure.position(last) + 1..=end]);
+            let end = view.trace_index.position(view.trace_index.step(trace, last).1);
+            let own = &view.trace_index.threads[trace.event(last).thread.index()];
+            schedule.extend(&own[view.trace_index.position(last) + 1..=end]);
         }
-        let run = run_schedule(trace, facts.observed, model, &schedule).expect("the oracle gives prefixes");
+        let run = run_schedule(trace, view.observed, model, &schedule).expect("the oracle gives prefixes");
         let mut place = vec![None; trace.events.len()];
         let mut memory: Vec<(Option<EventId>, Option<Value>)> =
             trace.vars.iter().map(|var| (None, var.init.clone())).collect();
@@ -48,8 +48,8 @@ impl<'a> Execution<'a> {
                 memory[var.index()] = (Some(step.event), step.written);
             }
         }
-        let tokens = tokens(facts, &schedule, &place);
-        Execution { facts, place, before, tokens }
+        let tokens = tokens(view, &schedule, &place);
+        Execution { view, place, before, tokens }
     }
 
     fn includes(&self, event: EventId) -> bool {
@@ -72,8 +72,8 @@ impl<'a> Execution<'a> {
             Atom::ReadsFrom { at, write } => self.before.get(at).is_some_and(|(source, _)| source == write).into(),
             Atom::Token(event) => Value::int(self.tokens.get(event).copied().unwrap_or(0)),
             Atom::Open(step) => {
-                let last = self.facts.structure.step(self.facts.trace, *step).1;
-                (self.includes(*step) && (!self.includes(last) || cut_off(self.facts, last))).into()
+                let last = self.view.trace_index.step(self.view.trace, *step).1;
+                (self.includes(*step) && (!self.includes(last) || cut_off(self.view, last))).into()
             }
             Atom::Reached { .. } | Atom::Holder { .. } | Atom::Pins => true.into(),
         }
@@ -81,24 +81,24 @@ impl<'a> Execution<'a> {
 }
 
 /// Whether the run ended inside of the event's step.
-fn cut_off(facts: Facts<'_>, event: EventId) -> bool {
-    let last = facts.structure.step(facts.trace, event).1;
-    facts.trace.event(last).part.is_some_and(|(k, n)| k < n)
+fn cut_off(view: TraceView<'_>, event: EventId) -> bool {
+    let last = view.trace_index.step(view.trace, event).1;
+    view.trace.event(last).part.is_some_and(|(k, n)| k < n)
 }
 
 /// What each wake and each down of an execution takes.
-fn tokens(facts: Facts<'_>, schedule: &[EventId], place: &[Option<usize>]) -> BTreeMap<EventId, u64> {
+fn tokens(view: TraceView<'_>, schedule: &[EventId], place: &[Option<usize>]) -> BTreeMap<EventId, u64> {
     let mut tokens = BTreeMap::new();
-    for sync in (0..facts.trace.syncs.len()).map(SyncId::from_index) {
-        match facts.trace.syncs[sync.index()].kind {
-            SyncKind::Condvar => signals_taken(facts, sync, place, &mut tokens),
+    for sync in (0..view.trace.syncs.len()).map(SyncId::from_index) {
+        match view.trace.syncs[sync.index()].kind {
+            SyncKind::Condvar => signals_taken(view, sync, place, &mut tokens),
             SyncKind::Semaphore { init } => {
                 // Every down takes the oldest token.
-                let posts = &facts.structure.posts[sync.index()];
+                let posts = &view.trace_index.posts[sync.index()];
                 let nth = |post: &EventId| posts.iter().position(|other| other == post).map(|nth| init + nth as u64);
                 let mut there: std::collections::VecDeque<u64> = (0..init).collect();
                 for event in schedule {
-                    match facts.trace.event(*event).op {
+                    match view.trace.event(*event).op {
                         Op::Post { sem } if sem == sync => there.extend(nth(event)),
                         Op::Down { sem } if sem == sync => {
                             tokens.insert(*event, there.pop_front().expect("the count is above zero"));
@@ -114,15 +114,15 @@ fn tokens(facts: Facts<'_>, schedule: &[EventId], place: &[Option<usize>]) -> BT
 }
 
 /// A signal of its own for each wake that needs one: a broadcast where there is one, else by augmenting paths.
-fn signals_taken(facts: Facts<'_>, cond: SyncId, place: &[Option<usize>], tokens: &mut BTreeMap<EventId, u64>) {
+fn signals_taken(view: TraceView<'_>, cond: SyncId, place: &[Option<usize>], tokens: &mut BTreeMap<EventId, u64>) {
     let mut choices: BTreeMap<EventId, Vec<EventId>> = BTreeMap::new();
-    for waiting in facts.structure.waitings.iter().filter(|waiting| waiting.cond == cond && waiting.needs_signal) {
+    for waiting in view.trace_index.waitings.iter().filter(|waiting| waiting.cond == cond && waiting.needs_signal) {
         let (Some(wait), Some(wake)) = (place[waiting.wait.index()], place[waiting.wake.index()]) else { continue };
-        let all = facts.structure.signals[cond.index()].iter().copied();
+        let all = view.trace_index.signals[cond.index()].iter().copied();
         let between = |signal: &EventId| place[signal.index()].is_some_and(|at| wait < at && at < wake);
         let possible: Vec<EventId> = all.filter(between).collect();
-        if possible.iter().any(|signal| matches!(facts.trace.event(*signal).op, Op::Broadcast { .. })) {
-            tokens.insert(waiting.wake, facts.trace.events.len() as u64 + u64::from(waiting.wake.0));
+        if possible.iter().any(|signal| matches!(view.trace.event(*signal).op, Op::Broadcast { .. })) {
+            tokens.insert(waiting.wake, view.trace.events.len() as u64 + u64::from(waiting.wake.0));
         } else {
             choices.insert(waiting.wake, possible);
         }
@@ -172,11 +172,11 @@ fn questions(model: Model) -> impl Iterator<Item = Question> {
 /// How often constraints of each rule were looked at; violation stands for goals.
 type Seen = BTreeMap<Rule, u64>;
 
-fn check(seed: u64, facts: Facts<'_>, atomic: Atomic, question: Question, oracle: &Oracle<'_>, seen: &mut Seen) {
-    let trace: &Trace = facts.trace;
-    let rules = Rules::of(question);
-    let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
-    let mut encoder = Encoder::new(facts, rules.clone(), &constants);
+fn check(seed: u64, view: TraceView<'_>, atomic: Atomic, question: Question, oracle: &Oracle<'_>, seen: &mut Seen) {
+    let trace: &Trace = view.trace;
+    let rules = Rules::for_question(question);
+    let constants = if rules.reads == Reads::Latest { constant_reads(view) } else { Default::default() };
+    let mut encoder = Encoder::new(view, rules.clone(), &constants);
     let mut executions = Vec::new();
     for triple in candidates(trace, &atomic.transactions(trace)) {
         let Some((pattern, schedule)) = oracle.witness(triple, question.feasibility, question.independence) else {
@@ -184,7 +184,7 @@ fn check(seed: u64, facts: Facts<'_>, atomic: Atomic, question: Question, oracle
         };
         let guarded = (question.independence == Independence::Guarded).then_some(pattern);
         let query = encoder.query(triple, guarded);
-        let execution = Execution::new(facts, &rules, question.model, &schedule);
+        let execution = Execution::new(view, &rules, question.model, &schedule);
         for goal in &query.goals {
             let holds = encoder.build().terms.evaluate(*goal, &mut |atom| execution.value(atom));
             assert!(holds.is_true(), "seed {seed}, {question:?}, {triple} by {schedule:?}: a goal is too strong");
@@ -215,14 +215,14 @@ fn every_constraint_holds_in_every_witness() {
     let mut seen = Seen::new();
     for seed in start..start + number("FORETRACE_SEEDS", 800) {
         let (trace, observed) = random_trace(seed, &Shape::default());
-        let structure = Structure::new(&trace);
-        let clocks = MustHappenBefore::new(&trace, &structure);
-        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+        let trace_index = TraceIndex::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &trace_index);
+        let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
         for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
             let Ok(oracle) = Oracle::new(&trace, &observed, model) else { continue };
             for atomic in [Atomic::Threads, Atomic::Marked] {
                 for question in questions(model) {
-                    check(seed, facts, atomic, question, &oracle, &mut seen);
+                    check(seed, view, atomic, question, &oracle, &mut seen);
                 }
             }
         }

@@ -42,7 +42,7 @@ pub fn build(words: &[OsString], wanted: &[String]) -> anyhow::Result<Vec<CargoT
         let binary = Binary {
             target: message["target"]["name"].as_str().unwrap_or_default(),
             directory: manifest(message).and_then(Path::parent).unwrap_or(Path::new(".")),
-            variables: surroundings.of(message, file)?,
+            variables: surroundings.variables_of(message, file)?,
             file,
         };
         if message["target"]["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "proc-macro")) {
@@ -135,7 +135,7 @@ impl<'m> Surroundings<'m> {
     }
 
     /// For a test binary that a message of cargo tells of.
-    fn of(&mut self, message: &Value, file: &Path) -> anyhow::Result<Variables> {
+    fn variables_of(&mut self, message: &Value, file: &Path) -> anyhow::Result<Variables> {
         let id = message["package_id"].as_str().unwrap_or_default();
         if !self.packages.contains_key(id)
             && let Some(manifest) = manifest(message)

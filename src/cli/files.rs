@@ -34,7 +34,7 @@ pub fn litmus_program(path: &Path) -> anyhow::Result<litmus::Program> {
 /// Writes a trace in the format that is asked for, else that of the file's name, else as JSON Lines; to stdout where no
 /// file is named.
 pub fn write_trace(trace: &Trace, path: Option<&Path>, format: Option<Format>) -> anyhow::Result<()> {
-    let by_name = || path.and_then(Format::of);
+    let by_name = || path.and_then(Format::of_path);
     let format = format.or_else(by_name).unwrap_or(Format::JSONL);
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => foretrace_trace::write(path, trace, format).with_context(|| path.display().to_string()),
@@ -47,7 +47,7 @@ pub fn stage_trace(trace: &Trace, path: &Path) -> anyhow::Result<Option<Staged>>
     if path == Path::new("-") {
         return Ok(None);
     }
-    let format = Format::of(path).unwrap_or(Format::JSONL);
+    let format = Format::of_path(path).unwrap_or(Format::JSONL);
     foretrace_trace::stage(path, trace, format).with_context(|| path.display().to_string())
 }
 

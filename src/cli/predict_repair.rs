@@ -2,7 +2,7 @@
 //! again with a lock around it.
 
 use super::enforced::{Endings, Enforced};
-use foretrace::candidates::{Class, Place};
+use foretrace::candidates::{AccessLocation, Class};
 use foretrace::options::Options;
 use foretrace::recorder::Between;
 use foretrace::remaining::{Remaining, remaining};
@@ -128,8 +128,8 @@ impl<'s> Seeker<'s> {
     fn vars(&self, target: &RepairTarget) -> Vec<VarId> {
         let trace = self.subject.trace;
         let accesses = target.classes.iter().flat_map(|triple| [triple.first, triple.remote, triple.second]);
-        let places: BTreeSet<Place> = accesses.map(|access| Place::of(trace, access)).collect();
-        let accesses = trace.iter().filter(|(id, _)| places.contains(&Place::of(trace, *id)));
+        let places: BTreeSet<AccessLocation> = accesses.map(|access| AccessLocation::of_event(trace, access)).collect();
+        let accesses = trace.iter().filter(|(id, _)| places.contains(&AccessLocation::of_event(trace, *id)));
         let vars: BTreeSet<VarId> = accesses.filter_map(|(_, event)| event.op.var()).collect();
         vars.into_iter().collect()
     }
@@ -138,7 +138,8 @@ impl<'s> Seeker<'s> {
     fn choice(&self, target: &RepairTarget, guard: Guard<'_>, outside: &[EventId]) -> anyhow::Result<LockChoice> {
         let trace = self.subject.trace;
         let mut seen = BTreeSet::new();
-        let elsewhere = outside.iter().copied().filter(|event| seen.insert(Place::of(trace, *event))).collect();
+        let elsewhere =
+            outside.iter().copied().filter(|event| seen.insert(AccessLocation::of_event(trace, *event))).collect();
         let lock: Option<SyncId> = guard.lock;
         let without =
             |proof| LockChoice { lock, proof, rules_out: Vec::new(), elsewhere: Vec::new(), circle: Vec::new() };

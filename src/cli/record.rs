@@ -6,7 +6,7 @@ use super::trace::WalkArgs;
 use super::walk::{Found, NOTHING, Or};
 use super::{Outcome, say};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Mode, Part, Program, Run, Scheduler, Scheduling, Sources};
+use foretrace::recorder::{Ending, Folder, Mode, Program, RecordingScope, Run, Scheduler, Scheduling, Sources};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -205,7 +205,7 @@ fn name(program: &Program) -> String {
 
 /// Runs the program and completes its logs.
 fn run_recorded(args: &Args, program: &Program, folder: &Folder, mode: Mode) -> anyhow::Result<Ending> {
-    let part = Part { window: args.window, paused: args.paused, switch: args.switch_signal };
+    let part = RecordingScope { window: args.window, paused: args.paused, switch: args.switch_signal };
     let max_bytes = Some(args.max_size);
     let run =
         Run { program, mode, folder, max_bytes, part, time_limit: None, quiet: false, recording: None, apart: None };

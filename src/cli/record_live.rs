@@ -65,7 +65,7 @@ impl Live {
         let mut looks = Looks {
             recording: recording.to_path_buf(),
             options,
-            snapshots: Snapshots::of(recording),
+            snapshots: Snapshots::of_recording(recording),
             records: 0,
             count: 0,
             said: BTreeSet::new(),

@@ -5,7 +5,7 @@ use super::replayed::{Seen, Tally, unmatched};
 use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Ending, Folder, Matched, Mode, Part, Plan, Positions, Program, Run, differences, environment_of, fill,
+    Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, differences, environment_of, fill,
     fix_addresses, judge, notes, plan_of_edited, recorded_ending, run_plan,
 };
 use foretrace::report::{SavedKind, SavedSchedule};
@@ -194,7 +194,7 @@ const SELECT_OWN_FRAME: &str = r#"python exec("frame = gdb.newest_frame()\nwhile
 /// Hands the program to gdb, which stops before the remote access.
 fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<Outcome> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    let (part, recording) = (Part::default(), plan.recording.as_deref());
+    let (part, recording) = (RecordingScope::default(), plan.recording.as_deref());
     let run =
         Run { program, mode, folder, max_bytes: None, part, time_limit: None, quiet: false, recording, apart: None };
     let mut told = run.environment();

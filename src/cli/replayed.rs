@@ -17,14 +17,14 @@ pub trait Seen {
 #[derive(Default)]
 pub struct Tally {
     endings: IndexMap<Ending, u32>,
-    to_the_letter: Group,
-    another_way: Group,
-    not_reached: Group,
+    to_the_letter: OutcomeCount,
+    another_way: OutcomeCount,
+    not_reached: OutcomeCount,
 }
 
 /// Replays of one outcome.
 #[derive(Default)]
-struct Group {
+struct OutcomeCount {
     times: u32,
     /// The first of them.
     first: Option<Replayed>,

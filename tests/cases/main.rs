@@ -165,7 +165,7 @@ fn judge(file: &str, flags: &str) {
     workshop.make(&format!("{clang} -I\"$(foretrace cc --print-include)\" {compile} native {libraries}"));
     workshop.make(&format!("foretrace {driver} {compile} program {libraries}"));
     let rare = if file == "print-first.c" { vec!["overwritten"] } else { Vec::new() };
-    let mut usual = Usual::of(&workshop.path("native"), rare);
+    let mut usual = Usual::of_program(&workshop.path("native"), rare);
     if file == "increment.c" {
         usual.seen.insert((Some(1), vec!["1".to_string()])); // a lost update, which few native runs show
     }
@@ -190,7 +190,7 @@ struct Usual {
 }
 
 impl Usual {
-    fn of(program: &Path, rare: Vec<&'static str>) -> Usual {
+    fn of_program(program: &Path, rare: Vec<&'static str>) -> Usual {
         let mut usual = Usual { seen: BTreeSet::new(), rare };
         for _ in 0..NATIVE_RUNS {
             let run = ran(&mut Command::new(program));

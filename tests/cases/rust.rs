@@ -44,6 +44,6 @@ fn judge(name: &str) {
     let workshop = Workshop::empty();
     // By another process: a file that this one writes to is busy for programs that other tests start meanwhile.
     expect(0, Command::new("cp").arg(built().join(name)).arg(&workshop.program));
-    let usual = Usual::of(&workshop.program, Vec::new());
+    let usual = Usual::of_program(&workshop.program, Vec::new());
     judge_built(&workshop, name, "--candidates all", &usual);
 }

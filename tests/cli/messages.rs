@@ -55,7 +55,7 @@ impl ByHand {
         let witness = check(&self.trace, &observed, &transactions, self.options.question, triple, &schedule);
         let witness = witness.expect("the schedule is a witness");
         let pattern = witness.pattern();
-        let rests_on = RestsOn::of(witness.run());
+        let rests_on = RestsOn::of_run(witness.run());
         let guarded = witness.guarded_dependent();
         let verdict = Verdict::Feasible(Box::new(witness));
         self.decisions.push(Decision {

@@ -6,8 +6,8 @@ use foretrace::explain::{Argued, Argument, Explainer, explain, granted};
 use foretrace::options::Options;
 use foretrace::verdict::Verdict;
 use foretrace_checker::oracle::Oracle;
-use foretrace_encodings::{Encoder, Facts, Origin, Rules};
-use foretrace_index::Structure;
+use foretrace_encodings::{Encoder, Origin, Rules, TraceView};
+use foretrace_index::TraceIndex;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Atomic, Independence, Pattern, Question, TermId, Triple};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,9 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
     let stop = AtomicBool::new(false);
     for seed in seeds() {
         let (trace, observed) = random_trace(seed, &Shape::default());
-        let structure = Structure::new(&trace);
-        let clocks = granted(&trace, &structure);
-        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+        let trace_index = TraceIndex::new(&trace);
+        let clocks = granted(&trace, &trace_index);
+        let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
         let transactions = Atomic::Threads.transactions(&trace);
         for model in MODELS {
             let Ok(oracle) = Oracle::new(&trace, &observed, model) else { continue };
@@ -37,19 +37,19 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
                 let truth = oracle.decide(&transactions, question.feasibility, question.independence);
                 let mut options = Options::new(trace.data);
                 options.question = question;
-                let explainer = Explainer::new(facts, &options, None, &stop);
+                let explainer = Explainer::new(view, &options, None, &stop);
                 for (nth, (triple, feasible)) in truth.iter().enumerate() {
                     if nth % 4 != (seed % 4) as usize {
                         continue; // a quarter of them, another one each time
                     }
                     let context = format!("seed {seed}, {question:?}, {triple}");
-                    for pattern in patterns(facts, *triple, question) {
+                    for pattern in patterns(view, *triple, question) {
                         match explainer.argue(*triple, pattern) {
                             Argued::Refuted(argument) => {
                                 assert!(feasible.is_none() || pattern.is_some(), "{context}: {argument:?}");
                                 assert!(argument.minimal, "{context}: {argument:?}");
                                 seen.refuted += 1;
-                                check(facts, question, *triple, &argument, &context, &mut seen);
+                                check(view, question, *triple, &argument, &context, &mut seen);
                             }
                             Argued::Possible => {
                                 assert!(feasible.is_some(), "{context}: no argument");
@@ -71,22 +71,22 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
     }
 }
 
-fn patterns(facts: Facts<'_>, triple: Triple, question: Question) -> Vec<Option<Pattern>> {
+fn patterns(view: TraceView<'_>, triple: Triple, question: Question) -> Vec<Option<Pattern>> {
     match question.independence {
         Independence::Conflict => vec![None],
-        Independence::Guarded => triple.patterns(facts.trace).map(Some).collect(),
+        Independence::Guarded => triple.patterns(view.trace).map(Some).collect(),
     }
 }
 
 /// What the argument names leaves nothing, and each part of it is needed: by an encoding of its own and a search that has
 /// nothing of the solver, where that can be had.
-fn check(facts: Facts<'_>, question: Question, triple: Triple, argument: &Argument, context: &str, seen: &mut Seen) {
+fn check(view: TraceView<'_>, question: Question, triple: Triple, argument: &Argument, context: &str, seen: &mut Seen) {
     for reason in &argument.reasons {
         *seen.rules.entry(reason.statement.name()).or_default() += 1;
     }
     let constants = Default::default();
-    let rules = Rules { without: argument.without.to_vec(), ..Rules::of(question) };
-    let mut encoder = Encoder::new(facts, rules, &constants);
+    let rules = Rules { without: argument.without.to_vec(), ..Rules::for_question(question) };
+    let mut encoder = Encoder::new(view, rules, &constants);
     let query = encoder.query(triple, argument.pattern);
     let origins = argument.origins();
     let known: BTreeSet<Origin> = encoder.constraints().iter().map(|constraint| constraint.origin).collect();

@@ -47,7 +47,7 @@ fn the_solver_alone_comes_to_the_same_verdicts() {
         "pbzip2-d-p2-seed1.cs.jsonl",
         "rustbank-seed1.list.jsonl",
     ] {
-        let real = Real::of(name);
+        let real = Real::named(name);
         let mut options = real.options();
         options.per = Per::Event;
         let with_filters = verdicts(name, &real.predict(&options).0);
@@ -63,7 +63,7 @@ fn the_solver_alone_comes_to_the_same_verdicts() {
 /// `set_balance` fits between. In this run none did: it ended well.
 #[test]
 fn the_lost_update_of_the_bank_is_found_from_a_passing_run() {
-    let real = Real::of("bank-seed1.thread.jsonl");
+    let real = Real::named("bank-seed1.thread.jsonl");
     let at = |event| real.trace.loc(event).unwrap_or_default();
     let (decisions, _) = real.predict(&real.options());
     let found = decisions.iter().find(|decision| {
@@ -80,7 +80,7 @@ fn the_lost_update_of_the_bank_is_found_from_a_passing_run() {
 #[test]
 fn critical_sections_of_the_bank_are_atomic() {
     for name in ["bank-seed1.cs.jsonl", "bank-fail.cs.jsonl", "bank-n4-seed1.cs.jsonl"] {
-        let real = Real::of(name);
+        let real = Real::named(name);
         let mut options = real.options();
         options.candidates = CandidateSet::All;
         options.per = Per::Event;
@@ -93,7 +93,7 @@ fn critical_sections_of_the_bank_are_atomic() {
 #[test]
 fn the_number_of_jobs_changes_no_verdict() {
     for name in ["hard-par.thread.jsonl", "rustbank-seed1.list.jsonl", "pbzip2-p3-par.fn.jsonl"] {
-        let real = Real::of(name);
+        let real = Real::named(name);
         let mut options = real.options();
         options.jobs = 1;
         let one = verdicts(name, &real.predict(&options).0);

@@ -5,8 +5,8 @@ use assert_cmd::Command;
 use foretrace::candidates::Candidates;
 use foretrace::options::{CandidateSet, Per};
 use foretrace::verdict::{Decision, Verdict};
-use foretrace_encodings::{Atom, Encoder, Facts, Rule, Rules, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Atom, Encoder, Rule, Rules, TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{
     Data, EventId, Format, Layout, Op, Sort, ThreadId, TraceBuilder, Triple, Value, read_from, write_to,
 };
@@ -23,11 +23,11 @@ struct Size {
 
 /// Encodes a candidate of the trace on its own.
 fn encode(real: &Real, triple: Triple) -> Size {
-    let structure = Structure::new(&real.trace);
-    let clocks = MustHappenBefore::new(&real.trace, &structure);
-    let facts = Facts { trace: &real.trace, structure: &structure, observed: &real.observed, clocks: &clocks };
-    let constants = constant_reads(facts);
-    let mut encoder = Encoder::new(facts, Rules::of(real.options().question), &constants);
+    let trace_index = TraceIndex::new(&real.trace);
+    let clocks = MustHappenBefore::new(&real.trace, &trace_index);
+    let view = TraceView { trace: &real.trace, trace_index: &trace_index, observed: &real.observed, clocks: &clocks };
+    let constants = constant_reads(view);
+    let mut encoder = Encoder::new(view, Rules::for_question(real.options().question), &constants);
     encoder.query(triple, None);
     let mut size =
         Size { constraints: encoder.constraints().len(), conditions: BTreeMap::new(), of_values: BTreeSet::new() };
@@ -43,9 +43,9 @@ fn encode(real: &Real, triple: Triple) -> Size {
 
 /// The candidate whose accesses stand last: all of the trace comes before them.
 fn last_candidate(real: &Real) -> Triple {
-    let structure = Structure::new(&real.trace);
+    let trace_index = TraceIndex::new(&real.trace);
     let transactions = real.transactions();
-    let candidates = Candidates::new(&real.trace, &structure, &transactions);
+    let candidates = Candidates::new(&real.trace, &trace_index, &transactions);
     let triples = candidates.triples(CandidateSet::Adjacent);
     triples.max_by_key(|triple| triple.remote.min(triple.second)).expect("the trace has candidates")
 }
@@ -124,7 +124,7 @@ fn a_loop_over_a_bound_that_others_change() {
 /// pins what was read.
 #[test]
 fn pointers_read_again_and_pinned_each_time() {
-    let real = Real::of("pbzip2-p2-seed1.fn.jsonl");
+    let real = Real::named("pbzip2-p2-seed1.fn.jsonl");
     let size = encode(&real, last_candidate(&real));
     let terms = &real.trace.terms;
     let is_pointer = |value: &Value| value.sort() == Sort::BitVec(64) && value.to_integer() > (1u64 << 40).into();
@@ -149,10 +149,10 @@ fn pointers_read_again_and_pinned_each_time() {
 #[test]
 fn transactions_of_hundreds_of_accesses() {
     for (name, candidates) in [("bank-n40-seed1.thread.jsonl", 20_000), ("mixed-seed3.thread.jsonl", 2_000)] {
-        let real = Real::of(name);
-        let structure = Structure::new(&real.trace);
+        let real = Real::named(name);
+        let trace_index = TraceIndex::new(&real.trace);
         let transactions = real.transactions();
-        let groups = Candidates::new(&real.trace, &structure, &transactions);
+        let groups = Candidates::new(&real.trace, &trace_index, &transactions);
         let largest = transactions
             .iter()
             .map(|transaction| groups.groups(transaction).iter().map(|group| group.accesses.len()).sum::<usize>());
@@ -178,7 +178,7 @@ fn transactions_of_hundreds_of_accesses() {
 #[test]
 fn mutual_exclusion_by_compare_and_swap() {
     let name = "rustbank-seed1.list.jsonl";
-    let real = Real::of(name);
+    let real = Real::named(name);
     let word = "heap@main.rs:10+16"; // of the mutex `bal`
     let of = |thread: u64, var: &str| -> Vec<EventId> {
         let transactions = real.transactions();
@@ -281,7 +281,7 @@ fn runs_cut_off_in_the_middle() {
 /// The run in which the bank's own check found the lost update ends with `fail`; the violation is found from it, too.
 #[test]
 fn a_run_that_failed() {
-    let real = Real::of("bank-fail.thread.jsonl");
+    let real = Real::named("bank-fail.thread.jsonl");
     assert!(matches!(real.trace.events.last().map(|event| &event.op), Some(Op::Fail { .. })));
     let at = |event| real.trace.loc(event).unwrap_or_default();
     let is_lost_update = |decision: &&Decision| {

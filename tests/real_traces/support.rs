@@ -20,7 +20,7 @@ pub fn all_files() -> Vec<PathBuf> {
     let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
     for folder in [collection, corpus()] {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| Format::of(path).is_some()) {
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| Format::of_path(path).is_some()) {
             files.insert(path.file_name().expect("an entry has a name").to_string_lossy().into_owned(), path);
         }
     }
@@ -41,7 +41,7 @@ pub struct Real {
 
 impl Real {
     /// A trace of the corpus.
-    pub fn of(name: &str) -> Real {
+    pub fn named(name: &str) -> Real {
         Real::at(&corpus().join(name))
     }
 

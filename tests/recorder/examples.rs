@@ -16,7 +16,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn of(name: &str) -> Expected {
+    fn of_example(name: &str) -> Expected {
         let all: Value = serde_json::from_slice(&std::fs::read(example("expected.json")).expect("read")).expect("JSON");
         let one = all.as_array().expect("a list").iter().find(|one| one["name"] == name).expect("described");
         let text = |value: &Value| value.as_str().expect("text").to_string();
@@ -61,7 +61,7 @@ const SEEDS: std::ops::Range<u32> = 0..40;
 
 /// Finds the violation in a passing run and makes the program fail by it so many times.
 pub fn shows(name: &str, times: u32, flags: &[&str]) {
-    let expected = Expected::of(name);
+    let expected = Expected::of_example(name);
     let workshop = expected.build(false, flags);
     let (recording, witness) = failing_witness_of_passing_run(&expected, &workshop);
     let again = workshop.replay(&workshop.path(&recording), 20, 0);
@@ -90,7 +90,7 @@ fn failing_witness_of_passing_run(expected: &Expected, workshop: &Workshop) -> (
 
 /// Nothing can happen in the transactions of the repaired program.
 pub fn is_repaired(name: &str, flags: &[&str]) {
-    let workshop = Expected::of(name).build(true, flags);
+    let workshop = Expected::of_example(name).build(true, flags);
     for seed in 0..5_u32 {
         let run = format!("run-{seed}");
         assert_eq!(workshop.record(&run, &["--seed", &seed.to_string()]), json!({"code": 0}));
@@ -135,7 +135,7 @@ programs! {
 
 #[test]
 fn the_bank_loses_nothing_in_a_thousand_native_runs() {
-    let workshop = Workshop::build(&Expected::of("bank").source, &[]);
+    let workshop = Workshop::build(&Expected::of_example("bank").source, &[]);
     for run in 0..1000 {
         let status = std::process::Command::new(&workshop.program).output().expect("starts").status;
         assert!(status.success(), "run {run}: {status}");

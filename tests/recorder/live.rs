@@ -112,7 +112,7 @@ fn copies_of_growing_logs_are_parts_of_the_run() {
         for seed in 1..=15 {
             while_it_runs(&recording, seed, |growing| {
                 let copy = tempfile::tempdir().expect("a folder");
-                let records = Snapshots::of(growing).take(copy.path()).expect("a copy");
+                let records = Snapshots::of_recording(growing).take(copy.path()).expect("a copy");
                 if records == 0 {
                     return;
                 }

@@ -43,7 +43,7 @@ impl NamedBlocks {
     }
 
     /// The name of a candidate's block, and how many levels of blocks that has inside.
-    pub fn of(&self, trace: &Trace, triple: Triple) -> Option<(BlockName, u32)> {
+    pub fn block_of(&self, trace: &Trace, triple: Triple) -> Option<(BlockName, u32)> {
         let block = self.innermost(trace, triple)?;
         let name = *self.names.get_index(self.name_of[block] as usize)?;
         Some((name, self.blocks.all()[block].height))

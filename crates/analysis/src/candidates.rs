@@ -2,7 +2,7 @@
 
 use crate::blocks::NamedBlocks;
 use crate::options::CandidateSet;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, NameId, Op, ThreadId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub struct Candidates<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     transactions: &'a [Transaction],
     /// Per variable: how many accesses, by kind, in all threads.
     totals: Vec<Kinds>,
@@ -43,7 +43,7 @@ impl Kinds {
 
 /// The accesses of one transaction to one variable, in program order.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct TransactionAccesses {
     /// The transaction's thread.
     pub thread: ThreadId,
     /// The variable.
@@ -56,47 +56,47 @@ pub struct Group {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Class {
     /// Where `first` is.
-    pub first: Place,
+    pub first: AccessLocation,
     /// Where `remote` is.
-    pub remote: Place,
+    pub remote: AccessLocation,
     /// Where `second` is.
-    pub second: Place,
+    pub second: AccessLocation,
     /// Which blocks ([`NamedBlocks::apart`]); 0 where they are not told apart.
     pub block: u32,
 }
 
 /// A source location; an event without one is a place of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Place {
+pub enum AccessLocation {
     /// As the trace says.
     Loc(NameId),
     /// The event itself.
     Event(EventId),
 }
 
-impl Place {
+impl AccessLocation {
     /// Where an event is.
-    pub fn of(trace: &Trace, event: EventId) -> Place {
-        trace.event(event).loc.map_or(Place::Event(event), Place::Loc)
+    pub fn of_event(trace: &Trace, event: EventId) -> AccessLocation {
+        trace.event(event).loc.map_or(AccessLocation::Event(event), AccessLocation::Loc)
     }
 }
 
 impl Class {
     /// The class of a triple, by its locations alone.
-    pub fn of(trace: &Trace, triple: Triple) -> Class {
-        let place = |event| Place::of(trace, event);
+    pub fn by_locations(trace: &Trace, triple: Triple) -> Class {
+        let place = |event| AccessLocation::of_event(trace, event);
         Class { first: place(triple.first), remote: place(triple.remote), second: place(triple.second), block: 0 }
     }
 
     /// The class of a triple, by its locations and its block.
     pub fn in_block(trace: &Trace, blocks: Option<&NamedBlocks>, triple: Triple) -> Class {
         let block = blocks.map_or(0, |blocks| blocks.apart(trace, triple));
-        Class { block, ..Class::of(trace, triple) }
+        Class { block, ..Class::by_locations(trace, triple) }
     }
 
     /// Whether it has no location: then no other candidate is of this class, and nobody needs to remember it.
     pub fn is_one_candidate(&self) -> bool {
-        [self.first, self.remote, self.second].iter().all(|place| matches!(place, Place::Event(_)))
+        [self.first, self.remote, self.second].iter().all(|place| matches!(place, AccessLocation::Event(_)))
     }
 }
 
@@ -147,7 +147,7 @@ impl Remotes {
 
 impl<'a> Candidates<'a> {
     /// The candidates of these transactions.
-    pub fn new(trace: &'a Trace, structure: &'a Structure, transactions: &'a [Transaction]) -> Candidates<'a> {
+    pub fn new(trace: &'a Trace, trace_index: &'a TraceIndex, transactions: &'a [Transaction]) -> Candidates<'a> {
         let mut totals = vec![Kinds::default(); trace.vars.len()];
         let mut by_thread: FxHashMap<(VarId, ThreadId), Kinds> = FxHashMap::default();
         for event in &trace.events {
@@ -156,17 +156,17 @@ impl<'a> Candidates<'a> {
                 by_thread.entry((var, event.thread)).or_default().add(&event.op);
             }
         }
-        Candidates { trace, structure, transactions, totals, by_thread }
+        Candidates { trace, trace_index, transactions, totals, by_thread }
     }
 
     /// The accesses of one transaction, by variable in order of first access.
-    pub fn groups(&self, transaction: &Transaction) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    pub fn groups(&self, transaction: &Transaction) -> Vec<TransactionAccesses> {
+        let mut groups: Vec<TransactionAccesses> = Vec::new();
         let mut position: FxHashMap<VarId, usize> = FxHashMap::default();
-        for event in events_of(self.structure, transaction) {
+        for event in events_of(self.trace_index, transaction) {
             let Some(var) = own_access(self.trace, &self.trace.event(*event).op) else { continue };
             let at = *position.entry(var).or_insert_with(|| {
-                groups.push(Group { thread: transaction.thread, var, accesses: Vec::new() });
+                groups.push(TransactionAccesses { thread: transaction.thread, var, accesses: Vec::new() });
                 groups.len() - 1
             });
             groups[at].accesses.push(*event);
@@ -200,7 +200,7 @@ impl<'a> Candidates<'a> {
         groups.fold(0, |sum, group| sum.saturating_add(self.count_group(&group, set)))
     }
 
-    fn count_group(&self, group: &Group, set: CandidateSet) -> u64 {
+    fn count_group(&self, group: &TransactionAccesses, set: CandidateSet) -> u64 {
         let remote = self.remote_kinds(group);
         if set == CandidateSet::Adjacent {
             let pairs = Pairs::new(self.trace, group.clone(), set);
@@ -220,7 +220,7 @@ impl<'a> Candidates<'a> {
         let remote = adjacent.remote;
         let op = &self.trace.event(remote).op;
         let (reads, writes) = (op.reads(), op.writes());
-        let pairs = move |group: Group, set| {
+        let pairs = move |group: TransactionAccesses, set| {
             let tried = move |pair: &Pair| pair.remotes.include(reads, writes);
             Pairs::new(self.trace, group, set).filter(tried).map(|pair| (pair.first, pair.second))
         };
@@ -241,21 +241,21 @@ impl<'a> Candidates<'a> {
         latest.filter(|transaction| transaction.contains(thread, triple.second))
     }
 
-    fn group_of(&self, triple: Triple) -> Option<Group> {
+    fn group_of(&self, triple: Triple) -> Option<TransactionAccesses> {
         let var = self.trace.event(triple.first).op.var()?;
         let groups = self.groups(self.transaction_of(triple)?);
         groups.into_iter().find(|group| group.var == var)
     }
 
     fn remotes(&self, thread: ThreadId, var: VarId, remotes: Remotes) -> impl Iterator<Item = EventId> + '_ {
-        self.structure.accesses[var.index()].iter().copied().filter(move |access| {
+        self.trace_index.accesses[var.index()].iter().copied().filter(move |access| {
             let event = self.trace.event(*access);
             let op = &event.op;
             event.thread != thread && !op.is_external() && remotes.include(op.reads(), op.writes())
         })
     }
 
-    fn remote_kinds(&self, group: &Group) -> Kinds {
+    fn remote_kinds(&self, group: &TransactionAccesses) -> Kinds {
         let own = self.by_thread.get(&(group.var, group.thread)).copied().unwrap_or_default();
         self.totals[group.var.index()].without(own)
     }
@@ -273,8 +273,8 @@ fn own_access(trace: &Trace, op: &Op) -> Option<VarId> {
 }
 
 /// The events of a transaction, its ends included.
-pub fn events_of<'a>(structure: &'a Structure, transaction: &Transaction) -> &'a [EventId] {
-    let own = &structure.threads[transaction.thread.index()];
+pub fn events_of<'a>(trace_index: &'a TraceIndex, transaction: &Transaction) -> &'a [EventId] {
+    let own = &trace_index.threads[transaction.thread.index()];
     let from = own.partition_point(|event| *event < transaction.first);
     let to = own.partition_point(|event| *event <= transaction.last);
     &own[from..to]
@@ -283,14 +283,14 @@ pub fn events_of<'a>(structure: &'a Structure, transaction: &Transaction) -> &'a
 /// The pairs of a group.
 struct Pairs<'a> {
     trace: &'a Trace,
-    group: Group,
+    group: TransactionAccesses,
     set: CandidateSet,
     first: usize,
     second: usize,
 }
 
 impl<'a> Pairs<'a> {
-    fn new(trace: &'a Trace, group: Group, set: CandidateSet) -> Pairs<'a> {
+    fn new(trace: &'a Trace, group: TransactionAccesses, set: CandidateSet) -> Pairs<'a> {
         Pairs { trace, group, set, first: 0, second: 1 }
     }
 
@@ -323,7 +323,7 @@ impl Iterator for Pairs<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.second < self.group.accesses.len() {
-            let Group { thread, var, ref accesses } = self.group;
+            let TransactionAccesses { thread, var, ref accesses } = self.group;
             let (first, second) = (accesses[self.first], accesses[self.second]);
             let remotes = self.current();
             self.advance();

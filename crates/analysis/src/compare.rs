@@ -18,9 +18,9 @@ pub use outcome::{Comparison, Counts, Disagreement, Said};
 
 use crate::candidates::Candidates;
 use crate::explain::granted;
-use crate::filters::{Bundles, Locksets, Screen};
-use foretrace_encodings::Facts;
-use foretrace_index::{MustHappenBefore, Structure};
+use crate::filters::{Locksets, RemoteClasses, Screen};
+use foretrace_encodings::TraceView;
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::Limits;
 use round::Round;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,20 +35,20 @@ pub fn compare(asked: Asked<'_>, stop: &AtomicBool, listener: &mut dyn Listener)
     let Asked { trace, observed, options, .. } = asked;
     let deadline = options.budget.map(|budget| start + budget);
     listener.so_far(&Comparison::new(asked.contest.models.len()));
-    let structure = Structure::new(trace);
-    let clocks = MustHappenBefore::new(trace, &structure);
+    let trace_index = TraceIndex::new(trace);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
     let ordered = Instant::now();
-    let locksets = Locksets::new(trace, &structure);
-    let bundles = Bundles::new(trace, &structure, &locksets);
+    let locksets = Locksets::new(trace, &trace_index);
+    let remote_classes = RemoteClasses::new(trace, &trace_index, &locksets);
     let filters = [ordered - start, ordered.elapsed()];
-    let candidates = Candidates::new(trace, &structure, asked.transactions);
-    let granted = granted(trace, &structure);
-    let facts = Facts { trace, structure: &structure, observed, clocks: &granted };
+    let candidates = Candidates::new(trace, &trace_index, asked.transactions);
+    let granted = granted(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &granted };
     let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
-    let screen = Screen::new(trace, &structure, &clocks, &locksets, |_| true);
+    let screen = Screen::new(trace, &trace_index, &clocks, &locksets, |_| true);
     let count = candidates.count(options.candidates);
     let mut comparison =
-        Round::new(asked, facts, &clocks, limits, count, filters, listener).all(&candidates, screen, &bundles)?;
+        Round::new(asked, view, &clocks, limits, count, filters, listener).all(&candidates, screen, &remote_classes)?;
     comparison.sum();
     comparison.interrupted = stop.load(Ordering::Relaxed);
     Ok(comparison)

@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::predict::{Asked, Sink, decide, tells_apart};
 use crate::schedule::context_switches;
 use crate::verdict::{Decision, Limit, Verdict};
-use foretrace_encodings::{Encoder, Facts, Origin, Paths, Query, Rule, Rules};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Encoder, Origin, Paths, Query, Rule, Rules, TraceView};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Limits, Refutation, interruptible, refute};
 use foretrace_trace::{EventId, Independence, Observed, Pattern, Trace, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
@@ -73,7 +73,7 @@ const STAGES: [&[Rule]; 4] = [
 
 /// Explains candidates of one trace.
 pub struct Explainer<'a> {
-    facts: Facts<'a>,
+    view: TraceView<'a>,
     options: &'a Options,
     deadline: Option<Instant>,
     stop: &'a AtomicBool,
@@ -93,14 +93,14 @@ pub enum Argued {
 }
 
 /// The orders that arguments take for granted: those of each thread.
-pub fn granted(trace: &Trace, structure: &Structure) -> MustHappenBefore {
-    MustHappenBefore::of_threads(trace, structure)
+pub fn granted(trace: &Trace, trace_index: &TraceIndex) -> MustHappenBefore {
+    MustHappenBefore::of_threads(trace, trace_index)
 }
 
 impl<'a> Explainer<'a> {
-    /// For a trace whose `facts` hold the clocks of [`granted`].
-    pub fn new(facts: Facts<'a>, options: &'a Options, deadline: Option<Instant>, stop: &'a AtomicBool) -> Self {
-        Explainer { facts, options, deadline, stop, constants: FxHashMap::default() }
+    /// For a trace whose `view` hold the clocks of [`granted`].
+    pub fn new(view: TraceView<'a>, options: &'a Options, deadline: Option<Instant>, stop: &'a AtomicBool) -> Self {
+        Explainer { view, options, deadline, stop, constants: FxHashMap::default() }
     }
 
     /// Why the candidate cannot happen: an argument for every pattern that is asked about, or the reason why there is none.
@@ -110,7 +110,7 @@ impl<'a> Explainer<'a> {
     pub fn refutation(&self, triple: Triple) -> anyhow::Result<Result<Vec<Argument>, Limit>> {
         let guarded = self.options.question.independence == Independence::Guarded;
         let patterns: Vec<Option<Pattern>> =
-            if guarded { triple.patterns(self.facts.trace).map(Some).collect() } else { vec![None] };
+            if guarded { triple.patterns(self.view.trace).map(Some).collect() } else { vec![None] };
         let mut arguments = Vec::new();
         for pattern in patterns {
             match self.argue(triple, pattern) {
@@ -150,14 +150,14 @@ impl<'a> Explainer<'a> {
         if let Some(limit) = limits.reached() {
             return Argued::Undecided(limit);
         }
-        let rules = Rules { without: without.to_vec(), ..Rules::of(self.options.question) };
-        let mut encoder = Encoder::new(self.facts, rules, &self.constants);
+        let rules = Rules { without: without.to_vec(), ..Rules::for_question(self.options.question) };
+        let mut encoder = Encoder::new(self.view, rules, &self.constants);
         let query = match supposed.encode(&mut encoder, limits) {
             Ok(query) => query,
             Err(limit) => return Argued::Undecided(limit),
         };
         let asked = supposed.accesses();
-        let cost = |core: &BTreeSet<Origin>| statement::statements(self.facts, &asked, core).len();
+        let cost = |core: &BTreeSet<Origin>| statement::statements(self.view, &asked, core).len();
         match refute(&encoder, &query, &cost, self.options.seed, limits) {
             Refutation::Possible => Argued::Possible,
             Refutation::Unknown(limit) => Argued::Undecided(limit),
@@ -266,10 +266,10 @@ pub fn explain_and_tell(
         let is_impossible = tells_apart(options) && explanation.decision.off_path.is_none();
         let opened = if is_impossible { trace.with_open_tries() } else { None };
         let trace = opened.as_ref().unwrap_or(trace);
-        let structure = Structure::new(trace);
-        let clocks = granted(trace, &structure);
-        let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-        match Explainer::new(facts, options, deadline, stop).refutation(triple)? {
+        let trace_index = TraceIndex::new(trace);
+        let clocks = granted(trace, &trace_index);
+        let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
+        match Explainer::new(view, options, deadline, stop).refutation(triple)? {
             Ok(arguments) => explanation.arguments = arguments,
             Err(limit) => explanation.missing = Some(limit),
         }

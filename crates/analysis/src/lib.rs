@@ -2,17 +2,17 @@
 
 pub mod blocks;
 pub mod candidates;
-mod case;
 pub mod compare;
+mod context;
 pub mod explain;
 pub mod filters;
-mod lanes;
-pub mod linearize;
 mod open_tries;
 pub mod options;
 pub mod predict;
 pub mod remaining;
 pub mod schedule;
+pub mod schedule_from_assignment;
 pub mod serializability;
 pub mod summary;
 pub mod verdict;
+mod workers;

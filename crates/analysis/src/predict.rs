@@ -4,22 +4,22 @@
 //! them passes in bounded memory. With [`Per::Location`] a class is done at its first feasible candidate, and a
 //! witness found without a solver spares the class the solver.
 
-mod bundled;
+mod by_remote_class;
 mod observed;
 mod totals;
 
 pub use totals::{Counted, OffPathCounts, Progress, Refuted, Sink, Tally, Totals};
 
 use crate::candidates::{Candidates, Class};
-use crate::case::Case;
+use crate::context::AnalysisContext;
 use crate::filters::{Filters, Judgement};
-use crate::lanes::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
 use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
+use crate::workers::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
 use foretrace_checker::Witness;
-use foretrace_encodings::{Facts, paper};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{TraceView, paper};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::Limits;
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
 use indexmap::IndexMap;
@@ -86,34 +86,34 @@ pub fn decide(
 ) -> anyhow::Result<Totals> {
     let start = Instant::now();
     let options = &with_strategy(trace, options)?;
-    let structure = Structure::new(trace);
-    let clocks = MustHappenBefore::new(trace, &structure);
-    let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+    let trace_index = TraceIndex::new(trace);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
     let deadline = options.budget.map(|budget| start + budget);
     let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
-    let constants = Case::constants(facts, options, limits);
-    let case = Case::new(facts, transactions, options, constants, deadline, stop)?;
+    let constants = AnalysisContext::constants(view, options, limits);
+    let context = AnalysisContext::new(view, transactions, options, constants, deadline, stop)?;
     let apart_options = ApartOptions::new(options);
     let opened;
     let apart = match tells_apart(options) {
         true => {
             let asked = (options, &apart_options);
-            opened = OpenTries::of(trace);
-            let on_every_path = OpenTries::facts(opened.as_ref(), facts);
-            Some(Apart::new((facts, on_every_path), transactions, asked, case.constants.clone(), deadline, stop)?)
+            opened = OpenTries::in_trace(trace);
+            let on_every_path = OpenTries::view(opened.as_ref(), view);
+            Some(Apart::new((view, on_every_path), transactions, asked, context.constants.clone(), deadline, stop)?)
         }
         false => None,
     };
-    let candidates = Candidates::new(trace, &structure, transactions);
-    let filters = Filters::within(facts, transactions, options, &case.constants, &|| limits.reached().is_none());
+    let candidates = Candidates::new(trace, &trace_index, transactions);
+    let filters = Filters::within(view, transactions, options, &context.constants, &|| limits.reached().is_none());
     let count = match asked {
         Asked::All | Asked::Named => candidates.count(options.candidates),
         Asked::These(triples) => triples.len() as u64,
     };
-    let mut run = Run::new(&case, filters, count, sink);
+    let mut run = Run::new(&context, filters, count, sink);
     std::thread::scope(|scope| {
-        let mut lanes = Lanes::new(scope, &case, apart.as_ref());
-        run.all(&candidates, asked, &mut lanes)?;
+        let mut workers = SolverWorkers::new(scope, &context, apart.as_ref());
+        run.all(&candidates, asked, &mut workers)?;
         let mut totals = std::mem::take(&mut run.totals);
         totals.filters = run.filters.report();
         totals.transactions = transactions.len();
@@ -145,32 +145,36 @@ fn with_strategy(trace: &Trace, options: &Options) -> anyhow::Result<Options> {
 }
 
 /// The solver threads of a run, each started when it is first needed.
-struct Lanes<'scope, 'env, 'a> {
+struct SolverWorkers<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
-    case: &'scope Case<'a>,
+    context: &'scope AnalysisContext<'a>,
     apart: Option<&'scope Apart<'a>>,
     batches: Vec<Option<Sender<Batch>>>,
     sender: Sender<Report>,
     reports: Receiver<Report>,
 }
 
-impl<'scope, 'env, 'a: 'scope> Lanes<'scope, 'env, 'a> {
-    fn new(scope: &'scope Scope<'scope, 'env>, case: &'scope Case<'a>, apart: Option<&'scope Apart<'a>>) -> Self {
+impl<'scope, 'env, 'a: 'scope> SolverWorkers<'scope, 'env, 'a> {
+    fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        context: &'scope AnalysisContext<'a>,
+        apart: Option<&'scope Apart<'a>>,
+    ) -> Self {
         let (sender, reports) = channel();
-        Lanes { scope, case, apart, batches: vec![None; case.options.jobs.max(1)], sender, reports }
+        SolverWorkers { scope, context, apart, batches: vec![None; context.options.jobs.max(1)], sender, reports }
     }
 
-    /// Gives the batch to the lane whose turn it is.
+    /// Gives the batch to the worker whose turn it is.
     fn send(&mut self, nth: usize, batch: Batch) -> anyhow::Result<()> {
-        let lane = nth % self.batches.len();
-        let (scope, case, apart, sender) = (self.scope, self.case, self.apart, &self.sender);
+        let worker = nth % self.batches.len();
+        let (scope, context, apart, sender) = (self.scope, self.context, self.apart, &self.sender);
         let start = || {
             let (batches, receiver) = channel();
             let sender = sender.clone();
-            scope.spawn(move || lanes::run(case, apart, receiver, sender));
+            scope.spawn(move || workers::run(context, apart, receiver, sender));
             batches
         };
-        let sent = self.batches[lane].get_or_insert_with(start).send(batch);
+        let sent = self.batches[worker].get_or_insert_with(start).send(batch);
         sent.map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))
     }
 }
@@ -180,7 +184,7 @@ type Judge<'r> = fn(&Filters<'r>, Triple) -> Option<Judgement>;
 
 /// A run in progress.
 struct Run<'r, 'a> {
-    case: &'r Case<'a>,
+    context: &'r AnalysisContext<'a>,
     filters: Filters<'r>,
     sink: &'r mut dyn Sink,
     totals: Totals,
@@ -200,10 +204,10 @@ struct Run<'r, 'a> {
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    fn new(case: &'r Case<'a>, filters: Filters<'r>, count: u64, sink: &'r mut dyn Sink) -> Run<'r, 'a> {
+    fn new(context: &'r AnalysisContext<'a>, filters: Filters<'r>, count: u64, sink: &'r mut dyn Sink) -> Run<'r, 'a> {
         let totals = Totals { candidates: count, ..Totals::default() };
         Run {
-            case,
+            context,
             filters,
             sink,
             totals,
@@ -211,7 +215,7 @@ impl<'r, 'a> Run<'r, 'a> {
             progress: Progress { candidates: count, ..Progress::default() },
             classes: FxHashMap::default(),
             around: FxIndexMap::default(),
-            postpones: case.options.wants_effect,
+            postpones: context.options.wants_effect,
             postponed: Vec::new(),
             over_since: None,
             given_up: false,
@@ -222,27 +226,27 @@ impl<'r, 'a> Run<'r, 'a> {
         &mut self,
         candidates: &Candidates<'_>,
         asked: Asked<'_>,
-        lanes: &mut Lanes<'_, '_, '_>,
+        workers: &mut SolverWorkers<'_, '_, '_>,
     ) -> anyhow::Result<()> {
-        let set = self.case.options.candidates;
-        let guarded = self.case.options.question.independence == Independence::Guarded;
-        let asks_all = matches!(asked, Asked::All) && self.case.options.per == Per::Location;
-        if asks_all && !guarded && self.case.options.failed {
-            self.observed_first(candidates, lanes)?;
+        let set = self.context.options.candidates;
+        let guarded = self.context.options.question.independence == Independence::Guarded;
+        let asks_all = matches!(asked, Asked::All) && self.context.options.per == Per::Location;
+        if asks_all && !guarded && self.context.options.failed {
+            self.observed_first(candidates, workers)?;
         }
         match asked {
             Asked::All if guarded && set == CandidateSet::Adjacent => {
-                self.stream(&mut candidates.triples(set), lanes, Some(candidates))?;
-                self.wider(candidates, lanes)?;
+                self.stream(&mut candidates.triples(set), workers, Some(candidates))?;
+                self.wider(candidates, workers)?;
             }
-            Asked::All | Asked::Named => self.bundled(candidates, lanes)?,
-            Asked::These(triples) => self.stream(&mut triples.iter().copied(), lanes, None)?,
+            Asked::All | Asked::Named => self.by_remote_class(candidates, workers)?,
+            Asked::These(triples) => self.stream(&mut triples.iter().copied(), workers, None)?,
         }
         if std::mem::take(&mut self.postpones) {
             let postponed = std::mem::take(&mut self.postponed);
             self.progress.done = self.progress.done.saturating_sub(postponed.len() as u64); // they come again
             self.totals.skipped = self.totals.skipped.saturating_sub(postponed.len() as u64);
-            self.stream(&mut postponed.into_iter(), lanes, None)?;
+            self.stream(&mut postponed.into_iter(), workers, None)?;
         }
         self.totals.classes += self.classes.len();
         std::mem::take(&mut self.counted).into_totals(&mut self.totals);
@@ -251,24 +255,24 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// A neighbouring pair can be independent where a wider one is not: those around a remote access with which no
     /// neighbouring pair is feasible.
-    fn wider(&mut self, candidates: &Candidates<'_>, lanes: &mut Lanes<'_, '_, '_>) -> anyhow::Result<()> {
+    fn wider(&mut self, candidates: &Candidates<'_>, workers: &mut SolverWorkers<'_, '_, '_>) -> anyhow::Result<()> {
         let unsettled: Vec<Triple> =
             self.around.drain(..).filter(|(_, (_, feasible))| !feasible).map(|(_, (triple, _))| triple).collect();
         let mut wider = unsettled.into_iter().flat_map(|adjacent| candidates.wider(adjacent));
-        self.stream(&mut wider, lanes, None)
+        self.stream(&mut wider, workers, None)
     }
 
     fn stream(
         &mut self,
         mut triples: &mut dyn Iterator<Item = Triple>,
-        lanes: &mut Lanes<'_, '_, '_>,
+        workers: &mut SolverWorkers<'_, '_, '_>,
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
         let size = self.chunk_size();
         let mut chunk = Chunk::default();
-        while self.case.limits().reached().is_none() {
+        while self.context.limits().reached().is_none() {
             for triple in (&mut triples).take(size) {
-                if self.case.limits().reached().is_some() {
+                if self.context.limits().reached().is_some() {
                     break;
                 }
                 let slot = self.filter(triple, Filters::judge);
@@ -278,51 +282,51 @@ impl<'r, 'a> Run<'r, 'a> {
             if chunk.slots.is_empty() {
                 break;
             }
-            self.settle(&mut chunk, lanes, watched)?;
+            self.settle(&mut chunk, workers, watched)?;
         }
         self.totals.unreached = self.progress.candidates.saturating_sub(self.progress.done);
         Ok(())
     }
 
     fn chunk_size(&self) -> usize {
-        chunk_size(self.case.options.per, self.case.facts.trace.events.len())
+        chunk_size(self.context.options.per, self.context.view.trace.events.len())
     }
 
     /// Has the solver decide what the filters left open, and hands all decisions on.
     fn settle(
         &mut self,
         chunk: &mut Chunk<'_>,
-        lanes: &mut Lanes<'_, '_, '_>,
+        workers: &mut SolverWorkers<'_, '_, '_>,
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
         let Chunk { triples, mut slots } = std::mem::take(chunk);
-        if self.case.options.strategy == Strategy::Demand {
+        if self.context.options.strategy == Strategy::Demand {
             let easy = self.open(&triples, &slots, Effort::Easy);
-            self.solve(easy, &mut slots, lanes)?;
+            self.solve(easy, &mut slots, workers)?;
         }
         let infeasible = self.not_apart_yet(&triples, &slots);
-        self.solve(infeasible, &mut slots, lanes)?;
+        self.solve(infeasible, &mut slots, workers)?;
         let hard = self.hard(&triples, &slots);
-        self.solve(hard, &mut slots, lanes)?;
+        self.solve(hard, &mut slots, workers)?;
         let unclear = self.not_guarded_yet(&triples, &slots);
-        self.solve(unclear, &mut slots, lanes)?;
+        self.solve(unclear, &mut slots, workers)?;
         let infeasible = self.not_apart_yet(&triples, &slots);
-        self.solve(infeasible, &mut slots, lanes)?;
+        self.solve(infeasible, &mut slots, workers)?;
         if let Some(candidates) = watched {
             triples.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
         }
         for (triple, slot) in triples.into_iter().zip(slots) {
             match slot {
                 Slot::Decided(mut decision) => {
-                    if is_free(self.case.options) {
+                    if is_free(self.context.options) {
                         decision.off_path = None;
                     }
                     self.counted.count(&decision);
                     self.sink.decision(&decision)?;
                 }
                 Slot::Open if self.given_up && !self.is_found(triple) => {
-                    let limit = self.case.limits().reached().unwrap_or(Limit::Budget);
-                    let decision = Decision::unknown(self.case.facts.trace, triple, limit);
+                    let limit = self.context.limits().reached().unwrap_or(Limit::Budget);
+                    let decision = Decision::unknown(self.context.view.trace, triple, limit);
                     self.counted.count(&decision);
                     self.sink.decision(&decision)?;
                 }
@@ -343,7 +347,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// The cheap stages.
     fn filter(&mut self, triple: Triple, judge: Judge<'r>) -> Slot<'static> {
-        if self.is_done(self.case.class(triple)) {
+        if self.is_done(self.context.class(triple)) {
             return Slot::Skipped;
         }
         if self.postpones && self.postponed.len() < MOST_POSTPONED && self.has_no_effect(triple) {
@@ -354,11 +358,11 @@ impl<'r, 'a> Run<'r, 'a> {
         let Some(judgement) = judge(&self.filters, triple) else { return Slot::Open };
         let decision = match judgement {
             Judgement::Feasible { witness } => {
-                lanes::feasible(triple, self.case.simplify(*witness, None), Decider::EarlyWitness)
+                workers::feasible(triple, self.context.simplify(*witness, None), Decider::EarlyWitness)
             }
             Judgement::Infeasible { by, rests_on_pin } => {
                 let rests_on = rests_on_pin.then_some(RestsOn::Pin);
-                lanes::without_witness(self.case, triple, Verdict::Infeasible, by, rests_on)
+                workers::without_witness(self.context, triple, Verdict::Infeasible, by, rests_on)
             }
         };
         self.counted.tally(decision.decided_by).time += start.elapsed();
@@ -373,7 +377,7 @@ impl<'r, 'a> Run<'r, 'a> {
             return false;
         }
         let found = self.classes.entry(class).or_insert(false);
-        *found && self.case.options.per == Per::Location
+        *found && self.context.options.per == Per::Location
     }
 
     /// Has the solver work on batches.
@@ -381,17 +385,17 @@ impl<'r, 'a> Run<'r, 'a> {
         &mut self,
         batches: Vec<Batch>,
         slots: &mut [Slot<'_>],
-        lanes: &mut Lanes<'_, '_, '_>,
+        workers: &mut SolverWorkers<'_, '_, '_>,
     ) -> anyhow::Result<()> {
         if self.given_up {
             return Ok(());
         }
         let mut waiting = batches.len();
         for (nth, batch) in batches.into_iter().enumerate() {
-            lanes.send(nth, batch)?;
+            workers.send(nth, batch)?;
         }
         while waiting > 0 {
-            let Some(report) = self.report(lanes)? else {
+            let Some(report) = self.report(workers)? else {
                 self.given_up = true;
                 return Ok(());
             };
@@ -423,14 +427,14 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// What a solver thread has to say next; nothing where the run's limit is reached and none says so in time.
-    fn report(&mut self, lanes: &Lanes<'_, '_, '_>) -> anyhow::Result<Option<Report>> {
+    fn report(&mut self, workers: &SolverWorkers<'_, '_, '_>) -> anyhow::Result<Option<Report>> {
         loop {
-            match lanes.reports.recv_timeout(LOOK) {
+            match workers.reports.recv_timeout(LOOK) {
                 Ok(report) => return Ok(Some(report)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(error) => return Err(error.into()),
             }
-            if self.over_since.is_none() && self.case.limits().reached().is_some() {
+            if self.over_since.is_none() && self.context.limits().reached().is_some() {
                 self.over_since = Some(Instant::now());
             }
             if self.over_since.is_some_and(|since| since.elapsed() >= MOST_OVERDUE) {
@@ -441,20 +445,20 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// Whether a candidate of the class is known to be feasible, and this is all that is asked.
     fn is_found(&self, triple: Triple) -> bool {
-        self.case.options.per == Per::Location && self.classes.get(&self.case.class(triple)) == Some(&true)
+        self.context.options.per == Per::Location && self.classes.get(&self.context.class(triple)) == Some(&true)
     }
 
     /// The candidates that are not easy, classes with few of them first; each class has its share of the time.
     fn hard(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        let options = self.case.options;
+        let options = self.context.options;
         let mut batches = self.open(chunk, slots, Effort::Easy);
-        let share = match (options.strategy, self.case.deadline) {
+        let share = match (options.strategy, self.context.deadline) {
             (Strategy::Paper, _) => Duration::MAX,
             (Strategy::Demand, None) => options.timeout.saturating_mul(QUERIES_OF_CLASS),
             (Strategy::Demand, Some(deadline)) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                let lanes = options.jobs.min(batches.len()).max(1) as u32;
-                left.mul_f64(MOST_FOR_HARD).saturating_mul(lanes) / (batches.len().max(1) as u32)
+                let workers = options.jobs.min(batches.len()).max(1) as u32;
+                left.mul_f64(MOST_FOR_HARD).saturating_mul(workers) / (batches.len().max(1) as u32)
             }
         };
         batches.sort_by_key(|batch| batch.triples.len());
@@ -465,7 +469,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// The open candidates, those of one class together.
     fn open(&self, chunk: &[Triple], slots: &[Slot<'_>], effort: Effort) -> Vec<Batch> {
-        let stop_at_feasible = self.case.options.per == Per::Location;
+        let stop_at_feasible = self.context.options.per == Per::Location;
         let is_open = |place: usize, class: &Class| {
             matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes.get(class) == Some(&true))
         };
@@ -475,7 +479,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// Feasible candidates whose witness is not guarded-dependent: another one may be.
     fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        let options = self.case.options;
+        let options = self.context.options;
         let guarded = options.question.independence == Independence::Guarded;
         if guarded || options.verdicts_only || options.strategy == Strategy::Paper {
             return Vec::new();
@@ -486,7 +490,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Infeasible candidates that may be off the path only: all, or those of classes in which nothing is feasible, the nearest to the
     /// recorded order first.
     fn not_apart_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        let options = self.case.options;
+        let options = self.context.options;
         if !tells_apart(options) {
             return Vec::new();
         }
@@ -505,7 +509,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn batches(&self, chunk: &[Triple], wanted: impl Fn(usize, &Class) -> bool, most: usize, task: Task) -> Vec<Batch> {
         let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
         for (place, triple) in chunk.iter().enumerate() {
-            let class = self.case.class(*triple);
+            let class = self.context.class(*triple);
             if wanted(place, &class) {
                 by_class.entry(class).or_default().push((place, *triple));
             }
@@ -518,7 +522,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn note(&mut self, decision: &Decision) {
         if matches!(decision.verdict, Verdict::Feasible(_)) {
             self.progress.feasible += 1;
-            if let Some(found) = self.classes.get_mut(&self.case.class(decision.triple)) {
+            if let Some(found) = self.classes.get_mut(&self.context.class(decision.triple)) {
                 *found = true;
             }
         }
@@ -526,9 +530,9 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// Whether remote wrote in the recorded run what was there before.
     fn has_no_effect(&self, triple: Triple) -> bool {
-        let Facts { trace, structure, observed, .. } = self.case.facts;
+        let TraceView { trace, trace_index, observed, .. } = self.context.view;
         let Some(var) = trace.event(triple.remote).op.var() else { return false };
-        let writes = &structure.writes[var.index()];
+        let writes = &trace_index.writes[var.index()];
         let before = writes[..writes.partition_point(|write| *write < triple.remote)].last();
         let value = before.map_or(trace.vars[var.index()].init.as_ref(), |write| observed.written(*write));
         value.is_some() && value == observed.written(triple.remote)
@@ -614,7 +618,7 @@ impl Slot<'_> {
         let uses_freed =
             |verdict: &Verdict| matches!(verdict, Verdict::Feasible(w) if !w.run().uses_after_free.is_empty());
         if let Some(witness) = witness.filter(|_| !uses_freed(&decision.verdict)) {
-            decision.rests_on = RestsOn::of(witness.run());
+            decision.rests_on = RestsOn::of_run(witness.run());
             decision.verdict = Verdict::Feasible(witness);
         }
     }

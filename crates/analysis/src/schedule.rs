@@ -7,15 +7,15 @@
 
 pub use foretrace_checker::context_switches;
 use foretrace_checker::{CheckError, Checker, Interruption, Witness};
-use foretrace_encodings::Facts;
+use foretrace_encodings::TraceView;
 use foretrace_trace::{EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// The witness with fewer events and context switches, as far as the checker accepts that.
-pub fn simplify(facts: Facts<'_>, transactions: &[Transaction], question: Question, witness: Witness) -> Witness {
-    match Checker::new(facts.trace, facts.observed, transactions, question) {
-        Ok(checker) => simplify_with(&checker, facts.trace, question.feasibility, witness),
+pub fn simplify(view: TraceView<'_>, transactions: &[Transaction], question: Question, witness: Witness) -> Witness {
+    match Checker::new(view.trace, view.observed, transactions, question) {
+        Ok(checker) => simplify_with(&checker, view.trace, question.feasibility, witness),
         Err(_) => witness,
     }
 }

@@ -12,8 +12,8 @@ mod windowed;
 pub use other_paths::{OtherPaths, on_other_paths};
 pub use windowed::{Chosen, Decided, Found, Verdict, Windowed};
 
-use crate::linearize::{in_order, without_marks};
-use foretrace_encodings::{Facts, Marked, Paths, Reads, Rules, constant_reads_while};
+use crate::schedule_from_assignment::{in_order, without_marks};
+use foretrace_encodings::{Marked, Paths, Reads, Rules, TraceView, constant_reads_while};
 use foretrace_index::MustHappenBefore;
 use foretrace_serializability::{
     Choices, Decision, Explored, Judge, Judgement, PathKind, Question, Violation, observed,
@@ -81,8 +81,8 @@ impl<'a> BlockJudge<'a> {
         let choices = judge.choices().clone();
         let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
         let switches = choices.context_switches;
-        let rules = Rules::of(Asked { model: choices.model, feasibility, independence }).within(switches);
-        let clocks = MustHappenBefore::new(trace, judge.structure());
+        let rules = Rules::for_question(Asked { model: choices.model, feasibility, independence }).within(switches);
+        let clocks = MustHappenBefore::new(trace, judge.trace_index());
         let (constants, marked) = (OnceCell::new(), OnceCell::new());
         BlockJudge { trace, observed, judge, clocks, marked, constants, rules, choices, method }
     }
@@ -95,9 +95,9 @@ impl<'a> BlockJudge<'a> {
     /// A solver for blocks, which keeps what it learns from one to the next.
     pub fn solver(&self) -> BlockSolver<'_> {
         let BlockJudge { trace, observed, clocks, marked, .. } = self;
-        let facts = Facts { trace, structure: self.judge.structure(), observed, clocks };
+        let view = TraceView { trace, trace_index: self.judge.trace_index(), observed, clocks };
         BlockSolver {
-            facts,
+            view,
             marked,
             rules: &self.rules,
             constants: &self.constants,
@@ -174,7 +174,7 @@ impl<'a> Bounds<'a> {
 
 /// A solver for blocks of one trace.
 pub struct BlockSolver<'a> {
-    facts: Facts<'a>,
+    view: TraceView<'a>,
     marked: &'a OnceCell<Marked>,
     rules: &'a Rules,
     constants: &'a OnceCell<FxHashMap<EventId, Value>>,
@@ -209,7 +209,7 @@ impl BlockSolver<'_> {
             let confirmed = question.then.is_some();
             match self.ask(question, limits) {
                 Answer::Feasible(assignment) => {
-                    let order = in_order(self.facts, &without_marks(self.facts, assignment.order));
+                    let order = in_order(self.view, &without_marks(self.view, assignment.order));
                     return Some(match confirmed {
                         true => judge.in_schedule_at(block, &order, &ends),
                         false => judge.in_schedule(block, order),
@@ -224,15 +224,15 @@ impl BlockSolver<'_> {
 
     fn ask(&mut self, question: Question, limits: Limits<'_>) -> Answer {
         let Question { starts, through, ends, last, then } = question;
-        let (facts, rules) = (self.facts, self.rules);
+        let (view, rules) = (self.view, self.rules);
         let constants = self.constants.get_or_init(|| match rules.reads == Reads::Latest {
-            true => constant_reads_while(facts, &mut || limits.reached().is_none()),
+            true => constant_reads_while(view, &mut || limits.reached().is_none()),
             false => FxHashMap::default(),
         });
         let order = self.order;
         let session = self.session.get_or_insert_with(|| {
-            let mark = |switches| self.marked.get_or_init(|| Marked::new(facts, switches)).facts();
-            Session::new(rules.switches.map_or(facts, mark), rules.clone(), constants, order, 0)
+            let mark = |switches| self.marked.get_or_init(|| Marked::new(view, switches)).view();
+            Session::new(rules.switches.map_or(view, mark), rules.clone(), constants, order, 0)
         });
         let answer = session.decide_paths(&Paths { starts, through, ends, then }, last, limits);
         let (size, usable) = (session.encoder().cone_size(), session.is_usable());
@@ -337,7 +337,7 @@ pub struct Beyond {
 }
 
 /// What blocks of one place in the program have in common: kind, label, and where they begin.
-type Place = (BlockKind, Option<NameId>, Option<NameId>);
+type BlockLocation = (BlockKind, Option<NameId>, Option<NameId>);
 
 /// What is found of a block beyond triples.
 pub enum FoundBeyond {
@@ -366,7 +366,7 @@ pub fn beyond_triples(
     let blocks: Vec<usize> = (0..all.len()).filter(|block| with_threads || !is_divided_thread(&all[*block])).collect();
     let mut found = Beyond { blocks: blocks.len() as u64, ..Beyond::default() };
     let counts = Cell::new((0u64, 0u64));
-    let mut places: FxHashMap<Place, u32> = FxHashMap::default();
+    let mut places: FxHashMap<BlockLocation, u32> = FxHashMap::default();
     let mut is_wanted = |block: usize, judgement: Option<&Judgement>| {
         let one = &all[block];
         let tried = places.entry((one.kind, one.label, asked.trace.event(one.first).loc)).or_default();
@@ -429,7 +429,7 @@ struct Hidden {
     /// By the variables of the triples found so far, the blocks.
     blocks: BTreeMap<BTreeSet<VarId>, Vec<usize>>,
     /// How often each place is there.
-    places: FxHashMap<(BTreeSet<VarId>, Place), u32>,
+    places: FxHashMap<(BTreeSet<VarId>, BlockLocation), u32>,
 }
 
 impl Hidden {

@@ -2,7 +2,7 @@
 
 use crate::candidates::Candidates;
 use crate::options::CandidateSet;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Atomic, Data, EventId, Op, TermId, Trace, Why};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
@@ -67,7 +67,7 @@ pub struct TransactionCounts {
 impl Summary {
     /// Counts.
     pub fn new(trace: &Trace) -> Summary {
-        let structure = Structure::new(trace);
+        let trace_index = TraceIndex::new(trace);
         let is = |wanted: Why, op: &Op| matches!(op, Op::Assume { why, .. } if *why == wanted);
         let assumes = |why: Why| trace.events.iter().filter(|event| is(why, &event.op)).count();
         let written: Vec<TermId> = trace.events.iter().filter_map(|event| written(&event.op)).collect();
@@ -76,7 +76,7 @@ impl Summary {
             data: trace.data,
             threads: trace.threads.len(),
             variables: trace.vars.len(),
-            contended_variables: contended(trace, &structure),
+            contended_variables: contended(trace, &trace_index),
             library_variables: trace.vars.iter().filter(|variable| variable.is_of_library()).count(),
             sync_objects: trace.syncs.len(),
             events: trace.events.len(),
@@ -88,16 +88,16 @@ impl Summary {
             pinned_at: pinned_at(trace),
             expressions: written.len(),
             expressions_of_reads: written.iter().filter(|expr| !trace.terms.leaves(**expr).is_empty()).count(),
-            transactions: ATOMICS.iter().map(|atomic| counts(trace, &structure, *atomic)).collect(),
+            transactions: ATOMICS.iter().map(|atomic| counts(trace, &trace_index, *atomic)).collect(),
         }
     }
 }
 
 const ATOMICS: [Atomic; 5] = [Atomic::Auto, Atomic::Marked, Atomic::Sections, Atomic::Operations, Atomic::Threads];
 
-fn counts(trace: &Trace, structure: &Structure, atomic: Atomic) -> TransactionCounts {
+fn counts(trace: &Trace, trace_index: &TraceIndex, atomic: Atomic) -> TransactionCounts {
     let transactions = atomic.transactions(trace);
-    let candidates = Candidates::new(trace, structure, &transactions);
+    let candidates = Candidates::new(trace, trace_index, &transactions);
     TransactionCounts {
         atomic,
         count: transactions.len(),
@@ -106,10 +106,10 @@ fn counts(trace: &Trace, structure: &Structure, atomic: Atomic) -> TransactionCo
     }
 }
 
-fn contended(trace: &Trace, structure: &Structure) -> usize {
+fn contended(trace: &Trace, trace_index: &TraceIndex) -> usize {
     let threads =
         |accesses: &[EventId]| accesses.iter().map(|e| trace.event(*e).thread).collect::<FxHashSet<_>>().len();
-    let both = structure.accesses.iter().zip(&structure.writes);
+    let both = trace_index.accesses.iter().zip(&trace_index.writes);
     both.filter(|(accesses, writes)| !writes.is_empty() && threads(accesses) > 1).count()
 }
 

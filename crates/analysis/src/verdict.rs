@@ -72,7 +72,7 @@ pub enum RestsOn {
 
 impl RestsOn {
     /// What a feasible verdict leans on whose schedule runs so; the graver of two.
-    pub fn of(run: &foretrace_checker::Run) -> Option<RestsOn> {
+    pub fn of_run(run: &foretrace_checker::Run) -> Option<RestsOn> {
         let unseen = run.unseen.map(|_| RestsOn::Unseen);
         unseen.or(run.passes_external.then_some(RestsOn::External))
     }

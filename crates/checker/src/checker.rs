@@ -72,7 +72,7 @@ impl<'t> Checker<'t> {
         }
         let semantics = Semantics::new(trace, observed, question.model)?;
         let asked = Asked { trace, transactions, question, most_switches: None };
-        Ok(Checker { semantics, unseen: UnseenOrders::of(trace), asked })
+        Ok(Checker { semantics, unseen: UnseenOrders::in_trace(trace), asked })
     }
 
     /// The same that refuses violations with more context switches than this between their first and their last access.

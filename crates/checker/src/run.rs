@@ -37,7 +37,7 @@ pub fn context_switches(trace: &Trace, schedule: &[EventId]) -> u32 {
 
 /// Runs a schedule without a candidate in mind: is it a prefix in this model, and what do its events read and write?
 pub fn run_schedule(trace: &Trace, observed: &Observed, model: Model, schedule: &[EventId]) -> Result<Run, CheckError> {
-    Ok(run(&Semantics::new(trace, observed, model)?, &UnseenOrders::of(trace), schedule, |_, _| {})?)
+    Ok(run(&Semantics::new(trace, observed, model)?, &UnseenOrders::in_trace(trace), schedule, |_, _| {})?)
 }
 
 pub(crate) fn run(

@@ -26,7 +26,7 @@ pub(crate) struct UnseenOrders {
 }
 
 impl UnseenOrders {
-    pub fn of(trace: &Trace) -> UnseenOrders {
+    pub fn in_trace(trace: &Trace) -> UnseenOrders {
         let mut orders = UnseenOrders { of_objects: FxHashMap::default(), all: Vec::new(), any: false };
         let threads = trace.threads.len();
         let mut needs_all = false;

@@ -18,7 +18,7 @@ fn main() {
         let mut found = None;
         for _ in 0..3 {
             let start = Instant::now();
-            found = Some(CutPoints::of(&trace, &blocks));
+            found = Some(CutPoints::in_trace(&trace, &blocks));
             best = best.min(start.elapsed().as_secs_f64());
         }
         let Some(found) = found else { return };

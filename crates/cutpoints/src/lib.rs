@@ -35,7 +35,7 @@ pub use cut_point::{CutPoint, Then};
 pub use locks::Taken;
 pub use schedule::{Ends, Middle, Schedule, Synthesizer, WhyNot, synthesize};
 
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{Blocks, Trace};
 use future::Futures;
 use lock_log::LockLog;
@@ -59,15 +59,15 @@ pub struct CutPoints {
 
 impl CutPoints {
     /// Finds the cut-points of a valid trace. The time is linear in the trace, quadratic in its threads and its places of the source.
-    pub fn of(trace: &Trace, blocks: &Blocks) -> CutPoints {
+    pub fn in_trace(trace: &Trace, blocks: &Blocks) -> CutPoints {
         CutPoints::within(trace, blocks, &|| true)
     }
 
     /// The same, as long as `go_on` says yes.
     pub fn within(trace: &Trace, blocks: &Blocks, go_on: &dyn Fn() -> bool) -> CutPoints {
-        let structure = Structure::new(trace);
-        let clocks = MustHappenBefore::new(trace, &structure);
-        drop(structure);
+        let trace_index = TraceIndex::new(trace);
+        let clocks = MustHappenBefore::new(trace, &trace_index);
+        drop(trace_index);
         let mut states = LockStates::new();
         let log = LockLog::new(trace, &mut states);
         let mut futures = Futures::new();

@@ -44,25 +44,25 @@ impl LockLog {
     }
 
     /// A thread's changes.
-    pub fn of(&self, thread: ThreadId) -> &[Entry] {
+    pub fn of_thread(&self, thread: ThreadId) -> &[Entry] {
         &self.threads[thread.index()]
     }
 
     /// A thread's changes after `event`.
     pub fn after(&self, thread: ThreadId, event: EventId) -> &[Entry] {
-        let own = self.of(thread);
+        let own = self.of_thread(thread);
         &own[own.partition_point(|entry| entry.event <= event)..]
     }
 
     /// The last change of a thread up to `event`, that included.
     pub fn last_until(&self, thread: ThreadId, event: EventId) -> Option<&Entry> {
-        let own = self.of(thread);
+        let own = self.of_thread(thread);
         own[..own.partition_point(|entry| entry.event <= event)].last()
     }
 
     /// A thread's changes after `first`, if there is one, up to `last`; none without a last.
     pub fn within(&self, thread: ThreadId, first: Option<EventId>, last: Option<EventId>) -> &[Entry] {
-        let own = self.of(thread);
+        let own = self.of_thread(thread);
         let from = first.map_or(0, |first| own.partition_point(|entry| entry.event <= first));
         let to = last.map_or(0, |last| own.partition_point(|entry| entry.event <= last));
         &own[from.min(to)..to]

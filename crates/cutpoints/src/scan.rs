@@ -14,7 +14,7 @@ use foretrace_trace::{Block, BlockKind, Blocks, EventId, NameId, Op, ThreadId, T
 use rustc_hash::FxHashMap;
 
 /// Where an access is in the source; all without a location are at one place, so that the pass stays linear.
-pub(crate) type Place = Option<NameId>;
+pub(crate) type Location = Option<NameId>;
 
 /// Reads, writes, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 /// A place and what is done there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub(crate) struct Site {
-    pub place: Place,
+    pub place: Location,
     pub kind: Kind,
 }
 
@@ -213,7 +213,7 @@ impl Thread {
         if let Some(previous) = self.previous {
             self.stays.remain(previous);
         }
-        let log = input.log.of(thread);
+        let log = input.log.of_thread(thread);
         let changes = log.get(self.changes).is_some_and(|entry| entry.event == id);
         self.changes += usize::from(changes);
         let op = &input.trace.event(id).op;
@@ -238,7 +238,7 @@ impl Thread {
         (id, thread, var, site): (EventId, ThreadId, VarId, Site),
         summary: &mut Summary,
     ) {
-        let entry = self.entry(input.log.of(thread));
+        let entry = self.entry(input.log.of_thread(thread));
         let (state, ahead) = entry.map_or((NOTHING, NOTHING), |entry| (entry.after, entry.ahead));
         let key = PointKey { var, thread, site, state, ahead };
         let point = Point { event: id, epoch: self.epoch };

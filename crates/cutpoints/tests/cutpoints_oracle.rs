@@ -145,7 +145,7 @@ fn with_nested_locks_alone_cut_points_are_exact() {
         let blocks = Atomic::Marked.blocks(&trace);
         let transactions = Atomic::Marked.transactions(&trace);
         let truth = truth(&trace, &transactions);
-        let found = CutPoints::of(&trace, &blocks);
+        let found = CutPoints::in_trace(&trace, &blocks);
         let reached = triples(found.all.iter().filter(|point| point.then == Then::Second));
         let expected = truth.iter().filter(|(_, (_, feasible))| *feasible).map(|(triple, _)| *triple).collect();
         assert_eq!(reached, expected, "seed {seed}: feasible triples");
@@ -178,7 +178,7 @@ fn on_every_trace_no_feasible_triple_is_missing() {
         for atomic in [Atomic::Marked, Atomic::Auto, Atomic::Threads] {
             let transactions = atomic.transactions(&trace);
             let truth = truth(&trace, &transactions);
-            let found = CutPoints::of(&trace, &atomic.blocks(&trace));
+            let found = CutPoints::in_trace(&trace, &atomic.blocks(&trace));
             let ours: Vec<&CutPoint> = found.all.iter().filter(|point| !is_of_library(&trace, point)).collect();
             let reached = triples(ours.iter().filter(|point| point.then == Then::Second).copied());
             let all = triples(ours.iter().copied());
@@ -228,7 +228,7 @@ fn each_class_keeps_a_triple_that_is_feasible() {
         let trace = with_places(nested_locks(seed), Some(3));
         let transactions = Atomic::Marked.transactions(&trace);
         let truth = truth(&trace, &transactions);
-        let found = CutPoints::of(&trace, &Atomic::Marked.blocks(&trace));
+        let found = CutPoints::in_trace(&trace, &Atomic::Marked.blocks(&trace));
         let reached = found.all.iter().filter(|point| point.then == Then::Second);
         let kept: Vec<Triple> = reached.map(|point| point.triple).collect();
         assert!(kept.iter().all(|triple| truth[triple].1), "seed {seed}: a representative that cannot happen");

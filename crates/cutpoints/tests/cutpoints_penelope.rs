@@ -52,7 +52,7 @@ fn locks() -> Vec<(&'static str, SyncKind)> {
 }
 
 fn cut_points(trace: &Trace) -> Vec<CutPoint> {
-    CutPoints::of(trace, &Atomic::Marked.blocks(trace)).all
+    CutPoints::in_trace(trace, &Atomic::Marked.blocks(trace)).all
 }
 
 fn schedule_of(trace: &Trace, point: &CutPoint) -> Schedule {

@@ -92,7 +92,7 @@ fn find(place: &SavedPlace, sources: &Sources, code: &Code) -> Result<(Vec<u64>,
     let Some(any) = found.first() else { return Err(format!("has no match: nothing of {file} is in this build")) };
     let now = code.source_file(Site(any.place)).and_then(|path| text_of(&path));
     let lines = match (sources.text(file), now) {
-        (Some(old), Some(new)) => Some(Lines::of(old, &new)),
+        (Some(old), Some(new)) => Some(Lines::between(old, &new)),
         _ => None,
     };
     let (line, column) = match &lines {

@@ -57,7 +57,7 @@ impl Mode {
 
 /// Which part of a run is recorded; by default all of it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Part {
+pub struct RecordingScope {
     /// At least so many events of each thread, the last ones.
     pub window: Option<u64>,
     /// Nothing until recording is switched on.
@@ -78,7 +78,7 @@ pub struct Run<'r> {
     /// Most bytes of all logs together.
     pub max_bytes: Option<u64>,
     /// Which part of the run is recorded.
-    pub part: Part,
+    pub part: RecordingScope,
     /// Kill it after so long.
     pub time_limit: Option<Duration>,
     /// Whether what it prints is shown.

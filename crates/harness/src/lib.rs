@@ -33,7 +33,7 @@ pub use edited::{Matched, plan_of_edited};
 pub use ending::{Cut, Ending};
 pub use error::{LaunchError, RecordError, ReplayError};
 pub use folder::{Folder, FolderError, Recording};
-pub use launch::{Mode, Part, Run, fix_addresses};
+pub use launch::{Mode, RecordingScope, Run, fix_addresses};
 pub use outside::{Variables, differences, environment_of, fill, notes};
 pub use positions::Positions;
 pub use program::{Program, ProgramError};

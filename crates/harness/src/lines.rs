@@ -12,7 +12,7 @@ pub struct Lines {
 
 impl Lines {
     /// Compares two texts. Lines count as the same where they differ in their indentation alone.
-    pub fn of(old: &str, new: &str) -> Lines {
+    pub fn between(old: &str, new: &str) -> Lines {
         let split = |text: &str| text.lines().map(str::to_string).collect::<Vec<String>>();
         let (old, new) = (split(old), split(new));
         let trim = |lines: &[String]| lines.iter().map(|line| line.trim().to_string()).collect::<Vec<String>>();
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn lines_are_found_below_inserted_and_above_removed_ones() {
         let new = "// a comment\n\nint n;\nvoid f(void)\n{\n    if (n)\n        n++;\n}\n";
-        let lines = Lines::of(OLD, new);
+        let lines = Lines::between(OLD, new);
         assert_eq!(lines.position(1, 5), Some((3, 5)));
         assert_eq!(lines.position(4, 6), Some((7, 10)), "it was indented");
         assert_eq!(lines.position(5, 6), None, "it was removed");
@@ -67,10 +67,10 @@ mod tests {
     #[test]
     fn a_changed_line_leaves_a_gap() {
         let new = OLD.replace("n++;", "n += 1;");
-        let lines = Lines::of(OLD, &new);
+        let lines = Lines::between(OLD, &new);
         assert_eq!((lines.position(4, 5), lines.gap(4)), (None, (4, 4)));
         let without = OLD.replace("    n++;\n", "");
-        assert_eq!(Lines::of(OLD, &without).gap(4), (4, 3), "nothing stands there");
-        assert_eq!(Lines::of(OLD, "").gap(4), (1, 0));
+        assert_eq!(Lines::between(OLD, &without).gap(4), (4, 3), "nothing stands there");
+        assert_eq!(Lines::between(OLD, "").gap(4), (1, 0));
     }
 }

@@ -4,7 +4,7 @@ use super::calls;
 use super::ending::Ending;
 use super::error::ReplayError;
 use super::folder::Folder;
-use super::launch::{Mode, Part, Run};
+use super::launch::{Mode, RecordingScope, Run};
 use super::program::Program;
 use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
@@ -150,7 +150,7 @@ pub fn run_plan(
     quiet: bool,
 ) -> Result<Ending, ReplayError> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
-    let (part, recording) = (Part::default(), plan.recording.as_deref());
+    let (part, recording) = (RecordingScope::default(), plan.recording.as_deref());
     Ok(Run {
         program,
         mode,

@@ -88,7 +88,7 @@ impl Places {
     pub fn of_access(&mut self, path: &str, at: u64) -> Option<(u64, Times)> {
         if !self.known.contains_key(path) {
             let (_, log) = self.logs.iter().find(|(thread, _)| thread == path)?;
-            self.known.insert(path.to_string(), Known::of(log));
+            self.known.insert(path.to_string(), Known::of_log(log));
         }
         let known = &self.known[path];
         let Ok(number) = known.accesses.binary_search_by_key(&at, |access| access.at) else {
@@ -101,7 +101,7 @@ impl Places {
 }
 
 impl Known {
-    fn of(log: &Log) -> Known {
+    fn of_log(log: &Log) -> Known {
         let mut times: FxHashMap<(u64, u8), u64> = FxHashMap::default();
         let (mut accesses, mut split) = (Vec::new(), false);
         let mut last: Option<Record> = None;

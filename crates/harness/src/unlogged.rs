@@ -18,12 +18,12 @@ impl Traced {
     /// Of a trace, if there is one.
     pub fn read(trace: &Path) -> Result<Traced, ReplayError> {
         match trace.exists() {
-            true => Ok(Traced::of(&foretrace_trace::read(trace)?)),
+            true => Ok(Traced::of_trace(&foretrace_trace::read(trace)?)),
             false => Ok(Traced::default()),
         }
     }
 
-    fn of(trace: &Trace) -> Traced {
+    fn of_trace(trace: &Trace) -> Traced {
         let mut traced = Traced::default();
         for event in &trace.events {
             let path = trace.threads[event.thread.index()].path.as_deref();

@@ -14,7 +14,7 @@ pub struct Came {
 
 /// Calls, or returns, that came with none of the other kind in between. Their order means nothing.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) struct Group {
+pub(crate) struct CallsOrReturns {
     are_returns: bool,
     /// By their events.
     all: Vec<Came>,
@@ -24,7 +24,7 @@ pub(crate) struct Group {
 /// called and have returned, with the same results, and the same ones had ended before others of their object began.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Performed {
-    objects: Vec<Vec<Group>>,
+    objects: Vec<Vec<CallsOrReturns>>,
 }
 
 impl Performed {
@@ -39,7 +39,7 @@ impl Performed {
                 let place = group.all.partition_point(|other| other.event < came.event);
                 group.all.insert(place, came);
             }
-            None => groups.push(Group { are_returns: is_return, all: vec![came] }),
+            None => groups.push(CallsOrReturns { are_returns: is_return, all: vec![came] }),
         }
     }
 
@@ -49,12 +49,12 @@ impl Performed {
     }
 
     /// A key of one object's history: equal histories have equal keys.
-    pub(crate) fn of(&self, object: usize) -> &[Group] {
+    pub(crate) fn of_object(&self, object: usize) -> &[CallsOrReturns] {
         self.objects.get(object).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The calls and returns of an object's history, in an order that it allows.
-pub(crate) fn in_order(groups: &[Group]) -> impl Iterator<Item = &Came> {
+pub(crate) fn in_order(groups: &[CallsOrReturns]) -> impl Iterator<Item = &Came> {
     groups.iter().flat_map(|group| &group.all)
 }

@@ -1,7 +1,7 @@
 //! The job: explores the schedules of a trace, judges each history once, and makes a witness of the first that is not linearizable.
 
 use crate::context::Context;
-use crate::performed::{Came, Group, Performed, in_order};
+use crate::performed::{CallsOrReturns, Came, Performed, in_order};
 use crate::run::{Way, perform};
 use crate::shorten::shortened;
 use crate::stepper::Stepper;
@@ -107,7 +107,7 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
     let semantics = Semantics::new(asked.trace, asked.observed, asked.model)?;
     let context = Context::new(asked.trace, &semantics);
     let judge = Judge::new(&context, asked.judge);
-    let is_found = |groups: &[Group]| judge.verdict(groups) == Verdict::NotLinearizable;
+    let is_found = |groups: &[CallsOrReturns]| judge.verdict(groups) == Verdict::NotLinearizable;
     let recorded: Vec<EventId> = asked.trace.iter().map(|(id, _)| id).collect();
     let fails = |way: Way| up_to_failure(&context, &judge, way);
     if let Some(way) = perform(&context, &recorded).and_then(fails) {
@@ -202,7 +202,7 @@ fn up_to_failure(context: &Context<'_>, judge: &Judge<'_>, way: Way) -> Option<W
         let object = context.object(*object);
         let came = Came { event: step.event, result: step.result.as_deref().map(Arc::from) };
         performed.add(object, is_return, came);
-        if is_return && judge.verdict(performed.of(object)) == Verdict::NotLinearizable {
+        if is_return && judge.verdict(performed.of_object(object)) == Verdict::NotLinearizable {
             let end = way.schedule.iter().position(|event| *event == step.event)?;
             return Some(Way { schedule: way.schedule[..=end].to_vec(), performed: way.performed[..=number].to_vec() });
         }
@@ -228,7 +228,7 @@ fn violation(asked: Asked<'_>, way: Way, observed: bool) -> Result<Violation, Ch
 struct Judge<'a> {
     trace: &'a Trace,
     judge: &'a dyn Fn(&History) -> Verdict,
-    known: RefCell<FxHashMap<Vec<Group>, Verdict>>,
+    known: RefCell<FxHashMap<Vec<CallsOrReturns>, Verdict>>,
     left_open: Cell<bool>,
 }
 
@@ -237,7 +237,7 @@ impl<'a> Judge<'a> {
         Judge { trace: context.trace, judge, known: RefCell::default(), left_open: Cell::new(false) }
     }
 
-    fn verdict(&self, groups: &[Group]) -> Verdict {
+    fn verdict(&self, groups: &[CallsOrReturns]) -> Verdict {
         if let Some(known) = self.known.borrow().get(groups) {
             return *known;
         }

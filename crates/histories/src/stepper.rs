@@ -10,14 +10,14 @@
 //! that this loses no interleaving up to equivalence.
 
 use crate::context::{Context, Step};
-use crate::performed::{Came, Group, Performed};
+use crate::performed::{CallsOrReturns, Came, Performed};
 use foretrace_explore::{Action, Fingerprint, Next, System, fingerprint_of};
 use foretrace_trace::{Blocked, EventId, Op, State, ThreadId};
 use std::hash::Hash;
 use std::sync::Arc;
 
 /// Says whether the history of an object is what is looked for.
-pub(crate) type IsFound<'c> = dyn Fn(&[Group]) -> bool + 'c;
+pub(crate) type IsFound<'c> = dyn Fn(&[CallsOrReturns]) -> bool + 'c;
 
 /// A state of the exploration.
 #[derive(Clone)]
@@ -109,7 +109,7 @@ impl<'c> Stepper<'c> {
             let is_return = matches!(op, Op::Return { .. });
             let object = self.context.object(*object);
             self.performed.add(object, is_return, Came { event, result: came.map(Arc::from) });
-            self.found |= is_return && (self.is_found)(self.performed.of(object));
+            self.found |= is_return && (self.is_found)(self.performed.of_object(object));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Source: the vectors of TAS, section II.B, without read-after-write edges. Edges are program order, fork to child, child
 //! to join, every arrive of a round to its departs, an initialisation's end to those who go past it, and a signal to a wake that no other signal can cause.
 
-use crate::structure::Structure;
+use crate::trace_index::TraceIndex;
 use foretrace_trace::{EventId, Op, Trace};
 use rustc_hash::FxHashMap;
 
@@ -25,38 +25,38 @@ pub struct MustHappenBefore {
 
 impl MustHappenBefore {
     /// The orders of a valid trace.
-    pub fn new(trace: &Trace, structure: &Structure) -> MustHappenBefore {
-        MustHappenBefore::with_edges(trace, structure, &[])
+    pub fn new(trace: &Trace, trace_index: &TraceIndex) -> MustHappenBefore {
+        MustHappenBefore::with_edges(trace, trace_index, &[])
     }
 
     /// The orders that hold whatever events come after the trace, and `extra` ones: no order by a signal, since another one
     /// may come.
-    pub fn lasting(trace: &Trace, structure: &Structure, extra: &[(EventId, EventId)]) -> MustHappenBefore {
-        let mut incoming = sources(trace, structure);
+    pub fn lasting(trace: &Trace, trace_index: &TraceIndex, extra: &[(EventId, EventId)]) -> MustHappenBefore {
+        let mut incoming = sources(trace, trace_index);
         for (from, to) in extra {
             incoming.entry(*to).or_default().push(*from);
         }
-        MustHappenBefore::from_edges(trace, structure, &incoming)
+        MustHappenBefore::from_edges(trace, trace_index, &incoming)
     }
 
     /// Only the orders of threads: for whoever must name the reason of every other order.
-    pub fn of_threads(trace: &Trace, structure: &Structure) -> MustHappenBefore {
-        MustHappenBefore::from_edges(trace, structure, &Incoming::default())
+    pub fn of_threads(trace: &Trace, trace_index: &TraceIndex) -> MustHappenBefore {
+        MustHappenBefore::from_edges(trace, trace_index, &Incoming::default())
     }
 
     /// The same orders and `extra` ones: pairs of events (earlier, later) that hold in every prefix with the later, each
     /// also an order of the trace.
-    pub fn with_edges(trace: &Trace, structure: &Structure, extra: &[(EventId, EventId)]) -> MustHappenBefore {
-        let mut incoming = sources(trace, structure);
-        let first = MustHappenBefore::from_edges(trace, structure, &incoming);
-        let signals = only_signals(trace, structure, &first);
+    pub fn with_edges(trace: &Trace, trace_index: &TraceIndex, extra: &[(EventId, EventId)]) -> MustHappenBefore {
+        let mut incoming = sources(trace, trace_index);
+        let first = MustHappenBefore::from_edges(trace, trace_index, &incoming);
+        let signals = only_signals(trace, trace_index, &first);
         if signals.is_empty() && extra.is_empty() {
             return first;
         }
         for (from, to) in signals.iter().chain(extra) {
             incoming.entry(*to).or_default().push(*from);
         }
-        MustHappenBefore::from_edges(trace, structure, &incoming)
+        MustHappenBefore::from_edges(trace, trace_index, &incoming)
     }
 
     /// The same orders of a trace with one more thread, whose events come after all others there and have no order with them.
@@ -119,15 +119,15 @@ impl MustHappenBefore {
         })
     }
 
-    fn from_edges(trace: &Trace, structure: &Structure, incoming: &Incoming) -> MustHappenBefore {
+    fn from_edges(trace: &Trace, trace_index: &TraceIndex, incoming: &Incoming) -> MustHappenBefore {
         let threads = trace.threads.len();
         let mut clocks = MustHappenBefore {
             rows: vec![vec![0; threads].into_boxed_slice()],
             row_of: Vec::with_capacity(trace.events.len()),
             changes: vec![Vec::new(); threads],
-            lengths: structure.threads.iter().map(|own| own.len() as u32).collect(),
+            lengths: trace_index.threads.iter().map(|own| own.len() as u32).collect(),
             thread_of: trace.events.iter().map(|e| e.thread.0).collect(),
-            position: structure.position.clone(),
+            position: trace_index.position.clone(),
         };
         let mut current = vec![0u32; threads]; // per thread: its row
         for (id, event) in trace.iter() {
@@ -167,23 +167,23 @@ impl MustHappenBefore {
 type Incoming = FxHashMap<EventId, Vec<EventId>>;
 
 /// The orders by fork, join, barriers and initialisations.
-fn sources(trace: &Trace, structure: &Structure) -> Incoming {
+fn sources(trace: &Trace, trace_index: &TraceIndex) -> Incoming {
     let mut sources = Incoming::default();
-    for (thread, fork) in structure.fork.iter().enumerate() {
-        if let (Some(fork), Some(first)) = (fork, structure.threads[thread].first()) {
+    for (thread, fork) in trace_index.fork.iter().enumerate() {
+        if let (Some(fork), Some(first)) = (fork, trace_index.threads[thread].first()) {
             sources.entry(*first).or_default().push(*fork);
         }
     }
     for (id, event) in trace.iter() {
         match &event.op {
             Op::Join { child } => {
-                sources.entry(id).or_default().extend(structure.threads[child.index()].last());
+                sources.entry(id).or_default().extend(trace_index.threads[child.index()].last());
             }
-            Op::OncePass { once } => sources.entry(id).or_default().extend(structure.initialised[once.index()]),
+            Op::OncePass { once } => sources.entry(id).or_default().extend(trace_index.initialised[once.index()]),
             _ => {}
         }
     }
-    for round in &structure.rounds {
+    for round in &trace_index.rounds {
         for depart in &round.departs {
             sources.entry(*depart).or_default().extend(&round.arrives);
         }
@@ -192,11 +192,11 @@ fn sources(trace: &Trace, structure: &Structure) -> Incoming {
 }
 
 /// Signals that are the only ones to cause some wake, with that wake.
-fn only_signals(trace: &Trace, structure: &Structure, clocks: &MustHappenBefore) -> Vec<(EventId, EventId)> {
+fn only_signals(trace: &Trace, trace_index: &TraceIndex, clocks: &MustHappenBefore) -> Vec<(EventId, EventId)> {
     let mut edges = Vec::new();
-    for waiting in structure.waitings.iter().filter(|w| w.needs_signal) {
+    for waiting in trace_index.waitings.iter().filter(|w| w.needs_signal) {
         let thread = trace.event(waiting.wake).thread;
-        let mut possible = structure.signals[waiting.cond.index()].iter().filter(|signal| {
+        let mut possible = trace_index.signals[waiting.cond.index()].iter().filter(|signal| {
             trace.event(**signal).thread != thread
                 && !clocks.before(**signal, waiting.wait)
                 && !clocks.before(waiting.wake, **signal)

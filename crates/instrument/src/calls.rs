@@ -14,7 +14,7 @@ pub struct Calls {
 
 impl Calls {
     /// With these functions instrumented.
-    pub fn of(module: &Module, instrumented: &[Value]) -> Calls {
+    pub fn in_module(module: &Module, instrumented: &[Value]) -> Calls {
         // A symbol of a shared library may be that of another; one of a program is its own.
         let replaceable = module.has_flag("PIC Level") && !module.has_flag("PIE Level");
         Calls { instrumented: instrumented.iter().copied().collect(), replaceable }

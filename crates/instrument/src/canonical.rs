@@ -7,7 +7,7 @@
 //!
 //! What comes out are ordinary instructions, which the rest instruments like any others.
 
-use crate::halves::halve;
+use crate::legalize_i128::halve;
 use crate::llvm::{Builder, Layout, Linkage, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::parts::same_access;
 use crate::shape::{self, is_aggregate, is_hook_size};
@@ -150,7 +150,7 @@ impl Canonical<'_> {
         if !is_hook_size(self.layout.stored_size(operand.ty())) || shape::scalar_bits(operand.ty()) == 0 {
             return None;
         }
-        let update = Update::of(update.update_operation(), operand.ty())?;
+        let update = Update::of_operation(update.update_operation(), operand.ty())?;
         let function = self.update_function(update);
         let ty = self.module.context().function(&[address.ty(), operand.ty()], operand.ty());
         Some(self.builder.call(ty, function, &[address, operand]))
@@ -174,7 +174,7 @@ struct Update {
 
 impl Update {
     /// The update of this number of LLVM's; none for one that we do not know.
-    fn of(operation: u32, ty: Type) -> Option<Update> {
+    fn of_operation(operation: u32, ty: Type) -> Option<Update> {
         const NAMES: [&str; 8] = ["fadd", "fsub", "fmax", "fmin", "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat"];
         let name = NAMES.get((operation - LAST_UPDATE_WITH_HOOK - 1) as usize)?;
         Some(Update { ty, name })

@@ -36,7 +36,7 @@ impl Describer<'_> {
         let names = names_of_values(context, function);
         let (location, name) = self.sources.function(function);
         let symbol = symbol_name(function);
-        let scope = Scope::of(context, &self.calls, self.layout, function, site);
+        let scope = Scope::of_function(context, &self.calls, self.layout, function, site);
         let mut first = site + 1;
         let mut blocks = Vec::new();
         for block in function.blocks() {
@@ -75,7 +75,7 @@ impl Describer<'_> {
 }
 
 impl<'a> Scope<'a> {
-    fn of(context: &'a Context, calls: &'a Calls, layout: Layout, function: Value, site: u32) -> Scope<'a> {
+    fn of_function(context: &'a Context, calls: &'a Calls, layout: Layout, function: Value, site: u32) -> Scope<'a> {
         let instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
         let operands = Operands {
             context,
@@ -84,7 +84,7 @@ impl<'a> Scope<'a> {
             parameters: function.parameters().into_iter().zip(0..).collect(),
         };
         let blocks = function.blocks().into_iter().zip(0..).collect();
-        Scope { operands, calls, private: Private::of(function, layout), blocks }
+        Scope { operands, calls, private: Private::in_function(function, layout), blocks }
     }
 }
 
@@ -291,7 +291,7 @@ impl Scope<'_> {
         if !is_plain_gep(value) {
             return None;
         }
-        let address = Address::of(value, self.operands.layout);
+        let address = Address::of_element(value, self.operands.layout);
         let index = |(index, scale): &(Value, i64)| (self.operands.describe(*index), scalar_bits(index.ty()), *scale);
         Some(Op::Offset {
             base: self.operands.describe(address.base),

@@ -2,12 +2,12 @@
 
 use crate::calls::{is_barrier, recorded_library};
 use crate::describe::Scope;
-use crate::halves::{PAIR_HOOK, PAIR_SITE};
 use crate::intrinsics::{self, Intrinsic};
+use crate::legalize_i128::{ATOMIC16_HOOK, ATOMIC16_SITE};
 use crate::llvm::{Opcode, TailCall, Value, ValueKind};
 use crate::operand::symbol_name;
 use crate::shape::scalar_bits;
-use crate::sidecar::{Callee, CastOp, Op, PairOp};
+use crate::sidecar::{Atomic16Op, Callee, CastOp, Op};
 
 impl Scope<'_> {
     /// A call or invoke.
@@ -43,10 +43,10 @@ impl Scope<'_> {
 
     /// An atomic access of 16 bytes.
     fn pair(&self, call: Value) -> Option<Op> {
-        let is_pair = call.callee().kind() == ValueKind::Function && symbol_name(call.callee()) == PAIR_HOOK;
+        let is_pair = call.callee().kind() == ValueKind::Function && symbol_name(call.callee()) == ATOMIC16_HOOK;
         let arguments = is_pair.then(|| call.arguments())?;
-        let by = PairOp::of(arguments[0].unsigned())?;
-        let words = self.operands.all(&arguments[2..PAIR_SITE as usize]);
+        let by = Atomic16Op::from_code(arguments[0].unsigned())?;
+        let words = self.operands.all(&arguments[2..ATOMIC16_SITE as usize]);
         Some(Op::Pair { by, address: self.operands.describe(arguments[1]), words })
     }
 

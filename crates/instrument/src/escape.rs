@@ -14,7 +14,7 @@ pub struct Private {
 
 impl Private {
     /// Looks at every use of every alloca.
-    pub fn of(function: Value, layout: Layout) -> Private {
+    pub fn in_function(function: Value, layout: Layout) -> Private {
         let instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
         let allocas: HashSet<Value> = instructions.filter(|value| value.opcode() == Opcode::Alloca).collect();
         let mut private = Private { allocas, layout };
@@ -38,7 +38,7 @@ impl Private {
     fn place(&self, address: Value) -> Option<(Value, i64)> {
         let (mut base, mut offset) = (address, 0i64);
         while is_plain_gep(base) {
-            let step = Address::of(base, self.layout);
+            let step = Address::of_element(base, self.layout);
             if !step.indices.is_empty() {
                 return None;
             }
@@ -73,7 +73,7 @@ impl Private {
                 }
                 Opcode::GetElementPtr => {
                     is_plain_gep(user)
-                        && Address::of(user, self.layout).indices.is_empty()
+                        && Address::of_element(user, self.layout).indices.is_empty()
                         && self.uses_are_harmless(user, size)
                 }
                 Opcode::Call => self.call_is_harmless(user, pointer, size),

@@ -6,7 +6,7 @@
 
 mod words;
 
-use crate::halves::PAIR_SITE;
+use crate::legalize_i128::ATOMIC16_SITE;
 use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, Value};
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
@@ -89,7 +89,7 @@ impl<'a> Hooks<'a> {
             Op::Wide { pieces, .. } => self.wide(value, pieces, site),
             Op::Update { size, by, .. } => self.update(value, *size, *by as u64, site),
             Op::CompareAndSwap { size, .. } => self.compare_and_swap(value, *size, site),
-            Op::Pair { .. } => value.set_operand(PAIR_SITE, self.site(site)),
+            Op::Pair { .. } => value.set_operand(ATOMIC16_SITE, self.site(site)),
             Op::Copy { hooked: true, .. } => self.copy(value, site),
             Op::Set { hooked: true, .. } => self.set(value, site),
             Op::Branch { recorded: true, .. } => self.branch(value, site),

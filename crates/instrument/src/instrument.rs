@@ -124,12 +124,12 @@ const MOST_SITES: u64 = 1 << Site::LOCAL_BITS;
 pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instrumented, InstrumentError> {
     let context = Context::new()?;
     let module = context.parse(&coroutines::renamed(bitcode), name)?;
-    let machine = Machine::of(&module, options.level.code())?;
+    let machine = Machine::for_module(&module, options.level.code())?;
     for function in module.functions() {
         module.forget_features(function);
     }
     coroutines::bring_up_to_date(&module);
-    let plain = Plain::of(&module, options.level.passes(), &machine, |name| stays(name, options.source))?;
+    let plain = Plain::from_module(&module, options.level.passes(), &machine, |name| stays(name, options.source))?;
     if options.source == Source::Rust {
         rust::give_to_runtime(&module)?;
     }
@@ -170,7 +170,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
 pub fn translate(bitcode: &[u8], name: &str) -> Result<Vec<u8>, InstrumentError> {
     let context = Context::new()?;
     let module = context.parse(&coroutines::renamed(bitcode), name)?;
-    let machine = Machine::of(&module, Level::One.code())?;
+    let machine = Machine::for_module(&module, Level::One.code())?;
     coroutines::bring_up_to_date(&module);
     module.run("default<O1>", &machine)?;
     Ok(module.emit(&machine)?)
@@ -255,8 +255,11 @@ fn with_made_ones(module: &Module, functions: Vec<Value>, left: &Left) -> Vec<Va
 
 /// Numbers the sites and describes every function.
 fn describe(module: &Module, functions: &[Value], id: u32, options: &Options) -> Result<Unit, InstrumentError> {
-    let mut describer =
-        Describer { sources: Sources::of(module), calls: Calls::of(module, functions), layout: module.layout() };
+    let mut describer = Describer {
+        sources: Sources::of_module(module),
+        calls: Calls::in_module(module, functions),
+        layout: module.layout(),
+    };
     let mut described: Vec<Function> = Vec::with_capacity(functions.len());
     let mut site = 0u64;
     for function in functions {

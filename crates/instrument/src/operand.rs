@@ -65,7 +65,7 @@ impl Operands<'_> {
     fn expression(&self, value: Value) -> Operand {
         match value.constant_opcode() {
             Opcode::GetElementPtr => {
-                let address = Address::of(value, self.layout);
+                let address = Address::of_element(value, self.layout);
                 if !address.indices.is_empty() {
                     return Operand::Opaque;
                 }

@@ -34,7 +34,7 @@ pub struct Entered {
 impl<'a> Plain<'a> {
     /// Takes it from a module that nothing was done to, and optimises it. What the module has no name for gets one. `stays`
     /// tells which functions are never instrumented, and need not be there twice.
-    pub fn of(
+    pub fn from_module(
         module: &Module<'a>,
         passes: &str,
         machine: &Machine,

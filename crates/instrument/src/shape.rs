@@ -101,7 +101,7 @@ pub struct Address {
 
 impl Address {
     /// What a getelementptr, instruction or constant, computes.
-    pub fn of(gep: Value, layout: Layout) -> Address {
+    pub fn of_element(gep: Value, layout: Layout) -> Address {
         let mut address = Address { base: gep.operand(0), offset: 0, indices: Vec::new() };
         let mut ty = gep.element_type();
         for position in 1..gep.operand_count() {

@@ -3,7 +3,7 @@
 //! A linked program holds the side-cars of all its units one after the other, each in a frame of its own: [`FRAME_MAGIC`], the length of
 //! the payload (u32, little-endian), the payload (postcard, compressed with Zstandard).
 
-use foretrace_runtime::record::pair;
+use foretrace_runtime::record::atomic16;
 use serde::{Deserialize, Serialize};
 
 /// The section of objects and linked programs, not loaded.
@@ -178,7 +178,7 @@ pub enum Op {
     /// An atomic access of 16 bytes: two records of the same kind, of the lower half and of the upper, with orders one after the other
     /// (`Load`, `Store`, `Update`, or `Failed` of a compare-and-swap). `words` are the halves of what is stored; of a
     /// compare-and-swap first those of what is expected. Its value is an aggregate of the halves of what was there.
-    Pair { by: PairOp, address: Operand, words: Vec<Operand> },
+    Pair { by: Atomic16Op, address: Operand, words: Vec<Operand> },
     /// memcpy or memmove: alternating `Load` and `Store` records of this site until `length` bytes are copied, not
     /// necessarily from low to high addresses.
     Copy { to: Operand, from: Operand, length: Operand, hooked: bool },
@@ -308,7 +308,7 @@ pub enum UpdateOp {
 /// Atomic accesses of 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum PairOp {
+pub enum Atomic16Op {
     Load,
     Store,
     CompareAndSwap,
@@ -321,29 +321,29 @@ pub(crate) const UPDATES: [UpdateOp; 11] = {
     [Xchg, Add, Sub, And, Nand, Or, Xor, Max, Min, UMax, UMin]
 };
 
-impl PairOp {
+impl Atomic16Op {
     /// The update of this number of LLVM's.
-    pub fn update(number: u32) -> Option<PairOp> {
-        UPDATES.get(number as usize).copied().map(PairOp::Update)
+    pub fn update(number: u32) -> Option<Atomic16Op> {
+        UPDATES.get(number as usize).copied().map(Atomic16Op::Update)
     }
 
     /// Its number, as the hook gets it.
     pub fn code(self) -> u64 {
         match self {
-            PairOp::Load => pair::LOAD,
-            PairOp::Store => pair::STORE,
-            PairOp::CompareAndSwap => pair::COMPARE_AND_SWAP,
-            PairOp::Update(by) => pair::UPDATE + by as u64,
+            Atomic16Op::Load => atomic16::LOAD,
+            Atomic16Op::Store => atomic16::STORE,
+            Atomic16Op::CompareAndSwap => atomic16::COMPARE_AND_SWAP,
+            Atomic16Op::Update(by) => atomic16::UPDATE + by as u64,
         }
     }
 
     /// The one of this number.
-    pub fn of(code: u64) -> Option<PairOp> {
+    pub fn from_code(code: u64) -> Option<Atomic16Op> {
         Some(match code {
-            pair::LOAD => PairOp::Load,
-            pair::STORE => PairOp::Store,
-            pair::COMPARE_AND_SWAP => PairOp::CompareAndSwap,
-            update => PairOp::update(u32::try_from(update - pair::UPDATE).ok()?)?,
+            atomic16::LOAD => Atomic16Op::Load,
+            atomic16::STORE => Atomic16Op::Store,
+            atomic16::COMPARE_AND_SWAP => Atomic16Op::CompareAndSwap,
+            update => Atomic16Op::update(u32::try_from(update - atomic16::UPDATE).ok()?)?,
         })
     }
 }

@@ -21,7 +21,7 @@ pub struct Sources<'a> {
 
 impl<'a> Sources<'a> {
     /// Those of a module, none so far.
-    pub fn of(module: &'a Module) -> Sources<'a> {
+    pub fn of_module(module: &'a Module) -> Sources<'a> {
         let context = module.context();
         let unit = module.named_metadata("llvm.dbg.cu").first().and_then(|unit| unit.as_metadata());
         let mut sources = Sources {

@@ -3,7 +3,7 @@
 use crate::distinct;
 use crate::history::History;
 use crate::limits::Limits;
-use crate::model::{BadOperation, Compiled, Part, Spec, State, compile};
+use crate::model::{BadOperation, Compiled, ObjectHistory, Spec, State, compile};
 use crate::pairs;
 use crate::search::search;
 use crate::value::Value;
@@ -65,12 +65,12 @@ fn unclear_objects(history: &History) -> FxHashSet<Option<&str>> {
     unclear.map(|operation| operation.object.as_deref()).collect()
 }
 
-fn is_unclear(history: &History, unclear: &FxHashSet<Option<&str>>, part: &Part) -> bool {
+fn is_unclear(history: &History, unclear: &FxHashSet<Option<&str>>, part: &ObjectHistory) -> bool {
     let first = part.steps.first().map(|step| &history.operations[step.operation]);
     first.is_some_and(|operation| unclear.contains(&operation.object.as_deref()))
 }
 
-fn judge(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
+fn judge(part: &ObjectHistory, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
     let fast = match spec {
         Spec::Register => distinct::register(&part.steps, compiled.initial),
         Spec::Queue => distinct::queue(&part.steps).or_else(|| pairs::queue(&part.steps, limits)),
@@ -81,7 +81,7 @@ fn judge(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Op
     fast.or_else(|| by_search(part, spec, compiled, limits))
 }
 
-fn by_search(part: &Part, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
+fn by_search(part: &ObjectHistory, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
     search(&part.steps, State::initial(spec, compiled.initial), |state, act, ret| state.after(act, ret), limits)
 }
 

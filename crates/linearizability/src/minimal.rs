@@ -71,9 +71,9 @@ fn removable(history: &History, spec: Spec, first: &Value) -> Result<Vec<Vec<usi
         let mut values: IndexMap<Id, Vec<usize>, FxBuildHasher> = IndexMap::default();
         for step in &part.steps {
             match value_of(step) {
-                Group::Alone => groups.push(vec![step.operation]),
-                Group::Value(value) => values.entry(value).or_default().push(step.operation),
-                Group::Needed => {}
+                Removal::Alone => groups.push(vec![step.operation]),
+                Removal::Value(value) => values.entry(value).or_default().push(step.operation),
+                Removal::Needed => {}
             }
         }
         groups.extend(values.into_iter().map(|(_, own)| own));
@@ -81,7 +81,7 @@ fn removable(history: &History, spec: Spec, first: &Value) -> Result<Vec<Vec<usi
     Ok(groups)
 }
 
-enum Group {
+enum Removal {
     /// It can be left out by itself.
     Alone,
     /// It can be left out with all operations of this value.
@@ -90,23 +90,23 @@ enum Group {
     Needed,
 }
 
-fn value_of(step: &Step) -> Group {
+fn value_of(step: &Step) -> Removal {
     if !step.is_complete() {
         // It may not have happened; one that changes something is kept, since others may rest on it.
         return match step.act {
             Act::Read | Act::Count | Act::Get | Act::Contains | Act::PeekBack | Act::PeekFront | Act::PeekMin => {
-                Group::Alone
+                Removal::Alone
             }
-            Act::PushBack(value) | Act::PushFront(value) | Act::Offer(value) => Group::Value(value),
-            _ => Group::Needed,
+            Act::PushBack(value) | Act::PushFront(value) | Act::Offer(value) => Removal::Value(value),
+            _ => Removal::Needed,
         };
     }
     match (step.act, step.ret) {
-        _ if step.only_looks() => Group::Alone,
-        (Act::PushBack(value) | Act::PushFront(value) | Act::Offer(value), _) => Group::Value(value),
-        (Act::PopBack | Act::PopFront | Act::PopMin, Ret::Value(value)) => Group::Value(value),
+        _ if step.only_looks() => Removal::Alone,
+        (Act::PushBack(value) | Act::PushFront(value) | Act::Offer(value), _) => Removal::Value(value),
+        (Act::PopBack | Act::PopFront | Act::PopMin, Ret::Value(value)) => Removal::Value(value),
         // What a register's write sets, a compare-and-set or a read of it may rest on.
-        _ => Group::Needed,
+        _ => Removal::Needed,
     }
 }
 

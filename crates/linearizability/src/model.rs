@@ -271,7 +271,7 @@ pub struct BadOperation {
 }
 
 /// One object, or one key of one, with its operations by when they were called.
-pub struct Part {
+pub struct ObjectHistory {
     /// The operations.
     pub steps: Vec<Step>,
 }
@@ -279,15 +279,15 @@ pub struct Part {
 /// A history by objects and keys, in the order of their first operation, and the initial value of registers.
 pub struct Compiled {
     /// Objects, or keys of objects.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ObjectHistory>,
     /// The initial value of a register.
     pub initial: Id,
 }
 
 /// Reads what the operations of a history mean for a specification.
 pub fn compile(history: &History, spec: Spec, initial: Option<&Value>) -> Result<Compiled, BadOperation> {
-    let numbers = Numbers::of(history, initial);
-    let mut parts: Vec<Part> = Vec::new();
+    let numbers = Numbers::of_history(history, initial);
+    let mut parts: Vec<ObjectHistory> = Vec::new();
     let mut known: FxHashMap<(Option<&str>, Option<Id>), usize> = FxHashMap::default();
     for (number, operation) in history.operations.iter().enumerate() {
         let bad = || BadOperation { number, found: operation.to_string(), spec: spec.name(), expected: spec.methods() };
@@ -297,7 +297,7 @@ pub fn compile(history: &History, spec: Spec, initial: Option<&Value>) -> Result
             false => (act, ret_of(operation, (spec, act), &numbers).ok_or_else(bad)?),
         };
         let part = *known.entry((operation.object.as_deref(), key)).or_insert_with(|| {
-            parts.push(Part { steps: Vec::new() });
+            parts.push(ObjectHistory { steps: Vec::new() });
             parts.len() - 1
         });
         parts[part].steps.push(Step { act, ret, from: operation.call, to: operation.ret, operation: number });
@@ -324,7 +324,7 @@ fn looking(spec: Spec) -> Act {
 struct Numbers(FxHashMap<Value, Id>);
 
 impl Numbers {
-    fn of(history: &History, initial: Option<&Value>) -> Numbers {
+    fn of_history(history: &History, initial: Option<&Value>) -> Numbers {
         let mut all: Vec<Value> = vec![Value::Nil, Value::Int(0)];
         all.extend(initial.cloned());
         for operation in &history.operations {

@@ -83,7 +83,7 @@ pub(super) struct Statement {
 #[derive(Debug)]
 pub(super) enum StatementKind {
     Let { name: Name, sort: Option<Sort>, value: Expression },
-    Assign { place: Place, value: Expression },
+    Assign { place: VariableRef, value: Expression },
     Atomic { label: Option<Box<str>>, body: Block },
     If { arms: Vec<(Expression, Block)>, otherwise: Option<Block> },
     While { condition: Expression, body: Block },
@@ -96,7 +96,7 @@ pub(super) enum StatementKind {
 
 /// A variable, or an element of an array.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct VariableRef {
     pub name: Name,
     pub index: Option<Box<Expression>>,
 }
@@ -113,7 +113,7 @@ pub(super) struct Expression {
 pub(super) enum ExpressionKind {
     Bool(bool),
     Number(IBig),
-    Place(Place),
+    VariableRef(VariableRef),
     Unary(UnaryOperator, Box<Expression>),
     Binary { operator: BinaryOperator, at: Span, left: Box<Expression>, right: Box<Expression> },
     Call { name: Name, arguments: Vec<Expression> },

@@ -71,7 +71,7 @@ pub fn eliminators(relation: &Relation, operations: &Operations, limits: Limits<
 
 /// A segment by positions.
 #[derive(Clone, Copy)]
-struct Part {
+struct SegmentPositions {
     thread: usize,
     leave: Position,
     enter: Position,
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn segment(&self, part: Part) -> Segment {
+    fn segment(&self, part: SegmentPositions) -> Segment {
         let steps = &self.relation.steps[part.thread];
         let thread = ThreadId::from_index(part.thread);
         Segment { thread, first: steps[part.leave as usize], last: steps[part.enter as usize] }
@@ -133,13 +133,13 @@ impl<'a> Search<'a> {
         for number in 0..self.operations.len() {
             let operation = self.operations.get(number as u32);
             let thread = operation.thread.index();
-            let mut minimal: Vec<Part> = Vec::new();
+            let mut minimal: Vec<SegmentPositions> = Vec::new();
             for enter in operation.first..=operation.last {
                 let returned = self.relation.returned(self.relation.steps[thread][enter as usize]);
                 let Some(leave) = returned.checked_sub(1).filter(|leave| *leave >= operation.first) else { continue };
                 // Later ends come later: a new one is minimal if it starts later than all before.
                 if minimal.last().is_none_or(|last| leave > last.leave) {
-                    minimal.push(Part { thread, leave, enter });
+                    minimal.push(SegmentPositions { thread, leave, enter });
                 }
             }
             let mut next = minimal.len();
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
                 for at in learns {
                     let enter = self.learns[thread][next][at];
                     // Where the cycle leaves the first thread is known at its end only.
-                    let open = Part { thread, leave: Position::MAX, enter };
+                    let open = SegmentPositions { thread, leave: Position::MAX, enter };
                     self.extend(open, next);
                     if self.stopped {
                         return;
@@ -183,13 +183,13 @@ impl<'a> Search<'a> {
     }
 
     /// All ways on from a first segment into thread `next`, by a stack of what is left to try.
-    fn extend(&mut self, first: Part, next: usize) {
+    fn extend(&mut self, first: SegmentPositions, next: usize) {
         struct Level {
-            part: Part,
+            part: SegmentPositions,
             /// Where to go on to, and the places in the lists of what is learnt that are left to try there.
             threads: Vec<usize>,
             /// The next segments that are left to try.
-            parts: Vec<Part>,
+            parts: Vec<SegmentPositions>,
         }
         let mut stack = vec![Level { part: first, threads: vec![next], parts: Vec::new() }];
         while let Some(level) = stack.last_mut() {
@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
                 return;
             }
             if let Some(part) = level.parts.pop() {
-                let visited: Vec<Part> = stack.iter().map(|level| level.part).chain([part]).collect();
+                let visited: Vec<SegmentPositions> = stack.iter().map(|level| level.part).chain([part]).collect();
                 self.close(&visited);
                 if self.stopped {
                     return;
@@ -216,17 +216,17 @@ impl<'a> Search<'a> {
     }
 
     /// The segments of another thread from which a path leads forward to where this one is entered.
-    fn parts_after(&self, part: Part, thread: usize) -> Vec<Part> {
+    fn parts_after(&self, part: SegmentPositions, thread: usize) -> Vec<SegmentPositions> {
         let step = self.relation.steps[part.thread][part.enter as usize];
         let is_new = self.learns[part.thread][thread].binary_search(&part.enter).is_ok();
         let Some(leave) = self.relation.known(step, thread).checked_sub(1).filter(|_| is_new) else {
             return Vec::new();
         };
-        let Some(operation) = self.operations.of(thread, leave) else { return Vec::new() };
+        let Some(operation) = self.operations.operation_at(thread, leave) else { return Vec::new() };
         let last = self.operations.get(operation).last;
         let bound = self.bound[thread][leave as usize];
         let enters = self.entries(thread, leave, last).into_iter().take_while(|enter| *enter < bound);
-        enters.map(|enter| Part { thread, leave, enter }).collect()
+        enters.map(|enter| SegmentPositions { thread, leave, enter }).collect()
     }
 
     /// The positions after `leave` at which a thread learns of any other.
@@ -244,19 +244,19 @@ impl<'a> Search<'a> {
     }
 
     /// Notes a cycle if a path leads from the first segment's thread to where the last one is entered.
-    fn close(&mut self, parts: &[Part]) {
+    fn close(&mut self, parts: &[SegmentPositions]) {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return };
         let step = self.relation.steps[last.thread][last.enter as usize];
         if self.learns[last.thread][first.thread].binary_search(&last.enter).is_err() {
             return;
         }
         let Some(leave) = self.relation.known(step, first.thread).checked_sub(1) else { return };
-        let operation = self.operations.of(first.thread, leave);
-        let is_one = leave < first.enter && operation == self.operations.of(first.thread, first.enter);
+        let operation = self.operations.operation_at(first.thread, leave);
+        let is_one = leave < first.enter && operation == self.operations.operation_at(first.thread, first.enter);
         if operation.is_none() || !is_one || first.enter >= self.bound[first.thread][leave as usize] {
             return;
         }
-        let mut set: Vec<Segment> = vec![self.segment(Part { leave, ..*first })];
+        let mut set: Vec<Segment> = vec![self.segment(SegmentPositions { leave, ..*first })];
         // The search goes against the order of the trace.
         set.extend(parts[1..].iter().rev().map(|part| self.segment(*part)));
         if self.seen.insert(set.clone()) {

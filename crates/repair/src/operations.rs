@@ -86,7 +86,7 @@ impl Operations {
     }
 
     /// The operation of a step, by its number.
-    pub(crate) fn of(&self, thread: usize, position: Position) -> Option<u32> {
+    pub(crate) fn operation_at(&self, thread: usize, position: Position) -> Option<u32> {
         self.of_step[thread][position as usize]
     }
 
@@ -99,7 +99,7 @@ impl Operations {
     pub(crate) fn cut(&self, (thread, first, last): Stretch) -> Vec<Stretch> {
         let mut parts: Vec<(Option<u32>, Stretch)> = Vec::new();
         for position in first..=last {
-            let operation = self.of(thread, position);
+            let operation = self.operation_at(thread, position);
             match parts.last_mut() {
                 Some((of, part)) if *of == operation && operation.is_some() => part.2 = position,
                 _ => parts.push((operation, (thread, position, position))),

@@ -52,9 +52,9 @@ impl Section {
         let block = operations.named_block(segment.thread, segment.first, segment.last);
         let steps = Steps::around(relation, operations, block, segment);
         let mut lines: Vec<Lines> = Vec::new();
-        let is_within = |place: &Place<'_>| segment.first <= place.event && place.event <= segment.last;
+        let is_within = |place: &AccessLine<'_>| segment.first <= place.event && place.event <= segment.last;
         // What it calls between its ends is in it anyway.
-        let is_end = |place: &Place<'_>| place.event == segment.first || place.event == segment.last;
+        let is_end = |place: &AccessLine<'_>| place.event == segment.first || place.event == segment.last;
         for place in steps.places(trace, operations).filter(|place| is_within(place) && (place.is_own || is_end(place)))
         {
             match lines.iter_mut().find(|lines| lines.file == place.file) {
@@ -115,14 +115,14 @@ impl Section {
         };
         let blocks = operations.blocks_of(label);
         let mut all: Vec<Stretch> = blocks
-            .flat_map(|block| self.runs_of(trace, operations, &Steps::of(relation, operations, block)))
+            .flat_map(|block| self.runs_of(trace, operations, &Steps::of_block(relation, operations, block)))
             .flat_map(|stretch| operations.cut(stretch))
             .collect();
         all.sort_unstable();
         all
     }
 
-    fn holds(&self, place: &Place<'_>) -> bool {
+    fn holds(&self, place: &AccessLine<'_>) -> bool {
         self.lines.iter().any(|own| own.file == place.file && own.first <= place.line && place.line <= own.last)
     }
 
@@ -159,7 +159,7 @@ impl Section {
 }
 
 /// Where an access is.
-struct Place<'a> {
+struct AccessLine<'a> {
     event: EventId,
     position: Position,
     /// Whether it is in the block itself, and not in one inside.
@@ -179,7 +179,7 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    fn of(relation: &'a Relation, operations: &Operations, number: u32) -> Steps<'a> {
+    fn of_block(relation: &'a Relation, operations: &Operations, number: u32) -> Steps<'a> {
         let block = operations.block(number);
         let named = operations.is_own(Some(number), block.first).then_some(number);
         Steps::between(relation, named, block.thread.index(), block.first, block.last)
@@ -188,12 +188,12 @@ impl<'a> Steps<'a> {
     /// The steps of a block, or of the largest one around a segment where none has a name.
     fn around(relation: &'a Relation, operations: &Operations, block: Option<u32>, segment: &Segment) -> Steps<'a> {
         if let Some(block) = block {
-            return Steps::of(relation, operations, block);
+            return Steps::of_block(relation, operations, block);
         }
         let holds = |number: &u32| operations.block(*number).holds(segment.thread, segment.first, segment.last);
         let largest = operations.blocks_of(None).find(holds);
         match largest {
-            Some(block) => Steps::of(relation, operations, block),
+            Some(block) => Steps::of_block(relation, operations, block),
             None => Steps::between(relation, None, segment.thread.index(), segment.first, segment.last),
         }
     }
@@ -215,7 +215,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The places of its accesses.
-    fn places<'t>(&self, trace: &'t Trace, operations: &Operations) -> impl Iterator<Item = Place<'t>> {
+    fn places<'t>(&self, trace: &'t Trace, operations: &Operations) -> impl Iterator<Item = AccessLine<'t>> {
         let mut number = 0;
         let start = self.block.and_then(|block| self.start_of(trace, operations.block(block)));
         // What the compiler put in from other functions has no block; it is in another file, or mostly above.
@@ -225,7 +225,7 @@ impl<'a> Steps<'a> {
             number += 1;
             let (file, line, column) = trace.loc(*event).and_then(parts_of_loc).unwrap_or(("", number, 0));
             let is_own = operations.is_own(self.block, *event) && may_be_own(file, line);
-            Place { event: *event, position: self.from + offset as Position, is_own, file, line, column }
+            AccessLine { event: *event, position: self.from + offset as Position, is_own, file, line, column }
         })
     }
 }

@@ -23,7 +23,7 @@ impl<'t> BlockJson<'t> {
     }
 
     /// The block of a candidate, where blocks are known.
-    pub fn of(subject: Subject<'t>, triple: Triple) -> Option<BlockJson<'t>> {
+    pub fn of_triple(subject: Subject<'t>, triple: Triple) -> Option<BlockJson<'t>> {
         let BlockName { kind, label, loc } = subject.block(triple)?.0;
         let text = |name| subject.trace.names.text(name);
         Some(BlockJson { kind, label: label.map(text), loc: loc.map(text) })

@@ -9,7 +9,7 @@ use super::style::HEAD;
 use super::within_words;
 use foretrace_analysis::explain::{BlockArgument, BlockExplanation};
 use foretrace_analysis::serializability::OtherPaths;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_serializability::{Apart, Decision, Question};
 use foretrace_trace::{EventId, Model, Observed, Trace};
 use indexmap::IndexMap;
@@ -27,7 +27,7 @@ pub struct BlockExplanationReport<'t> {
     observed: &'t Observed,
     model: Model,
     context_switches: Option<u32>,
-    structure: Structure,
+    trace_index: TraceIndex,
     names: Names<'t>,
     /// The block with its verdict, as `serializability` reports it.
     block: BlockReport<'t>,
@@ -84,15 +84,15 @@ impl<'t> BlockExplanationReport<'t> {
         block: BlockReport<'t>,
         explanation: &'t BlockExplanation,
     ) -> BlockExplanationReport<'t> {
-        let (structure, names) = (Structure::new(trace), Names::new(trace));
-        BlockExplanationReport { trace, observed, model, context_switches, structure, names, block, explanation }
+        let (trace_index, names) = (TraceIndex::new(trace), Names::new(trace));
+        BlockExplanationReport { trace, observed, model, context_switches, trace_index, names, block, explanation }
     }
 
     fn speaker(&self, to_people: bool) -> Speaker<'_> {
         let introduced = to_people.then(RefCell::default);
         Speaker {
             trace: self.trace,
-            structure: &self.structure,
+            trace_index: &self.trace_index,
             observed: self.observed,
             model: self.model,
             introduced,

@@ -25,7 +25,7 @@ pub struct Severity {
 }
 
 impl Severity {
-    fn of(decision: &Decision, witness: &Witness) -> Severity {
+    fn of_decision(decision: &Decision, witness: &Witness) -> Severity {
         Severity {
             use_after_free: !witness.run().uses_after_free.is_empty(),
             guarded: decision.guarded == Some(true),
@@ -97,7 +97,7 @@ struct Standing {
 }
 
 impl Standing {
-    fn of(subject: Subject<'_>, found: &Found) -> Standing {
+    fn of_found(subject: Subject<'_>, found: &Found) -> Standing {
         let happened = found.observed && subject.options.failed;
         let second = Reverse(if happened { found.triple.second } else { EventId(0) });
         let block = subject.block(found.triple).filter(|(name, _)| name.kind != BlockKind::Mark);
@@ -194,7 +194,7 @@ impl Classes {
         match &decision.verdict {
             Verdict::Feasible(witness) => {
                 entry.feasible += 1;
-                let severity = Severity::of(decision, witness);
+                let severity = Severity::of_decision(decision, witness);
                 let observed = subject.is_observed(decision.triple, witness);
                 let shown = |observed: bool| observed && subject.options.failed;
                 let is_worse = |worst: &Found| (shown(worst.observed), worst.severity) < (shown(observed), severity);
@@ -223,7 +223,8 @@ impl Classes {
     /// the worst first, then that with more feasible candidates, then the one that came first.
     pub fn feasible(&self, subject: Subject<'_>) -> Vec<(&ClassVerdicts, &Found)> {
         let found = self.named.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst)));
-        let mut found: Vec<_> = found.map(|(class, worst)| (Standing::of(subject, worst), class, worst)).collect();
+        let mut found: Vec<_> =
+            found.map(|(class, worst)| (Standing::of_found(subject, worst), class, worst)).collect();
         let mut worst_of: IndexMap<Option<BlockName>, Reverse<Severity>, FxBuildHasher> = IndexMap::default();
         for (standing, _, worst) in &found {
             let of_block = worst_of.entry(standing.block).or_insert(Reverse(worst.severity));

@@ -12,7 +12,7 @@ use super::{Subject, candidate_set_name, within_words};
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::compare::{Comparison, Contest, Counts, Disagreement, Said};
 use foretrace_analysis::explain::Argument;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Model, Observed, Pattern, Transaction, Triple};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -31,7 +31,7 @@ struct Voice<'t> {
     subject: Subject<'t>,
     contest: &'t Contest,
     observed: &'t Observed,
-    structure: Structure,
+    trace_index: TraceIndex,
     names: Names<'t>,
 }
 
@@ -39,7 +39,7 @@ struct Voice<'t> {
 pub struct ComparisonText<'t> {
     voice: Voice<'t>,
     /// By what the models say.
-    groups: BTreeMap<Vec<Said>, Group>,
+    groups: BTreeMap<Vec<Said>, AgreeingCandidates>,
 }
 
 /// Source locations, the reason, and the kind of off path.
@@ -47,7 +47,7 @@ type Alike = (Class, Option<String>, Option<&'static str>);
 
 /// Candidates of which the models say the same.
 #[derive(Default)]
-struct Group {
+struct AgreeingCandidates {
     members: u64,
     /// Those that the lines stand for.
     shown: u64,
@@ -69,7 +69,7 @@ impl<'t> ComparisonText<'t> {
         if refuted && one.reason.is_none() {
             return;
         }
-        let key = (Class::of(self.voice.subject.trace, one.triple), self.voice.reason(one), one.off_path);
+        let key = (Class::by_locations(self.voice.subject.trace, one.triple), self.voice.reason(one), one.off_path);
         let room = group.lines.len() < MOST_LINES;
         let line = match group.lines.entry(key) {
             Entry::Occupied(line) => line.into_mut(),
@@ -204,7 +204,7 @@ impl<'t> ComparisonText<'t> {
 impl<'t> Voice<'t> {
     fn new(subject: Subject<'t>, contest: &'t Contest, observed: &'t Observed) -> Voice<'t> {
         let names = Names::new(subject.trace);
-        Voice { subject, contest, observed, structure: Structure::new(subject.trace), names }
+        Voice { subject, contest, observed, trace_index: TraceIndex::new(subject.trace), names }
     }
 
     fn reason(&self, one: &Disagreement) -> Option<String> {
@@ -231,7 +231,7 @@ impl<'t> Voice<'t> {
     fn short(&self, arguments: &[Argument]) -> String {
         let speaker = Speaker {
             trace: self.subject.trace,
-            structure: &self.structure,
+            trace_index: &self.trace_index,
             observed: self.observed,
             model: self.contest.reference,
             introduced: None,

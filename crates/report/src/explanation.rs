@@ -9,7 +9,7 @@ use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Limit, OffPath, Verdict};
 use foretrace_checker::Witness;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Triple, Value};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ pub struct ExplanationReport<'t> {
     subject: Subject<'t>,
     explanation: &'t Explanation,
     observed: &'t Observed,
-    structure: Structure,
+    trace_index: TraceIndex,
     names: Names<'t>,
 }
 
@@ -28,7 +28,7 @@ impl<'t> ExplanationReport<'t> {
     /// A report of an explanation.
     pub fn new(subject: Subject<'t>, observed: &'t Observed, explanation: &'t Explanation) -> ExplanationReport<'t> {
         let names = Names::new(subject.trace);
-        ExplanationReport { subject, explanation, observed, structure: Structure::new(subject.trace), names }
+        ExplanationReport { subject, explanation, observed, trace_index: TraceIndex::new(subject.trace), names }
     }
 
     /// The same with the source lines of the accesses.
@@ -40,7 +40,7 @@ impl<'t> ExplanationReport<'t> {
     fn speaker(&self, to_people: bool) -> Speaker<'_> {
         Speaker {
             trace: self.subject.trace,
-            structure: &self.structure,
+            trace_index: &self.trace_index,
             observed: self.observed,
             model: self.subject.options.question.model,
             introduced: to_people.then(RefCell::default),

@@ -94,7 +94,7 @@ impl HistoryReport<'_> {
             histories: *histories,
             steps: *steps,
             observed: violation.map(|violation| violation.observed),
-            rests_on: violation.and_then(|violation| RestsOn::of(violation.witness.run())),
+            rests_on: violation.and_then(|violation| RestsOn::of_run(violation.witness.run())),
             explanation: self.part.map(|part| part.operations.iter().map(operation_json).collect()),
             schedule: violation.map(|violation| violation.witness.schedule()),
         }
@@ -139,7 +139,7 @@ impl HistoryReport<'_> {
         let run = violation.witness.run();
         let which = if violation.observed { "the recorded order" } else { "another schedule, which was checked" };
         writeln!(out, "not linearizable in {which}")?;
-        match RestsOn::of(run) {
+        match RestsOn::of_run(run) {
             Some(RestsOn::Unseen) => writeln!(out, "rests on code that may order threads in a way that is not seen")?,
             Some(_) => writeln!(out, "rests on memory that code changed which was not recorded")?,
             None => {}

@@ -157,7 +157,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
     pub fn add(&mut self, decision: &Decision) -> io::Result<()> {
         let candidate = Candidate {
             decided: DecidedJson::new(decision),
-            block: BlockJson::of(self.subject, decision.triple),
+            block: BlockJson::of_triple(self.subject, decision.triple),
             feasible: self.feasible(decision),
             off_path: decision
                 .off_path

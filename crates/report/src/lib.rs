@@ -109,7 +109,7 @@ impl Subject<'_> {
 
     /// The name of a candidate's block and how many levels of blocks that has inside, where blocks are known.
     fn block(&self, triple: Triple) -> Option<(BlockName, u32)> {
-        self.options.blocks.as_deref()?.of(self.trace, triple)
+        self.options.blocks.as_deref()?.block_of(self.trace, triple)
     }
 
     /// Where inside of a library an access happens that has its place at the user's call.

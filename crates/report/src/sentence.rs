@@ -4,7 +4,7 @@ use super::table::act;
 use foretrace_analysis::explain::{Conclusion, Statement};
 use foretrace_checker::Step;
 use foretrace_encodings::Origin;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Model, OTHER_PROGRAMS, Observed, Op, SyncId, Trace, smtlib};
 use indexmap::{IndexMap, IndexSet};
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ pub struct Speaker<'t> {
     /// The trace that they are about.
     pub trace: &'t Trace,
     /// Its structure.
-    pub structure: &'t Structure,
+    pub trace_index: &'t TraceIndex,
     /// What its run showed.
     pub observed: &'t Observed,
     /// What a read returns.
@@ -53,7 +53,7 @@ impl Speaker<'_> {
             Statement::Chain(events) => self.chain(events),
             Statement::After { earlier, later } => self.after(*earlier, *later),
             Statement::WholeStep(event) => {
-                let last = self.structure.step(self.trace, *event).1;
+                let last = self.trace_index.step(self.trace, *event).1;
                 format!("{} to {last} happen in one step", self.event(*event))
             }
             Statement::Reads { at, parts } => self.reads(*at, parts),
@@ -101,7 +101,7 @@ impl Speaker<'_> {
             },
             Statement::Exclusion { one, .. } | Statement::LastAttempt { failed: one, .. } => {
                 let kind = if matches!(op(*one), Op::OnceBegin { .. }) { "once" } else { "lock" };
-                (kind, self.structure.region_from(*one).map_or(String::new(), |region| sync(region.lock)))
+                (kind, self.trace_index.region_from(*one).map_or(String::new(), |region| sync(region.lock)))
             }
             Statement::Busy(event) => ("failed try at", at(*event)),
             Statement::Signalled(event) | Statement::OwnSignal { one: event, .. } => ("signal for", at(*event)),
@@ -269,13 +269,13 @@ impl Speaker<'_> {
 
     /// The name of what a region starts to hold, and whether it is an initialisation.
     fn lock_of(&self, start: EventId) -> (&str, bool) {
-        let lock = self.structure.region_from(start).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
+        let lock = self.trace_index.region_from(start).map_or("", |region| &*self.trace.syncs[region.lock.index()].key);
         (lock, matches!(self.trace.event(start).op, Op::OnceBegin { .. }))
     }
 
     /// `from 3 (once begin o) to 5 (once fail o) of thread 1`.
     fn region(&self, start: EventId) -> String {
-        let end = self.structure.region_from(start).and_then(|region| region.end);
+        let end = self.trace_index.region_from(start).and_then(|region| region.end);
         let until = match end {
             Some(end) => format!("to {}", self.event(end)),
             None if self.lock_of(start).1 => "and is never over".to_string(),
@@ -285,9 +285,9 @@ impl Speaker<'_> {
     }
 
     fn signalled(&self, wake: EventId) -> String {
-        let waiting = self.structure.waiting_until(wake);
+        let waiting = self.trace_index.waiting_until(wake);
         let wait = waiting.map_or(String::new(), |waiting| format!(" between {} and itself", self.event(waiting.wait)));
-        let signals = waiting.map_or(&[][..], |waiting| &*self.structure.signals[waiting.cond.index()]);
+        let signals = waiting.map_or(&[][..], |waiting| &*self.trace_index.signals[waiting.cond.index()]);
         let own = self.trace.event(wake).thread;
         let others: Vec<EventId> =
             signals.iter().copied().filter(|signal| self.trace.event(*signal).thread != own).collect();
@@ -310,7 +310,7 @@ impl Speaker<'_> {
 
     fn counted(&self, down: EventId) -> String {
         let Op::Down { sem } = self.trace.event(down).op else { return self.event(down) };
-        let posts = &self.structure.posts[sem.index()];
+        let posts = &self.trace_index.posts[sem.index()];
         let from = if posts.is_empty() { String::new() } else { format!(": {}", self.one_of(posts)) };
         format!("{} of thread {} needs a count above zero{from}", self.event(down), self.thread(down))
     }

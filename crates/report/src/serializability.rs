@@ -109,7 +109,7 @@ type Pair = (BlockName, Vec<BlockName>, PathKind, Option<NotCounted>);
 type Alike<'a> = Vec<(usize, &'a Violation)>;
 
 /// By what violations are grouped: the block, and where its path goes.
-type Group = (BlockName, Vec<(Option<NameId>, bool)>);
+type PathKey = (BlockName, Vec<(Option<NameId>, bool)>);
 
 impl<'t> BlockReport<'t> {
     /// A report of nothing yet.
@@ -237,7 +237,7 @@ impl<'t> BlockReport<'t> {
     /// Violations by group, the gravest group first: over several variables, then what no triple shows; of those, where the values make
     /// a difference; then shorter paths. Those of whole threads come late, and harmless ones last.
     fn groups(&self) -> Vec<Vec<(usize, &Violation)>> {
-        let mut groups: IndexMap<Group, Vec<(usize, &Violation)>, FxBuildHasher> = IndexMap::default();
+        let mut groups: IndexMap<PathKey, Vec<(usize, &Violation)>, FxBuildHasher> = IndexMap::default();
         for judged in &self.judged {
             let block = judged.judgement.block;
             let Decision::Violated(violation) = &judged.judgement.decision else { continue };
@@ -291,7 +291,7 @@ impl<'t> BlockReport<'t> {
 
     /// Paths that may violate blocks on another path of the program, by block and places, in order; whole threads last.
     fn paths_off_path(&self) -> Vec<Alike<'_>> {
-        let mut groups: IndexMap<Group, Alike<'_>, FxBuildHasher> = IndexMap::default();
+        let mut groups: IndexMap<PathKey, Alike<'_>, FxBuildHasher> = IndexMap::default();
         for judged in self.judged.iter().filter(|judged| judged.verdict() == Verdict::OffPath) {
             let OtherPaths::Violated(violation) = &judged.other_paths else { continue };
             let block = judged.judgement.block;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Writes the totals for people, with times where they are wanted.
 pub fn write(totals: &Totals, times: bool, out: &mut dyn Write) -> io::Result<()> {
-    let sums = Sums::of(totals);
+    let sums = Sums::of_totals(totals);
     writeln!(
         out,
         "{} candidates: {} feasible, {} infeasible{}, {} unknown; {} not asked, since their class was done",
@@ -60,7 +60,7 @@ pub struct Sums {
 
 impl Sums {
     /// The sums of a run.
-    pub fn of(totals: &Totals) -> Sums {
+    pub fn of_totals(totals: &Totals) -> Sums {
         totals.decided_by.iter().fold(Sums::default(), |sums, (_, tally)| Sums {
             feasible: sums.feasible + tally.feasible,
             infeasible: sums.infeasible + tally.infeasible,
@@ -109,7 +109,7 @@ impl TotalsJson {
         TotalsJson {
             candidates: totals.candidates,
             classes: totals.classes,
-            verdicts: Sums::of(totals),
+            verdicts: Sums::of_totals(totals),
             off_path: totals.off_path,
             skipped: totals.skipped,
             unreached: totals.unreached,

@@ -218,7 +218,7 @@ fn write_json(
         accesses: Accesses { first: access(first)?, remote: access(remote)?, second: access(second)? },
         guarded: decision.guarded,
         rests_on: decision.rests_on,
-        block: BlockJson::of(subject, decision.triple),
+        block: BlockJson::of_triple(subject, decision.triple),
         observed: matches!(&decision.verdict, Verdict::Feasible(witness) if subject.is_observed(decision.triple, witness)),
         use_after_free,
         places,

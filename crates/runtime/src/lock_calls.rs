@@ -65,7 +65,7 @@ impl LockCall {
     }
 
     /// The one of this number.
-    pub const fn of(code: u64) -> Option<LockCall> {
+    pub const fn from_code(code: u64) -> Option<LockCall> {
         let action = match code as u8 {
             0 => Action::Take,
             1 => Action::Try,
@@ -98,7 +98,7 @@ mod tests {
     fn numbers_stand_for_calls() {
         let mut seen = 0;
         for code in (0..0x1_0000_u64).flat_map(|code| [code, code | AGAIN, code | GATED]) {
-            let Some(call) = LockCall::of(code) else { continue };
+            let Some(call) = LockCall::from_code(code) else { continue };
             assert_eq!(call.code(), code);
             seen += 1;
         }

@@ -106,7 +106,7 @@ pub fn set_stamp(record: *mut u64, stamp: u64) {
 /// How long a record with a header is.
 fn words_of(record: *mut u64) -> usize {
     // SAFETY: as above.
-    Kind::of(unsafe { record.read_volatile() }).map_or(1, Kind::words)
+    Kind::from_header(unsafe { record.read_volatile() }).map_or(1, Kind::words)
 }
 
 /// The same record once more, without an order so far.

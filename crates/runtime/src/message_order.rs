@@ -22,7 +22,7 @@ const EPOCH_BITS: u32 = 31;
 const EPOCH: u64 = (1 << EPOCH_BITS) - 1;
 
 impl Epochs {
-    fn of(word: u64) -> Epochs {
+    fn from_word(word: u64) -> Epochs {
         Epochs { before: word & EPOCH, now: word >> EPOCH_BITS & EPOCH, alone: word >> 63 == 1 }
     }
 
@@ -94,9 +94,9 @@ impl Rounds {
 
 impl Order {
     /// As it was kept, all 0 before the first call.
-    pub fn of([reads, writes, last]: [u64; 3]) -> Order {
+    pub fn from_words([reads, writes, last]: [u64; 3]) -> Order {
         let (emptied, text) = (last & EPOCH, last >> EPOCH_BITS);
-        Order { reads: Epochs::of(reads), writes: Epochs::of(writes), emptied, text }
+        Order { reads: Epochs::from_word(reads), writes: Epochs::from_word(writes), emptied, text }
     }
 
     /// What is to be kept.
@@ -134,7 +134,7 @@ mod tests {
     fn rounds(calls: &str) -> std::vec::Vec<([u64; 2], u64)> {
         let mut words = [0; 3];
         let mut call = |letter: char| {
-            let mut order = Order::of(words);
+            let mut order = Order::from_words(words);
             let rounds = match letter {
                 'r' => order.read(false),
                 'e' => order.read(true),

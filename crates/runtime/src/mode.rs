@@ -77,7 +77,7 @@ pub fn file(name: &[u8]) -> Text<4200> {
 /// Writes a short file among the logs.
 pub fn write_file(name: &[u8], arguments: Arguments) {
     if let Ok(file) = sys::open(file(name).bytes(), sys::CREATE) {
-        sys::write(file, Text::<800>::of(arguments).bytes());
+        sys::write(file, Text::<800>::formatted(arguments).bytes());
         sys::close(file);
     }
 }

@@ -38,9 +38,9 @@ unsafe extern "C" fn line(module: *mut DlInfo, _: usize, file: *mut c_void) -> c
     };
     let loaded = headers.iter().filter(|header| header.kind == LOAD);
     let end = loaded.map(|header| header.address + header.memory_size).max().unwrap_or(0) + module.bias as u64;
-    let mut text = Text::<4600>::of(format_args!("{:x} {end:x} ", module.bias));
+    let mut text = Text::<4600>::formatted(format_args!("{:x} {end:x} ", module.bias));
     match headers.iter().find_map(|header| build_id(module.bias, header)) {
-        Some(id) => id.iter().for_each(|byte| text.push(Text::<2>::of(format_args!("{byte:02x}")).bytes())),
+        Some(id) => id.iter().for_each(|byte| text.push(Text::<2>::formatted(format_args!("{byte:02x}")).bytes())),
         None => text.push(b"-"),
     }
     text.push(b" ");

@@ -170,7 +170,7 @@ pub const fn header(kind: Kind, place: u64) -> u64 {
 pub const ATOMIC_PLACE: u64 = 1 << (PLACE_BITS - 1);
 
 /// What the hook for atomic accesses of 16 bytes is asked for.
-pub mod pair {
+pub mod atomic16 {
     /// A read.
     pub const LOAD: u64 = 0;
     /// A write.
@@ -298,10 +298,10 @@ mod tests {
     fn headers_keep_kind_and_place() {
         let site = Site::new(0xdead_beef, 0x00ab_cdef);
         let word = header(Kind::Load4, site.0);
-        assert_eq!(Kind::of(word), Some(Kind::Load4));
+        assert_eq!(Kind::from_header(word), Some(Kind::Load4));
         assert_eq!((site.unit(), site.local()), (0xdead_beef, 0x00ab_cdef));
         assert_eq!(word & ((1 << PLACE_BITS) - 1), site.0);
-        assert_eq!(Kind::of(0), None);
+        assert_eq!(Kind::from_header(0), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl<const N: usize> Text<N> {
         Text { bytes: [0; N], length: 0 }
     }
 
-    pub fn of(arguments: Arguments) -> Text<N> {
+    pub fn formatted(arguments: Arguments) -> Text<N> {
         let mut text = Text::new();
         let _ = text.write_fmt(arguments);
         text
@@ -41,7 +41,7 @@ impl<const N: usize> Write for Text<N> {
 
 /// A line on standard error.
 pub fn say(arguments: Arguments) {
-    sys::write(2, Text::<1024>::of(format_args!("foretrace: {arguments}\n")).bytes());
+    sys::write(2, Text::<1024>::formatted(format_args!("foretrace: {arguments}\n")).bytes());
 }
 
 /// A decimal number and nothing else.

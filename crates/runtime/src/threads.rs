@@ -90,7 +90,7 @@ pub struct Thread {
     /// Its deferred signal.
     pub deferred: signals::Deferred,
     /// What its log has to say if it begins anew.
-    pub part: window::Part,
+    pub part: window::ThreadWindow,
     /// What it gets from outside.
     pub feed: Feed,
     /// The function of a lock that it is in.
@@ -388,9 +388,9 @@ impl Thread {
             (parent, nth) = (thread.parent.get(), thread.nth.get());
         }
         // Threads that no recorded thread created are roots as well: `0` is the first.
-        let mut path = Text::of(format_args!("{nth}"));
+        let mut path = Text::formatted(format_args!("{nth}"));
         for nth in chain[..depth].iter().rev() {
-            path.push(Text::<24>::of(format_args!(".{nth}")).bytes());
+            path.push(Text::<24>::formatted(format_args!(".{nth}")).bytes());
         }
         path
     }

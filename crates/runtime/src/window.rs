@@ -28,7 +28,7 @@ static TIMES: AtomicU32 = AtomicU32::new(0);
 static SWITCHED: AtomicU64 = AtomicU64::new(0);
 
 /// What is kept of a thread.
-pub struct Part {
+pub struct ThreadWindow {
     open: UnsafeCell<OpenSet>,
     /// Switches that the thread's log knows of.
     times: Cell<u32>,
@@ -36,7 +36,7 @@ pub struct Part {
     before: Cell<u64>,
 }
 
-impl Part {
+impl ThreadWindow {
     /// Of a thread that begins now.
     pub fn start(&self) {
         self.times.set(TIMES.load(Acquire));

@@ -1,6 +1,6 @@
 //! Which accesses count for serializability, and where they stand: by variable, thread and the locks held.
 
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Op, SyncId, Trace, VarId};
 use indexing::Interned;
 use rustc_hash::FxHashMap;
@@ -13,11 +13,11 @@ pub struct Accesses {
     lockset: Vec<u32>,
     locksets: Vec<Vec<(SyncId, bool)>>,
     /// Per variable: its accesses of one thread under one set of locks.
-    of_var: Vec<Vec<Group>>,
+    of_var: Vec<Vec<LocksetAccesses>>,
 }
 
 /// Accesses of one variable by one thread while it holds the same locks.
-pub struct Group {
+pub struct LocksetAccesses {
     /// The thread, by its index.
     pub thread: usize,
     /// The locks.
@@ -28,7 +28,7 @@ pub struct Group {
     pub writes: Vec<u32>,
 }
 
-impl Group {
+impl LocksetAccesses {
     /// Whether it has an access in this range of positions that conflicts with one that writes, or only reads.
     pub fn conflicts(&self, writes: bool, from: u32, to: u32) -> bool {
         let positions = if writes { &self.all } else { &self.writes };
@@ -39,13 +39,13 @@ impl Group {
 impl Accesses {
     /// The accesses of the variables that are wanted. Writes by code that was not recorded and a library's own variables are
     /// left out, as everywhere.
-    pub fn new(trace: &Trace, structure: &Structure, wanted: &dyn Fn(VarId) -> bool) -> Accesses {
+    pub fn new(trace: &Trace, trace_index: &TraceIndex, wanted: &dyn Fn(VarId) -> bool) -> Accesses {
         let wanted: Vec<bool> = (0..trace.vars.len())
             .map(|var| !trace.vars[var].is_of_library() && wanted(VarId::from_index(var)))
             .collect();
         let mut locks = Interned::default();
         let mut held: Vec<Vec<(SyncId, bool)>> = vec![Vec::new(); trace.threads.len()];
-        let mut current: Vec<u32> = vec![locks.of(&[]); trace.threads.len()];
+        let mut current: Vec<u32> = vec![locks.number_of(&[]); trace.threads.len()];
         let mut accesses = Accesses {
             counts: Vec::with_capacity(trace.events.len()),
             lockset: Vec::with_capacity(trace.events.len()),
@@ -71,7 +71,7 @@ impl Accesses {
                 let mut set = held.clone();
                 set.sort_unstable();
                 set.dedup();
-                current[thread] = locks.of(&set);
+                current[thread] = locks.number_of(&set);
             }
             let var = event.op.var().filter(|var| wanted[var.index()] && !event.op.is_external());
             accesses.counts.push(var.is_some());
@@ -79,10 +79,10 @@ impl Accesses {
             let Some(var) = var else { continue };
             let of_var = &mut accesses.of_var[var.index()];
             let group = *groups[var.index()].entry((thread, current[thread])).or_insert_with(|| {
-                of_var.push(Group { thread, lockset: current[thread], all: Vec::new(), writes: Vec::new() });
+                of_var.push(LocksetAccesses { thread, lockset: current[thread], all: Vec::new(), writes: Vec::new() });
                 of_var.len() - 1
             });
-            let position = structure.position(id) as u32;
+            let position = trace_index.position(id) as u32;
             of_var[group].all.push(position);
             if event.op.writes() {
                 of_var[group].writes.push(position);
@@ -98,7 +98,7 @@ impl Accesses {
     }
 
     /// All accesses of a variable.
-    pub fn groups(&self, var: VarId) -> &[Group] {
+    pub fn groups(&self, var: VarId) -> &[LocksetAccesses] {
         &self.of_var[var.index()]
     }
 
@@ -147,7 +147,7 @@ mod indexing {
     }
 
     impl Interned {
-        pub fn of(&mut self, set: &[(SyncId, bool)]) -> u32 {
+        pub fn number_of(&mut self, set: &[(SyncId, bool)]) -> u32 {
             if let Some(number) = self.numbers.get(set) {
                 return *number;
             }

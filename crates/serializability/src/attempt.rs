@@ -3,7 +3,7 @@
 //! What a failed attempt read is dropped: the block acts as if it had not read it. So a violation path that starts or ends there
 //! harms nothing. And what an attempt reads has an effect only where its compare-exchange succeeds.
 
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Block, EventId, Op, TermId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,8 +19,8 @@ pub struct Attempts {
 
 impl Attempts {
     /// The attempts of a block, where the trace knows values as expressions.
-    pub fn of(trace: &Trace, structure: &Structure, block: &Block) -> Attempts {
-        let thread = &structure.threads[block.thread.index()];
+    pub fn of_block(trace: &Trace, trace_index: &TraceIndex, block: &Block) -> Attempts {
+        let thread = &trace_index.threads[block.thread.index()];
         let from = thread.partition_point(|event| *event < block.first);
         let to = thread.partition_point(|event| *event <= block.last);
         let mut attempts = Attempts::default();

@@ -28,7 +28,7 @@ pub struct Access {
 
 impl Access {
     /// The access that an event makes to a variable.
-    pub fn of(event: &Event, var: VarId, place: usize, id: EventId) -> Access {
+    pub fn of_event(event: &Event, var: VarId, place: usize, id: EventId) -> Access {
         let (reads, writes) = (event.op.reads(), event.op.writes());
         Access { var: var.index(), thread: event.thread.0, place, reads, writes, now: id.0 + 1 }
     }

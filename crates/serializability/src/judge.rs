@@ -15,7 +15,7 @@ use crate::start::Starts;
 use crate::stepper::{Context, Stepper};
 use foretrace_checker::{CheckError, Checker};
 use foretrace_explore::{Ended, Step, System, Tally, bounded, explore};
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{
     Block, Blocks, EventId, Feasibility, Independence, Model, Observed, Question as Asked, Semantics, Trace, VarId,
 };
@@ -32,7 +32,7 @@ pub struct Judge<'t> {
     observed: &'t Observed,
     semantics: Semantics<'t>,
     checker: Checker<'t>,
-    structure: Structure,
+    trace_index: TraceIndex,
     accesses: Accesses,
     order: Order,
     objects: Objects,
@@ -57,18 +57,18 @@ impl<'t> Judge<'t> {
     ) -> Result<Judge<'t>, CheckError> {
         let semantics = Semantics::new(trace, observed, choices.model)?;
         let checker = checker(trace, observed, choices.model)?.within(choices.context_switches);
-        let structure = Structure::new(trace);
-        let accesses = Accesses::new(trace, &structure, wanted);
-        let order = Order::new(trace, &structure, observed, choices.model);
+        let trace_index = TraceIndex::new(trace);
+        let accesses = Accesses::new(trace, &trace_index, wanted);
+        let order = Order::new(trace, &trace_index, observed, choices.model);
         let objects = Objects::new(trace);
-        let users = Users::new(trace, &objects, |event| structure.position(event) as u32);
+        let users = Users::new(trace, &objects, |event| trace_index.position(event) as u32);
         let inside = inside_each(blocks);
         Ok(Judge {
             trace,
             observed,
             semantics,
             checker,
-            structure,
+            trace_index,
             accesses,
             order,
             objects,
@@ -104,7 +104,7 @@ impl<'t> Judge<'t> {
         let segments = self.segments();
         let part = self.part(block);
         let parts = |event: EventId| part.get(&event).map(|begin| begin.index());
-        segments.of(&self.blocks()[block], &parts, self.choices.segment)
+        segments.of_block(&self.blocks()[block], &parts, self.choices.segment)
     }
 
     /// The frontiers of a block by its first and last access (section III.A), before shrinking.
@@ -115,8 +115,8 @@ impl<'t> Judge<'t> {
     }
 
     fn segments(&self) -> Segments<'_> {
-        let Judge { trace, structure, accesses, order, .. } = self;
-        Segments { trace, structure, accesses, order }
+        let Judge { trace, trace_index, accesses, order, .. } = self;
+        Segments { trace, trace_index, accesses, order }
     }
 
     /// Per access of the block that is in a block inside: where that one begins.
@@ -124,7 +124,7 @@ impl<'t> Judge<'t> {
         let mut part = FxHashMap::default();
         for inner in &self.inside[block] {
             let inner = &self.blocks()[*inner];
-            let thread = &self.structure.threads[inner.thread.index()];
+            let thread = &self.trace_index.threads[inner.thread.index()];
             let from = thread.partition_point(|event| *event < inner.first);
             let to = thread.partition_point(|event| *event <= inner.last);
             let accesses = thread[from..to].iter().filter(|event| self.accesses.count(**event));
@@ -169,7 +169,7 @@ impl<'t> Judge<'t> {
             true => Some(judgement.segment.range.clone()),
             false => None,
         };
-        let range = range.unwrap_or_else(|| Range::whole(&self.structure));
+        let range = range.unwrap_or_else(|| Range::whole(&self.trace_index));
         let is_bounded = choices.context_switches.is_some();
         let mut likely = None;
         if choices.hunt {
@@ -185,7 +185,7 @@ impl<'t> Judge<'t> {
             Some(decision) => decision,
             None if !go_on() => Decision::Limit,
             None => {
-                let mut start = self.starts().of(&range);
+                let mut start = self.starts().of_range(&range);
                 if !choices.segment {
                     start.upper.iter_mut().for_each(|upper| *upper = 0);
                 }
@@ -195,15 +195,15 @@ impl<'t> Judge<'t> {
     }
 
     fn starts(&self) -> Starts<'_> {
-        let Judge { trace, observed, structure, order, objects, users, .. } = self;
-        Starts { trace, structure, observed, order, objects, users, model: self.choices.model }
+        let Judge { trace, observed, trace_index, order, objects, users, .. } = self;
+        Starts { trace, trace_index, observed, order, objects, users, model: self.choices.model }
     }
 
     fn context<'a>(&'a self, block: usize, range: Range) -> Context<'a> {
         let numbers = (&self.objects, &self.users);
         let watched = (self.blocks()[block], self.part(block));
         let counts = self.choices.context_switches.is_some();
-        Context::new(self.trace, &self.semantics, &self.structure, &self.accesses, numbers, watched, (range, counts))
+        Context::new(self.trace, &self.semantics, &self.trace_index, &self.accesses, numbers, watched, (range, counts))
     }
 
     /// A schedule that shows a violation, of those that are likely to: from the least that must come first, and from the
@@ -316,15 +316,15 @@ impl<'t> Judge<'t> {
 
     /// What a solver may be asked of a block in place of exploring it; `None` where that would be too much for one.
     pub fn questions(&self, block: usize) -> Option<Vec<Question>> {
-        let questioner = Questioner { trace: self.trace, structure: &self.structure, accesses: &self.accesses };
-        questioner.of(&self.blocks()[block], &self.segment(block), &self.part(block))
+        let questioner = Questioner { trace: self.trace, trace_index: &self.trace_index, accesses: &self.accesses };
+        questioner.about_block(&self.blocks()[block], &self.segment(block), &self.part(block))
     }
 
     /// The same of paths with an effect alone, where a violation is one that attempts may drop; `None` where it is not, or
     /// too much would be asked.
     pub fn questions_with_effect(&self, block: usize, violation: &Violation) -> Option<Vec<Question>> {
         let (first, last) = (*violation.claim().events.first()?, *violation.claim().events.last()?);
-        let attempts = Attempts::of(self.trace, &self.structure, &self.blocks()[block]);
+        let attempts = Attempts::of_block(self.trace, &self.trace_index, &self.blocks()[block]);
         if !attempts.concern(first, last) {
             return None;
         }
@@ -347,11 +347,11 @@ impl<'t> Judge<'t> {
 
     /// The same of all paths that conflicts and program order alone would allow: what else excludes them is not used.
     pub fn questions_of_all(&self, block: usize) -> Option<Vec<Question>> {
-        let questioner = Questioner { trace: self.trace, structure: &self.structure, accesses: &self.accesses };
+        let questioner = Questioner { trace: self.trace, trace_index: &self.trace_index, accesses: &self.accesses };
         let own = self.segments().accesses_of(&self.blocks()[block]);
-        let range = Range::whole(&self.structure);
+        let range = Range::whole(&self.trace_index);
         let all = Segment { range, is_proved: own.len() < 2, leaving: own.clone(), entering: own };
-        questioner.of(&self.blocks()[block], &all, &self.part(block))
+        questioner.about_block(&self.blocks()[block], &all, &self.part(block))
     }
 
     /// What keeps violation paths from each access of a block that the static check proves.
@@ -361,8 +361,8 @@ impl<'t> Judge<'t> {
     }
 
     /// The structure of the trace.
-    pub fn structure(&self) -> &Structure {
-        &self.structure
+    pub fn trace_index(&self) -> &TraceIndex {
+        &self.trace_index
     }
 
     /// What is asked.

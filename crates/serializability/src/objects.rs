@@ -97,7 +97,7 @@ impl Users {
         Users { of_object }
     }
 
-    pub fn of(&self, object: u32) -> &[OfThread] {
+    pub fn of_object(&self, object: u32) -> &[OfThread] {
         &self.of_object[object as usize]
     }
 

@@ -23,7 +23,7 @@ pub fn observed(trace: &Trace, blocks: &Blocks, wanted: &dyn Fn(VarId) -> bool) 
     for (id, event) in trace.iter() {
         let Some(var) = event.op.var().filter(|var| wanted[var.index()] && !event.op.is_external()) else { continue };
         let thread = event.thread.index();
-        let back = clocks.access(Access::of(event, var, thread, id));
+        let back = clocks.access(Access::of_event(event, var, thread, id));
         open.came_back(thread, id, back);
     }
     open.violated.sort_unstable_by_key(|observation| observation.block);

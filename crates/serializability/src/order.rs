@@ -1,6 +1,6 @@
 //! The partial order graph with its vectors (section II.B), and the orders that hold in every prefix of a model.
 
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Model, Observed, Op, Trace};
 
 /// Orders between a trace's events, as vectors.
@@ -16,17 +16,17 @@ pub struct Order {
 
 impl Order {
     /// The orders of a trace in a model.
-    pub fn new(trace: &Trace, structure: &Structure, observed: &Observed, model: Model) -> Order {
+    pub fn new(trace: &Trace, trace_index: &TraceIndex, observed: &Observed, model: Model) -> Order {
         if model != Model::Avp {
-            return Order { graph: MustHappenBefore::new(trace, structure), firm: None, sources: Vec::new() };
+            return Order { graph: MustHappenBefore::new(trace, trace_index), firm: None, sources: Vec::new() };
         }
         let couples: Vec<(EventId, EventId)> =
             trace.iter().filter_map(|(id, _)| observed.source(id).map(|write| (write, id))).collect();
-        let firm = firm_couples(trace, structure, observed);
-        let graph = MustHappenBefore::with_edges(trace, structure, &couples);
+        let firm = firm_couples(trace, trace_index, observed);
+        let graph = MustHappenBefore::with_edges(trace, trace_index, &couples);
         let mut sources = vec![None; trace.events.len()];
         couples.iter().for_each(|(write, read)| sources[read.index()] = Some(*write));
-        Order { graph, firm: Some(MustHappenBefore::with_edges(trace, structure, &firm)), sources }
+        Order { graph, firm: Some(MustHappenBefore::with_edges(trace, trace_index, &firm)), sources }
     }
 
     /// The vector of an event (equation 1): how many events of each thread come before it in the graph.
@@ -51,17 +51,17 @@ impl Order {
 }
 
 /// From each write that a read found to what comes after it in every prefix of `avp` that goes on after the read.
-fn firm_couples(trace: &Trace, structure: &Structure, observed: &Observed) -> Vec<(EventId, EventId)> {
+fn firm_couples(trace: &Trace, trace_index: &TraceIndex, observed: &Observed) -> Vec<(EventId, EventId)> {
     let couples = trace.iter().filter_map(|(id, _)| observed.source(id).map(|write| (write, id)));
     let firm = couples.filter_map(|(write, read)| {
         let is_plain = matches!(trace.event(read).op, Op::Read { guard: None, .. });
-        if is_plain { structure.next(trace, read).map(|next| (write, next)) } else { Some((write, read)) }
+        if is_plain { trace_index.next(trace, read).map(|next| (write, next)) } else { Some((write, read)) }
     });
     firm.collect()
 }
 
 /// The orders that hold in every prefix of a model, whatever events come after the trace.
-pub(crate) fn lasting(trace: &Trace, structure: &Structure, observed: &Observed, model: Model) -> MustHappenBefore {
-    let couples = if model == Model::Avp { firm_couples(trace, structure, observed) } else { Vec::new() };
-    MustHappenBefore::lasting(trace, structure, &couples)
+pub(crate) fn lasting(trace: &Trace, trace_index: &TraceIndex, observed: &Observed, model: Model) -> MustHappenBefore {
+    let couples = if model == Model::Avp { firm_couples(trace, trace_index, observed) } else { Vec::new() };
+    MustHappenBefore::lasting(trace, trace_index, &couples)
 }

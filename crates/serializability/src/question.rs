@@ -6,7 +6,7 @@
 use crate::accesses::Accesses;
 use crate::attempt::Attempts;
 use crate::segment::Segment;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Block, EventId, Trace, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -35,13 +35,13 @@ pub struct Question {
 /// Makes questions about blocks of one trace.
 pub struct Questioner<'a> {
     pub trace: &'a Trace,
-    pub structure: &'a Structure,
+    pub trace_index: &'a TraceIndex,
     pub accesses: &'a Accesses,
 }
 
 /// An access of another thread that a path may visit.
 #[derive(Clone, Copy)]
-struct Place {
+struct RemoteAccess {
     event: EventId,
     thread: usize,
     position: u32,
@@ -51,13 +51,18 @@ struct Place {
 
 impl Questioner<'_> {
     /// The questions about a block. `part` names, for accesses in a block inside, where that one begins.
-    pub fn of(&self, block: &Block, segment: &Segment, part: &FxHashMap<EventId, EventId>) -> Option<Vec<Question>> {
+    pub fn about_block(
+        &self,
+        block: &Block,
+        segment: &Segment,
+        part: &FxHashMap<EventId, EventId>,
+    ) -> Option<Vec<Question>> {
         if segment.is_proved {
             return Some(Vec::new());
         }
         let mut ends: BTreeMap<(Option<EventId>, Option<EventId>), Vec<EventId>> = BTreeMap::new();
         for end in &segment.entering {
-            let (first, last) = self.structure.step(self.trace, *end);
+            let (first, last) = self.trace_index.step(self.trace, *end);
             let inside = (first != last || self.trace.event(*end).part.is_some()).then_some(*end);
             ends.entry((part.get(end).copied(), inside)).or_default().push(*end);
         }
@@ -79,16 +84,16 @@ impl Questioner<'_> {
     }
 
     /// The accesses of other threads in the segment, in recorded order.
-    fn places(&self, block: &Block, segment: &Segment) -> Option<Vec<Place>> {
+    fn places(&self, block: &Block, segment: &Segment) -> Option<Vec<RemoteAccess>> {
         let mut places = Vec::new();
-        let threads = self.structure.threads.iter().enumerate();
+        let threads = self.trace_index.threads.iter().enumerate();
         for (thread, events) in threads.filter(|(thread, _)| *thread != block.thread.index()) {
             let range = segment.range.upper[thread] as usize..segment.range.lower[thread] as usize;
             for event in events.get(range)? {
                 let op = &self.trace.event(*event).op;
                 let Some(var) = op.var().filter(|_| self.accesses.count(*event)) else { continue };
-                let position = self.structure.position(*event) as u32;
-                places.push(Place { event: *event, thread, position, var, writes: op.writes() });
+                let position = self.trace_index.position(*event) as u32;
+                places.push(RemoteAccess { event: *event, thread, position, var, writes: op.writes() });
             }
         }
         places.sort_unstable_by_key(|place| place.event);
@@ -96,7 +101,7 @@ impl Questioner<'_> {
     }
 
     /// Those to which a path can lead from the starts, and from which one can come to the ends.
-    fn between(&self, all: &[Place], starts: &[EventId], ends: &[EventId]) -> Vec<EventId> {
+    fn between(&self, all: &[RemoteAccess], starts: &[EventId], ends: &[EventId]) -> Vec<EventId> {
         let reached = self.reached(all, starts, |place, known| place.position >= known, u32::min, u32::MAX);
         let useful = self.reached(
             all,
@@ -105,8 +110,9 @@ impl Questioner<'_> {
             |known, position| known.max(position + 1),
             0,
         );
-        let is_on = |place: &&Place| reached[place.thread] <= place.position && place.position < useful[place.thread];
-        let on: Vec<Place> = all.iter().filter(is_on).copied().collect();
+        let is_on =
+            |place: &&RemoteAccess| reached[place.thread] <= place.position && place.position < useful[place.thread];
+        let on: Vec<RemoteAccess> = all.iter().filter(is_on).copied().collect();
         // What conflicts with nothing else takes no path anywhere that program order does not.
         let mut kinds: FxHashMap<VarId, Kinds> = FxHashMap::default();
         for place in &on {
@@ -117,16 +123,16 @@ impl Questioner<'_> {
             let Some(var) = op.var() else { continue };
             kinds.entry(var).or_default().add(usize::MAX, op.writes());
         }
-        let conflicts = |place: &&Place| kinds[&place.var].conflicts(place.thread, place.writes);
+        let conflicts = |place: &&RemoteAccess| kinds[&place.var].conflicts(place.thread, place.writes);
         on.iter().filter(conflicts).map(|place| place.event).collect()
     }
 
     /// Per thread the bound of what conflicts and program order lead to from these accesses of the block.
     fn reached(
         &self,
-        all: &[Place],
+        all: &[RemoteAccess],
         from: &[EventId],
-        is_in: impl Fn(&Place, u32) -> bool,
+        is_in: impl Fn(&RemoteAccess, u32) -> bool,
         extend: impl Fn(u32, u32) -> u32,
         nothing: u32,
     ) -> Vec<u32> {
@@ -136,7 +142,7 @@ impl Questioner<'_> {
             let Some(var) = op.var() else { continue };
             kinds.entry(var).or_default().add(usize::MAX, op.writes());
         }
-        let mut bounds = vec![nothing; self.structure.threads.len()];
+        let mut bounds = vec![nothing; self.trace_index.threads.len()];
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for place in all {

@@ -3,7 +3,7 @@
 
 use crate::accesses::Accesses;
 use crate::order::Order;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Block, EventId, SyncId, Trace};
 
 /// Per thread a range of positions: from the first one inside up to the first one after.
@@ -17,9 +17,9 @@ pub struct Range {
 
 impl Range {
     /// All events.
-    pub fn whole(structure: &Structure) -> Range {
-        let lower = structure.threads.iter().map(|events| events.len() as u32).collect();
-        Range { upper: vec![0; structure.threads.len()], lower }
+    pub fn whole(trace_index: &TraceIndex) -> Range {
+        let lower = trace_index.threads.iter().map(|events| events.len() as u32).collect();
+        Range { upper: vec![0; trace_index.threads.len()], lower }
     }
 
     /// How many events are inside.
@@ -68,7 +68,7 @@ pub struct Segments<'a> {
     /// The trace.
     pub trace: &'a Trace,
     /// Its structure.
-    pub structure: &'a Structure,
+    pub trace_index: &'a TraceIndex,
     /// What counts.
     pub accesses: &'a Accesses,
     /// The orders of the model.
@@ -78,7 +78,7 @@ pub struct Segments<'a> {
 impl Segments<'_> {
     /// The block's accesses that count, in order.
     pub fn accesses_of(&self, block: &Block) -> Vec<EventId> {
-        let thread = &self.structure.threads[block.thread.index()];
+        let thread = &self.trace_index.threads[block.thread.index()];
         let from = thread.partition_point(|event| *event < block.first);
         let to = thread.partition_point(|event| *event <= block.last);
         thread[from..to].iter().copied().filter(|event| self.accesses.count(*event)).collect()
@@ -87,7 +87,7 @@ impl Segments<'_> {
     /// The segment of a block. `parts` tells apart the accesses that belong to one block inside of it: a path that starts and
     /// ends in the same one is that block's. Where `shrinks` is off the frontiers are those of the block's first and last
     /// access, and the whole trace where `segmented` is off.
-    pub fn of(&self, block: &Block, parts: &dyn Fn(EventId) -> Option<usize>, segmented: bool) -> Segment {
+    pub fn of_block(&self, block: &Block, parts: &dyn Fn(EventId) -> Option<usize>, segmented: bool) -> Segment {
         self.with_ends(block, parts, segmented).0
     }
 
@@ -95,7 +95,7 @@ impl Segments<'_> {
     pub fn apart(&self, block: &Block, parts: &dyn Fn(EventId) -> Option<usize>) -> Vec<(EventId, Apart)> {
         let own = self.accesses_of(block);
         let (segment, Some((first, last))) = self.with_ends(block, parts, true) else { return Vec::new() };
-        let (locks, whole) = (self.held_throughout(first, last), Range::whole(self.structure));
+        let (locks, whole) = (self.held_throughout(first, last), Range::whole(self.trace_index));
         let (compatible, any) = (self.accesses.compatible(&locks), self.accesses.compatible(&[]));
         let apart = |event: EventId| {
             let can = |range: &Range, compatible: &[bool], leaves: bool, segmented: bool| {
@@ -156,7 +156,7 @@ impl Segments<'_> {
     /// after the last.
     pub fn between(&self, block: &Block, first: EventId, last: EventId, segmented: bool) -> Range {
         if !segmented {
-            return Range::whole(self.structure);
+            return Range::whole(self.trace_index);
         }
         let own = block.thread.index();
         let firm = self.order.firm();
@@ -164,14 +164,14 @@ impl Segments<'_> {
         let source = self.order.source(first);
         let seen = |thread: usize| {
             let by_source = source.map_or(0, |write| match self.trace.event(write).thread.index() == thread {
-                true => self.structure.position(write) as u32 + 1,
+                true => self.trace_index.position(write) as u32 + 1,
                 false => firm.seen(write, thread),
             });
             firm.seen(first, thread).max(by_source)
         };
         let threads = 0..self.trace.threads.len();
         let upper = threads.clone().map(|thread| match thread == own {
-            true => self.structure.position(first) as u32,
+            true => self.trace_index.position(first) as u32,
             false => seen(thread),
         });
         let lower = threads.map(|thread| firm.first_after(last, thread));
@@ -212,7 +212,7 @@ impl Segments<'_> {
         let thread = self.trace.event(first).thread;
         let at_first = self.accesses.locks_at(first);
         let holds = |(lock, _): &&(SyncId, bool)| {
-            let regions = &self.structure.regions[lock.index()];
+            let regions = &self.trace_index.regions[lock.index()];
             let started = regions.partition_point(|region| region.start <= first);
             let current = regions[..started].iter().rev().find(|region| region.thread == thread);
             current.is_some_and(|region| region.end.is_none_or(|end| end > last))

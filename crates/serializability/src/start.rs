@@ -16,13 +16,13 @@ use crate::objects::{Objects, Users};
 use crate::order::Order;
 use crate::segment::Range;
 use foretrace_explore::Mode;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Model, Observed, Trace};
 
 /// Finds starts of explorations of one trace in one model.
 pub struct Starts<'a> {
     pub trace: &'a Trace,
-    pub structure: &'a Structure,
+    pub trace_index: &'a TraceIndex,
     pub observed: &'a Observed,
     pub order: &'a Order,
     pub objects: &'a Objects,
@@ -33,7 +33,7 @@ pub struct Starts<'a> {
 impl Starts<'_> {
     /// The range from where everything is explored that `range` asks for: its lower frontier, and an upper one that is the same
     /// or further up.
-    pub fn of(&self, range: &Range) -> Range {
+    pub fn of_range(&self, range: &Range) -> Range {
         let mut start = range.clone();
         self.close(&mut start);
         // Each round takes at least one event out.
@@ -47,13 +47,13 @@ impl Starts<'_> {
     /// Takes one event out of what comes first.
     pub fn without(&self, range: &mut Range, event: EventId) {
         let thread = self.trace.event(event).thread.index();
-        range.upper[thread] = range.upper[thread].min(self.structure.position(event) as u32);
+        range.upper[thread] = range.upper[thread].min(self.trace_index.position(event) as u32);
         self.close(range);
     }
 
     /// The events that come first, in the recorded order.
     pub fn before(&self, range: &Range) -> Vec<EventId> {
-        let threads = self.structure.threads.iter().zip(&range.upper);
+        let threads = self.trace_index.threads.iter().zip(&range.upper);
         let mut events: Vec<EventId> =
             threads.flat_map(|(events, upper)| events[..*upper as usize].iter().copied()).collect();
         events.sort_unstable();
@@ -66,10 +66,10 @@ impl Starts<'_> {
         let mut changed: Vec<usize> = (0..range.upper.len()).collect();
         while let Some(thread) = changed.pop() {
             let upper = range.upper[thread];
-            let Some(first) = self.structure.threads[thread].get(upper as usize).copied() else { continue };
-            let whole = self.structure.position(self.structure.step(self.trace, first).0) as u32;
+            let Some(first) = self.trace_index.threads[thread].get(upper as usize).copied() else { continue };
+            let whole = self.trace_index.position(self.trace_index.step(self.trace, first).0) as u32;
             range.upper[thread] = upper.min(whole);
-            let first = self.structure.threads[thread][range.upper[thread] as usize];
+            let first = self.trace_index.threads[thread][range.upper[thread] as usize];
             for other in (0..range.upper.len()).filter(|other| *other != thread) {
                 let after = firm.first_after(first, other);
                 if after < range.upper[other] {
@@ -95,7 +95,7 @@ impl Starts<'_> {
 
     /// Whether an object is a lock with no failed try in what is above the range or in it.
     fn is_plain_lock(&self, object: u32, range: &Range) -> bool {
-        self.users.of(object).iter().all(|of_thread| {
+        self.users.of_object(object).iter().all(|of_thread| {
             let within = of_thread.uses.iter().take_while(|(at, _, _)| *at < range.lower[of_thread.thread]);
             let is_section =
                 |mode: &Mode| matches!(mode, Mode::Take | Mode::Give | Mode::TakeShared | Mode::GiveShared);
@@ -106,7 +106,7 @@ impl Starts<'_> {
     /// Of two that depend on each other and are not ordered, one above the range.
     fn unordered(&self, object: u32, range: &Range) -> Option<(usize, u32)> {
         let firm = self.order.firm();
-        let all = self.users.of(object);
+        let all = self.users.of_object(object);
         for own in all {
             let above = own.uses.iter().take_while(|(at, _, _)| *at < range.upper[own.thread]);
             for (position, mode, id) in above {
@@ -124,7 +124,7 @@ impl Starts<'_> {
 
     /// A critical section that is open where the range begins, of a lock that is used elsewhere, too.
     fn open_section(&self, object: u32, range: &Range) -> Option<(usize, u32)> {
-        let all = self.users.of(object);
+        let all = self.users.of_object(object);
         for own in all {
             let mut open: Vec<u32> = Vec::new();
             let mut outermost = None;
@@ -154,10 +154,10 @@ impl Starts<'_> {
     /// come before it, or where it came after what the read found.
     fn couple(&self, var: u32, range: &Range) -> Option<(usize, u32)> {
         let firm = self.order.firm();
-        let all = self.users.of(var);
+        let all = self.users.of_object(var);
         let above = |event: EventId| {
             let thread = self.trace.event(event).thread.index();
-            (self.structure.position(event) as u32) < range.upper[thread]
+            (self.trace_index.position(event) as u32) < range.upper[thread]
         };
         // Both in the order of threads; blocks may be long, so that no read may look at all uses.
         let writes = |of: &crate::objects::OfThread| -> Vec<(u32, EventId)> {
@@ -168,7 +168,7 @@ impl Starts<'_> {
         let writes_above: Vec<EventId> =
             writes.iter().flat_map(|(_, writes)| writes).map(|(_, id)| *id).filter(|write| above(*write)).collect();
         let latest_above = writes_above.iter().max().copied();
-        let place = |event: EventId| (self.trace.event(event).thread.index(), self.structure.position(event) as u32);
+        let place = |event: EventId| (self.trace.event(event).thread.index(), self.trace_index.position(event) as u32);
         for own in all {
             // What a read above the range found must be there, too, if the thread is to go on after it.
             let mut first = own.uses.iter().take_while(|(at, _, _)| *at < range.upper[own.thread]);

@@ -8,7 +8,7 @@ use crate::monitor::{Monitor, Watched};
 use crate::objects::{Objects, Users};
 use crate::segment::Range;
 use foretrace_explore::{Action, Fingerprint, Mode, Next, System, Use, fingerprint_of};
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Block, Blocked, EventId, Op, Semantics, State, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Context<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) semantics: &'a Semantics<'a>,
-    pub(crate) structure: &'a Structure,
+    pub(crate) trace_index: &'a TraceIndex,
     pub(crate) accesses: &'a Accesses,
     pub(crate) watched: Watched,
     /// What is explored.
@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
     pub fn new(
         trace: &'a Trace,
         semantics: &'a Semantics<'a>,
-        structure: &'a Structure,
+        trace_index: &'a TraceIndex,
         accesses: &'a Accesses,
         (objects, users): (&Objects, &Users),
         (block, part): (Block, FxHashMap<EventId, EventId>),
@@ -47,12 +47,12 @@ impl<'a> Context<'a> {
         let none: Arc<[Use]> = Arc::from([]);
         let mut actions = Vec::new();
         let mut offsets = Vec::new();
-        for (thread, events) in structure.threads.iter().enumerate() {
+        for (thread, events) in trace_index.threads.iter().enumerate() {
             offsets.push(actions.len());
             let (from, to) = (range.upper[thread] as usize, range.lower[thread] as usize);
             let mut position = from;
             while position < to {
-                let last = structure.position(structure.step(trace, events[position]).1).min(events.len() - 1);
+                let last = trace_index.position(trace_index.step(trace, events[position]).1).min(events.len() - 1);
                 let step = &events[position..=last.max(position)];
                 let uses = step.iter().flat_map(|id| objects.uses(&trace.event(*id).op)).flatten();
                 let uses: Vec<Use> = uses.filter(&mut is_shared).collect();
@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
         }
         let vars = (0..trace.vars.len() as u32).filter(|var| is_shared(&Use { object: *var, mode: Mode::Write }));
         let watched = Watched::new(block, part, vars);
-        Context { trace, semantics, structure, accesses, watched, range, actions, offsets }
+        Context { trace, semantics, trace_index, accesses, watched, range, actions, offsets }
     }
 
     fn action(&self, thread: usize, position: u32) -> Option<&Action> {
@@ -92,7 +92,7 @@ fn is_shared_within(users: &Users, object: u32, range: &Range) -> bool {
     let inside = |thread: usize, position: &u32| range.holds(thread, *position);
     let mut threads = 0;
     let mut changes = false;
-    for of_thread in users.of(object) {
+    for of_thread in users.of_object(object) {
         let from = of_thread.uses.partition_point(|(position, _, _)| *position < range.upper[of_thread.thread]);
         let mut own = of_thread.uses[from..].iter().take_while(|(at, _, _)| inside(of_thread.thread, at)).peekable();
         if own.peek().is_some() {
@@ -154,11 +154,11 @@ impl<'c> Stepper<'c> {
 
     /// Whether a path may start at the thread's next step, where that is to be chosen.
     fn may_choose(&self, thread: usize, event: EventId) -> bool {
-        let Context { trace, structure, accesses, watched: Watched { block, .. }, .. } = self.context;
-        let (first, last) = structure.step(trace, event);
+        let Context { trace, trace_index, accesses, watched: Watched { block, .. }, .. } = self.context;
+        let (first, last) = trace_index.step(trace, event);
         let is_own = |event: u32| block.first.0 <= event && event <= block.last.0 && accesses.count(EventId(event));
-        let own = &structure.threads[thread];
-        let step = &own[structure.position(first)..=structure.position(last)];
+        let own = &trace_index.threads[thread];
+        let step = &own[trace_index.position(first)..=trace_index.position(last)];
         self.from == From::Open && thread == block.thread.index() && step.iter().any(|event| is_own(event.0))
     }
 
@@ -177,7 +177,7 @@ impl<'c> Stepper<'c> {
     /// The next event of a thread, where it is in the range.
     pub fn next_event(&self, thread: usize) -> Option<EventId> {
         let event = self.context.semantics.next(&self.state, ThreadId::from_index(thread))?;
-        let position = self.context.structure.position(event) as u32;
+        let position = self.context.trace_index.position(event) as u32;
         (position < self.context.range.lower[thread]).then_some(event)
     }
 
@@ -203,7 +203,7 @@ impl<'c> Stepper<'c> {
     /// Takes the thread's next events that no other thread can tell.
     fn go_on(&mut self, thread: usize) {
         while let Some(event) = self.next_event(thread) {
-            let position = self.context.structure.position(event) as u32;
+            let position = self.context.trace_index.position(event) as u32;
             if self.context.action(thread, position).is_some() || self.event(event, None).is_err() {
                 return;
             }
@@ -227,7 +227,7 @@ impl System for Stepper<'_> {
             return Next::Over;
         }
         let Some(event) = self.next_event(thread) else { return Next::Over };
-        let position = self.context.structure.position(event) as u32;
+        let position = self.context.trace_index.position(event) as u32;
         let Some(action) = self.context.action(thread, position) else { return Next::Over };
         let op = &self.context.trace.event(event).op;
         match self.context.semantics.enabled(&self.state, event) {

@@ -84,7 +84,7 @@ impl StreamMonitor {
     ///
     /// [`StreamMonitor::of_bare`] is for traces that have none.
     pub fn new(atomic: Atomic) -> StreamMonitor {
-        StreamMonitor::of(match atomic {
+        StreamMonitor::wanting(match atomic {
             Atomic::Auto => Wanted::Between(None),
             Atomic::Marked => Wanted::Between(Some(BlockKind::Mark)),
             Atomic::Functions => Wanted::Between(Some(BlockKind::Function)),
@@ -98,7 +98,7 @@ impl StreamMonitor {
 
     /// A monitor of what `auto` stands for in a trace without blocks: threads between forks and joins, and their critical sections.
     pub fn of_bare() -> StreamMonitor {
-        StreamMonitor::of(Wanted::Sections { with_threads: true })
+        StreamMonitor::wanting(Wanted::Sections { with_threads: true })
     }
 
     /// Whether it is a monitor of a trace without blocks.
@@ -106,7 +106,7 @@ impl StreamMonitor {
         self.wanted == Wanted::Sections { with_threads: true }
     }
 
-    fn of(wanted: Wanted) -> StreamMonitor {
+    fn wanting(wanted: Wanted) -> StreamMonitor {
         StreamMonitor { wanted, clocks: Clocks::new(1), threads: Vec::new(), free: Vec::new(), places: 0 }
     }
 
@@ -118,7 +118,7 @@ impl StreamMonitor {
             self.is_over(child.index());
         }
         let Some(var) = event.op.var().filter(|_| counts && !event.op.is_external()) else { return };
-        let back = self.clocks.access(Access::of(event, var, place, id));
+        let back = self.clocks.access(Access::of_event(event, var, place, id));
         if back > 0 {
             let holds_back = self.wanted == Wanted::Innermost;
             self.threads[event.thread.index()].came_back(back, (id, event, var), holds_back, found);

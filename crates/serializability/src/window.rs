@@ -15,7 +15,7 @@ use crate::judge::Judge;
 use crate::judgement::{Decision, Judgement};
 use crate::order::lasting;
 use crate::segment::Range;
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{Block, BlockKind, Blocks, EventId, Lent, Model, Op, ThreadId, Trace, VarId};
 
 /// The events that are kept, with their blocks.
@@ -23,7 +23,7 @@ pub struct Window<'a> {
     lent: &'a Lent,
     blocks: &'a Blocks,
     model: Model,
-    structure: Structure,
+    trace_index: TraceIndex,
     lasting: MustHappenBefore,
     /// Per event: all events before this place come before it in every prefix.
     known: Vec<u32>,
@@ -81,11 +81,11 @@ impl Open {
 impl<'a> Window<'a> {
     /// The window of what is kept. `by_mark` says that blocks are what stands between `begin` and `end`; `ended`, that no more events come.
     pub fn new(lent: &'a Lent, blocks: &'a Blocks, model: Model, (by_mark, ended): (bool, bool)) -> Window<'a> {
-        let structure = Structure::new(&lent.trace);
-        let lasting = lasting(&lent.trace, &structure, &lent.observed, model);
-        let known = known(lent, &structure, &lasting);
+        let trace_index = TraceIndex::new(&lent.trace);
+        let lasting = lasting(&lent.trace, &trace_index, &lent.observed, model);
+        let known = known(lent, &trace_index, &lasting);
         let open = Open::at_end(&lent.trace, by_mark);
-        Window { lent, blocks, model, structure, lasting, known, open, ended }
+        Window { lent, blocks, model, trace_index, lasting, known, open, ended }
     }
 
     fn block(&self, block: usize) -> &Block {
@@ -94,7 +94,7 @@ impl<'a> Window<'a> {
 
     /// The block's accesses of variables that count.
     fn accesses(&self, block: &Block, counts: &dyn Fn(VarId) -> bool) -> Option<(EventId, EventId)> {
-        let thread = &self.structure.threads[block.thread.index()];
+        let thread = &self.trace_index.threads[block.thread.index()];
         let from = thread.partition_point(|event| *event < block.first);
         let to = thread.partition_point(|event| *event <= block.last);
         let op = |event: &EventId| &self.lent.trace.event(*event).op;
@@ -107,7 +107,7 @@ impl<'a> Window<'a> {
     /// Whether the block has its last event.
     pub fn has_ended(&self, block: usize) -> bool {
         let block = self.block(block);
-        let later = self.structure.threads[block.thread.index()].last().is_some_and(|last| *last > block.last);
+        let later = self.trace_index.threads[block.thread.index()].last().is_some_and(|last| *last > block.last);
         self.ended || later || self.lent.is_over(block.thread) || !self.open.has(block)
     }
 
@@ -118,7 +118,7 @@ impl<'a> Window<'a> {
         }
         let block = self.block(block);
         let Some((_, last)) = self.accesses(block, counts) else { return true };
-        let threads = 0..self.structure.threads.len();
+        let threads = 0..self.trace_index.threads.len();
         threads.filter(|thread| *thread != block.thread.index()).all(|thread| self.is_after(last, thread))
     }
 
@@ -127,8 +127,8 @@ impl<'a> Window<'a> {
         if !self.goes_on(thread) {
             return true;
         }
-        let own = &self.structure.threads[thread];
-        match self.structure.fork[thread].filter(|_| own.is_empty()) {
+        let own = &self.trace_index.threads[thread];
+        match self.trace_index.fork[thread].filter(|_| own.is_empty()) {
             Some(fork) => fork == event || self.lasting.before(event, fork),
             None => (self.lasting.first_after(event, thread) as usize) < own.len(),
         }
@@ -142,13 +142,17 @@ impl<'a> Window<'a> {
 
     /// The latest event of a thread that goes on, or its fork: what comes after it knows as much.
     fn latest(&self, thread: usize) -> Option<EventId> {
-        self.structure.threads[thread].last().copied().or(self.structure.fork[thread]).filter(|_| self.goes_on(thread))
+        self.trace_index.threads[thread]
+            .last()
+            .copied()
+            .or(self.trace_index.fork[thread])
+            .filter(|_| self.goes_on(thread))
     }
 
     /// The number of the first event of a block that is kept.
     pub fn first_kept(&self, block: usize) -> EventId {
         let Block { thread, first, last, .. } = *self.block(block);
-        let own = &self.structure.threads[thread.index()];
+        let own = &self.trace_index.threads[thread.index()];
         let kept = own.iter().find(|event| **event >= first && event.index() >= self.lent.before());
         self.lent.number(kept.copied().filter(|kept| *kept <= last).unwrap_or(first))
     }
@@ -156,7 +160,7 @@ impl<'a> Window<'a> {
     /// Whether a block begins where its thread does, or before, as far as is known.
     pub fn may_have_begun_before(&self, block: usize) -> bool {
         let Block { thread, first, .. } = *self.block(block);
-        let own = &self.structure.threads[thread.index()];
+        let own = &self.trace_index.threads[thread.index()];
         self.lent.gone() > 0 && (first.index() < self.lent.before() || own.first() == Some(&first))
     }
 
@@ -193,7 +197,7 @@ impl<'a> Window<'a> {
     /// Per thread, how many events stand for what went by.
     fn counts_before(&self) -> Vec<u32> {
         let count = |own: &Vec<EventId>| own.partition_point(|event| event.index() < self.lent.before()) as u32;
-        self.structure.threads.iter().map(count).collect()
+        self.trace_index.threads.iter().map(count).collect()
     }
 
     /// Whether all that is gone can come first where a range is explored.
@@ -224,13 +228,13 @@ impl<'a> Window<'a> {
     fn reads_are_kept(&self, start: &Range, gone: &Gone) -> bool {
         let inside = |id: &EventId| {
             let thread = self.lent.trace.event(*id).thread.index();
-            id.index() >= self.lent.before() && start.holds(thread, self.structure.position(*id) as u32)
+            id.index() >= self.lent.before() && start.holds(thread, self.trace_index.position(*id) as u32)
         };
-        self.structure.accesses.iter().enumerate().all(|(var, accesses)| {
+        self.trace_index.accesses.iter().enumerate().all(|(var, accesses)| {
             let Some(writer) = gone.writers.get(&VarId::from_index(var)) else { return true };
             let of = |event: &EventId| self.lent.trace.event(*event);
             let writes = || {
-                let others = self.structure.writes[var].iter().filter(|id| inside(id));
+                let others = self.trace_index.writes[var].iter().filter(|id| inside(id));
                 others.filter(|write| self.lent.thread(of(write).thread) != *writer)
             };
             let lost = |read: &EventId| writes().any(|write| write != read && !self.lasting.before(*read, *write));
@@ -243,7 +247,7 @@ impl<'a> Window<'a> {
     /// What each thread that goes on from a place knows of the others there: how many of their events. A thread without events there
     /// knows what its latest one does.
     fn knowledge(&self, from: u32) -> Vec<Vec<u32>> {
-        let threads = self.structure.threads.len();
+        let threads = self.trace_index.threads.len();
         let seen = |event: EventId| (0..threads).map(|thread| self.seen(event, thread)).collect::<Vec<u32>>();
         let of_thread = |thread: usize| self.first_from(from, thread).or(self.latest(thread)).map(seen);
         let mut known: Vec<Vec<u32>> = (0..threads).filter_map(of_thread).collect();
@@ -256,7 +260,7 @@ impl<'a> Window<'a> {
 
     /// The first event of a thread at this place or later.
     fn first_from(&self, place: u32, thread: usize) -> Option<EventId> {
-        let own = &self.structure.threads[thread];
+        let own = &self.trace_index.threads[thread];
         own.get(own.partition_point(|event| event.0 < place)).copied()
     }
 
@@ -278,7 +282,7 @@ impl<'a> Window<'a> {
             Some(latest) => Some(self.known_after(latest)),
             None => self.goes_on(thread).then_some(0),
         };
-        let threads = (0..self.structure.threads.len()).filter_map(of_thread);
+        let threads = (0..self.trace_index.threads.len()).filter_map(of_thread);
         undecided.iter().map(of_block).chain(threads).min().unwrap_or(self.known.len() as u32)
     }
 
@@ -286,7 +290,7 @@ impl<'a> Window<'a> {
     /// then.
     fn known_after(&self, event: EventId) -> u32 {
         let own = self.lent.trace.event(event).thread.index();
-        let others = first_unknown(&self.structure, &self.lasting, event, own, self.lent.trace.events.len());
+        let others = first_unknown(&self.trace_index, &self.lasting, event, own, self.lent.trace.events.len());
         self.first_from(event.0 + 1, own).map_or(others, |next| others.min(next.0))
     }
 
@@ -319,7 +323,7 @@ impl<'a> Window<'a> {
 
     /// Whether all events from here on come after all events before.
     fn is_clean(&self, place: u32) -> bool {
-        (0..self.structure.threads.len()).all(|thread| match (self.first_from(place, thread), self.latest(thread)) {
+        (0..self.trace_index.threads.len()).all(|thread| match (self.first_from(place, thread), self.latest(thread)) {
             (Some(event), _) => self.known[event.index()] >= place,
             (None, Some(latest)) => self.known_after(latest) >= place,
             (None, None) => !self.goes_on(thread),
@@ -336,7 +340,7 @@ impl<'a> Window<'a> {
     /// Notes what goes.
     pub fn forget(&self, cut: EventId, gone: &mut Gone) {
         let is_clean = self.is_clean(cut.0);
-        gone.add(self.lent, (&self.structure, &self.lasting), cut, &self.knowledge(cut.0), is_clean);
+        gone.add(self.lent, (&self.trace_index, &self.lasting), cut, &self.knowledge(cut.0), is_clean);
     }
 
     /// The blocks that are open where what is kept ends or is cut, with their threads.
@@ -348,14 +352,14 @@ impl<'a> Window<'a> {
 }
 
 /// Per event: up to which place all events come before it.
-fn known(lent: &Lent, structure: &Structure, lasting: &MustHappenBefore) -> Vec<u32> {
-    let mut latest: Vec<Option<(u32, u32)>> = vec![None; structure.threads.len()];
+fn known(lent: &Lent, trace_index: &TraceIndex, lasting: &MustHappenBefore) -> Vec<u32> {
+    let mut latest: Vec<Option<(u32, u32)>> = vec![None; trace_index.threads.len()];
     let events = lent.trace.events.len();
     let known = lent.trace.iter().map(|(id, event)| {
         let (own, row) = (event.thread.index(), lasting.row(id));
         let others = match latest[own].filter(|(of, _)| *of == row) {
             Some((_, others)) => others,
-            None => first_unknown(structure, lasting, id, own, events),
+            None => first_unknown(trace_index, lasting, id, own, events),
         };
         latest[own] = Some((row, others));
         others.min(id.0)
@@ -364,8 +368,14 @@ fn known(lent: &Lent, structure: &Structure, lasting: &MustHappenBefore) -> Vec<
 }
 
 /// The first event of another thread that an event does not come after.
-fn first_unknown(structure: &Structure, lasting: &MustHappenBefore, event: EventId, own: usize, events: usize) -> u32 {
-    let threads = structure.threads.iter().enumerate().filter(|(thread, _)| *thread != own);
+fn first_unknown(
+    trace_index: &TraceIndex,
+    lasting: &MustHappenBefore,
+    event: EventId,
+    own: usize,
+    events: usize,
+) -> u32 {
+    let threads = trace_index.threads.iter().enumerate().filter(|(thread, _)| *thread != own);
     let unknown = threads.filter_map(|(thread, all)| all.get(lasting.seen(event, thread) as usize));
     unknown.map(|event| event.0).min().unwrap_or(events as u32)
 }

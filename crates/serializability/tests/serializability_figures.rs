@@ -1,6 +1,6 @@
 //! The figures of the paper as tests.
 
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_serializability::{Choices, Decision, Judge, Range};
 use foretrace_trace::{Atomic, Blocks, Data, EventId, Model, Observed, Trace, TraceBuilder};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ fn figure_1_has_four_avp_interleavings() {
     let judge = Judge::new(&trace, &observed, &blocks, &|_| false, Choices::new(Model::Avp)).expect("fits");
     for reduce in [false, true] {
         let mut found = BTreeSet::new();
-        let whole = Range::whole(&Structure::new(&trace));
+        let whole = Range::whole(&TraceIndex::new(&trace));
         judge.explore(0, whole, reduce, &mut |schedule, _, _| {
             assert!(found.insert(named(&trace, schedule).join(" ")));
         });

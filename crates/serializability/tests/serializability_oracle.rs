@@ -1,6 +1,6 @@
 //! Against an exhaustive search over all prefixes of random small traces, by the definition of section II.D.
 
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_serializability::oracle::truths;
 use foretrace_serializability::{Choices, Decision, Judge, Range};
 use foretrace_trace::strategies::{Shape, random_trace};
@@ -84,14 +84,14 @@ fn paths_stay_inside_the_segment() {
     let mut paths = 0;
     for seed in 0..count(250) {
         let (trace, observed, blocks) = case(seed);
-        let structure = Structure::new(&trace);
+        let trace_index = TraceIndex::new(&trace);
         for model in models(&trace) {
             let judge = Judge::new(&trace, &observed, &blocks, &|_| true, Choices::new(model)).expect("fits");
             for (block, truth) in truths(&trace, &observed, &blocks, model).expect("fits").iter().enumerate() {
                 let segment = judge.segment(block);
                 for event in (0..trace.events.len() as u32).map(EventId).filter(|id| truth.on_paths >> id.0 & 1 == 1) {
                     let thread = trace.event(event).thread.index();
-                    let position = structure.position(event) as u32;
+                    let position = trace_index.position(event) as u32;
                     assert!(
                         segment.range.holds(thread, position),
                         "seed {seed}, {model}, block {block}, event {event}"
@@ -109,7 +109,7 @@ fn reduction_explores_each_class_once() {
     let mut most = 0;
     for seed in 0..count(250) {
         let (trace, observed, blocks) = case(seed);
-        let structure = Structure::new(&trace);
+        let trace_index = TraceIndex::new(&trace);
         // A block that is never violated: nothing stops early.
         let Some(block) = (0..blocks.all().len()).next() else { continue };
         for model in models(&trace) {
@@ -121,7 +121,7 @@ fn reduction_explores_each_class_once() {
                 class.sort();
                 class
             };
-            let whole = || Range::whole(&structure);
+            let whole = || Range::whole(&trace_index);
             nothing
                 .explore(block, whole(), false, &mut |_, steps, _| {
                     stuck |= steps.iter().any(|step| step.action.ends_all);

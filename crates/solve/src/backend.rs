@@ -1,6 +1,6 @@
 //! The interface between a session and its solver. Verdicts do not depend on the choice of the solver.
 
-use foretrace_encodings::{Atom, Duty};
+use foretrace_encodings::{Atom, Obligation};
 use foretrace_trace::{EventId, Func, Node, TermId, Terms};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ pub(super) trait Backend {
     fn assert(&mut self, terms: &Terms<Atom>, term: TermId) -> Result<(), Unsupported>;
 
     /// Sees to something from now on. Only what an encoder for schedules speaks of.
-    fn tell(&mut self, _: &Duty) -> Result<(), Unsupported> {
+    fn post(&mut self, _: &Obligation) -> Result<(), Unsupported> {
         Err(Unsupported)
     }
 

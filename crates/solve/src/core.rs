@@ -82,7 +82,7 @@ impl<'e, 'a> Claims<'e, 'a> {
     /// A solver of these instances.
     pub fn new(encoder: &'e Encoder<'a>, query: &Query, origins: BTreeSet<Origin>, seed: u32) -> Claims<'e, 'a> {
         let solver = Solver::new();
-        solver.set_params(&parameters(encoder.facts().trace, false, seed));
+        solver.set_params(&parameters(encoder.view().trace, false, seed));
         let mut lowering = Lowering::new(Numbers::default());
         let arena = &encoder.build().terms;
         for goal in &query.goals {

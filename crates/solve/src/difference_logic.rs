@@ -17,14 +17,14 @@ use z3::{Model, Params, SatResult, Solver};
 pub(super) struct Numbers(FxHashMap<EventId, Int>);
 
 impl Numbers {
-    fn of(&mut self, step: EventId) -> Int {
+    fn time_of(&mut self, step: EventId) -> Int {
         self.0.entry(step).or_insert_with(|| Int::new_const(format!("o{step}"))).clone()
     }
 }
 
 impl OrderTheory for Numbers {
     fn before(&mut self, a: EventId, b: EventId) -> Bool {
-        let (a, b) = (self.of(a), self.of(b));
+        let (a, b) = (self.time_of(a), self.time_of(b));
         a.le(&b)
     }
 }

@@ -6,7 +6,7 @@ use super::difference_logic::parameters;
 use super::lower::{Leaves, Lowering, unknown};
 use super::session::{Answer, Assignment, Limits};
 use crate::limit::Limit;
-use foretrace_encodings::Facts;
+use foretrace_encodings::TraceView;
 use foretrace_encodings::paper::{Atom, Cell, Formula};
 use foretrace_trace::{EventId, Leaf, Pattern, SyncKind, Triple};
 use rustc_hash::FxHashMap;
@@ -19,12 +19,12 @@ use z3::{Model, SatResult, Solver};
 struct Places(FxHashMap<EventId, Int>);
 
 impl Places {
-    fn of(&mut self, event: EventId) -> Int {
+    fn time_of(&mut self, event: EventId) -> Int {
         self.0.entry(event).or_insert_with(|| Int::new_const(format!("o{event}"))).clone()
     }
 
     fn value(&mut self, event: EventId, model: &Model) -> i64 {
-        model.eval(&self.of(event), true).and_then(|place| place.as_i64()).unwrap_or(0)
+        model.eval(&self.time_of(event), true).and_then(|place| place.as_i64()).unwrap_or(0)
     }
 }
 
@@ -34,7 +34,7 @@ impl Leaves for Places {
     fn leaf(&mut self, atom: &Atom) -> Dynamic {
         match *atom {
             Atom::HappensBefore(a, b) => {
-                let (a, b) = (self.of(a), self.of(b));
+                let (a, b) = (self.time_of(a), self.time_of(b));
                 a.lt(&b).into()
             }
             _ => unknown(name(atom), atom.sort()),
@@ -58,16 +58,16 @@ fn name(atom: &Atom) -> String {
 }
 
 /// Decides a candidate; with a pattern, under guarded independence for that pattern.
-pub fn decide(facts: Facts<'_>, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>, seed: u32) -> Answer {
+pub fn decide(view: TraceView<'_>, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>, seed: u32) -> Answer {
     let began = Instant::now();
     let mut reached = None;
-    let formula = Formula::new(facts, triple, guarded, &mut |terms| {
+    let formula = Formula::new(view, triple, guarded, &mut |terms| {
         reached = limits.of_encoding(began, terms);
         reached.is_none()
     });
     let Some(formula) = formula else { return Answer::Unknown(reached.unwrap_or(Limit::Size)) };
     let solver = Solver::new();
-    solver.set_params(&parameters(facts.trace, has_counts(facts), seed));
+    solver.set_params(&parameters(view.trace, has_counts(view), seed));
     let mut lowering = Lowering::new(Places::default());
     for term in &formula.conjuncts {
         solver.assert(lowering.boolean(&formula.build.terms, *term));
@@ -84,8 +84,8 @@ pub fn decide(facts: Facts<'_>, triple: Triple, guarded: Option<Pattern>, limits
 }
 
 /// Whether the formula has integers besides places and those of variables: counts, and the choices of signals.
-fn has_counts(facts: Facts<'_>) -> bool {
-    facts.trace.syncs.iter().any(|object| matches!(object.kind, SyncKind::Semaphore { .. } | SyncKind::Condvar))
+fn has_counts(view: TraceView<'_>) -> bool {
+    view.trace.syncs.iter().any(|object| matches!(object.kind, SyncKind::Semaphore { .. } | SyncKind::Condvar))
 }
 
 /// The events that are executed before the candidate's last one, in their order.

@@ -22,7 +22,7 @@ pub(super) use closure::NONE;
 use closure::{Closure, EdgeId, Point};
 
 pub(super) use closure::Gain;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -56,21 +56,21 @@ impl Because {
 
 /// A step and where it stands in its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct StepPosition {
     pub(super) step: EventId,
     pub(super) thread: u32,
     pub(super) position: u32,
 }
 
-impl Place {
+impl StepPosition {
     /// Where a step stands.
-    pub(super) fn of(trace: &Trace, structure: &Structure, step: EventId) -> Place {
-        Place { step, thread: trace.event(step).thread.0, position: structure.position[step.index()] }
+    pub(super) fn of_step(trace: &Trace, trace_index: &TraceIndex, step: EventId) -> StepPosition {
+        StepPosition { step, thread: trace.event(step).thread.0, position: trace_index.position[step.index()] }
     }
 }
 
 struct Node {
-    place: Place,
+    place: StepPosition,
     next: NodeId,
     out: Vec<EdgeId>,
 }
@@ -161,7 +161,7 @@ impl PartialOrder {
     }
 
     /// A new atom for two steps of different threads, the first one earlier in the observed run.
-    pub(super) fn add_atom(&mut self, earlier: Place, later: Place) -> AtomId {
+    pub(super) fn add_atom(&mut self, earlier: StepPosition, later: StepPosition) -> AtomId {
         debug_assert!(self.is_at_base());
         let (earlier, later) = (self.node(earlier), self.node(later));
         let atom = self.new_atom(Kind::Order, earlier, later);
@@ -209,7 +209,7 @@ impl PartialOrder {
     }
 
     /// An order that always holds. A conflict is one with what is decided for good.
-    pub(super) fn add_fixed(&mut self, before: Place, after: Place) -> Result<(), Conflict> {
+    pub(super) fn add_fixed(&mut self, before: StepPosition, after: StepPosition) -> Result<(), Conflict> {
         debug_assert!(self.is_at_base());
         let (from, to) = (self.node(before), self.node(after));
         self.add_edge(from, to, Because::ALWAYS)
@@ -295,7 +295,7 @@ impl PartialOrder {
     }
 
     /// The node of a step.
-    pub(super) fn node(&mut self, place: Place) -> NodeId {
+    pub(super) fn node(&mut self, place: StepPosition) -> NodeId {
         if let Some(node) = self.node_of.get(&place.step) {
             return *node;
         }
@@ -325,7 +325,7 @@ impl PartialOrder {
     }
 
     fn point(&self, node: NodeId) -> Point {
-        let Place { thread, position, .. } = self.nodes[node as usize].place;
+        let StepPosition { thread, position, .. } = self.nodes[node as usize].place;
         Point { thread, position }
     }
 

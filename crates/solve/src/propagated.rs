@@ -3,10 +3,10 @@
 use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use super::lower::Lowering;
 use super::order::OrderTheory;
-use super::partial_order::{AtomId, PartialOrder, Place};
+use super::partial_order::{AtomId, PartialOrder, StepPosition};
 use super::raw::{Consequence, RawModel, Theory, TheorySolver};
 use foretrace_encodings::Atom;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Node, TermId, Terms, Trace};
 use rustc_hash::FxHashMap;
 use z3::SatResult;
@@ -40,7 +40,7 @@ struct Found {
 
 impl Propagator {
     /// A new atom of the order; its number as Z3's.
-    fn add_atom(&mut self, a: Place, b: Place) {
+    fn add_atom(&mut self, a: StepPosition, b: StepPosition) {
         let atom = self.order.add_atom(a, b);
         self.numbers.push(self.meanings.len() as u32);
         self.meanings.push(Meaning::Reversed(atom));
@@ -105,7 +105,7 @@ impl OrderTheory for Pairs {
 /// Z3's solver with the order theory.
 pub(super) struct Propagated<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     lowering: Lowering<Pairs>,
     solver: TheorySolver<Propagator>,
     /// Orders that always hold and that the theory does not know yet.
@@ -119,7 +119,7 @@ pub(super) struct Propagated<'a> {
 
 impl<'a> Propagated<'a> {
     /// A solver for constraints of this trace.
-    pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Propagated<'a> {
+    pub(super) fn new(trace: &'a Trace, trace_index: &'a TraceIndex, seed: u32) -> Propagated<'a> {
         let solver = TheorySolver::new(Propagator {
             order: PartialOrder::new(trace.threads.len()),
             meanings: Vec::new(),
@@ -130,7 +130,7 @@ impl<'a> Propagated<'a> {
         solver.set(&[("relevancy", 0), ("random_seed", seed)]);
         Propagated {
             trace,
-            structure,
+            trace_index,
             lowering: Lowering::new(Pairs::default()),
             solver,
             fixed: Vec::new(),
@@ -162,7 +162,7 @@ impl<'a> Propagated<'a> {
         if !self.solver.with_theory(|theory| theory.order.is_at_base()) {
             return false; // interrupted: Z3 heeds no assertion
         }
-        let place = |step| Place::of(self.trace, self.structure, step);
+        let place = |step| StepPosition::of_step(self.trace, self.trace_index, step);
         let mut contradiction = false;
         self.solver.with_theory(|theory| {
             for (before, after) in self.fixed.drain(..) {

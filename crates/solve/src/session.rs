@@ -6,7 +6,7 @@ use super::propagated::Propagated;
 use super::sat::Sat;
 use crate::Order;
 use crate::limit::Limit;
-use foretrace_encodings::{Encoder, Facts, Paths, Query, Rule, Rules};
+use foretrace_encodings::{Encoder, Paths, Query, Rule, Rules, TraceView};
 use foretrace_trace::{EventId, Pattern, TermId, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,7 +167,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session without constraints yet.
     pub fn new(
-        facts: Facts<'a>,
+        view: TraceView<'a>,
         rules: Rules,
         constants: &'a FxHashMap<EventId, Value>,
         order: Order,
@@ -179,12 +179,12 @@ impl<'a> Session<'a> {
             other => (other, None),
         };
         let encoder = match first {
-            Order::Sat => Encoder::for_schedules(facts, rules.clone(), constants),
-            _ => Encoder::new(facts, rules.clone(), constants),
+            Order::Sat => Encoder::for_schedules(view, rules.clone(), constants),
+            _ => Encoder::new(view, rules.clone(), constants),
         };
         Session {
             encoder: encoder.narrowed(),
-            solver: backend(facts, first, seed),
+            solver: backend(view, first, seed),
             rules,
             constants,
             order: first,
@@ -258,7 +258,7 @@ impl<'a> Session<'a> {
     fn decide_wanted(&mut self, wanted: Wanted<'_>, limits: Limits<'_>) -> Answer {
         let began = Instant::now();
         if wanted.is_one() && self.solver.is_worn() {
-            self.solver = backend(self.encoder.facts(), self.order, self.seed);
+            self.solver = backend(self.encoder.view(), self.order, self.seed);
             self.told = 0;
             self.asserted = 0;
         }
@@ -317,11 +317,11 @@ impl<'a> Session<'a> {
 
     /// Goes on with a solver that speaks of everything, and all constraints.
     fn give_up_schedules(&mut self) {
-        let facts = self.encoder.facts();
+        let view = self.encoder.view();
         let next = self.next.take().expect("Z3 speaks of everything");
-        self.encoder = Encoder::new(facts, self.rules.clone(), self.constants).narrowed();
+        self.encoder = Encoder::new(view, self.rules.clone(), self.constants).narrowed();
         self.known.iter().for_each(|(earlier, later)| self.encoder.know_order(*earlier, *later));
-        self.solver = backend(facts, next, self.seed);
+        self.solver = backend(view, next, self.seed);
         self.order = next;
         self.told = 0;
         self.asserted = 0;
@@ -329,8 +329,8 @@ impl<'a> Session<'a> {
 
     /// Hands what is new and the query to the solver.
     fn begin(&mut self, query: &Query) -> Result<(), Unsupported> {
-        for duty in &self.encoder.duties()[self.told..] {
-            self.solver.tell(duty)?;
+        for obligation in &self.encoder.obligations()[self.told..] {
+            self.solver.post(obligation)?;
             self.told += 1;
         }
         let terms = &self.encoder.build().terms;
@@ -364,10 +364,10 @@ impl<'a> Session<'a> {
     }
 }
 
-fn backend<'a>(facts: Facts<'a>, order: Order, seed: u32) -> Box<dyn Backend + 'a> {
+fn backend<'a>(view: TraceView<'a>, order: Order, seed: u32) -> Box<dyn Backend + 'a> {
     match order {
-        Order::Idl => Box::new(DifferenceLogic::new(facts.trace, seed)),
-        Order::Sat => Box::new(Sat::new(facts.trace, facts.structure, seed)),
-        Order::Order | Order::Auto => Box::new(Propagated::new(facts.trace, facts.structure, seed)),
+        Order::Idl => Box::new(DifferenceLogic::new(view.trace, seed)),
+        Order::Sat => Box::new(Sat::new(view.trace, view.trace_index, seed)),
+        Order::Order | Order::Auto => Box::new(Propagated::new(view.trace, view.trace_index, seed)),
     }
 }

@@ -35,7 +35,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn of(state: &State) -> Progress {
+    fn of_state(state: &State) -> Progress {
         let report = &state.report;
         Progress {
             recorded: report.recorded.passed + report.recorded.failed,
@@ -195,7 +195,7 @@ impl<'s> Campaign<'s> {
     }
 
     fn tell(&mut self) {
-        (self.progress)(Progress::of(&self.state));
+        (self.progress)(Progress::of_state(&self.state));
     }
 
     fn rounds(&mut self) -> Result<(), TestError> {

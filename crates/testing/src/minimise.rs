@@ -189,7 +189,7 @@ mod tests {
     }
     use serde_json::json;
 
-    fn of(paths: &[&str]) -> Shortened {
+    fn shortened(paths: &[&str]) -> Shortened {
         let turn = |path: &&str| Turn { path: path.to_string(), steps: vec![json!({ "path": path })] };
         Shortened { head: json!({}), turns: paths.iter().map(turn).collect() }
     }
@@ -207,7 +207,7 @@ mod tests {
             let last = paths.iter().rposition(|path| *path == "0.1");
             Ok(matches!((at("0.1"), at("0.2"), last), (Some(a), Some(b), Some(c)) if a < b && b < c))
         };
-        let long = of(&["0", "0.1", "0.3", "0", "0.2", "0.3", "0.2", "0.1", "0", "0.3"]);
+        let long = shortened(&["0", "0.1", "0.3", "0", "0.2", "0.3", "0.2", "0.1", "0", "0.3"]);
         let best = long.minimise(needs).expect("no run fails");
         assert_eq!(paths(&best).into_iter().filter(|path| *path != "0").collect::<Vec<_>>(), ["0.1", "0.2", "0.1"]);
         assert!(best.turns() <= 4, "{:?}", paths(&best));
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_always_fails_needs_no_schedule() {
-        let best = of(&["0", "0.1", "0"]).minimise(|_| Ok(true)).expect("no run fails");
+        let best = shortened(&["0", "0.1", "0"]).minimise(|_| Ok(true)).expect("no run fails");
         assert_eq!(best.turns(), 0);
     }
 }

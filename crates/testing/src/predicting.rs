@@ -101,7 +101,7 @@ fn attempts_of(
     limit: Duration,
 ) -> Result<Predicted, TestError> {
     let file = recording.join(TRACE);
-    let format = foretrace_trace::Format::of(&file).unwrap_or(foretrace_trace::Format::JSONL);
+    let format = foretrace_trace::Format::of_path(&file).unwrap_or(foretrace_trace::Format::JSONL);
     let write = |walked: &foretrace_walker::Walked| foretrace_trace::write(&file, &walked.trace, format);
     let (walked, written) = walk(recording, &settings.walk, write)?;
     written.map_err(|error| TestError::Io(file.clone(), error))?;
@@ -360,7 +360,7 @@ impl<'t> Writer<'t> {
     /// The name of a triple's class, which is the same in all runs.
     fn class_name(&self, triple: Triple) -> String {
         let trace = self.subject.trace;
-        let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.of(trace, triple));
+        let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.block_of(trace, triple));
         let label = block.and_then(|(name, _)| name.label).map_or("", |label| trace.names.text(label));
         let loc = |event| trace.loc(event).unwrap_or("?");
         format!("{} {} {} {label}", loc(triple.first), loc(triple.remote), loc(triple.second))
@@ -377,7 +377,7 @@ impl<'t> Writer<'t> {
             place(remote, places.map(|places| &places.remote)),
             place(second, places.map(|places| &places.second)),
         ];
-        let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.of(trace, triple));
+        let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.block_of(trace, triple));
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));

@@ -2,7 +2,9 @@
 
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
-use foretrace_harness::{Apart, Ending, Folder, Mode, Part, Plan, RecordError, Run, Scheduler, Scheduling, deadlocked};
+use foretrace_harness::{
+    Apart, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling, deadlocked,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -199,7 +201,7 @@ impl<'s> Runner<'s> {
             mode,
             folder: &folder,
             max_bytes: Some(MOST_LOGS),
-            part: Part::default(),
+            part: RecordingScope::default(),
             time_limit: Some(self.longest()),
             quiet: true,
             recording,

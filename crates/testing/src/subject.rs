@@ -28,7 +28,7 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(path: &Path) -> Result<Contents, TestError> {
+    fn of_file(path: &Path) -> Result<Contents, TestError> {
         let bytes = std::fs::read(path).map_err(|error| TestError::Io(path.to_path_buf(), error))?;
         Ok(Contents { path: path.to_path_buf(), bytes: bytes.len() as u64, checksum: crc32fast::hash(&bytes) })
     }
@@ -40,7 +40,7 @@ impl Tested {
     /// # Errors
     /// The program or its input cannot be read.
     pub fn by(settings: &Settings) -> Result<Tested, TestError> {
-        let of_file = |path: Option<&PathBuf>| path.map(|path| Contents::of(path)).transpose();
+        let of_file = |path: Option<&PathBuf>| path.map(|path| Contents::of_file(path)).transpose();
         let harness = settings.harness.as_ref().map(|harness: &Program| &harness.path);
         let files = [("the input", of_file(settings.input.as_ref())?), ("--harness", of_file(harness)?)];
         let shown = |text: Option<String>| text.unwrap_or_else(|| "nothing".to_string());
@@ -61,7 +61,7 @@ impl Tested {
         ];
         Ok(Tested {
             foretrace: env!("CARGO_PKG_VERSION").to_string(),
-            program: Contents::of(&settings.program.path)?,
+            program: Contents::of_file(&settings.program.path)?,
             arguments: settings.program.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             files: files.map(|(name, contents)| (name.to_string(), contents)).into(),
             options: options.map(|(name, value)| (name.to_string(), value)).into(),

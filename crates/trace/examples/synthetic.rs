@@ -19,6 +19,7 @@ fn main() -> std::io::Result<()> {
         other => return Err(std::io::Error::other(format!("expected dense, solved or large, found {other}"))),
     };
     let path = Path::new(file);
-    let format = Format::of(path).ok_or_else(|| std::io::Error::other(format!("{file}: no format has this ending")))?;
+    let format =
+        Format::of_path(path).ok_or_else(|| std::io::Error::other(format!("{file}: no format has this ending")))?;
     foretrace_trace::write(path, &shape.trace(), format)
 }

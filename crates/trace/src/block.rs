@@ -56,7 +56,9 @@ impl Blocks {
     fn new(atomic: Atomic, trace: &Trace) -> Blocks {
         match atomic.resolved(trace) {
             Atomic::Auto if has_blocks(trace) => Blocks::by(trace, |_| true),
-            Atomic::Auto => Scan::of(trace, &Choice { threads: Threads::Cut, sections: true, operations: false }),
+            Atomic::Auto => {
+                Scan::blocks_of(trace, &Choice { threads: Threads::Cut, sections: true, operations: false })
+            }
             Atomic::Marked => Blocks::by(trace, |kind| kind == BlockKind::Mark),
             Atomic::Functions => Blocks::by(trace, |kind| kind == BlockKind::Function),
             Atomic::InnerFunctions => {
@@ -66,11 +68,15 @@ impl Blocks {
                 Blocks::arranged(trace, inner.map(|(block, _)| block).collect())
             }
             Atomic::Loops => Blocks::by(trace, |kind| kind == BlockKind::Loop),
-            Atomic::Sections => Scan::of(trace, &Choice { threads: Threads::None, sections: true, operations: false }),
-            Atomic::Operations => {
-                Scan::of(trace, &Choice { threads: Threads::None, sections: false, operations: true })
+            Atomic::Sections => {
+                Scan::blocks_of(trace, &Choice { threads: Threads::None, sections: true, operations: false })
             }
-            Atomic::Threads => Scan::of(trace, &Choice { threads: Threads::Whole, sections: false, operations: false }),
+            Atomic::Operations => {
+                Scan::blocks_of(trace, &Choice { threads: Threads::None, sections: false, operations: true })
+            }
+            Atomic::Threads => {
+                Scan::blocks_of(trace, &Choice { threads: Threads::Whole, sections: false, operations: false })
+            }
         }
     }
 
@@ -112,7 +118,7 @@ impl Blocks {
             open.push(position as u32);
             of_thread[thread.index()].push(position as u32);
         }
-        let accesses = Accesses::of(trace);
+        let accesses = Accesses::of_trace(trace);
         for position in (0..all.len()).rev() {
             if let Some(around) = all[position].around {
                 let height = all[position].height + u32::from(accesses.has_pair(&all[position]));
@@ -170,7 +176,7 @@ struct Accesses {
 }
 
 impl Accesses {
-    fn of(trace: &Trace) -> Accesses {
+    fn of_trace(trace: &Trace) -> Accesses {
         let threads = trace.threads.len();
         let (mut events, mut earlier) = (vec![Vec::new(); threads], vec![vec![0]; threads]);
         let mut last: FxHashMap<(ThreadId, VarId), usize> = FxHashMap::default();
@@ -228,7 +234,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn of(trace: &Trace, choice: &Choice) -> Blocks {
+    fn blocks_of(trace: &Trace, choice: &Choice) -> Blocks {
         let new = || Scan { thread: None, section: None, locks: 0, operation: None, operations: 0 };
         let mut scans: Vec<Scan> = trace.threads.iter().map(|_| new()).collect();
         let mut all = Vec::new();

@@ -105,7 +105,7 @@ impl DataRules for Executed<'_> {
         Ok(Effect {
             before: self.content(state, event).cloned().unwrap_or_default(),
             after: self.written(state, event)?,
-            defined: self.slots.of(event).map_or(Ok(None), |_| self.defined(state, event))?,
+            defined: self.slots.slot_of(event).map_or(Ok(None), |_| self.defined(state, event))?,
             stops: false,
         })
     }
@@ -119,7 +119,7 @@ impl DataRules for Executed<'_> {
         if local.definition == event {
             return self.content(state, event)?.as_value().cloned();
         }
-        state.locals[self.slots.of(local.definition)?].clone()
+        state.locals[self.slots.slot_of(local.definition)?].clone()
     }
 }
 

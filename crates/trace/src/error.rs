@@ -45,14 +45,14 @@ impl fmt::Display for Invalid {
 
 /// Where in which file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePosition {
     /// The file, as it was named.
     pub file: String,
     /// The line, from 1, where the format has lines.
     pub line: Option<u64>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
@@ -66,7 +66,7 @@ pub enum ReadError {
     #[error("{place}: {source}")]
     Io {
         /// How far reading came.
-        place: Place,
+        place: FilePosition,
         /// What the system says.
         source: std::io::Error,
     },
@@ -74,7 +74,7 @@ pub enum ReadError {
     #[error("{place}: {invalid}")]
     Invalid {
         /// Where.
-        place: Place,
+        place: FilePosition,
         /// What is wrong there.
         invalid: Invalid,
     },
@@ -82,7 +82,7 @@ pub enum ReadError {
 
 impl ReadError {
     pub(crate) fn io(line: Option<u64>, source: std::io::Error) -> ReadError {
-        ReadError::Io { place: Place { file: String::new(), line }, source }
+        ReadError::Io { place: FilePosition { file: String::new(), line }, source }
     }
 
     /// Bytes that could not be had where this line or event should stand: the system's fault, or a damaged file.
@@ -97,7 +97,7 @@ impl ReadError {
     }
 
     pub(crate) fn invalid(line: Option<u64>, invalid: Invalid) -> ReadError {
-        ReadError::Invalid { place: Place { file: String::new(), line }, invalid }
+        ReadError::Invalid { place: FilePosition { file: String::new(), line }, invalid }
     }
 
     /// The same error, in this file.

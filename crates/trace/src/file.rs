@@ -36,7 +36,7 @@ impl Format {
     pub const JSONL: Format = Format { layout: Layout::Jsonl, compressed: false };
 
     /// The format that a file's name stands for, by its ending.
-    pub fn of(path: &Path) -> Option<Format> {
+    pub fn of_path(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?;
         let (name, compressed) = name.strip_suffix(".zst").map_or((name, false), |inner| (inner, true));
         let layout = match name.rsplit_once('.')?.1 {
@@ -67,7 +67,7 @@ pub fn read_observed(path: &Path) -> Result<(Trace, Observed), ReadError> {
     let read = File::open(path).map_err(|error| ReadError::io(None, error)).and_then(read_any);
     let (mut trace, observed) = read.map_err(|error| error.in_file(&path.display().to_string()))?;
     let beside = locations_of(path);
-    if Format::of(path).is_some_and(|format| format.layout == Layout::Std) && beside.is_file() {
+    if Format::of_path(path).is_some_and(|format| format.layout == Layout::Std) && beside.is_file() {
         let table = File::open(&beside).map_err(|error| ReadError::io(None, error));
         let restored = table.and_then(|table| std_format::restore_locations(&mut trace, BufReader::new(table)));
         restored.map_err(|error| error.in_file(&beside.display().to_string()))?;
@@ -124,7 +124,7 @@ pub fn stream(path: &Path) -> Result<EventStream, ReadError> {
 /// # Errors
 /// Where the start of the input is no trace's, or the trace is in the binary form.
 pub fn tail(path: &Path) -> Result<TraceTail, ReadError> {
-    stream(path).and_then(TraceTail::of)
+    stream(path).and_then(TraceTail::from_stream)
 }
 
 /// As [`tail`], of bytes; `name` stands for the file in messages.
@@ -133,7 +133,7 @@ pub fn tail(path: &Path) -> Result<TraceTail, ReadError> {
 /// As [`tail`].
 pub fn tail_from(input: impl Read + 'static, name: &str) -> Result<TraceTail, ReadError> {
     let stream = stream_any(Box::new(input)).map_err(|error| error.in_file(name))?;
-    TraceTail::of(stream.of_file(name))
+    TraceTail::from_stream(stream.of_file(name))
 }
 
 fn stream_any(input: Box<dyn Read>) -> Result<EventStream, ReadError> {

@@ -69,7 +69,7 @@ pub use block::{Block, Blocks};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
 pub use candidates::{blocks_by_definition, candidates};
-pub use error::{Invalid, Place, Problem, ReadError};
+pub use error::{FilePosition, Invalid, Problem, ReadError};
 pub use file::{Format, Layout, read, read_from, read_observed, read_observed_while, stage, stream, write, write_to};
 pub use function::{Func, MAX_WIDTH, NAMES as FUNCTION_NAMES, SortError};
 pub use lines::LINE_LIMIT;

@@ -55,7 +55,7 @@ impl Slots {
 
     /// Where the value that this event defines is kept; nowhere if no later event uses it.
     #[inline]
-    pub fn of(&self, definition: EventId) -> Option<usize> {
+    pub fn slot_of(&self, definition: EventId) -> Option<usize> {
         self.slot.get(definition.index()).filter(|slot| **slot != NONE).map(|slot| *slot as usize)
     }
 

@@ -25,7 +25,7 @@ impl ProgramOrder {
     }
 
     /// The events of one thread.
-    pub fn of(&self, thread: ThreadId) -> &[EventId] {
+    pub fn of_thread(&self, thread: ThreadId) -> &[EventId] {
         &self.threads[thread.index()]
     }
 

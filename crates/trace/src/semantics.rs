@@ -93,7 +93,7 @@ impl<'t> Semantics<'t> {
     /// The value that a definition has for the events that use it, in a state from it to the last of those. `None` in a model that
     /// executes no expressions.
     pub fn local<'a>(&self, state: &'a State, definition: EventId) -> Option<&'a Value> {
-        state.locals[self.slots.of(definition)?].as_ref()
+        state.locals[self.slots.slot_of(definition)?].as_ref()
     }
 
     /// The state of the empty prefix.
@@ -116,7 +116,7 @@ impl<'t> Semantics<'t> {
 
     /// Whether the prefix holds all events of the thread.
     pub fn is_finished(&self, state: &State, thread: ThreadId) -> bool {
-        state.threads[thread.index()].done as usize == self.fixed.order.of(thread).len()
+        state.threads[thread.index()].done as usize == self.fixed.order.of_thread(thread).len()
     }
 
     /// Whether the prefix holds all events.
@@ -126,7 +126,7 @@ impl<'t> Semantics<'t> {
 
     /// The next event of a thread in program order, be it enabled or not.
     pub fn next(&self, state: &State, thread: ThreadId) -> Option<EventId> {
-        self.fixed.order.of(thread).get(state.threads[thread.index()].done as usize).copied()
+        self.fixed.order.of_thread(thread).get(state.threads[thread.index()].done as usize).copied()
     }
 
     /// The next event of each thread that has one.
@@ -289,7 +289,7 @@ impl<'t> Semantics<'t> {
         for slot in self.slots.ended_by(event) {
             state.locals[*slot as usize] = None;
         }
-        if let Some(slot) = self.slots.of(event) {
+        if let Some(slot) = self.slots.slot_of(event) {
             state.locals[slot] = effect.defined.clone();
         }
     }

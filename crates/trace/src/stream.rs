@@ -46,21 +46,21 @@ impl EventStream {
         let empty = || ReadError::invalid(None, Problem::new("an empty file", "a trace's header").at(None));
         let line = lines.next(None)?.ok_or_else(empty)?;
         let assembler = header::read(line).map_err(|problem| ReadError::invalid(Some(1), problem.at(None)))?;
-        Ok(EventStream::of(Source::Jsonl(lines, assembler, EventReader::default())))
+        Ok(EventStream::from_source(Source::Jsonl(lines, assembler, EventReader::default())))
     }
 
     /// The events of RAPID's text format.
     pub(crate) fn of_std(input: Input) -> EventStream {
-        EventStream::of(Source::Std(Lines::new(input), Import::new()))
+        EventStream::from_source(Source::Std(Lines::new(input), Import::new()))
     }
 
     /// The events of the binary form, whose tables are read.
     pub(crate) fn of_binary(input: Input) -> Result<EventStream, ReadError> {
-        let (reader, events) = Reader::of(input)?;
-        Ok(EventStream::of(Source::Binary(Box::new(reader), Some(events))))
+        let (reader, events) = Reader::after_tables(input)?;
+        Ok(EventStream::from_source(Source::Binary(Box::new(reader), Some(events))))
     }
 
-    fn of(mut source: Source) -> EventStream {
+    fn from_source(mut source: Source) -> EventStream {
         source.assembler().keep_no_events();
         EventStream { source, checks: AsTheyCome::default(), file: String::new() }
     }

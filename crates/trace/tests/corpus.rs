@@ -11,7 +11,7 @@ fn corpus() -> Vec<PathBuf> {
     let mut files = Vec::new();
     for folder in [repository, collection] {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        files.extend(entries.flatten().map(|entry| entry.path()).filter(|path| Format::of(path).is_some()));
+        files.extend(entries.flatten().map(|entry| entry.path()).filter(|path| Format::of_path(path).is_some()));
     }
     files.sort();
     assert!(files.len() >= 8, "the repository has its own traces");
@@ -124,7 +124,7 @@ fn std_has_numbers_for_places() {
     let mut checked = 0;
     for original in corpus() {
         let trace = read(&original).unwrap_or_else(|error| panic!("{error}"));
-        write(&path, &trace, Format::of(&path).expect("a known ending")).expect("written");
+        write(&path, &trace, Format::of_path(&path).expect("a known ending")).expect("written");
         let text = std::fs::read_to_string(&path).expect("read");
         let last = |line: &str| line.rsplit('|').next().is_some_and(|loc| loc.parse::<u32>().is_ok());
         assert!(text.lines().all(last), "{}", original.display());
@@ -149,7 +149,7 @@ fn files_are_written_whole_in_every_format() {
     let trace = read(&corpus()[0]).expect("a valid trace");
     for name in ["a.jsonl", "a.jsonl.zst", "a.ftb", "a.ftb.zst"] {
         let path = folder.path().join(name);
-        let format = Format::of(&path).expect("a known ending");
+        let format = Format::of_path(&path).expect("a known ending");
         write(&path, &trace, format).expect("the folder takes files");
         assert_eq!(bytes(&read(&path).expect("just written"), Layout::Jsonl), bytes(&trace, Layout::Jsonl), "{name}");
         write(&path, &trace, format).expect("an old file is replaced");

@@ -96,7 +96,7 @@ struct Accesses {
 }
 
 impl Accesses {
-    fn of(own: &[usize], about: &About<'_>) -> Accesses {
+    fn of_blocks(own: &[usize], about: &About<'_>) -> Accesses {
         let mut accesses = Accesses { events: Vec::new(), steps: Vec::new() };
         let mut step = 0;
         for index in own {
@@ -126,7 +126,7 @@ impl Accesses {
 
 /// Blocks of all kinds: never across the creation or end of another thread.
 fn nested(spans: Vec<Span>, own: &[usize], about: &About<'_>) -> Vec<Placed> {
-    let accesses = Accesses::of(own, about);
+    let accesses = Accesses::of_blocks(own, about);
     let is_cut = |index: &&usize| matches!(about.events[**index].op, Op::Fork { .. } | Op::Join { .. });
     let cuts: Vec<usize> = own.iter().filter(is_cut).map(|index| accesses.between(*index, None).0).collect();
     let (mut frames, mut sections) = (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ pub(crate) struct Owners {
 
 impl Owners {
     /// The thread that a term is of; none if it is a constant.
-    pub fn of(&mut self, term: TermId, expressions: &Expressions, events: &[Event]) -> Option<ThreadId> {
+    pub fn owner_of(&mut self, term: TermId, expressions: &Expressions, events: &[Event]) -> Option<ThreadId> {
         let known = self.of.len();
         for new in expressions.terms.iter_between(known, term) {
             let owner = match expressions.terms.node(new) {

@@ -346,7 +346,7 @@ impl Cells {
     /// A block is freed, or so many bytes of a mapping are gone if that is not 0: the cells there.
     pub fn freed(&mut self, start: u64, bytes: u64) -> Vec<u32> {
         let cells = match bytes {
-            0 => self.regions.starting_at(start).map_or(Vec::new(), |region| self.of(region).collect()),
+            0 => self.regions.starting_at(start).map_or(Vec::new(), |region| self.cells_of(region).collect()),
             _ => self.within(start, start.saturating_add(bytes)),
         };
         self.regions.end(start, bytes);
@@ -355,12 +355,12 @@ impl Cells {
 
     /// The cells of all that was allocated in a stretch of memory.
     fn within(&self, start: u64, end: u64) -> Vec<u32> {
-        let cells = self.regions.within(start, end).into_iter().flat_map(|region| self.of(region));
+        let cells = self.regions.within(start, end).into_iter().flat_map(|region| self.cells_of(region));
         cells.filter(|cell| (start..end).contains(&self.all[*cell as usize].piece.address)).collect()
     }
 
     /// The cells of a region that has come into being.
-    fn of(&self, region: RegionId) -> std::ops::Range<u32> {
+    fn cells_of(&self, region: RegionId) -> std::ops::Range<u32> {
         self.of_region.get(&region).cloned().unwrap_or(0..0)
     }
 }

@@ -286,11 +286,11 @@ fn uses_and_variables(
     events: &[Event],
 ) -> (Uses, Result<Declared, WalkError>) {
     std::thread::scope(|scope| {
-        let uses = std::thread::Builder::new().spawn_scoped(scope, || Uses::of(expressions, events));
+        let uses = std::thread::Builder::new().spawn_scoped(scope, || Uses::in_events(expressions, events));
         let declared = declare_variables(world, events);
         let uses = match uses {
             Ok(uses) => uses.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => Uses::of(expressions, events), // no thread is to be had
+            Err(_) => Uses::in_events(expressions, events), // no thread is to be had
         };
         (uses, declared)
     })

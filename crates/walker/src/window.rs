@@ -114,7 +114,7 @@ pub(crate) fn take_open<'a>(
 
 /// The record that something open began with.
 fn record(open: &Open) -> Record {
-    let kind = Kind::of(open.kind << foretrace_runtime::record::PLACE_BITS).unwrap_or(Kind::Cut);
+    let kind = Kind::from_header(open.kind << foretrace_runtime::record::PLACE_BITS).unwrap_or(Kind::Cut);
     Record { kind, place: 0, words: [open.object, open.extra, 0, 0], at: 0 }
 }
 

@@ -137,7 +137,7 @@ impl<'a> World<'a> {
 
     /// The thread that a term is of.
     pub fn owner(&mut self, term: TermId) -> Option<ThreadId> {
-        self.owners.of(term, &self.expressions, &self.draft.events)
+        self.owners.owner_of(term, &self.expressions, &self.draft.events)
     }
 
     /// What a cell holds, as a literal.

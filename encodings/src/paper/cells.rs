@@ -9,7 +9,7 @@
 //!   it, a broadcast sets all, a signal sets one of its choice. With one waiting thread this is the paper's encoding.
 
 use super::atom::Cell;
-use crate::facts::Facts;
+use crate::view::TraceView;
 use foretrace_trace::{EventId, Op, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -37,12 +37,12 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    pub(super) fn new(facts: Facts<'_>) -> Cells {
+    pub(super) fn new(view: TraceView<'_>) -> Cells {
         let mut cells = Cells::default();
-        cells.find_waiters(facts);
-        cells.find_lock_changes(facts);
-        for (id, event) in facts.trace.iter() {
-            for cell in cells.defined_by(facts, id) {
+        cells.find_waiters(view);
+        cells.find_lock_changes(view);
+        for (id, event) in view.trace.iter() {
+            for cell in cells.defined_by(view, id) {
                 cells.definitions.entry(cell).or_default().push(id);
             }
             if let Op::Busy { lock } = event.op {
@@ -53,8 +53,8 @@ impl Cells {
     }
 
     /// The shared variables that an event defines, locks aside.
-    pub(super) fn defined_by(&self, facts: Facts<'_>, id: EventId) -> Vec<Cell> {
-        let event = facts.trace.event(id);
+    pub(super) fn defined_by(&self, view: TraceView<'_>, id: EventId) -> Vec<Cell> {
+        let event = view.trace.event(id);
         match event.op {
             Op::Write { var, .. } | Op::Rmw { var, .. } => vec![Cell::Var(var)],
             Op::Post { sem } | Op::Down { sem } => vec![Cell::Count(sem)],
@@ -69,13 +69,13 @@ impl Cells {
     }
 
     /// The shared variables whose value an event takes, locks aside.
-    pub(super) fn used_by(&self, facts: Facts<'_>, id: EventId) -> Vec<Cell> {
-        let event = facts.trace.event(id);
+    pub(super) fn used_by(&self, view: TraceView<'_>, id: EventId) -> Vec<Cell> {
+        let event = view.trace.event(id);
         match event.op {
             Op::Read { var, .. } | Op::Rmw { var, .. } => vec![Cell::Var(var)],
             Op::Post { sem } | Op::Down { sem } => vec![Cell::Count(sem)],
             Op::Wake { cond, cause: None, .. } => vec![Cell::Signalled(cond, event.thread)],
-            Op::Signal { cond } if self.has_choice(cond) => self.defined_by(facts, id),
+            Op::Signal { cond } if self.has_choice(cond) => self.defined_by(view, id),
             _ => Vec::new(),
         }
     }
@@ -93,22 +93,22 @@ impl Cells {
         self.waiters_of(cond).contains(&thread)
     }
 
-    fn find_waiters(&mut self, facts: Facts<'_>) {
-        for waiting in facts.structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
+    fn find_waiters(&mut self, view: TraceView<'_>) {
+        for waiting in view.trace_index.waitings.iter().filter(|waiting| waiting.needs_signal) {
             let waiters = self.waiters.entry(waiting.cond).or_default();
-            let thread = facts.trace.event(waiting.wake).thread;
+            let thread = view.trace.event(waiting.wake).thread;
             if !waiters.contains(&thread) {
                 waiters.push(thread);
             }
         }
     }
 
-    fn find_lock_changes(&mut self, facts: Facts<'_>) {
-        for region in facts.structure.regions.iter().flatten() {
+    fn find_lock_changes(&mut self, view: TraceView<'_>) {
+        for region in view.trace_index.regions.iter().flatten() {
             let changes = self.lock_changes.entry(region.lock).or_default();
             changes.insert(region.start, true);
             // What is initialised is never free again.
-            changes.extend(region.end.map(|end| (end, facts.structure.is_last(region))));
+            changes.extend(region.end.map(|end| (end, view.trace_index.is_last(region))));
             self.lock_uses.push((region.start, region.lock, Finds::Free));
             self.lock_uses.extend(region.end.map(|end| (end, region.lock, Finds::Own)));
         }

@@ -2,13 +2,13 @@
 
 use super::atom::{Atom, Cell};
 use super::cells::{Cells, Finds};
-use crate::facts::Facts;
 use crate::term::Builder;
+use crate::view::TraceView;
 use foretrace_trace::{EventId, Func, Op, Pattern, Sort, SyncId, SyncKind, TermId, Triple, Value};
 
 /// The formula of one candidate over the whole trace.
 pub struct Formula<'a> {
-    pub(super) facts: Facts<'a>,
+    pub(super) view: TraceView<'a>,
     triple: Triple,
     /// The arena of the terms.
     pub build: Builder<Atom>,
@@ -32,19 +32,19 @@ impl<'a> Formula<'a> {
     /// The formula; with a pattern, under guarded independence for that pattern. `None` where `go_on`, told the number of
     /// terms so far, says no.
     pub fn new(
-        facts: Facts<'a>,
+        view: TraceView<'a>,
         triple: Triple,
         guarded: Option<Pattern>,
         go_on: &mut dyn FnMut(usize) -> bool,
     ) -> Option<Formula<'a>> {
         let mut formula = Formula {
-            facts,
+            view,
             triple,
             build: Builder::default(),
             conjuncts: Vec::new(),
             path: Vec::new(),
             has_pins: false,
-            cells: Cells::new(facts),
+            cells: Cells::new(view),
         };
         formula.path_conditions();
         formula.program_order();
@@ -62,15 +62,15 @@ impl<'a> Formula<'a> {
 
     /// HB(a, b), folded within a thread.
     fn before(&mut self, a: EventId, b: EventId) -> TermId {
-        if self.facts.trace.event(a).thread == self.facts.trace.event(b).thread {
-            return self.build.boolean(self.facts.structure.position(a) < self.facts.structure.position(b));
+        if self.view.trace.event(a).thread == self.view.trace.event(b).thread {
+            return self.build.boolean(self.view.trace_index.position(a) < self.view.trace_index.position(b));
         }
         self.build.atom(Atom::HappensBefore(a, b))
     }
 
     /// Φ_PO. The orders within a thread are asserted here, and folded everywhere else.
     fn program_order(&mut self) {
-        for (id, _) in self.facts.trace.iter() {
+        for (id, _) in self.view.trace.iter() {
             for needed in self.needed_by(id) {
                 let order = self.build.atom(Atom::HappensBefore(needed, id));
                 self.assert(order);
@@ -80,14 +80,14 @@ impl<'a> Formula<'a> {
 
     /// Φ_VD: each name equals its expression. Constants need no name.
     fn variable_definitions(&mut self) {
-        for (id, event) in self.facts.trace.iter() {
+        for (id, event) in self.view.trace.iter() {
             if let Op::Let { expr, .. } = event.op {
-                let sort = self.facts.trace.terms.sort(expr);
+                let sort = self.view.trace.terms.sort(expr);
                 let name = self.build.atom(Atom::Definition { at: id, cell: None, sort });
                 let value = self.translate(expr);
                 self.define(name, value);
             }
-            for cell in self.cells.defined_by(self.facts, id) {
+            for cell in self.cells.defined_by(self.view, id) {
                 let name = self.defined(id, cell);
                 let value = self.assigned(id, cell);
                 if name != value {
@@ -114,7 +114,7 @@ impl<'a> Formula<'a> {
 
     /// The right-hand side of a definition.
     fn assigned(&mut self, at: EventId, cell: Cell) -> TermId {
-        let op = &self.facts.trace.event(at).op;
+        let op = &self.view.trace.event(at).op;
         match (op, cell) {
             (_, Cell::Var(_)) => self.written(at),
             (Op::Post { .. }, _) => self.count_changed(at, cell, Func::Add),
@@ -139,10 +139,10 @@ impl<'a> Formula<'a> {
 
     /// What a write stores.
     fn written(&mut self, write: EventId) -> TermId {
-        if let Some(expr) = self.facts.trace.event(write).op.written() {
+        if let Some(expr) = self.view.trace.event(write).op.written() {
             return self.translate(expr);
         }
-        let value = self.facts.observed.written(write).cloned();
+        let value = self.view.observed.written(write).cloned();
         self.build.terms.constant(value.expect("a symbolic trace knows what is written"))
     }
 
@@ -154,7 +154,7 @@ impl<'a> Formula<'a> {
 
     fn sort(&self, cell: Cell) -> Sort {
         match cell {
-            Cell::Var(var) => self.facts.trace.vars[var.index()].sort.expect("a symbolic trace has sorts"),
+            Cell::Var(var) => self.view.trace.vars[var.index()].sort.expect("a symbolic trace has sorts"),
             Cell::Count(_) => Sort::Int,
             Cell::Signalled(..) => Sort::Bool,
         }
@@ -162,8 +162,8 @@ impl<'a> Formula<'a> {
 
     fn initial(&mut self, cell: Cell) -> TermId {
         let value = match cell {
-            Cell::Var(var) => self.facts.trace.vars[var.index()].init.clone().expect("a symbolic trace has values"),
-            Cell::Count(sem) => match self.facts.trace.syncs[sem.index()].kind {
+            Cell::Var(var) => self.view.trace.vars[var.index()].init.clone().expect("a symbolic trace has values"),
+            Cell::Count(sem) => match self.view.trace.syncs[sem.index()].kind {
                 SyncKind::Semaphore { init } => Value::int(init),
                 _ => Value::int(0),
             },
@@ -174,8 +174,8 @@ impl<'a> Formula<'a> {
 
     /// Φ_PI of every use.
     fn pi_functions(&mut self, guarded: Option<Pattern>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
-        for (id, _) in self.facts.trace.iter() {
-            let mut used = self.cells.used_by(self.facts, id);
+        for (id, _) in self.view.trace.iter() {
+            let mut used = self.cells.used_by(self.view, id);
             used.extend(self.used_before_write(id, guarded));
             for cell in used {
                 let choices = self.choices(id, cell);
@@ -193,7 +193,7 @@ impl<'a> Formula<'a> {
     fn used_before_write(&self, id: EventId, guarded: Option<Pattern>) -> Option<Cell> {
         let [first, remote, second] = guarded?.writes();
         let asks = id == self.triple.first && first && !remote || id == self.triple.remote && remote && !second;
-        let op = &self.facts.trace.event(id).op;
+        let op = &self.view.trace.event(id).op;
         op.var().filter(|_| asks && !op.reads()).map(Cell::Var)
     }
 
@@ -213,7 +213,7 @@ impl<'a> Formula<'a> {
 
     fn lock_choices(&mut self, at: EventId, lock: SyncId, finds: Finds) -> Vec<Choice> {
         let changes = self.cells.lock_changes.get(&lock).cloned().unwrap_or_default();
-        let (trace, thread) = (self.facts.trace, self.facts.trace.event(at).thread);
+        let (trace, thread) = (self.view.trace, self.view.trace.event(at).thread);
         let possible = |definition: Option<EventId>| match (definition, finds) {
             (None, finds) => finds == Finds::Free,
             (Some(at), Finds::Free) => !changes[&at],
@@ -226,10 +226,10 @@ impl<'a> Formula<'a> {
 
     /// Definition 3: the most recent definition of the use's own thread (t_first where there is none), and all of others.
     fn most_recent(&self, at: EventId, definitions: Vec<EventId>) -> Vec<Option<EventId>> {
-        let (trace, structure) = (self.facts.trace, self.facts.structure);
+        let (trace, trace_index) = (self.view.trace, self.view.trace_index);
         let is_own = |other: &EventId| trace.event(*other).thread == trace.event(at).thread;
         let (own, others): (Vec<EventId>, Vec<EventId>) = definitions.into_iter().partition(is_own);
-        let latest = own.into_iter().rfind(|other| structure.position(*other) < structure.position(at));
+        let latest = own.into_iter().rfind(|other| trace_index.position(*other) < trace_index.position(at));
         std::iter::once(latest).chain(others.into_iter().map(Some)).collect()
     }
 
@@ -303,7 +303,7 @@ impl<'a> Formula<'a> {
 
     /// ¬c_G, rules 4a and 4b of Definition 2.
     fn dependent(&mut self, (a, a_writes): (EventId, bool), (b, b_writes): (EventId, bool)) -> TermId {
-        let cell = Cell::Var(self.facts.trace.event(a).op.var().expect("a candidate is made of accesses"));
+        let cell = Cell::Var(self.view.trace.event(a).op.var().expect("a candidate is made of accesses"));
         let left = if a_writes { self.written(a) } else { self.value_used(a, cell) };
         let right = if b_writes { self.written(b) } else { self.value_used(a, cell) };
         let equal = self.build.apply(Func::Eq, &[left, right]);

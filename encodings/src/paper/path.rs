@@ -10,7 +10,7 @@ use foretrace_trace::{EventId, Func, Node, Op, Sort, TermId, Value, Why};
 impl Formula<'_> {
     /// g of every event, in observed order.
     pub(super) fn path_conditions(&mut self) {
-        for index in 0..self.facts.trace.events.len() {
+        for index in 0..self.view.trace.events.len() {
             let id = EventId::from_index(index);
             let mut parts: Vec<TermId> = self.needed_by(id).iter().map(|needed| self.path[needed.index()]).collect();
             parts.extend(self.own_condition(id));
@@ -21,20 +21,20 @@ impl Formula<'_> {
 
     /// The events right before this one: each is executed before it, and if it is.
     pub(super) fn needed_by(&self, id: EventId) -> Vec<EventId> {
-        let (trace, structure) = (self.facts.trace, self.facts.structure);
-        let before = structure.previous(trace, id).or_else(|| structure.fork[trace.event(id).thread.index()]);
+        let (trace, trace_index) = (self.view.trace, self.view.trace_index);
+        let before = trace_index.previous(trace, id).or_else(|| trace_index.fork[trace.event(id).thread.index()]);
         let others = match trace.event(id).op {
-            Op::Join { child } => structure.threads[child.index()].last().copied().into_iter().collect(),
-            Op::Depart { .. } => structure.arrives(id).to_vec(),
-            Op::OncePass { once } => structure.initialised[once.index()].into_iter().collect(),
+            Op::Join { child } => trace_index.threads[child.index()].last().copied().into_iter().collect(),
+            Op::Depart { .. } => trace_index.arrives(id).to_vec(),
+            Op::OncePass { once } => trace_index.initialised[once.index()].into_iter().collect(),
             _ => Vec::new(),
         };
         before.into_iter().chain(others).collect()
     }
 
     fn own_condition(&mut self, id: EventId) -> Option<TermId> {
-        let op = &self.facts.trace.event(id).op;
-        let thread = self.facts.trace.event(id).thread;
+        let op = &self.view.trace.event(id).op;
+        let thread = self.view.trace.event(id).thread;
         match *op {
             Op::Down { sem } => {
                 let count = self.value_used(id, Cell::Count(sem));
@@ -54,7 +54,7 @@ impl Formula<'_> {
 
     /// A thread's expression over the names of its definitions.
     pub(super) fn translate(&mut self, root: TermId) -> TermId {
-        let terms = &self.facts.trace.terms;
+        let terms = &self.view.trace.terms;
         let mut done: rustc_hash::FxHashMap<TermId, TermId> = rustc_hash::FxHashMap::default();
         for term in terms.reachable(&[root]) {
             let translated = match terms.node(term) {
@@ -72,7 +72,7 @@ impl Formula<'_> {
 
     /// The name of a local's definition: what a read takes from its π-function, or what a `let` computes.
     fn local(&mut self, definition: EventId, sort: Sort) -> TermId {
-        match self.facts.trace.event(definition).op.var() {
+        match self.view.trace.event(definition).op.var() {
             Some(var) => self.value_used(definition, Cell::Var(var)),
             None => self.build.atom(Atom::Definition { at: definition, cell: None, sort }),
         }

@@ -5,35 +5,35 @@
 
 use super::Rule;
 use crate::encoder::Encoder;
-use crate::facts::Facts;
 use crate::origin::Origin;
 use crate::term::Atom;
+use crate::view::TraceView;
 use foretrace_index::Waiting;
 use foretrace_trace::{EventId, Func, Op, SyncId, TermId, Value};
 
 impl Encoder<'_> {
     /// The signal that a wake needs.
     pub(crate) fn wake(&mut self, id: EventId, cond: SyncId) {
-        let waitings = &self.facts.structure.waitings;
+        let waitings = &self.view.trace_index.waitings;
         let Ok(found) = waitings.binary_search_by_key(&id, |waiting| waiting.wake) else { return };
         let waiting = waitings[found];
         if !waiting.needs_signal {
             return;
         }
-        let Facts { trace, structure, clocks, .. } = self.facts;
+        let TraceView { trace, trace_index, clocks, .. } = self.view;
         let thread = trace.event(id).thread;
         let is_possible = |signal: &EventId| {
             trace.event(*signal).thread != thread
                 && !clocks.before(*signal, waiting.wait)
                 && !clocks.before(id, *signal)
         };
-        let possible: Vec<EventId> = structure.signals[cond.index()].iter().copied().filter(is_possible).collect();
+        let possible: Vec<EventId> = trace_index.signals[cond.index()].iter().copied().filter(is_possible).collect();
         for signal in possible.iter().filter(|signal| clocks.before(**signal, id)) {
             self.after(*signal, id);
         }
-        if self.duties.is_some() {
+        if self.obligations.is_some() {
             if !self.is_left_out(Rule::ConditionVariables) {
-                self.tell_wake(waiting, possible);
+                self.post_wake(waiting, possible);
             }
             return;
         }
@@ -46,7 +46,7 @@ impl Encoder<'_> {
         let competing: Vec<EventId> = others.clone();
         others.push(id);
         // Waits of one thread do not overlap, so what lies in one of them does not in another.
-        for other in competing.into_iter().filter(|other| self.facts.trace.event(*other).thread != thread) {
+        for other in competing.into_iter().filter(|other| self.view.trace.event(*other).thread != thread) {
             self.different_tokens(Origin::OwnSignal { one: other, other: id }, id, other);
         }
     }
@@ -54,11 +54,11 @@ impl Encoder<'_> {
     fn released_by(&mut self, waiting: &Waiting, signal: EventId) -> TermId {
         let mut parts =
             vec![self.included(signal), self.before(waiting.wait, signal), self.before(signal, waiting.wake)];
-        if matches!(self.facts.trace.event(signal).op, Op::Signal { .. }) {
+        if matches!(self.view.trace.event(signal).op, Op::Signal { .. }) {
             parts.push(self.takes(waiting.wake, u64::from(signal.0)));
         } else {
             // A broadcast serves all: each wake has a token of it for itself.
-            let all = self.facts.trace.events.len() as u64;
+            let all = self.view.trace.events.len() as u64;
             parts.push(self.takes(waiting.wake, all + u64::from(waiting.wake.0)));
         }
         self.build.and(parts)

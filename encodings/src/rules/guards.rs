@@ -38,7 +38,7 @@ impl Encoder<'_> {
         for event in run.into_iter().rev() {
             self.conjuncts(event, &mut conditions);
         }
-        let thread = self.facts.trace.event(id).thread;
+        let thread = self.view.trace.event(id).thread;
         for condition in self.not_implied(thread, conditions) {
             self.require(id, &condition);
         }
@@ -46,17 +46,17 @@ impl Encoder<'_> {
 
     /// Whether nobody notices the event and the thread goes on after it.
     fn is_unnoticed(&self, id: EventId) -> bool {
-        let event = self.facts.trace.event(id);
+        let event = self.view.trace.event(id);
         let silent = matches!(event.op, Op::Assume { .. } | Op::Let { .. }) && event.part.is_none();
-        silent && self.facts.structure.next(self.facts.trace, id).is_some()
+        silent && self.view.trace_index.next(self.view.trace, id).is_some()
     }
 
     fn previous(&self, id: EventId) -> Option<EventId> {
-        self.facts.structure.previous(self.facts.trace, id)
+        self.view.trace_index.previous(self.view.trace, id)
     }
 
     fn conjuncts(&mut self, about: EventId, found: &mut Vec<Condition>) {
-        let op = &self.facts.trace.event(about).op;
+        let op = &self.view.trace.event(about).op;
         let Some(condition) = op.condition() else { return };
         let pinned = matches!(op, Op::Assume { why: Why::Pin, .. });
         let translated = self.translate(condition);
@@ -88,7 +88,7 @@ impl Encoder<'_> {
 
     /// Whether an earlier event of the thread asks the same; notes it where not.
     fn is_known(&mut self, id: EventId, condition: TermId, pinned: bool) -> bool {
-        let thread = self.facts.trace.event(id).thread;
+        let thread = self.view.trace.event(id).thread;
         let known = &mut self.cone.conditions;
         if known.contains(&(thread, condition, false)) {
             return true;

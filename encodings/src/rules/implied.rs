@@ -39,7 +39,7 @@ impl Encoder<'_> {
     /// Whether what is known already implies the condition.
     fn is_implied(&self, thread: ThreadId, Weighed { condition, value, plain }: &Weighed) -> bool {
         let Some(value) = value else { return condition.term == self.build.truth() };
-        self.cone.known_values.of(thread, *value, condition.pinned).any(|known| {
+        self.cone.known_values.of_thread(thread, *value, condition.pinned).any(|known| {
             plain.as_ref().is_some_and(|plain| known.implies(plain)) || self.follows(condition.term, known)
         })
     }
@@ -47,7 +47,7 @@ impl Encoder<'_> {
     /// Whether nothing that is known, this condition included, says more than it.
     fn says_most(&self, thread: ThreadId, Weighed { condition, value, plain }: &Weighed) -> bool {
         let (Some(value), None | Some(Plain::AtLeast(..) | Plain::AtMost(..))) = (value, plain) else { return true };
-        self.cone.known_values.of(thread, *value, condition.pinned).all(|known| {
+        self.cone.known_values.of_thread(thread, *value, condition.pinned).all(|known| {
             let says_less = plain.as_ref().is_some_and(|plain| known.implies(plain) && !known.is_tightest(plain));
             !says_less && !self.follows(condition.term, known)
         })

@@ -73,7 +73,7 @@ impl KnownValues {
     }
 
     /// What a condition, pinned or not, may take for granted of a value.
-    pub(super) fn of(&self, thread: ThreadId, value: TermId, pinned: bool) -> impl Iterator<Item = &Known> {
+    pub(super) fn of_thread(&self, thread: ThreadId, value: TermId, pinned: bool) -> impl Iterator<Item = &Known> {
         let kinds: &[bool] = if pinned { &[false, true] } else { &[false] };
         kinds.iter().filter_map(move |kind| self.0.get(&(thread, value, *kind)))
     }

@@ -14,17 +14,17 @@ impl Encoder<'_> {
         if self.is_left_out(Rule::Locks) {
             return;
         }
-        let Some(region) = self.facts.structure.region_at(lock, start) else {
+        let Some(region) = self.view.trace_index.region_at(lock, start) else {
             return; // an inner level of a recursive lock
         };
-        if !self.facts.structure.is_contended(&region) {
+        if !self.view.trace_index.is_contended(&region) {
             return;
         }
         if let Some(end) = region.end {
             self.reach(end); // so that the region can be closed
         }
-        if self.duties.is_some() {
-            return self.tell_region(region);
+        if self.obligations.is_some() {
+            return self.post_region(region);
         }
         let taking_part = self.cone.regions.entry(lock).or_default();
         let others: Vec<Region> = taking_part.iter().filter(|other| region.excludes(other)).copied().collect();
@@ -36,7 +36,7 @@ impl Encoder<'_> {
 
     fn exclusion(&mut self, a: &Region, b: &Region) {
         let must_follow =
-            |first: &Region, then: &Region| first.end.is_some_and(|end| self.facts.clocks.before(end, then.start));
+            |first: &Region, then: &Region| first.end.is_some_and(|end| self.view.clocks.before(end, then.start));
         if must_follow(a, b) || must_follow(b, a) {
             return;
         }
@@ -60,11 +60,11 @@ impl Encoder<'_> {
 
     /// A failed try: some other thread holds the lock.
     pub(crate) fn busy(&mut self, id: EventId, lock: SyncId) {
-        let thread = self.facts.trace.event(id).thread;
+        let thread = self.view.trace.event(id).thread;
         let included = self.included(id);
         let mut ways = vec![self.build.not(included)];
-        for region in &self.facts.structure.regions[lock.index()] {
-            if region.thread != thread && !self.facts.clocks.before(id, region.start) {
+        for region in &self.view.trace_index.regions[lock.index()] {
+            if region.thread != thread && !self.view.clocks.before(id, region.start) {
                 ways.push(self.holds(region, id));
             }
         }

@@ -89,7 +89,7 @@ pub struct Rules {
 
 impl Rules {
     /// The rules of an analysis model. This is the only place that knows models by name.
-    pub fn of(question: Question) -> Rules {
+    pub fn for_question(question: Question) -> Rules {
         let reads = match question.model {
             Model::Cam => Reads::Free,
             Model::Ctp => Reads::Latest,

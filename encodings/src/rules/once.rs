@@ -14,8 +14,8 @@ impl Encoder<'_> {
     /// The attempt that `start` begins, against those of other threads that take part already.
     pub(crate) fn once_begin(&mut self, start: EventId, once: SyncId) {
         self.lock_region(start, once);
-        let structure = self.facts.structure;
-        let Some(attempt) = structure.region_at(once, start) else { return };
+        let trace_index = self.view.trace_index;
+        let Some(attempt) = trace_index.region_at(once, start) else { return };
         if self.is_left_out(Rule::Once) {
             return;
         }
@@ -23,9 +23,9 @@ impl Encoder<'_> {
         let others = taking_part.clone();
         taking_part.push(attempt);
         for other in others.iter().filter(|other| attempt.excludes(other)) {
-            if structure.is_last(&attempt) {
+            if trace_index.is_last(&attempt) {
                 self.last_attempt(other, &attempt);
-            } else if structure.is_last(other) {
+            } else if trace_index.is_last(other) {
                 self.last_attempt(&attempt, other);
             }
         }
@@ -42,7 +42,7 @@ impl Encoder<'_> {
 
     /// Who goes past an initialisation comes after its end.
     pub(crate) fn once_pass(&mut self, id: EventId, once: SyncId) {
-        if let Some(end) = self.facts.structure.initialised[once.index()] {
+        if let Some(end) = self.view.trace_index.initialised[once.index()] {
             self.after(end, id);
         }
     }

@@ -58,7 +58,7 @@ impl Encoder<'_> {
         let mut places = Places::default();
         for event in &paths.through {
             if let Some(var) = self.var(*event) {
-                let (threads, thread) = (places.entry(var).or_default(), self.facts.trace.event(*event).thread);
+                let (threads, thread) = (places.entry(var).or_default(), self.view.trace.event(*event).thread);
                 match threads.iter_mut().find(|(other, _)| *other == thread) {
                     Some((_, events)) => events.push(*event),
                     None => threads.push((thread, vec![*event])),
@@ -67,7 +67,7 @@ impl Encoder<'_> {
         }
         let mut latest: FxHashMap<ThreadId, EventId> = FxHashMap::default();
         for at in &paths.through {
-            let before = latest.insert(self.facts.trace.event(*at).thread, *at);
+            let before = latest.insert(self.view.trace.event(*at).thread, *at);
             let mut reasons: Vec<TermId> =
                 before.map(|before| self.build.atom(Atom::Reached { question, at: before })).into_iter().collect();
             for start in &paths.starts {
@@ -103,7 +103,7 @@ impl Encoder<'_> {
 
     /// The ways in which an access that is reached conflicts with this one and comes before it.
     fn conflicts_before(&mut self, question: u32, places: &Places, at: EventId) -> Vec<TermId> {
-        let thread = self.facts.trace.event(at).thread;
+        let thread = self.view.trace.event(at).thread;
         let Some(threads) = self.var(at).and_then(|var| places.get(&var)) else { return Vec::new() };
         let others = threads.iter().filter(|(other, _)| *other != thread).flat_map(|(_, events)| events);
         let mut ways = Vec::new();
@@ -118,11 +118,11 @@ impl Encoder<'_> {
     }
 
     fn var(&self, event: EventId) -> Option<VarId> {
-        self.facts.trace.event(event).op.var()
+        self.view.trace.event(event).op.var()
     }
 
     fn conflict(&self, one: EventId, other: EventId) -> bool {
-        let trace = self.facts.trace;
+        let trace = self.view.trace;
         trace.event(one).op.conflict(&trace.event(other).op).is_some()
     }
 }

@@ -47,13 +47,13 @@ impl Encoder<'_> {
 
     /// Whether the trace ends inside of the event's step: then so does every prefix that holds the event.
     pub(crate) fn is_cut_off(&self, event: EventId) -> bool {
-        let last = self.facts.structure.step(self.facts.trace, event).1;
-        self.facts.trace.event(last).part.is_some_and(|(k, n)| k < n)
+        let last = self.view.trace_index.step(self.view.trace, event).1;
+        self.view.trace.event(last).part.is_some_and(|(k, n)| k < n)
     }
 
     /// Whole steps, but for one that the prefix ends in.
     pub(crate) fn whole_step(&mut self, event: EventId) {
-        let (first, last) = self.facts.structure.step(self.facts.trace, event);
+        let (first, last) = self.view.trace_index.step(self.view.trace, event);
         let cut_off = self.is_cut_off(last);
         let single = first == last && !cut_off;
         if single || self.inclusion(last) != last || self.cone.opens.contains(&first) {

@@ -17,9 +17,9 @@ impl Encoder<'_> {
 
     /// Defines one source of a π-function: its write is the latest before the access.
     pub(crate) fn define_source(&mut self, at: EventId, source: Option<EventId>) {
-        if self.duties.is_some() {
+        if self.obligations.is_some() {
             if !self.is_left_out(Rule::ReadsFrom) {
-                self.tell_read(at);
+                self.post_read(at);
             }
             return;
         }
@@ -69,11 +69,11 @@ impl Encoder<'_> {
         if !matches!(self.rules.reads, Reads::Recorded | Reads::SameWrite) || self.is_left_out(Rule::ReadsFrom) {
             return;
         }
-        if must_match(&self.facts.trace.event(id).op) {
+        if must_match(&self.view.trace.event(id).op) {
             self.match_recorded(id, id);
         }
-        if let Some(previous) = self.facts.structure.previous(self.facts.trace, id) {
-            let op = &self.facts.trace.event(previous).op;
+        if let Some(previous) = self.view.trace_index.previous(self.view.trace, id) {
+            let op = &self.view.trace.event(previous).op;
             if op.reads() && !must_match(op) {
                 self.match_recorded(previous, id);
             }
@@ -85,9 +85,9 @@ impl Encoder<'_> {
         let included = self.included(with);
         let mut ways = vec![self.build.not(included)];
         if self.rules.reads == Reads::SameWrite {
-            ways.push(self.reads_from(read, self.facts.observed.source(read)));
+            ways.push(self.reads_from(read, self.view.observed.source(read)));
         } else {
-            let recorded = self.facts.observed.read(read).cloned();
+            let recorded = self.view.observed.read(read).cloned();
             for source in self.pi(read).clone().sources() {
                 let given = self.source_value(read, source);
                 if self.build.terms.as_const(given) == recorded.as_ref() {

@@ -9,9 +9,9 @@ use foretrace_trace::{EventId, SyncId, SyncKind, TermId};
 impl Encoder<'_> {
     /// The token that a down takes.
     pub(crate) fn down(&mut self, id: EventId, sem: SyncId) {
-        let structure = self.facts.structure;
-        let all = structure.downs[sem.index()].len() as u64;
-        let SyncKind::Semaphore { init } = self.facts.trace.syncs[sem.index()].kind else { return };
+        let trace_index = self.view.trace_index;
+        let all = trace_index.downs[sem.index()].len() as u64;
+        let SyncKind::Semaphore { init } = self.view.trace.syncs[sem.index()].kind else { return };
         if init >= all {
             return;
         }
@@ -20,8 +20,8 @@ impl Encoder<'_> {
         for token in 0..init {
             ways.push(self.takes(id, token));
         }
-        for (nth, post) in structure.posts[sem.index()].iter().enumerate() {
-            if !self.facts.clocks.before(id, *post) {
+        for (nth, post) in trace_index.posts[sem.index()].iter().enumerate() {
+            if !self.view.clocks.before(id, *post) {
                 ways.push(self.posted(id, *post, init + nth as u64));
             }
         }

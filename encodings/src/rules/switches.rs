@@ -20,7 +20,7 @@ impl Encoder<'_> {
         // The last access has a place, too: it is in a stretch of its thread, and what has a place after it does not count.
         let mut goals = vec![self.after_first_mark(first), self.after_first_mark(last)];
         if self.rules.complete {
-            let end = marks::mark(self.facts.trace, switches, switches + 1);
+            let end = marks::mark(self.view.trace, switches, switches + 1);
             goals.push(self.before(last, end));
         }
         goals
@@ -31,7 +31,7 @@ impl Encoder<'_> {
         match self.rules.switches {
             None => self.build.truth(),
             Some(switches) => {
-                let mark = marks::mark(self.facts.trace, switches, 0);
+                let mark = marks::mark(self.view.trace, switches, 0);
                 self.before(mark, access)
             }
         }
@@ -40,13 +40,13 @@ impl Encoder<'_> {
     /// The last event of the trace, marks apart.
     pub(super) fn last_event(&self) -> Option<EventId> {
         let marks = self.rules.switches.map_or(0, marks::count);
-        self.facts.trace.events.len().checked_sub(marks + 1).map(EventId::from_index)
+        self.view.trace.events.len().checked_sub(marks + 1).map(EventId::from_index)
     }
 
     /// Says of every ordered step that it lies in a stretch of its thread. That may bring in more steps: then of those, too.
     pub(super) fn divide(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Option<()> {
         let Some(switches) = self.rules.switches else { return Some(()) };
-        let of_marks = self.facts.trace.event(marks::mark(self.facts.trace, switches, 0)).thread;
+        let of_marks = self.view.trace.event(marks::mark(self.view.trace, switches, 0)).thread;
         loop {
             let steps: Vec<EventId> = self.ordered().filter(|step| !self.cone.divided.contains(step)).collect();
             if steps.is_empty() {
@@ -54,7 +54,7 @@ impl Encoder<'_> {
             }
             for step in steps {
                 self.cone.divided.insert(step);
-                let thread = self.facts.trace.event(step).thread;
+                let thread = self.view.trace.event(step).thread;
                 if thread != of_marks {
                     self.hold(thread, switches);
                     self.in_stretch(step, thread, switches);
@@ -70,12 +70,12 @@ impl Encoder<'_> {
         let included = self.included(step);
         let absent = self.build.not(included);
         for stretch in 0..=switches {
-            let mark = marks::mark(self.facts.trace, switches, stretch);
+            let mark = marks::mark(self.view.trace, switches, stretch);
             let after = self.before(mark, step);
             let mut ways = vec![absent, self.build.not(after), self.build.atom(Atom::Holder { stretch, thread })];
             // A prefix ends with the violation.
             if stretch < switches || self.rules.complete {
-                let next = marks::mark(self.facts.trace, switches, stretch + 1);
+                let next = marks::mark(self.view.trace, switches, stretch + 1);
                 ways.push(self.before(next, step));
             }
             let term = self.build.or(ways);
@@ -95,7 +95,7 @@ impl Encoder<'_> {
                     self.build.not(holder)
                 });
                 let term = self.build.or([one, other]);
-                let about = marks::mark(self.facts.trace, switches, stretch);
+                let about = marks::mark(self.view.trace, switches, stretch);
                 self.assert(Origin::Stretch(about), about, term);
             }
         }

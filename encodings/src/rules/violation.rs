@@ -179,7 +179,7 @@ impl Encoder<'_> {
 
     /// A prefix may end inside of a step only at `last`: nothing else comes after, and no other step is open.
     fn end_of_prefix(&mut self, last: Option<EventId>, goals: &mut Vec<TermId>) {
-        let step_of = |event| self.facts.structure.step(self.facts.trace, event);
+        let step_of = |event| self.view.trace_index.step(self.view.trace, event);
         let inside = last.filter(|last| step_of(*last).1 != *last || self.is_cut_off(*last));
         let may_be_open = inside.map(|last| step_of(last).0);
         for open in self.cone.opens.clone() {
@@ -187,12 +187,12 @@ impl Encoder<'_> {
             goals.push(if Some(open) == may_be_open { atom } else { self.build.not(atom) });
         }
         if let Some(last) = inside.filter(|_| may_be_open.is_some_and(|step| self.cone.opens.contains(&step))) {
-            self.leave_out(self.facts.structure.next(self.facts.trace, last), goals);
+            self.leave_out(self.view.trace_index.next(self.view.trace, last), goals);
             self.comes_last(last, goals);
         }
         // What comes after is part of no such prefix. Constraints do without that; a theory of schedules gains by it.
-        if let Some(last) = last.filter(|_| self.duties.is_some()) {
-            self.leave_out(self.facts.structure.next(self.facts.trace, step_of(last).1), goals);
+        if let Some(last) = last.filter(|_| self.obligations.is_some()) {
+            self.leave_out(self.view.trace_index.next(self.view.trace, step_of(last).1), goals);
         }
     }
 
@@ -206,9 +206,9 @@ impl Encoder<'_> {
 
     /// Every other step of the prefix comes before this one; marks are no steps of it.
     fn comes_last(&mut self, event: EventId, goals: &mut Vec<TermId>) {
-        let thread = self.facts.trace.event(event).thread;
+        let thread = self.view.trace.event(event).thread;
         let own = self.last_event();
-        let is_other = |other: &EventId| Some(*other) <= own && self.facts.trace.event(*other).thread != thread;
+        let is_other = |other: &EventId| Some(*other) <= own && self.view.trace.event(*other).thread != thread;
         let others: Vec<EventId> = self.ordered().filter(is_other).collect();
         for other in others {
             let included = self.included(other);

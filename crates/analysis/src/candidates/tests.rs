@@ -1,8 +1,8 @@
 //! Candidates of small traces, by hand.
 
-use super::{Candidates, Class, Place};
+use super::{AccessLocation, Candidates, Class};
 use crate::options::CandidateSet::{Adjacent, All};
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Atomic, Data, EventId, OF_LIBRARY, Trace, TraceBuilder, Triple};
 
 /// R or W in thread 2 or 3, on x; U is an rmw, E an external write, Y a write of y.
@@ -22,10 +22,10 @@ fn trace(accesses: &[(u64, char)]) -> Trace {
 
 /// The candidates of thread 2, which is one transaction, and that counting agrees.
 fn triples(trace: &Trace, set: crate::options::CandidateSet) -> Vec<[u32; 3]> {
-    let structure = Structure::new(trace);
+    let trace_index = TraceIndex::new(trace);
     let mut transactions = Atomic::Threads.transactions(trace);
     transactions.retain(|transaction| trace.threads[transaction.thread.index()].number == 2);
-    let candidates = Candidates::new(trace, &structure, &transactions);
+    let candidates = Candidates::new(trace, &trace_index, &transactions);
     let found: Vec<[u32; 3]> = candidates.triples(set).map(|t| [t.first.0, t.remote.0, t.second.0]).collect();
     assert_eq!(candidates.count(set), found.len() as u64);
     found
@@ -74,9 +74,9 @@ fn variables_of_a_library_take_no_part() {
 #[test]
 fn wider_triples_are_the_rest_of_all_around_a_remote_access() {
     let trace = trace(&[(2, 'W'), (2, 'W'), (2, 'R'), (2, 'W'), (3, 'W')]);
-    let structure = Structure::new(&trace);
+    let trace_index = TraceIndex::new(&trace);
     let transactions = Atomic::Threads.transactions(&trace);
-    let candidates = Candidates::new(&trace, &structure, &transactions);
+    let candidates = Candidates::new(&trace, &trace_index, &transactions);
     let triple = Triple { first: EventId(1), remote: EventId(4), second: EventId(2) };
     let wider: Vec<[u32; 2]> = candidates.wider(triple).map(|t| [t.first.0, t.second.0]).collect();
     assert_eq!(wider, [[0, 2], [0, 3], [1, 3]]);
@@ -89,7 +89,7 @@ fn an_event_without_location_is_a_place_of_its_own() {
     builder.put(2, "x", None).at("a.c:1");
     builder.put(3, "x", None);
     let trace = builder.build().expect("a valid trace");
-    let class = Class::of(&trace, Triple { first: EventId(0), remote: EventId(2), second: EventId(1) });
+    let class = Class::by_locations(&trace, Triple { first: EventId(0), remote: EventId(2), second: EventId(1) });
     assert_eq!(class.first, class.second);
-    assert_eq!(class.remote, Place::Event(EventId(2)));
+    assert_eq!(class.remote, AccessLocation::Event(EventId(2)));
 }

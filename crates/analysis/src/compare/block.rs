@@ -2,7 +2,7 @@
 
 use super::known::Known;
 use super::outcome::Said;
-use crate::case::Case;
+use crate::context::AnalysisContext;
 use crate::filters::Filters;
 use crate::verdict::Decider;
 use foretrace_trace::{EventId, Triple};
@@ -25,7 +25,7 @@ pub(super) enum Stage {
 }
 
 /// The candidates of one pair, by their places in the block.
-pub(super) struct Group {
+pub(super) struct PairCandidates {
     pub(super) first: EventId,
     pub(super) second: EventId,
     pub(super) members: Range<usize>,
@@ -35,7 +35,7 @@ pub(super) struct Group {
     stage: AtomicU8,
 }
 
-impl Group {
+impl PairCandidates {
     /// Takes it from one stage to another, if it is there and nobody else does.
     pub(super) fn takes(&self, from: Stage, to: Stage) -> bool {
         self.stage.compare_exchange(from as u8, to as u8, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -59,11 +59,11 @@ impl Group {
 
 /// The candidates with what is known of them. A verdict that is there stays.
 pub(super) struct Block<'b, 'a> {
-    pub(super) case: &'b Case<'a>,
+    pub(super) context: &'b AnalysisContext<'a>,
     pub(super) filters: &'b Filters<'b>,
     pub(super) triples: &'b [Triple],
     said: Vec<OnceLock<Said>>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<PairCandidates>,
     /// The groups with this first access.
     by_first: FxHashMap<EventId, Vec<usize>>,
     /// What the model's questions have taught.
@@ -72,12 +72,12 @@ pub(super) struct Block<'b, 'a> {
 
 impl<'b, 'a> Block<'b, 'a> {
     pub(super) fn new(
-        case: &'b Case<'a>,
+        context: &'b AnalysisContext<'a>,
         filters: &'b Filters<'b>,
         known: &'b Known<'a>,
         triples: &'b [Triple],
     ) -> Block<'b, 'a> {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<PairCandidates> = Vec::new();
         let mut by_first: FxHashMap<EventId, Vec<usize>> = FxHashMap::default();
         for (place, Triple { first, second, .. }) in triples.iter().enumerate() {
             match groups.last_mut().filter(|group| (group.first, group.second) == (*first, *second)) {
@@ -86,13 +86,13 @@ impl<'b, 'a> Block<'b, 'a> {
                     by_first.entry(*first).or_default().push(groups.len());
                     let members = place..place + 1;
                     let (open, stage) = (AtomicUsize::new(0), AtomicU8::new(Stage::Free as u8));
-                    groups.push(Group { first: *first, second: *second, members, open, stage });
+                    groups.push(PairCandidates { first: *first, second: *second, members, open, stage });
                 }
             }
         }
         groups.iter_mut().for_each(|group| *group.open.get_mut() = group.members.len());
         let said = triples.iter().map(|_| OnceLock::new()).collect();
-        Block { case, filters, triples, said, groups, by_first, known }
+        Block { context, filters, triples, said, groups, by_first, known }
     }
 
     /// What every candidate turned out to be, in their order.
@@ -100,14 +100,14 @@ impl<'b, 'a> Block<'b, 'a> {
         self.said.into_iter().map(|said| said.into_inner().unwrap_or(Said::Unknown)).collect()
     }
 
-    pub(super) fn say(&self, group: &Group, place: usize, said: Said) {
+    pub(super) fn say(&self, group: &PairCandidates, place: usize, said: Said) {
         if self.said[place].set(said).is_ok() {
             group.open.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// No prefix shows this one.
-    pub(super) fn refute(&self, group: &Group, place: usize) {
+    pub(super) fn refute(&self, group: &PairCandidates, place: usize) {
         self.known.refuted.add(self.triples[place]);
         self.say(group, place, Said::Infeasible);
     }
@@ -116,7 +116,7 @@ impl<'b, 'a> Block<'b, 'a> {
         self.said[place].get().is_none()
     }
 
-    pub(super) fn open(&self, group: &Group) -> impl Iterator<Item = usize> {
+    pub(super) fn open(&self, group: &PairCandidates) -> impl Iterator<Item = usize> {
         group.members.clone().filter(|place| self.is_open(*place))
     }
 

@@ -9,7 +9,7 @@
 //! An order that the solver confirms refutes all candidates beyond it. It holds in every prefix, so later questions take it as a
 //! fact and do not look at the whole trace before that place.
 
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, ThreadId, Trace};
 
 /// Remote accesses of one thread, on one side of a pair in the run.
@@ -33,12 +33,12 @@ impl Bounds {
     /// others: what holds in prefixes without an open step holds for them in all.
     pub(super) fn new(
         trace: &Trace,
-        structure: &Structure,
+        trace_index: &TraceIndex,
         (first, second): (EventId, EventId),
         remotes: impl Iterator<Item = EventId>,
     ) -> Bounds {
         let alone =
-            |event: EventId| trace.event(event).part.is_none() && structure.step(trace, event) == (event, event);
+            |event: EventId| trace.event(event).part.is_none() && trace_index.step(trace, event) == (event, event);
         let mut sides: Vec<Side> = Vec::new();
         for remote in remotes {
             let (thread, early) = (trace.event(remote).thread, remote < first);

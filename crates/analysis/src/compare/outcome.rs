@@ -19,7 +19,7 @@ pub enum Said {
 }
 
 impl Said {
-    pub(super) fn of(verdict: &Verdict) -> Said {
+    pub(super) fn from_verdict(verdict: &Verdict) -> Said {
         match verdict {
             Verdict::Feasible(_) => Said::Feasible,
             Verdict::Infeasible => Said::Infeasible,

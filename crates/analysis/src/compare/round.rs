@@ -5,15 +5,15 @@ use super::known::Known;
 use super::outcome::{Comparison, Counts, Disagreement, Said};
 use super::verdicts::verdicts;
 use crate::candidates::{Candidates, Pair};
-use crate::case::Case;
+use crate::context::AnalysisContext;
 use crate::explain::Explainer;
-use crate::filters::{Bundles, Filters, Part, SCREENS, Screen, regions_by_thread};
-use crate::lanes::{Apart, ApartOptions, Lane, Questions};
+use crate::filters::{Filters, RemoteClasses, SCREENS, Screen, ScreenedAccesses, regions_by_thread};
 use crate::open_tries::OpenTries;
 use crate::options::{Options, Per, Strategy};
 use crate::predict::{self, Progress, Sink, decide};
 use crate::verdict::Decision;
-use foretrace_encodings::Facts;
+use crate::workers::{Apart, ApartOptions, Questions, SolverWorker};
+use foretrace_encodings::TraceView;
 use foretrace_index::MustHappenBefore;
 use foretrace_solve::Limits;
 use foretrace_trace::{Independence, Model, Triple};
@@ -31,7 +31,7 @@ const MOST_COUNTING: Duration = Duration::from_millis(400);
 pub(super) struct Round<'r, 'a> {
     asked: Asked<'a>,
     /// With the orders that arguments take for granted.
-    facts: Facts<'a>,
+    view: TraceView<'a>,
     /// The orders that hold in every prefix.
     clocks: &'a MustHappenBefore,
     limits: Limits<'a>,
@@ -53,7 +53,7 @@ impl<'r, 'a> Round<'r, 'a> {
     /// `candidates`: how many there are; `filters`: how long it took to prepare the filters.
     pub(super) fn new(
         asked: Asked<'a>,
-        facts: Facts<'a>,
+        view: TraceView<'a>,
         clocks: &'a MustHappenBefore,
         limits: Limits<'a>,
         candidates: u64,
@@ -62,13 +62,13 @@ impl<'r, 'a> Round<'r, 'a> {
     ) -> Round<'r, 'a> {
         let models = asked.contest.models.len();
         let comparison = Comparison { filters, ..Comparison::new(models) };
-        let regions = Arc::new(regions_by_thread(facts.trace, facts.structure));
-        let known = (0..models).map(|_| Known::new(facts.trace, Arc::clone(&regions))).collect();
+        let regions = Arc::new(regions_by_thread(view.trace, view.trace_index));
+        let known = (0..models).map(|_| Known::new(view.trace, Arc::clone(&regions))).collect();
         let (reasons, size) = (asked.reasons, FIRST_BLOCK);
         let progress = Progress { candidates, ..Progress::default() };
         Round {
             asked,
-            facts,
+            view,
             clocks,
             limits,
             listener,
@@ -87,7 +87,7 @@ impl<'r, 'a> Round<'r, 'a> {
         mut self,
         candidates: &Candidates<'_>,
         screen: Screen<'_>,
-        bundles: &Bundles,
+        remote_classes: &RemoteClasses,
     ) -> anyhow::Result<Comparison> {
         let mut parts = Vec::new();
         'all: for (nth, transaction) in self.asked.transactions.iter().enumerate() {
@@ -97,7 +97,7 @@ impl<'r, 'a> Round<'r, 'a> {
                     break 'all;
                 }
                 parts.clear();
-                let times = screen.judge(pair, bundles.of(pair), &mut parts);
+                let times = screen.judge(pair, remote_classes.paired_with(pair), &mut parts);
                 self.comparison.filters.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
                 if !parts.is_empty() && self.comparison.rows.len() == row {
                     self.comparison.rows.push((nth, Counts::new(self.asked.contest.models.len())));
@@ -123,7 +123,7 @@ impl<'r, 'a> Round<'r, 'a> {
     }
 
     /// Counts a pair's candidates; those that are left come into the block.
-    fn pair(&mut self, pair: Pair, row: usize, parts: &[Part<'_>]) {
+    fn pair(&mut self, pair: Pair, row: usize, parts: &[ScreenedAccesses<'_>]) {
         let models = self.asked.contest.models.len();
         let stopped = self.limits.reached().is_some();
         let begin = self.block.len();
@@ -186,16 +186,16 @@ impl<'r, 'a> Round<'r, 'a> {
     /// Verdicts that hold whatever the accesses' values are: those of a pair together.
     fn together(&mut self, options: &Options, nth: usize, triples: &[Triple]) -> anyhow::Result<Vec<Said>> {
         let Limits { deadline, stop, .. } = self.limits;
-        let facts = Facts { clocks: self.clocks, ..self.facts };
-        let constants = Case::constants(facts, options, self.limits);
+        let view = TraceView { clocks: self.clocks, ..self.view };
+        let constants = AnalysisContext::constants(view, options, self.limits);
         let filters = {
             let go_on = || self.limits.reached().is_none();
-            Filters::within(facts, self.asked.transactions, options, &constants, &go_on)
+            Filters::within(view, self.asked.transactions, options, &constants, &go_on)
         };
-        let stronger = Facts { clocks: filters.clocks(), ..facts };
-        let case = Case::new(stronger, self.asked.transactions, options, constants, deadline, stop)?;
+        let stronger = TraceView { clocks: filters.clocks(), ..view };
+        let context = AnalysisContext::new(stronger, self.asked.transactions, options, constants, deadline, stop)?;
         let mut progress = self.progress;
-        verdicts(&case, &filters, &self.known[nth], triples, |more| {
+        verdicts(&context, &filters, &self.known[nth], triples, |more| {
             progress.done += more as u64;
             self.listener.progress(&progress);
         })
@@ -237,7 +237,7 @@ impl<'r, 'a> Round<'r, 'a> {
 
     /// Asks why the reference refutes what another model allows.
     fn find_reasons(&mut self, disagreements: &mut [Disagreement]) -> anyhow::Result<()> {
-        let (facts, Limits { deadline, stop, .. }) = (self.facts, self.limits);
+        let (view, Limits { deadline, stop, .. }) = (self.view, self.limits);
         let reference = self.asked.contest.reference_column();
         let options = &self.options(self.asked.contest.reference);
         let refuted = disagreements.iter_mut().filter(|one| one.said[reference] == Said::Infeasible);
@@ -248,25 +248,25 @@ impl<'r, 'a> Round<'r, 'a> {
         }
         let share = asked.len().div_ceil(options.jobs.max(1)).max(1);
         let transactions = self.asked.transactions;
-        let in_every_prefix = Facts { clocks: self.clocks, ..facts };
-        let constants = Case::constants(in_every_prefix, options, self.limits);
+        let in_every_prefix = TraceView { clocks: self.clocks, ..view };
+        let constants = AnalysisContext::constants(in_every_prefix, options, self.limits);
         let apart_options = ApartOptions::new(options);
         let both = (options, &apart_options);
-        let opened = OpenTries::of(facts.trace);
-        let on_every_path = OpenTries::facts(opened.as_ref(), in_every_prefix);
+        let opened = OpenTries::in_trace(view.trace);
+        let on_every_path = OpenTries::view(opened.as_ref(), in_every_prefix);
         let apart =
             &Apart::new((in_every_prefix, on_every_path), transactions, both, constants.clone(), deadline, stop)?;
-        let case = &Case::new(in_every_prefix, transactions, options, constants, deadline, stop)?;
+        let context = &AnalysisContext::new(in_every_prefix, transactions, options, constants, deadline, stop)?;
         std::thread::scope(|scope| {
             let workers: Vec<_> = asked
                 .chunks_mut(share)
                 .map(|share| {
                     scope.spawn(move || {
-                        let explainer = Explainer::new(facts, options, deadline, stop);
-                        let (mut lane, mut questions) = (Lane::of_remarks(case), Questions::new(apart));
+                        let explainer = Explainer::new(view, options, deadline, stop);
+                        let (mut solver, mut questions) = (SolverWorker::of_remarks(context), Questions::new(apart));
                         share.iter_mut().try_for_each(|one| {
                             one.reason = Some(explainer.refutation(one.triple)?);
-                            one.off_path = questions.kind(&mut lane, one.triple)?;
+                            one.off_path = questions.kind(&mut solver, one.triple)?;
                             anyhow::Ok(())
                         })
                     })
@@ -288,7 +288,7 @@ struct Verdicts<'v> {
 
 impl Sink for Verdicts<'_> {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.said.push(Said::of(&decision.verdict));
+        self.said.push(Said::from_verdict(&decision.verdict));
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use super::block::Block;
 use super::known::Known;
 use super::outcome::Said;
 use super::worker::Worker;
-use crate::case::Case;
+use crate::context::AnalysisContext;
 use crate::filters::Filters;
 use foretrace_solve::interruptible;
 use foretrace_trace::Triple;
@@ -19,21 +19,21 @@ use std::sync::mpsc::channel;
 /// # Errors
 /// A solver's schedule that the checker refuses.
 pub(super) fn verdicts<'a>(
-    case: &Case<'a>,
+    context: &AnalysisContext<'a>,
     filters: &Filters<'_>,
     known: &Known<'a>,
     triples: &[Triple],
     mut done: impl FnMut(usize),
 ) -> anyhow::Result<Vec<Said>> {
-    let block = Block::new(case, filters, known, triples);
+    let block = Block::new(context, filters, known, triples);
     block.recorded_order();
-    let jobs = case.options.jobs.clamp(1, block.groups.len().max(1));
+    let jobs = context.options.jobs.clamp(1, block.groups.len().max(1));
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let workers: Vec<_> = (0..jobs)
             .map(|_| {
                 let (block, sender) = (&block, sender.clone());
-                scope.spawn(move || interruptible(case.stop, || Worker::new(block).groups(&sender)))
+                scope.spawn(move || interruptible(context.stop, || Worker::new(block).groups(&sender)))
             })
             .collect();
         drop(sender);

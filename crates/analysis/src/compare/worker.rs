@@ -1,12 +1,12 @@
 //! A thread that decides candidates pair by pair: with guessed schedules, with filters, and with its own solver.
 
-use super::block::{Block, Group, Stage};
+use super::block::{Block, PairCandidates, Stage};
 use super::bounds::Bounds;
 use super::outcome::Said;
 use crate::filters::{Effort, Guide, Judgement, Span, Way};
-use crate::lanes::{Any, Kept, Lane};
 use crate::verdict::Decider;
-use foretrace_encodings::Facts;
+use crate::workers::{OrdersAnswer, RemoteAnswer, SolverWorker};
+use foretrace_encodings::TraceView;
 use foretrace_trace::{EventId, Triple};
 use rustc_hash::FxHashSet;
 use std::sync::mpsc::Sender;
@@ -23,25 +23,25 @@ const MOST_BOUNDS: usize = 12;
 /// Decides its share of the groups.
 pub(super) struct Worker<'w, 'b, 'a> {
     block: &'w Block<'b, 'a>,
-    lane: Lane<'a, 'b>,
+    solver: SolverWorker<'a, 'b>,
     /// Where each event stands in the schedule at hand, from 1 on; 0 where it is not there.
     places: Vec<u32>,
     /// Schedules of the solver, those of use last in front.
     guides: Vec<Guide>,
-    /// How often it was of use to search by handshakes, to sweep along guides, and to look for bounds.
+    /// How often it was of use to search by wakes, to sweep along guides, and to look for bounds.
     searching: Effort,
     guiding: Effort,
     bounding: Effort,
-    /// How many of the known orders the lane knows.
+    /// How many of the known orders the worker knows.
     learned: usize,
 }
 
 impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     pub(super) fn new(block: &'w Block<'b, 'a>) -> Worker<'w, 'b, 'a> {
-        let places = vec![0; block.case.facts.trace.events.len()];
+        let places = vec![0; block.context.view.trace.events.len()];
         let [searching, guiding, bounding] = [Effort::default(); 3];
-        let (lane, guides, learned) = (Lane::new(block.case), Vec::new(), 0);
-        Worker { block, lane, places, guides, searching, guiding, bounding, learned }
+        let (solver, guides, learned) = (SolverWorker::new(block.context), Vec::new(), 0);
+        Worker { block, solver, places, guides, searching, guiding, bounding, learned }
     }
 
     /// Decides groups that no other worker has, from the first on: early pairs make easy questions, from which the solver learns
@@ -56,7 +56,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Decides a group, or leaves what takes too long for later.
-    fn group(&mut self, group: &Group, part: u32, done: &Sender<usize>) -> anyhow::Result<()> {
+    fn group(&mut self, group: &PairCandidates, part: u32, done: &Sender<usize>) -> anyhow::Result<()> {
         if !self.is_over() {
             if part > 1 {
                 self.filter(group);
@@ -74,11 +74,11 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Whether the run's time is over.
     fn is_over(&self) -> bool {
-        self.block.case.limits().reached().is_some()
+        self.block.context.limits().reached().is_some()
     }
 
     /// Settles what can be settled without a solver.
-    fn filter(&mut self, group: &Group) {
+    fn filter(&mut self, group: &PairCandidates) {
         self.refute(Decider::Segment, group);
         while self.sweep(group, 0) {}
         self.refute(Decider::EarlyRefutation, group);
@@ -88,7 +88,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Asks a filter that refutes about each candidate by itself.
-    fn refute(&self, filter: Decider, group: &Group) {
+    fn refute(&self, filter: Decider, group: &PairCandidates) {
         for member in self.block.open(group) {
             if self.is_over() {
                 return;
@@ -101,13 +101,13 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Settles what a schedule shows in which the other threads go as far as they can, from the first open candidate on but so
     /// many. Whether there was anything.
-    fn sweep(&mut self, group: &Group, passed: usize) -> bool {
+    fn sweep(&mut self, group: &PairCandidates, passed: usize) -> bool {
         let rest: Vec<usize> = self.block.open(group).skip(passed).collect();
         self.sweep_these(group, &rest, Way::AsRecorded)
     }
 
     /// The same where some candidates stand in the way: they are passed over, more at once each time that this does not help.
-    fn sweep_past(&mut self, group: &Group) {
+    fn sweep_past(&mut self, group: &PairCandidates) {
         let (mut passed, mut step) = (0, 1);
         while passed < group.open() && !self.is_over() {
             if self.sweep(group, passed) {
@@ -120,7 +120,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// The same for these candidates alone, in one way.
-    fn sweep_these(&mut self, group: &Group, members: &[usize], way: Way<'_>) -> bool {
+    fn sweep_these(&mut self, group: &PairCandidates, members: &[usize], way: Way<'_>) -> bool {
         if members.is_empty() || self.is_over() {
             return false;
         }
@@ -132,11 +132,11 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Searches for a schedule of each candidate by who signals whom, in which its thread goes on up to the last of the others, if it
     /// can. Where that seldom shows anything, it is seldom tried.
-    fn sweep_by_handshakes(&mut self, group: &Group) {
+    fn sweep_by_handshakes(&mut self, group: &PairCandidates) {
         if !self.block.filters.has_handshakes() {
             return;
         }
-        let trace = self.block.case.facts.trace;
+        let trace = self.block.context.view.trace;
         let open: Vec<usize> = self.block.open(group).collect();
         let spans = self.spans(&open);
         for place in open {
@@ -156,7 +156,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Settles what schedules show that are made along those of the solver.
-    fn sweep_along_guides(&mut self, group: &Group) {
+    fn sweep_along_guides(&mut self, group: &PairCandidates) {
         let mut guides = std::mem::take(&mut self.guides);
         if group.is_open() && self.guiding.may_try() {
             let helped = (0..guides.len()).find(|nth| self.sweep_along(group, &guides[*nth]));
@@ -167,7 +167,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Settles what the solver's schedule shows, and what others show that are made along it.
-    fn sweep_with(&mut self, group: &Group, schedule: &[EventId]) {
+    fn sweep_with(&mut self, group: &PairCandidates, schedule: &[EventId]) {
         self.settle_checked(schedule);
         let guide = Guide::new(schedule, self.places.len());
         if group.is_open() && self.guiding.may_try() {
@@ -180,7 +180,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Sweeps along one schedule, first for what it does not do before first itself, then for all that is left. Whether there was
     /// anything.
-    fn sweep_along(&mut self, group: &Group, guide: &Guide) -> bool {
+    fn sweep_along(&mut self, group: &PairCandidates, guide: &Guide) -> bool {
         let before = group.open();
         let from = guide.place(group.first);
         let comes_later = |place: &usize| guide.place(self.block.triples[*place].remote) > from;
@@ -197,7 +197,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// The earliest and the latest of these candidates' remote accesses in each thread.
     fn spans(&self, members: &[usize]) -> Vec<Span> {
-        let trace = self.block.case.facts.trace;
+        let trace = self.block.context.view.trace;
         let mut spans: Vec<Span> = Vec::new();
         for member in members {
             let remote = self.block.triples[*member].remote;
@@ -210,7 +210,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
         spans
     }
 
-    fn try_sweep(&mut self, group: &Group, spans: &[Span], way: Way<'_>) -> bool {
+    fn try_sweep(&mut self, group: &PairCandidates, spans: &[Span], way: Way<'_>) -> bool {
         let filters = self.block.filters;
         let before = group.open();
         let Some(mut schedules) = filters.sweeps((group.first, group.second), spans, way) else { return false };
@@ -223,7 +223,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Settles what a guessed schedule shows, if it is a prefix.
-    fn show(&mut self, group: &Group, schedule: &[EventId]) {
+    fn show(&mut self, group: &PairCandidates, schedule: &[EventId]) {
         self.place(schedule);
         let between = |place: &usize| {
             let Triple { first, remote, second } = self.block.triples[*place];
@@ -231,7 +231,8 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
             first > 0 && first < remote && remote < second
         };
         let shown = self.block.open(group).find(between);
-        let checked = shown.filter(|shown| self.block.case.checker.check(self.block.triples[*shown], schedule).is_ok());
+        let checked =
+            shown.filter(|shown| self.block.context.checker.check(self.block.triples[*shown], schedule).is_ok());
         if checked.is_some() {
             self.settle_placed(schedule);
         }
@@ -261,7 +262,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Guesses a schedule for each candidate by itself.
-    fn guess(&mut self, group: &Group) {
+    fn guess(&mut self, group: &PairCandidates) {
         let filters = self.block.filters;
         for member in group.members.clone() {
             if self.is_over() {
@@ -277,7 +278,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     }
 
     /// Settles what the refutation of others says.
-    fn refute_by_sections(&self, group: &Group) {
+    fn refute_by_sections(&self, group: &PairCandidates) {
         for member in self.block.open(group) {
             if self.block.known.refuted.covers(self.block.triples[member]) {
                 self.block.say(group, member, Said::Infeasible);
@@ -287,11 +288,11 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Asks the solver for orders that refute many candidates at once. Where it seldom finds any, it is seldom asked, and never where no
     /// value counts: what locks and signals order the filters know.
-    fn bound(&mut self, group: &Group, part: u32) {
-        let Facts { trace, structure, .. } = self.block.case.facts;
+    fn bound(&mut self, group: &PairCandidates, part: u32) {
+        let TraceView { trace, trace_index, .. } = self.block.context.view;
         let remotes = self.block.open(group).map(|place| self.block.triples[place].remote);
-        let mut bounds = Bounds::new(trace, structure, (group.first, group.second), remotes);
-        let model = self.block.case.options.question.model;
+        let mut bounds = Bounds::new(trace, trace_index, (group.first, group.second), remotes);
+        let model = self.block.context.options.question.model;
         if !model.has_values() || bounds.orders().is_empty() || !self.bounding.may_try() {
             return;
         }
@@ -307,17 +308,17 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
 
     /// Gives up bounds until the rest holds in every prefix. Whether there is a rest.
     fn find_bounds(&mut self, bounds: &mut Bounds, part: u32) -> bool {
-        let Facts { trace, structure, .. } = self.block.case.facts;
+        let TraceView { trace, trace_index, .. } = self.block.context.view;
         for _ in 0..MOST_BOUNDS {
             self.learn();
-            match self.lane.orders(&bounds.orders(), part) {
-                Kept::All => return true,
-                Kept::Broken(prefix) => {
-                    if !bounds.give_up(&prefix, |event| structure.step(trace, event).0) {
+            match self.solver.orders(&bounds.orders(), part) {
+                OrdersAnswer::All => return true,
+                OrdersAnswer::Broken(prefix) => {
+                    if !bounds.give_up(&prefix, |event| trace_index.step(trace, event).0) {
                         return false;
                     }
                 }
-                Kept::Unknown => return false,
+                OrdersAnswer::Unknown => return false,
             }
         }
         false
@@ -327,11 +328,11 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     fn learn(&mut self) {
         let new = self.block.known.orders_from(self.learned);
         self.learned += new.len();
-        self.lane.know(&new);
+        self.solver.know(&new);
     }
 
     /// Asks the solver about all that is left, until nothing is.
-    fn solve(&mut self, group: &Group, part: u32) -> anyhow::Result<()> {
+    fn solve(&mut self, group: &PairCandidates, part: u32) -> anyhow::Result<()> {
         self.refute_by_sections(group);
         self.sweep_along_guides(group);
         self.bound(group, part);
@@ -341,17 +342,17 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
             let (Some(from), Some(to)) = (open.first(), open.last()) else { continue };
             let remotes: Vec<EventId> = open.iter().map(|place| self.block.triples[*place].remote).collect();
             self.learn();
-            match self.lane.any(group.first, &remotes, group.second, part)? {
-                Any::Shown(witness) => {
+            match self.solver.any(group.first, &remotes, group.second, part)? {
+                RemoteAnswer::Shown(witness) => {
                     self.sweep_with(group, witness.schedule());
                     agenda.push(members);
                 }
-                Any::None => open.iter().for_each(|place| self.block.refute(group, *place)),
-                Any::Unknown if part > 1 => return Ok(()),
-                Any::Unknown if open.len() == 1 || self.is_over() => {
+                RemoteAnswer::None => open.iter().for_each(|place| self.block.refute(group, *place)),
+                RemoteAnswer::Unknown if part > 1 => return Ok(()),
+                RemoteAnswer::Unknown if open.len() == 1 || self.is_over() => {
                     open.iter().for_each(|place| self.block.say(group, *place, Said::Unknown));
                 }
-                Any::Unknown => {
+                RemoteAnswer::Unknown => {
                     let middle = open[open.len() / 2];
                     agenda.extend([middle..*to + 1, *from..middle]);
                 }

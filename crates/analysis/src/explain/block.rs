@@ -7,8 +7,8 @@ use super::{Argued, Argument, Explainer, Supposed, granted};
 use crate::options::Options;
 use crate::serializability::{AskedBlocks, Bounds, OtherPaths, decide_some, on_other_paths};
 use crate::verdict::Limit;
-use foretrace_encodings::{Facts, Paths};
-use foretrace_index::Structure;
+use foretrace_encodings::{Paths, TraceView};
+use foretrace_index::TraceIndex;
 use foretrace_serializability::{Apart, Choices, Decision, Judge, Judgement, Question};
 use foretrace_trace::EventId;
 use std::time::Duration;
@@ -127,10 +127,10 @@ fn argue(
         found.missing = Some(Limit::Size);
         return Ok(());
     };
-    let structure = Structure::new(trace);
-    let clocks = granted(trace, &structure);
-    let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
-    let explainer = Explainer::new(facts, options, bounds.deadline, bounds.stop);
+    let trace_index = TraceIndex::new(trace);
+    let clocks = granted(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
+    let explainer = Explainer::new(view, options, bounds.deadline, bounds.stop);
     for question in questions {
         let Question { starts, through, ends, last, then } = question.clone();
         match explainer.argue_against(Supposed::Paths(&Paths { starts, through, ends, then }, last)) {

@@ -38,7 +38,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    fn of(atom: Atom, value: bool) -> Option<Conclusion> {
+    fn from_atom(atom: Atom, value: bool) -> Option<Conclusion> {
         Some(match (atom, value) {
             (Atom::Before(a, b), true) => Conclusion::Before(a, b),
             (Atom::Before(a, b), false) => Conclusion::Before(b, a),
@@ -62,7 +62,7 @@ pub fn order(
     seed: u32,
     limits: Limits<'_>,
 ) -> Vec<Reason> {
-    let said = statements(encoder.facts(), asked, &origins);
+    let said = statements(encoder.view(), asked, &origins);
     let claims = Claims::new(encoder, query, origins, seed);
     let (orders, rest): (Vec<_>, Vec<_>) = said.into_iter().partition(|(statement, _)| statement.is_plain_order());
     let atoms = claims.atoms(rest.iter().flat_map(|(_, origins)| origins)).len();
@@ -109,7 +109,7 @@ impl Sequence<'_, '_, '_> {
             }
             let Some(forced) = self.forced(origins, rest) else { return (at, vec![Conclusion::Contradiction]) };
             let new = forced.iter().filter(|(atom, _)| !self.known.contains_key(*atom));
-            let so: Vec<Conclusion> = new.filter_map(|(atom, value)| Conclusion::of(*atom, *value)).collect();
+            let so: Vec<Conclusion> = new.filter_map(|(atom, value)| Conclusion::from_atom(*atom, *value)).collect();
             if !so.is_empty() {
                 self.known = forced;
                 return (at, so);

@@ -1,7 +1,7 @@
 //! Instances of rules as statements, one for each sentence of an argument.
 
-use foretrace_encodings::{Facts, Origin};
-use foretrace_index::Structure;
+use foretrace_encodings::{Origin, TraceView};
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,12 +133,12 @@ impl Statement {
 /// The statements that say what these instances do, plain orders first; each with its instances. `asked` are the accesses that the
 /// question is about.
 pub fn statements(
-    facts: Facts<'_>,
+    view: TraceView<'_>,
     asked: &BTreeSet<EventId>,
     origins: &BTreeSet<Origin>,
 ) -> Vec<(Statement, Vec<Origin>)> {
-    let trace = facts.trace;
-    let mut orders: Vec<(Statement, Vec<Origin>)> = chains(facts, origins);
+    let trace = view.trace;
+    let mut orders: Vec<(Statement, Vec<Origin>)> = chains(view, origins);
     let mut reads: BTreeMap<EventId, Vec<Origin>> = BTreeMap::new();
     let mut others = Vec::new();
     for origin in origins {
@@ -170,7 +170,7 @@ pub fn statements(
     }
     others.extend(reads.into_iter().map(|(at, parts)| (Statement::Reads { at, parts: parts.clone() }, parts)));
     others.sort_by_key(|(statement, _)| (rank(statement), statement.events()));
-    fold(&mut orders, &others, facts.structure, asked);
+    fold(&mut orders, &others, view.trace_index, asked);
     orders.sort_by_key(|(statement, _)| statement.events());
     orders.into_iter().chain(others).collect()
 }
@@ -179,14 +179,14 @@ pub fn statements(
 fn fold(
     orders: &mut [(Statement, Vec<Origin>)],
     others: &[(Statement, Vec<Origin>)],
-    structure: &Structure,
+    trace_index: &TraceIndex,
     asked: &BTreeSet<EventId>,
 ) {
     let mut spoken = asked.clone();
     for (statement, _) in others.iter().chain(orders.iter().filter(|(other, _)| !matches!(other, Statement::Chain(_))))
     {
         spoken.extend(statement.events());
-        spoken.extend(ends(statement, structure));
+        spoken.extend(ends(statement, trace_index));
     }
     for (statement, _) in orders {
         let Statement::Chain(events) = statement else { continue };
@@ -197,13 +197,15 @@ fn fold(
 }
 
 /// Where the regions and waits of a statement end or begin.
-fn ends(statement: &Statement, structure: &Structure) -> Vec<EventId> {
+fn ends(statement: &Statement, trace_index: &TraceIndex) -> Vec<EventId> {
     match statement {
         Statement::Exclusion { one, other } | Statement::LastAttempt { failed: one, made: other } => {
-            let of = |start: EventId| structure.region_from(start).and_then(|region| region.end);
+            let of = |start: EventId| trace_index.region_from(start).and_then(|region| region.end);
             [*one, *other].into_iter().filter_map(of).collect()
         }
-        Statement::Signalled(wake) => structure.waiting_until(*wake).map(|waiting| waiting.wait).into_iter().collect(),
+        Statement::Signalled(wake) => {
+            trace_index.waiting_until(*wake).map(|waiting| waiting.wait).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -221,19 +223,19 @@ fn rank(statement: &Statement) -> u8 {
 }
 
 /// Orders within threads, those of one thread as one.
-fn chains(facts: Facts<'_>, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
+fn chains(view: TraceView<'_>, origins: &BTreeSet<Origin>) -> Vec<(Statement, Vec<Origin>)> {
     let mut chains: BTreeMap<ThreadId, (Vec<EventId>, Vec<Origin>)> = BTreeMap::new();
     for origin in origins {
         let Origin::Order { earlier, later } = *origin else { continue };
-        let thread = facts.trace.event(earlier).thread;
-        if thread == facts.trace.event(later).thread {
+        let thread = view.trace.event(earlier).thread;
+        if thread == view.trace.event(later).thread {
             let (events, links) = chains.entry(thread).or_default();
             events.extend([earlier, later]);
             links.push(*origin);
         }
     }
     let in_order = |(mut events, links): (Vec<EventId>, Vec<Origin>)| {
-        events.sort_unstable_by_key(|event| facts.structure.position(*event));
+        events.sort_unstable_by_key(|event| view.trace_index.position(*event));
         events.dedup();
         (Statement::Chain(events), links)
     };

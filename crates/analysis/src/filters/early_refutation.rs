@@ -7,7 +7,7 @@
 use super::forced_reads::ForcedRead;
 use super::orders::Orders;
 use super::regions::{RegionsByThread, regions_by_thread};
-use foretrace_index::{Region, Structure};
+use foretrace_index::{Region, TraceIndex};
 use foretrace_trace::{EventId, Feasibility, Trace, Triple, VarId};
 use rustc_hash::FxHashMap;
 
@@ -27,7 +27,7 @@ struct Cycle;
 #[derive(Debug)]
 pub struct EarlyRefutation<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     regions: RegionsByThread,
     complete: bool,
     /// Per thread: the locks that it takes.
@@ -61,8 +61,8 @@ impl ReadIndex {
 
 impl<'a> EarlyRefutation<'a> {
     /// Prepares a trace.
-    pub fn new(trace: &'a Trace, structure: &'a Structure, feasibility: Feasibility) -> EarlyRefutation<'a> {
-        let regions = regions_by_thread(trace, structure);
+    pub fn new(trace: &'a Trace, trace_index: &'a TraceIndex, feasibility: Feasibility) -> EarlyRefutation<'a> {
+        let regions = regions_by_thread(trace, trace_index);
         let takes = |thread: usize| {
             let lock = regions.iter().enumerate();
             lock.filter(|(_, by_thread)| by_thread.get(thread).is_some_and(|own| !own.is_empty()))
@@ -70,7 +70,7 @@ impl<'a> EarlyRefutation<'a> {
                 .collect()
         };
         let locks = (0..trace.threads.len()).map(takes).collect();
-        EarlyRefutation { trace, structure, regions, complete: feasibility == Feasibility::Complete, locks }
+        EarlyRefutation { trace, trace_index, regions, complete: feasibility == Feasibility::Complete, locks }
     }
 
     /// Whether the candidate's orders have a cycle.
@@ -99,7 +99,7 @@ struct Closure<'a> {
 impl<'a> Closure<'a> {
     fn new(all: &'a EarlyRefutation<'a>, orders: &'a Orders, reads: &'a ReadIndex, triple: Triple) -> Closure<'a> {
         let length = |own: &Vec<EventId>| if all.complete { own.len() as u32 } else { 0 };
-        let included = all.structure.threads.iter().map(length).collect();
+        let included = all.trace_index.threads.iter().map(length).collect();
         Closure {
             all,
             orders,
@@ -155,7 +155,7 @@ impl<'a> Closure<'a> {
     }
 
     fn position(&self, event: EventId) -> u32 {
-        self.all.structure.position[event.index()]
+        self.all.trace_index.position[event.index()]
     }
 
     fn at_or_before(&self, a: EventId, b: EventId) -> bool {
@@ -208,7 +208,7 @@ impl<'a> Closure<'a> {
 
     /// Between different steps an order of parts is an order of the steps.
     fn between_steps(&self, from: EventId, to: EventId) -> (EventId, EventId) {
-        let step = |event| self.all.structure.step(self.all.trace, event);
+        let step = |event| self.all.trace_index.step(self.all.trace, event);
         if step(from) == step(to) { (from, to) } else { (step(from).1, step(to).0) }
     }
 
@@ -237,7 +237,7 @@ impl<'a> Closure<'a> {
 
     /// The position of the first event of the thread at or after one of `events`, if the prefix is known to hold it.
     fn future(&self, events: &[EventId], thread: usize) -> Option<u32> {
-        let own = &self.all.structure.threads[thread][..self.included[thread] as usize];
+        let own = &self.all.trace_index.threads[thread][..self.included[thread] as usize];
         let last = own.last()?;
         let after = |other: &EventId| events.iter().any(|event| self.at_or_before(*event, *other));
         after(last).then(|| own.partition_point(|event| !after(event)) as u32)
@@ -308,7 +308,7 @@ impl<'a> Closure<'a> {
     /// Writes of a thread from `start` on come after the reads of what they overwrite.
     fn writes_after(&mut self, later: usize, start: u32) -> Result<(), Cycle> {
         let all = self.all;
-        let own = &all.structure.threads[later][start as usize..self.included[later] as usize];
+        let own = &all.trace_index.threads[later][start as usize..self.included[later] as usize];
         for write in own.iter().take(MOST_EVENTS).filter(|event| all.trace.event(**event).op.writes()) {
             let Some(var) = all.trace.event(*write).op.var() else { continue };
             for thread in 0..self.included.len() {
@@ -336,8 +336,8 @@ impl<'a> Closure<'a> {
 
     /// The last write to the variable among the first `count` events of a thread.
     fn last_write(&self, var: VarId, thread: usize, count: u32) -> Option<EventId> {
-        let writes = &self.all.structure.writes[var.index()];
-        let own = &self.all.structure.threads[thread];
+        let writes = &self.all.trace_index.writes[var.index()];
+        let own = &self.all.trace_index.threads[thread];
         let end = own.get(count as usize).map_or(writes.len(), |next| writes.partition_point(|write| write < next));
         writes[..end].iter().rev().take(MOST_EVENTS).copied().find(|write| self.thread(*write) == thread)
     }

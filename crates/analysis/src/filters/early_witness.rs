@@ -6,9 +6,9 @@
 //! and advances the others, the event recorded earliest first, until remote lies between first and second. The caller has the
 //! checker run every schedule, so nothing here has to be trusted.
 
-use super::handshakes::{Handshakes, Leg};
 use super::locksets::Locksets;
-use foretrace_index::Structure;
+use super::wake_search::{Leg, WakeSearch};
+use foretrace_index::TraceIndex;
 use foretrace_trace::{
     Cell, Effect, EventId, Feasibility, Model, Observed, Op, Question, Semantics, State, ThreadId, Trace, Triple,
     Unsupported,
@@ -25,14 +25,14 @@ const LEAST_STRIDE: usize = 128;
 /// Builds schedules for candidates.
 pub struct EarlyWitness<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     observed: &'a Observed,
     semantics: Semantics<'a>,
     complete: bool,
     /// Whether a plain read that does not return the recorded value ends its thread.
     repeats: bool,
     /// Where no value counts and threads wait for signals.
-    handshakes: Option<Handshakes>,
+    wake_search: Option<WakeSearch>,
     stride: usize,
     /// The states of the recorded run after every `stride` events.
     snapshots: Vec<State>,
@@ -131,7 +131,7 @@ impl<'a> EarlyWitness<'a> {
     /// then.
     pub fn within(
         trace: &'a Trace,
-        structure: &'a Structure,
+        trace_index: &'a TraceIndex,
         observed: &'a Observed,
         locksets: &Locksets,
         question: Question,
@@ -141,14 +141,14 @@ impl<'a> EarlyWitness<'a> {
         let most = (MOST_CELLS / cells).clamp(1, MOST_SNAPSHOTS);
         let mut witness = EarlyWitness {
             trace,
-            structure,
+            trace_index,
             observed,
             semantics: Semantics::new(trace, observed, question.model)?,
             complete: question.feasibility == Feasibility::Complete,
             repeats: matches!(question.model, Model::Mcm | Model::Avp),
-            handshakes: Some(locksets)
+            wake_search: Some(locksets)
                 .filter(|_| question.model == Model::Cam)
-                .and_then(|locksets| Handshakes::new(trace, structure, locksets)),
+                .and_then(|locksets| WakeSearch::new(trace, trace_index, locksets)),
             stride: (trace.events.len() / most).max(LEAST_STRIDE),
             snapshots: Vec::new(),
         };
@@ -192,7 +192,7 @@ impl<'a> EarlyWitness<'a> {
     /// The ways to try, likeliest first.
     fn plans(&self, locksets: &Locksets, triple: Triple) -> Vec<Plan> {
         let [first, remote, second] =
-            [triple.first, triple.remote, triple.second].map(|event| self.structure.position[event.index()]);
+            [triple.first, triple.remote, triple.second].map(|event| self.trace_index.position[event.index()]);
         let thread = |event| self.trace.event(event).thread.index();
         let mut holds = vec![remote];
         holds.extend(locksets.unlocked_before(thread(triple.remote), remote));
@@ -251,7 +251,7 @@ impl<'a> EarlyWitness<'a> {
         spans: &[Span],
         way: Way<'_>,
     ) -> impl Iterator<Item = Vec<EventId>> {
-        let position = |event: EventId| self.structure.position[event.index()];
+        let position = |event: EventId| self.trace_index.position[event.index()];
         let thread = self.trace.event(first).thread.index();
         let mut cuts = vec![position(first) + 1];
         cuts.extend(locksets.unlocked_after(thread, position(first)).map(|count| count.min(position(second))));
@@ -275,7 +275,7 @@ impl<'a> EarlyWitness<'a> {
 
     /// Whether schedules are searched for by who signals whom.
     pub fn has_handshakes(&self) -> bool {
-        self.handshakes.is_some()
+        self.wake_search.is_some()
     }
 
     /// A schedule by who signals whom, in which the earliest access of the span comes between first and second, and so do those after
@@ -286,10 +286,10 @@ impl<'a> EarlyWitness<'a> {
         (first, second): (EventId, EventId),
         span: Span,
     ) -> Option<Vec<EventId>> {
-        let handshakes = self.handshakes.as_ref()?;
-        let goal = handshakes.goal(self.trace, self.structure, locksets, [first, span.from, span.to, second])?;
-        let legs = handshakes.legs(&goal)?;
-        let limits = self.structure.threads.iter().map(|own| own.len() as u32).collect();
+        let wake_search = self.wake_search.as_ref()?;
+        let goal = wake_search.goal(self.trace, self.trace_index, locksets, [first, span.from, span.to, second])?;
+        let legs = wake_search.legs(&goal)?;
+        let limits = self.trace_index.threads.iter().map(|own| own.len() as u32).collect();
         let manner = Manner { hurry: true, guide: None };
         let (state, left) = (self.semantics.initial(), self.trace.events.len());
         let mut walk = Walk { by: self, state, schedule: Vec::new(), limits, last: Vec::new(), manner, left };
@@ -300,9 +300,9 @@ impl<'a> EarlyWitness<'a> {
 
     fn along(&self, course: Course<'_>, most_steps: usize) -> Option<Vec<EventId>> {
         let Course { first, second, held, .. } = course;
-        let (own, local) = (&self.structure.threads, self.trace.event(first).thread);
+        let (own, local) = (&self.trace_index.threads, self.trace.event(first).thread);
         let mut walk = self.interrupted(course, most_steps)?;
-        walk.limits[local.index()] = self.structure.position[second.index()] + 1;
+        walk.limits[local.index()] = self.trace_index.position[second.index()] + 1;
         held.iter().for_each(|held| walk.limits[held.thread.index()] = own[held.thread.index()].len() as u32);
         walk.until(second, local)?;
         if self.complete { walk.finish() } else { Some(walk.schedule) }
@@ -312,7 +312,7 @@ impl<'a> EarlyWitness<'a> {
     fn interrupted<'w>(&'w self, course: Course<'w>, most_steps: usize) -> Option<Walk<'w, 'a>> {
         let Course { first, second, held, manner, .. } = course;
         let local = self.trace.event(first).thread;
-        let own = &self.structure.threads;
+        let own = &self.trace_index.threads;
         // Up to here the recorded order does as it is.
         let stands = held.iter().map(|held| own[held.thread.index()][held.at as usize]);
         let leave = stands.chain([own[local.index()][course.cut as usize]]).min()?.index();
@@ -328,7 +328,7 @@ impl<'a> EarlyWitness<'a> {
         walk.until(first, local)?;
         walk.manner = manner;
         for held in held {
-            walk.limits[held.thread.index()] = self.structure.position[held.to.index()] + 1;
+            walk.limits[held.thread.index()] = self.trace_index.position[held.to.index()] + 1;
         }
         for held in held {
             let _ = walk.until(held.to, held.thread); // as far as it gets
@@ -398,7 +398,7 @@ impl Walk<'_, '_> {
 
     /// Goes on to the last event of all threads.
     fn finish(mut self) -> Option<Vec<EventId>> {
-        self.limits = self.by.structure.threads.iter().map(|own| own.len() as u32).collect();
+        self.limits = self.by.trace_index.threads.iter().map(|own| own.len() as u32).collect();
         while self.schedule.len() < self.by.trace.events.len() {
             self.advance(None)?;
         }
@@ -424,14 +424,14 @@ impl Walk<'_, '_> {
 
     /// Whether its thread may not go so far now.
     fn is_held(&self, event: EventId) -> bool {
-        self.limits[self.by.trace.event(event).thread.index()] <= self.by.structure.position[event.index()]
+        self.limits[self.by.trace.event(event).thread.index()] <= self.by.trace_index.position[event.index()]
     }
 
     /// Goes on with one thread alone.
     fn leg(&mut self, leg: &Leg) -> Option<()> {
         let by = self.by;
         while let Some(next) = by.semantics.next(&self.state, leg.thread)
-            && by.structure.position[next.index()] < leg.to
+            && by.trace_index.position[next.index()] < leg.to
         {
             let chosen = leg.releases.iter().find(|(signal, _)| *signal == next).map(|(_, thread)| *thread);
             let released = chosen.or_else(|| by.released(&self.state, next, |wake| wake.0));

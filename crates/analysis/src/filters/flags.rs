@@ -19,7 +19,7 @@
 
 use super::forced_reads::{ReadRule, Reads};
 use super::regions::region_around;
-use foretrace_index::{MustHappenBefore, Region, Structure};
+use foretrace_index::{MustHappenBefore, Region, TraceIndex};
 use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace, Triple, Value, VarId};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -65,7 +65,7 @@ impl Flags {
     /// The flags of a trace, by what a rule for reads says of them and the orders that hold with it.
     pub fn new(
         trace: &Trace,
-        structure: &Structure,
+        trace_index: &TraceIndex,
         reads: &Reads<'_>,
         rule: ReadRule,
         clocks: &MustHappenBefore,
@@ -73,7 +73,7 @@ impl Flags {
         let mut flags = Flags::default();
         let mut count = 0;
         let looks = Cell::new(MOST_LOOKS);
-        for (var, accesses) in structure.accesses.iter().enumerate() {
+        for (var, accesses) in trace_index.accesses.iter().enumerate() {
             if count == MOST_FLAGS || matches!(rule, ReadRule::Free | ReadRule::SameWrite) {
                 break;
             }

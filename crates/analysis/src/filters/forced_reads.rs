@@ -6,10 +6,10 @@
 //! - for a read with a guard and for an `rmw`, `by` is the read itself;
 //! - in `ctp`, `by` is the guard or assume that tests the value.
 
+use super::enabling_sets::{Edges, add_enabling_orders};
 use super::known_writes::{Known, KnownWrites, SingleValues, single_value};
 use super::regions::{RegionsByThread, regions_by_thread};
-use super::suppliers::{Edges, before_enough};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -53,7 +53,7 @@ pub enum ReadRule {
 
 impl ReadRule {
     /// A model's rules: the one that needs no pin, and the one with pins where that differs.
-    pub fn of(model: Model) -> (ReadRule, Option<ReadRule>) {
+    pub fn of_model(model: Model) -> (ReadRule, Option<ReadRule>) {
         match model {
             Model::Cam => (ReadRule::Free, None),
             Model::Ctp => (ReadRule::Conditions { pins: false }, Some(ReadRule::Conditions { pins: true })),
@@ -84,7 +84,7 @@ struct Condition {
 #[derive(Debug)]
 pub struct Reads<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     observed: &'a Observed,
     constants: &'a FxHashMap<EventId, Value>,
     /// Per variable: its writes by thread.
@@ -128,15 +128,15 @@ impl<'a> Reads<'a> {
     /// Prepares a valid trace. `constants` are reads that return one value in every prefix.
     pub fn new(
         trace: &'a Trace,
-        structure: &'a Structure,
+        trace_index: &'a TraceIndex,
         observed: &'a Observed,
         constants: &'a FxHashMap<EventId, Value>,
     ) -> Reads<'a> {
-        let writes = structure.writes.iter().map(|all| by_thread(trace, all.iter().copied())).collect();
-        let conditions = conditions(trace, structure, constants);
-        let regions = regions_by_thread(trace, structure);
+        let writes = trace_index.writes.iter().map(|all| by_thread(trace, all.iter().copied())).collect();
+        let conditions = conditions(trace, trace_index, constants);
+        let regions = regions_by_thread(trace, trace_index);
         let (same_value, known) = (OnceCell::new(), [OnceCell::new(), OnceCell::new()]);
-        Reads { trace, structure, observed, constants, writes, same_value, conditions, regions, known }
+        Reads { trace, trace_index, observed, constants, writes, same_value, conditions, regions, known }
     }
 
     /// The critical sections of each lock, by thread.
@@ -148,7 +148,7 @@ impl<'a> Reads<'a> {
     fn writes_of(&self, var: VarId, value: &'a Value) -> &[Vec<EventId>] {
         let by_value = self.same_value.get_or_init(|| {
             let mut by_value: FxHashMap<(VarId, &Value), Vec<EventId>> = FxHashMap::default();
-            for (var, all) in self.structure.writes.iter().enumerate() {
+            for (var, all) in self.trace_index.writes.iter().enumerate() {
                 for (write, value) in all.iter().filter_map(|write| Some((*write, self.observed.written(*write)?))) {
                     by_value.entry((VarId::from_index(var), value)).or_default().push(write);
                 }
@@ -191,7 +191,7 @@ impl<'a> Reads<'a> {
     /// The first event in whose presence the read has returned what the recorded run says.
     fn goes_on(&self, read: EventId) -> Option<EventId> {
         match self.trace.event(read).op {
-            Op::Read { guard: None, .. } => self.structure.next(self.trace, read),
+            Op::Read { guard: None, .. } => self.trace_index.next(self.trace, read),
             _ => Some(read),
         }
     }
@@ -210,7 +210,7 @@ impl<'a> Reads<'a> {
             Sources::Initial => forced.reads.push(ForcedRead { read, source: None, by }),
             Sources::From { earliest, only } => {
                 forced.reads.extend(only.map(|source| ForcedRead { read, source: Some(source), by }));
-                before_enough((self.trace, self.structure, clocks), earliest, 1, by, &mut forced.edges);
+                add_enabling_orders((self.trace, self.trace_index, clocks), earliest, 1, by, &mut forced.edges);
             }
         }
     }
@@ -239,8 +239,9 @@ impl<'a> Reads<'a> {
     /// comes before the read then, at or after the write.
     fn written(&self, write: EventId, read: EventId, pins: bool) -> Option<(&Value, EventId)> {
         self.literal(write).map(|value| (value, write)).or_else(|| {
-            let known = self.known[usize::from(pins)]
-                .get_or_init(|| KnownWrites::new(self.trace, self.structure, &self.regions, &self.single_values(pins)));
+            let known = self.known[usize::from(pins)].get_or_init(|| {
+                KnownWrites::new(self.trace, self.trace_index, &self.regions, &self.single_values(pins))
+            });
             known.read_from(self.trace, &self.regions, write, read)
         })
     }
@@ -376,11 +377,11 @@ enum Support {
 /// The conditions over each read that no other one takes part in, but for constant ones.
 fn conditions(
     trace: &Trace,
-    structure: &Structure,
+    trace_index: &TraceIndex,
     constants: &FxHashMap<EventId, Value>,
 ) -> FxHashMap<EventId, Vec<Condition>> {
     let mut conditions: FxHashMap<EventId, Vec<Condition>> = FxHashMap::default();
-    for own in &structure.threads {
+    for own in &trace_index.threads {
         let mut lets: FxHashMap<EventId, Support> = FxHashMap::default();
         for id in own {
             let op = &trace.event(*id).op;

@@ -7,7 +7,7 @@
 //! the two, the value is open. A reader in another critical section of the same lock sees no such prefix.
 
 use super::regions::{RegionsByThread, region_around};
-use foretrace_index::{Region, Structure};
+use foretrace_index::{Region, TraceIndex};
 use foretrace_trace::{EventId, Func, Node, Op, TermId, Trace, Value};
 use rustc_hash::FxHashMap;
 
@@ -41,9 +41,14 @@ struct KnownWrite {
 
 impl KnownWrites {
     /// The writes of a trace that compute with `single` values alone. Literals are left out.
-    pub fn new(trace: &Trace, structure: &Structure, regions: &RegionsByThread, single: &SingleValues) -> KnownWrites {
+    pub fn new(
+        trace: &Trace,
+        trace_index: &TraceIndex,
+        regions: &RegionsByThread,
+        single: &SingleValues,
+    ) -> KnownWrites {
         let mut writes = FxHashMap::default();
-        for (thread, own) in structure.threads.iter().enumerate() {
+        for (thread, own) in trace_index.threads.iter().enumerate() {
             let mut names: FxHashMap<EventId, Known> = FxHashMap::default();
             let mut held = Held::new(regions, thread);
             for id in own {

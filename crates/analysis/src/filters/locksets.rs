@@ -13,7 +13,7 @@
 //!
 //! Neither part needs locks to be nested; nesting makes the condition sufficient as well. A `wait` releases its lock, so that lock is not held.
 
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{SyncId, ThreadId, Trace, Triple};
 use rustc_hash::FxHashMap;
 
@@ -94,13 +94,13 @@ pub struct Locksets {
 
 impl Locksets {
     /// Reads them off the regions in which locks are held.
-    pub fn new(trace: &Trace, structure: &Structure) -> Locksets {
+    pub fn new(trace: &Trace, trace_index: &TraceIndex) -> Locksets {
         let mut changes: Vec<Vec<(u32, bool, Taken)>> = vec![Vec::new(); trace.threads.len()];
-        for region in structure.regions.iter().flatten() {
+        for region in trace_index.regions.iter().flatten() {
             let taken = Taken { lock: region.lock, shared: region.shared };
             let own = &mut changes[region.thread.index()];
-            own.push((structure.position[region.start.index()], true, taken));
-            own.extend(region.end.map(|end| (structure.position[end.index()], false, taken)));
+            own.push((trace_index.position[region.start.index()], true, taken));
+            own.extend(region.end.map(|end| (trace_index.position[end.index()], false, taken)));
         }
         let mut interned: FxHashMap<Lockset, u32> = FxHashMap::default();
         let mut locksets = Vec::new();
@@ -119,15 +119,15 @@ impl Locksets {
     }
 
     /// Whether no event is a cut-point for the triple.
-    pub fn refute(&self, trace: &Trace, structure: &Structure, clocks: &MustHappenBefore, triple: Triple) -> bool {
+    pub fn refute(&self, trace: &Trace, trace_index: &TraceIndex, clocks: &MustHappenBefore, triple: Triple) -> bool {
         let local = trace.event(triple.first).thread.index();
         // At the cut, what remote needs is done, and nothing is that needs remote.
-        let from = (structure.position[triple.first.index()] + 1).max(clocks.seen(triple.remote, local));
-        let to = structure.position[triple.second.index()].min(clocks.first_after(triple.remote, local));
+        let from = (trace_index.position[triple.first.index()] + 1).max(clocks.seen(triple.remote, local));
+        let to = trace_index.position[triple.second.index()].min(clocks.first_after(triple.remote, local));
         if from > to {
             return true;
         }
-        let remote = self.after(trace.event(triple.remote).thread, structure.position[triple.remote.index()]);
+        let remote = self.after(trace.event(triple.remote).thread, trace_index.position[triple.remote.index()]);
         !self.any_compatible(local, from - 1, to - 1, remote)
     }
 

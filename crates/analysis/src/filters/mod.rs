@@ -3,32 +3,32 @@
 //! Each is sound for the model that it serves: it refutes only what no prefix of that model shows, and proves only by
 //! a schedule that the checker has run. So none changes a verdict, and each can be switched off.
 
-mod bundles;
 mod early_refutation;
 mod early_witness;
+mod enabling_sets;
 mod flags;
 mod forced_reads;
-mod handshakes;
 mod judgement;
 mod known_writes;
 mod locksets;
 mod must_happen_before;
 mod orders;
 mod regions;
+mod remote_classes;
 mod report;
 mod segment;
 mod signals;
-mod suppliers;
 #[cfg(test)]
 mod tests;
+mod wake_search;
 
-pub use bundles::{Bundle, Bundles, Part, SCREENS, Screen};
 pub(crate) use early_witness::{Guide, Span, Way};
 pub use forced_reads::{Forced, ForcedRead, ReadRule, Reads};
 pub use judgement::Judgement;
 pub use locksets::Locksets;
 pub use orders::Orders;
 pub(crate) use regions::{RegionsByThread, region_around, regions_by_thread};
+pub use remote_classes::{RemoteClass, RemoteClasses, SCREENS, Screen, ScreenedAccesses};
 pub use report::{FilterCount, FilterReport};
 pub use segment::AtomicitySegment;
 
@@ -40,8 +40,8 @@ use early_refutation::{EarlyRefutation, ReadIndex};
 use early_witness::EarlyWitness;
 use flags::Flags;
 use foretrace_checker::{Checker, Interruption, Witness};
-use foretrace_encodings::Facts;
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::TraceView;
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Feasibility, Question, Trace, Transaction, Triple, Value};
 use report::Counters;
 use rustc_hash::FxHashMap;
@@ -89,15 +89,15 @@ struct Forcing {
 impl Forcing {
     fn new(
         trace: &Trace,
-        structure: &Structure,
+        trace_index: &TraceIndex,
         reads: &Reads<'_>,
         rule: ReadRule,
         question: Question,
         go_on: &dyn Fn() -> bool,
     ) -> Forcing {
-        let orders = Orders::within(trace, structure, reads, rule, question.feasibility, go_on);
+        let orders = Orders::within(trace, trace_index, reads, rule, question.feasibility, go_on);
         let flags = match go_on() {
-            true => Flags::new(trace, structure, reads, rule, &orders.clocks),
+            true => Flags::new(trace, trace_index, reads, rule, &orders.clocks),
             false => Flags::default(),
         };
         let reads = ReadIndex::new(trace, &orders.reads);
@@ -110,7 +110,7 @@ impl Forcing {
 /// Threads may share it; but who decides a candidate is the same in every run only if those of one class are judged in
 /// their order.
 pub struct Filters<'a> {
-    facts: Facts<'a>,
+    view: TraceView<'a>,
     question: Question,
     without: BTreeSet<Decider>,
     locksets: Locksets,
@@ -127,39 +127,39 @@ pub struct Filters<'a> {
 impl<'a> Filters<'a> {
     /// Prepares the filters for a question. `constants` are reads that return one value in every prefix of its model.
     pub fn new(
-        facts: Facts<'a>,
+        view: TraceView<'a>,
         transactions: &'a [Transaction],
         options: &Options,
         constants: &FxHashMap<EventId, Value>,
     ) -> Filters<'a> {
-        Filters::within(facts, transactions, options, constants, &|| true)
+        Filters::within(view, transactions, options, constants, &|| true)
     }
 
     /// The same as long as `go_on` agrees: filters that are prepared in part refute and prove less.
     pub fn within(
-        facts: Facts<'a>,
+        view: TraceView<'a>,
         transactions: &'a [Transaction],
         options: &Options,
         constants: &FxHashMap<EventId, Value>,
         go_on: &dyn Fn() -> bool,
     ) -> Filters<'a> {
-        let Facts { trace, structure, observed, .. } = facts;
+        let TraceView { trace, trace_index, observed, .. } = view;
         let question = options.question;
-        let reads = Reads::new(trace, structure, observed, constants);
-        let (rule, rule_with_pins) = ReadRule::of(question.model);
-        let forcing = |rule| Forcing::new(trace, structure, &reads, rule, question, go_on);
-        let locksets = Locksets::new(trace, structure);
-        let witness = EarlyWitness::within(trace, structure, observed, &locksets, question, go_on).ok();
+        let reads = Reads::new(trace, trace_index, observed, constants);
+        let (rule, rule_with_pins) = ReadRule::of_model(question.model);
+        let forcing = |rule| Forcing::new(trace, trace_index, &reads, rule, question, go_on);
+        let locksets = Locksets::new(trace, trace_index);
+        let witness = EarlyWitness::within(trace, trace_index, observed, &locksets, question, go_on).ok();
         let checker = Checker::new(trace, observed, transactions, question).ok();
         let checker = checker.map(|checker| checker.within(options.context_switches));
         Filters {
-            facts,
+            view,
             question,
             without: options.without.clone(),
             locksets,
             forcing: forcing(rule),
             with_pins: rule_with_pins.filter(|_| reads.any_pin()).map(forcing),
-            refutation: EarlyRefutation::new(trace, structure, question.feasibility),
+            refutation: EarlyRefutation::new(trace, trace_index, question.feasibility),
             witness: witness.zip(checker),
             efforts: Mutex::default(),
             counters: Counters::default(),
@@ -176,7 +176,7 @@ impl<'a> Filters<'a> {
         self.judge_by(&Decider::ALL, triple)
     }
 
-    /// The same where [`Filters::judge_bundles`] has left the candidate open.
+    /// The same where [`Filters::judge_remote_classes`] has left the candidate open.
     pub fn judge_left(&self, triple: Triple) -> Option<Judgement> {
         self.judge_by(&Decider::ALL[SCREENS.len()..], triple)
     }
@@ -211,23 +211,23 @@ impl<'a> Filters<'a> {
         witnesses.by_handshakes(&self.locksets, ends, span)
     }
 
-    /// The remote accesses of the trace, for [`Filters::judge_bundles`].
-    pub fn bundles(&self) -> Bundles {
-        Bundles::new(self.facts.trace, self.facts.structure, &self.locksets)
+    /// The remote accesses of the trace, for [`Filters::judge_remote_classes`].
+    pub fn remote_classes(&self) -> RemoteClasses {
+        RemoteClasses::new(self.view.trace, self.view.trace_index, &self.locksets)
     }
 
     /// What must-happen-before and cut-points, as far as they are switched on, say of a pair with each access of these
-    /// bundles, as `parts`; returns how long each took.
-    pub fn judge_bundles<'b>(
+    /// classes of remote accesses, as `parts`; returns how long each took.
+    pub fn judge_remote_classes<'b>(
         &self,
         pair: Pair,
-        bundles: impl Iterator<Item = &'b Bundle>,
-        parts: &mut Vec<Part<'b>>,
+        remote_classes: impl Iterator<Item = &'b RemoteClass>,
+        parts: &mut Vec<ScreenedAccesses<'b>>,
     ) -> [Duration; 2] {
-        let Facts { trace, structure, clocks, .. } = self.facts;
+        let TraceView { trace, trace_index, clocks, .. } = self.view;
         let asks = |decider| !self.without.contains(&decider);
         parts.clear();
-        let times = Screen::new(trace, structure, clocks, &self.locksets, asks).judge(pair, bundles, parts);
+        let times = Screen::new(trace, trace_index, clocks, &self.locksets, asks).judge(pair, remote_classes, parts);
         let count = |of: &dyn Fn(Option<Decider>) -> bool| {
             parts.iter().filter(|part| of(part.refuted_by)).map(|part| part.accesses.len() as u64).sum()
         };
@@ -251,14 +251,14 @@ impl<'a> Filters<'a> {
 
     fn ask(&self, decider: Decider, triple: Triple) -> Option<Judgement> {
         let infeasible = |rests_on_pin| Judgement::Infeasible { by: decider, rests_on_pin };
-        let Facts { trace, structure, clocks, .. } = self.facts;
+        let TraceView { trace, trace_index, clocks, .. } = self.view;
         match decider {
             Decider::MustHappenBefore => {
-                must_happen_before::refutes(trace, structure, clocks, triple).then(|| infeasible(false))
+                must_happen_before::refutes(trace, trace_index, clocks, triple).then(|| infeasible(false))
             }
-            Decider::CutPoints => self.locksets.refute(trace, structure, clocks, triple).then(|| infeasible(false)),
+            Decider::CutPoints => self.locksets.refute(trace, trace_index, clocks, triple).then(|| infeasible(false)),
             Decider::Segment => self
-                .with_or_without_pins(|forcing| segment::refutes(trace, structure, &forcing.orders, triple))
+                .with_or_without_pins(|forcing| segment::refutes(trace, trace_index, &forcing.orders, triple))
                 .map(infeasible),
             Decider::EarlyWitness => self.early_witness(triple),
             Decider::EarlyRefutation => self
@@ -282,14 +282,14 @@ impl<'a> Filters<'a> {
     fn early_witness(&self, triple: Triple) -> Option<Judgement> {
         let (witnesses, checker) = self.witness.as_ref()?;
         let checked = |schedule: Vec<EventId>| {
-            let shorter = schedule::shorter(self.facts.trace, self.question.feasibility, triple, &schedule);
+            let shorter = schedule::shorter(self.view.trace, self.question.feasibility, triple, &schedule);
             checker.check(triple, &shorter).or_else(|_| checker.check(triple, &schedule)).ok()
         };
         let feasible = |witness| Judgement::Feasible { witness: Box::new(witness) };
         if let Some(witness) = witnesses.recorded(triple).and_then(checked) {
             return Some(feasible(witness));
         }
-        let class = Class::of(self.facts.trace, triple);
+        let class = Class::by_locations(self.view.trace, triple);
         if !self.effort(class, Effort::may_try) {
             return None;
         }
@@ -302,7 +302,7 @@ impl<'a> Filters<'a> {
     pub fn interruption(&self, triple: Triple) -> Option<Witness<Interruption>> {
         let (witnesses, checker) = self.witness.as_ref().filter(|_| !self.without.contains(&Decider::EarlyWitness))?;
         let checked = |schedule: Vec<EventId>| {
-            let shorter = schedule::shorter(self.facts.trace, Feasibility::Prefix, triple, &schedule);
+            let shorter = schedule::shorter(self.view.trace, Feasibility::Prefix, triple, &schedule);
             let check = |schedule: &[EventId]| checker.check(Interruption(triple), schedule).ok();
             check(&shorter).or_else(|| check(&schedule))
         };
@@ -314,10 +314,10 @@ impl<'a> Filters<'a> {
     /// events, so what comes before a step's later events need not come before remote there: the solver decides that.
     pub fn refutes_interruption(&self, triple: Triple) -> bool {
         let orders = &self.with_pins.as_ref().unwrap_or(&self.forcing).orders;
-        let ends_step = self.facts.trace.event(triple.remote).part.is_none_or(|(part, parts)| part == parts);
+        let ends_step = self.view.trace.event(triple.remote).part.is_none_or(|(part, parts)| part == parts);
         ends_step
             && !self.without.contains(&Decider::Segment)
-            && segment::refutes(self.facts.trace, self.facts.structure, orders, triple)
+            && segment::refutes(self.view.trace, self.view.trace_index, orders, triple)
     }
 
     fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {
@@ -330,7 +330,7 @@ impl<'a> Filters<'a> {
 
     /// The trace atomicity segment between a transaction's first and last access.
     pub fn segment(&self, first: EventId, last: EventId) -> AtomicitySegment {
-        AtomicitySegment::new(self.facts.trace, &self.forcing.orders, first, last)
+        AtomicitySegment::new(self.view.trace, &self.forcing.orders, first, last)
     }
 
     /// What each filter has decided so far, and how long it took.

@@ -1,6 +1,6 @@
 //! Refutes candidates whose order contradicts one that holds in every prefix of every model.
 
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{Trace, Triple};
 
 /// Whether no prefix at all holds the triple in its order.
@@ -10,8 +10,8 @@ use foretrace_trace::{Trace, Triple};
 /// first or second → remote; no other combination refutes. Steps count whole: a prefix with an event after one part of a step
 /// (a part of first's or remote's step, since remote and second follow) holds all its parts right before, so an order
 /// between any parts of two steps is one between the steps.
-pub fn refutes(trace: &Trace, structure: &Structure, clocks: &MustHappenBefore, triple: Triple) -> bool {
+pub fn refutes(trace: &Trace, trace_index: &TraceIndex, clocks: &MustHappenBefore, triple: Triple) -> bool {
     let [first, remote, second] =
-        [triple.first, triple.remote, triple.second].map(|event| structure.step(trace, event));
+        [triple.first, triple.remote, triple.second].map(|event| trace_index.step(trace, event));
     first == second && first.0 != first.1 || clocks.before(remote.0, first.1) || clocks.before(second.0, remote.1)
 }

@@ -4,11 +4,11 @@
 //! Each rule has the form "in every prefix that holds b, a comes before b". So rules can be applied to each other's results until no
 //! order is new. Stopping early loses orders, never soundness.
 
+use super::enabling_sets::{Edges, add_enabling_orders, edge};
 use super::forced_reads::{ForcedRead, ReadRule, Reads};
 use super::regions::RegionsByThread;
 use super::signals::Signals;
-use super::suppliers::{Edges, before_enough, edge};
-use foretrace_index::{MustHappenBefore, Region, Structure};
+use foretrace_index::{MustHappenBefore, Region, TraceIndex};
 use foretrace_trace::{EventId, Feasibility, SyncKind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,33 +32,33 @@ impl Orders {
     /// The orders of a model with this rule for reads.
     pub fn new(
         trace: &Trace,
-        structure: &Structure,
+        trace_index: &TraceIndex,
         reads: &Reads<'_>,
         rule: ReadRule,
         feasibility: Feasibility,
     ) -> Orders {
-        Orders::within(trace, structure, reads, rule, feasibility, &|| true)
+        Orders::within(trace, trace_index, reads, rule, feasibility, &|| true)
     }
 
     /// The same as long as `go_on` agrees: stopped early it finds fewer.
     pub fn within(
         trace: &Trace,
-        structure: &Structure,
+        trace_index: &TraceIndex,
         reads: &Reads<'_>,
         rule: ReadRule,
         feasibility: Feasibility,
         go_on: &dyn Fn() -> bool,
     ) -> Orders {
         let regions = reads.regions();
-        let signals = Signals::new(trace, structure, regions);
-        let mut orders = Orders { clocks: MustHappenBefore::new(trace, structure), reads: Vec::new() };
+        let signals = Signals::new(trace, trace_index, regions);
+        let mut orders = Orders { clocks: MustHappenBefore::new(trace, trace_index), reads: Vec::new() };
         let mut edges: Edges = Vec::new();
         let mut known: FxHashSet<(EventId, EventId)> = FxHashSet::default();
         for _ in 0..(MOST_EVENTS / trace.events.len().max(1)).clamp(ROUNDS.0, ROUNDS.1) {
             if !go_on() {
                 break;
             }
-            let rules = Rules { trace, structure, regions, clocks: &orders.clocks, feasibility };
+            let rules = Rules { trace, trace_index, regions, clocks: &orders.clocks, feasibility };
             let forced = reads.forced(rule, &orders.clocks);
             let mut new = forced.edges;
             if go_on() {
@@ -80,7 +80,7 @@ impl Orders {
                 break;
             }
             edges.extend(new);
-            orders.clocks = MustHappenBefore::with_edges(trace, structure, &edges);
+            orders.clocks = MustHappenBefore::with_edges(trace, trace_index, &edges);
         }
         orders
     }
@@ -89,7 +89,7 @@ impl Orders {
 /// The rules, over the orders found so far.
 struct Rules<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     regions: &'a RegionsByThread,
     clocks: &'a MustHappenBefore,
     feasibility: Feasibility,
@@ -99,7 +99,7 @@ impl Rules<'_> {
     /// Where region A is open before an event b inside of region B of the same lock, A ends before b: the two do not overlap,
     /// and B's end does not come before A's start, since b does not come after B's end.
     fn locks(&self, edges: &mut Edges) {
-        for (thread, own) in self.structure.threads.iter().enumerate() {
+        for (thread, own) in self.trace_index.threads.iter().enumerate() {
             for by_thread in self.regions.iter().filter(|by_thread| !by_thread.is_empty()) {
                 for region in &by_thread[thread] {
                     self.region(own, *region, by_thread, edges);
@@ -109,8 +109,8 @@ impl Rules<'_> {
     }
 
     fn region(&self, own: &[EventId], region: Region, by_thread: &[Vec<Region>], edges: &mut Edges) {
-        let start = self.structure.position(region.start);
-        let end = region.end.map_or(own.len() - 1, |end| self.structure.position(end));
+        let start = self.trace_index.position(region.start);
+        let end = region.end.map_or(own.len() - 1, |end| self.trace_index.position(end));
         for (other, regions) in by_thread.iter().enumerate() {
             if regions.is_empty() || other == region.thread.index() {
                 continue;
@@ -141,12 +141,12 @@ impl Rules<'_> {
         edges: &mut Edges,
     ) {
         let seen = self.clocks.seen(event, other) as usize;
-        let open = regions.partition_point(|r| self.structure.position(r.start) < seen);
+        let open = regions.partition_point(|r| self.trace_index.position(r.start) < seen);
         let Some(last) = regions[..open].iter().rev().find(|r| r.excludes(&region)) else { return };
         if let Some(end) = last.end
             && !self.clocks.before(end, target)
         {
-            edges.extend(edge(self.trace, self.structure, end, target));
+            edges.extend(edge(self.trace, self.trace_index, end, target));
         }
     }
 
@@ -154,7 +154,7 @@ impl Rules<'_> {
     fn semaphores(&self, edges: &mut Edges) {
         for (sync, object) in self.trace.syncs.iter().enumerate() {
             let SyncKind::Semaphore { init } = object.kind else { continue };
-            let (posts, downs) = (&self.structure.posts[sync], &self.structure.downs[sync]);
+            let (posts, downs) = (&self.trace_index.posts[sync], &self.trace_index.downs[sync]);
             let most = downs.len().max(posts.len());
             if downs.len().saturating_mul(most) > MOST_PAIRS {
                 continue;
@@ -164,19 +164,19 @@ impl Rules<'_> {
                 let possible: Vec<EventId> =
                     posts.iter().copied().filter(|post| !self.clocks.before(*down, *post)).collect();
                 let needed = (earlier + 1).saturating_sub(init) as usize;
-                before_enough(self.facts(), &possible, needed, *down, edges);
+                add_enabling_orders(self.view(), &possible, needed, *down, edges);
             }
         }
     }
 
-    fn facts(&self) -> (&Trace, &Structure, &MustHappenBefore) {
-        (self.trace, self.structure, self.clocks)
+    fn view(&self) -> (&Trace, &TraceIndex, &MustHappenBefore) {
+        (self.trace, self.trace_index, self.clocks)
     }
 
     /// In a run of all events every other write comes before a read's only source or after the read.
     fn reads_of_complete_runs(&self, reads: &[ForcedRead], edges: &mut Edges) {
         let mut writes: FxHashMap<(u32, u32), Vec<EventId>> = FxHashMap::default();
-        for (var, all) in self.structure.writes.iter().enumerate() {
+        for (var, all) in self.trace_index.writes.iter().enumerate() {
             for write in all {
                 writes.entry((var as u32, self.trace.event(*write).thread.0)).or_default().push(*write);
             }
@@ -198,7 +198,7 @@ impl Rules<'_> {
         };
         let mut add = |from: EventId, to: EventId| {
             if from != to && !self.clocks.before(from, to) {
-                edges.extend(edge(self.trace, self.structure, from, to));
+                edges.extend(edge(self.trace, self.trace_index, from, to));
             }
         };
         if let Some(next) = writes[after_source..].iter().find(|write| **write != forced.read) {

@@ -39,7 +39,7 @@ struct Counter {
 
 impl Counters {
     pub fn count(&self, decider: Decider, judgement: Option<&Judgement>, time: Duration) {
-        let Some(counter) = self.of(decider) else { return };
+        let Some(counter) = self.counter_of(decider) else { return };
         counter.asked.fetch_add(1, Relaxed);
         counter.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
         match judgement {
@@ -56,13 +56,13 @@ impl Counters {
 
     /// Counts candidates that were asked and refuted together.
     pub fn count_screened(&self, decider: Decider, asked: u64, refuted: u64, time: Duration) {
-        let Some(counter) = self.of(decider) else { return };
+        let Some(counter) = self.counter_of(decider) else { return };
         counter.asked.fetch_add(asked, Relaxed);
         counter.infeasible.fetch_add(refuted, Relaxed);
         counter.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
     }
 
-    fn of(&self, decider: Decider) -> Option<&Counter> {
+    fn counter_of(&self, decider: Decider) -> Option<&Counter> {
         Decider::ALL.iter().position(|other| *other == decider).and_then(|at| self.0.get(at))
     }
 

@@ -9,7 +9,7 @@
 
 use super::must_happen_before;
 use super::orders::Orders;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Trace, Triple};
 
 /// The segment of a transaction: for each thread, the events between two frontiers.
@@ -31,9 +31,9 @@ impl AtomicitySegment {
     }
 
     /// Whether an event lies between the frontiers.
-    pub fn contains(&self, trace: &Trace, structure: &Structure, event: EventId) -> bool {
+    pub fn contains(&self, trace: &Trace, trace_index: &TraceIndex, event: EventId) -> bool {
         let thread = trace.event(event).thread.index();
-        let position = structure.position[event.index()];
+        let position = trace_index.position[event.index()];
         self.upper[thread] <= position && position < self.lower[thread]
     }
 
@@ -45,6 +45,6 @@ impl AtomicitySegment {
 
 /// Whether remote lies outside of the segment between first and second, which are a transaction in themselves; that
 /// is sharper than the segment of the whole transaction.
-pub fn refutes(trace: &Trace, structure: &Structure, orders: &Orders, triple: Triple) -> bool {
-    must_happen_before::refutes(trace, structure, &orders.clocks, triple)
+pub fn refutes(trace: &Trace, trace_index: &TraceIndex, orders: &Orders, triple: Triple) -> bool {
+    must_happen_before::refutes(trace, trace_index, &orders.clocks, triple)
 }

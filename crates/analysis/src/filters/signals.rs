@@ -8,9 +8,9 @@
 //!
 //! A thread that signals while it holds the waiters' lock wakes no thread before it releases that lock.
 
+use super::enabling_sets::{Edges, add_enabling_orders};
 use super::regions::{RegionsByThread, region_around};
-use super::suppliers::{Edges, before_enough};
-use foretrace_index::{MustHappenBefore, Structure, Waiting};
+use foretrace_index::{MustHappenBefore, TraceIndex, Waiting};
 use foretrace_trace::{EventId, Op, SyncId, Trace};
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 1 << 20;
 /// The condition variables of a trace on which threads wait.
 pub struct Signals<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     conds: Vec<Cond>,
 }
 
@@ -42,9 +42,9 @@ struct Token {
 
 impl<'a> Signals<'a> {
     /// Those of a valid trace with these regions.
-    pub fn new(trace: &'a Trace, structure: &'a Structure, regions: &RegionsByThread) -> Signals<'a> {
+    pub fn new(trace: &'a Trace, trace_index: &'a TraceIndex, regions: &RegionsByThread) -> Signals<'a> {
         let mut by_cond: BTreeMap<usize, Vec<Waiting>> = BTreeMap::new();
-        for waiting in structure.waitings.iter().filter(|waiting| waiting.needs_signal) {
+        for waiting in trace_index.waitings.iter().filter(|waiting| waiting.needs_signal) {
             by_cond.entry(waiting.cond.index()).or_default().push(*waiting);
         }
         let cond = |(cond, waitings): (usize, Vec<Waiting>)| {
@@ -56,13 +56,13 @@ impl<'a> Signals<'a> {
                 _ => 1,
             };
             let lock = lock_of_all(trace, &waitings);
-            let tokens = structure.signals[cond].iter().flat_map(|signal| {
+            let tokens = trace_index.signals[cond].iter().flat_map(|signal| {
                 let ready = ready(trace, regions, *signal, lock);
                 std::iter::repeat_n(ready.map(|ready| Token { signal: *signal, ready }), worth(signal)).flatten()
             });
             Cond { tokens: tokens.collect(), waitings }
         };
-        Signals { trace, structure, conds: by_cond.into_iter().map(cond).collect() }
+        Signals { trace, trace_index, conds: by_cond.into_iter().map(cond).collect() }
     }
 
     /// The orders that follow from orders that hold already.
@@ -82,7 +82,7 @@ impl<'a> Signals<'a> {
 
     /// A wake needs a signal since its wait, and its thread as many as it had wakes.
     fn of_each(&self, cond: &Cond, clocks: &MustHappenBefore, edges: &mut Edges) {
-        let facts = (self.trace, self.structure, clocks);
+        let view = (self.trace, self.trace_index, clocks);
         let mut finished = vec![0; self.trace.threads.len()];
         for Waiting { wait, wake, .. } in &cond.waitings {
             let thread = self.trace.event(*wake).thread;
@@ -90,9 +90,9 @@ impl<'a> Signals<'a> {
             let mut possible = self.possible(cond, *wake, clocks);
             possible.retain(|token| self.trace.event(token.signal).thread != thread);
             possible.dedup_by_key(|token| token.signal); // a broadcast counts once for a thread
-            before_enough(facts, &ready_of(&possible), finished[thread.index()], *wake, edges);
+            add_enabling_orders(view, &ready_of(&possible), finished[thread.index()], *wake, edges);
             possible.retain(|token| !clocks.before(token.signal, *wait));
-            before_enough(facts, &ready_of(&possible), 1, *wake, edges);
+            add_enabling_orders(view, &ready_of(&possible), 1, *wake, edges);
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a> Signals<'a> {
         for waker in self.conds.iter().flat_map(|cond| &cond.waitings) {
             let count = cond.up_to(waker.wake, clocks);
             let possible = self.possible(cond, waker.wake, clocks);
-            before_enough((self.trace, self.structure, clocks), &ready_of(&possible), count, waker.wake, edges);
+            add_enabling_orders((self.trace, self.trace_index, clocks), &ready_of(&possible), count, waker.wake, edges);
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Signals<'a> {
             for other in self.conds.iter().filter(|other| !std::ptr::eq(*other, cond)) {
                 let Some(needed) = self.needed_of(other, &possible, count, wake, clocks) else { continue };
                 let possible = ready_of(&self.possible(other, wake, clocks));
-                before_enough((self.trace, self.structure, clocks), &possible, needed, wake, edges);
+                add_enabling_orders((self.trace, self.trace_index, clocks), &possible, needed, wake, edges);
             }
         }
     }

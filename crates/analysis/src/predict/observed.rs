@@ -1,6 +1,6 @@
 //! Violations that the recorded order itself shows. If the run failed, these are decided first.
 
-use super::{Lanes, Run};
+use super::{Run, SolverWorkers};
 use crate::candidates::{Candidates, Class, Pair};
 use foretrace_trace::Triple;
 use rustc_hash::FxHashMap;
@@ -11,19 +11,19 @@ impl Run<'_, '_> {
     pub(super) fn observed_first(
         &mut self,
         candidates: &Candidates<'_>,
-        lanes: &mut Lanes<'_, '_, '_>,
+        workers: &mut SolverWorkers<'_, '_, '_>,
     ) -> anyhow::Result<()> {
         let mut nearest: FxHashMap<Class, Triple> = FxHashMap::default();
-        for pair in candidates.all_pairs(self.case.options.candidates) {
+        for pair in candidates.all_pairs(self.context.options.candidates) {
             let Some(triple) = self.observed(&pair) else { continue };
-            let latest = nearest.entry(self.case.class(triple)).or_insert(triple);
+            let latest = nearest.entry(self.context.class(triple)).or_insert(triple);
             if latest.second < triple.second {
                 *latest = triple;
             }
         }
         let mut triples: Vec<Triple> = nearest.into_values().collect();
         triples.sort_unstable_by_key(|triple| (Reverse(triple.second), triple.first, triple.remote));
-        self.stream(&mut triples.iter().copied(), lanes, None)?;
+        self.stream(&mut triples.iter().copied(), workers, None)?;
         // Each comes again among all candidates, where its class is done.
         let count = triples.len() as u64;
         self.totals.skipped = self.totals.skipped.saturating_sub(count);
@@ -33,12 +33,12 @@ impl Run<'_, '_> {
 
     /// A candidate of a pair that the recorded order shows: the last such access in between.
     fn observed(&self, pair: &Pair) -> Option<Triple> {
-        let facts = self.case.facts;
-        let accesses = &facts.structure.accesses[pair.var.index()];
+        let view = self.context.view;
+        let accesses = &view.trace_index.accesses[pair.var.index()];
         let from = accesses.partition_point(|access| *access <= pair.first);
         let to = accesses.partition_point(|access| *access < pair.second);
         let fits = |access: &&foretrace_trace::EventId| {
-            let event = facts.trace.event(**access);
+            let event = view.trace.event(**access);
             let (reads, writes) = (event.op.reads(), event.op.writes());
             event.thread != pair.thread && !event.op.is_external() && pair.remotes.include(reads, writes)
         };

@@ -5,7 +5,7 @@ use crate::{Checker, check, run_schedule};
 use Feasibility::{Complete, Prefix};
 use Independence::{Conflict, Guarded};
 use Model::{Avp, Cam, Ctp, Mcm};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, Topic, random_trace, traces};
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Semantics, Trace,
@@ -46,10 +46,10 @@ proptest! {
 
     #[test]
     fn what_threads_learn_is_all_that_they_know((trace, _) in traces(Shape::default())) {
-        let structure = Structure::new(&trace);
-        let clocks = MustHappenBefore::new(&trace, &structure);
+        let trace_index = TraceIndex::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &trace_index);
         let threads = trace.threads.len();
-        for (thread, own) in structure.threads.iter().enumerate() {
+        for (thread, own) in trace_index.threads.iter().enumerate() {
             let mut known = vec![0; threads];
             for event in own {
                 for (other, events) in clocks.learned(*event) {
@@ -296,9 +296,9 @@ fn structure_of_random_traces_is_what_a_look_at_all_events_says() {
     let (mut next_writes, mut contended, mut alone) = (0, 0, 0);
     for seed in 0..300 {
         let (trace, _) = random_trace(seed, &Shape { events: 60, ..Shape::default() });
-        let structure = Structure::new(&trace);
-        for (var, writes) in structure.writes.iter().enumerate() {
-            let by_thread: Vec<&[EventId]> = structure.writes_by_thread(&trace, VarId::from_index(var)).collect();
+        let trace_index = TraceIndex::new(&trace);
+        for (var, writes) in trace_index.writes.iter().enumerate() {
+            let by_thread: Vec<&[EventId]> = trace_index.writes_by_thread(&trace, VarId::from_index(var)).collect();
             let mut all = by_thread.concat();
             all.sort_unstable();
             assert_eq!(all, *writes, "seed {seed}");
@@ -311,14 +311,14 @@ fn structure_of_random_traces_is_what_a_look_at_all_events_says() {
                 let same_thread = |other: &&EventId| trace.event(**other).thread == trace.event(*write).thread;
                 let next = writes[nth + 1..].iter().find(same_thread).copied();
                 next_writes += usize::from(next.is_some());
-                assert_eq!(structure.next_write(&trace, *write), next, "seed {seed}, event {write}");
+                assert_eq!(trace_index.next_write(&trace, *write), next, "seed {seed}, event {write}");
             }
         }
-        for regions in &structure.regions {
+        for regions in &trace_index.regions {
             for region in regions {
                 let expected = regions.iter().any(|other| region.excludes(other));
                 *if expected { &mut contended } else { &mut alone } += 1;
-                assert_eq!(structure.is_contended(region), expected, "seed {seed}, {region:?}");
+                assert_eq!(trace_index.is_contended(region), expected, "seed {seed}, {region:?}");
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::cut_point::CutPoint;
 use crate::lock_log::LockLog;
 use crate::locks::LockStates;
 use crate::scan::shared_variables;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, Model, Observed, Semantics, ThreadId, Trace};
 use switches::Switches;
 use weave::{Guard, Weaver};
@@ -62,7 +62,7 @@ pub struct Schedule {
 pub struct Synthesizer<'t> {
     trace: &'t Trace,
     semantics: Semantics<'t>,
-    structure: Structure,
+    trace_index: TraceIndex,
     states: LockStates,
     log: LockLog,
     switches: Switches,
@@ -78,7 +78,7 @@ impl<'t> Synthesizer<'t> {
         let mut states = LockStates::new();
         let log = LockLog::new(trace, &mut states);
         let switches = Switches::new(trace, &shared_variables(trace), &log);
-        Synthesizer { trace, semantics, structure: Structure::new(trace), states, log, switches }
+        Synthesizer { trace, semantics, trace_index: TraceIndex::new(trace), states, log, switches }
     }
 
     /// A schedule that reaches the cut-point, region II alone where that can be, else together.
@@ -119,11 +119,11 @@ impl<'t> Synthesizer<'t> {
     /// The three regions, the remote access, and the way to the second one.
     fn whole(&self, point: &CutPoint, middle: Middle) -> Result<(Vec<EventId>, [usize; 2], Ends), WhyNot> {
         let [local, remote] = point.threads;
-        let (remote_from, remote_to) = self.structure.step(self.trace, point.triple.remote);
-        let until = |event: EventId| self.structure.position(event) + 1;
+        let (remote_from, remote_to) = self.trace_index.step(self.trace, point.triple.remote);
+        let until = |event: EventId| self.trace_index.position(event) + 1;
         let cut = [(local, until(point.stop)), (remote, until(remote_from) - 1)];
         let free = cut.map(|(thread, events)| self.unlocked_until(thread, events));
-        let mut weaver = Weaver::new(self.trace, &self.semantics, &self.structure, &self.log);
+        let mut weaver = Weaver::new(self.trace, &self.semantics, &self.trace_index, &self.log);
         cut.iter().for_each(|(thread, events)| weaver.limit(*thread, *events));
 
         let [early, late] = self.by_time([local, remote], free);
@@ -161,16 +161,16 @@ impl<'t> Synthesizer<'t> {
     fn go_on(&self, weaver: &mut Weaver<'_, 't>, point: &CutPoint) -> Result<(), WhyNot> {
         let [local, remote] = point.threads;
         if let Some(release) = self.needed_release(point) {
-            weaver.advance(remote, self.structure.position(release) + 1)?;
+            weaver.advance(remote, self.trace_index.position(release) + 1)?;
         }
-        weaver.advance(local, self.structure.position(point.triple.second) + 1)
+        weaver.advance(local, self.trace_index.position(point.triple.second) + 1)
     }
 
     /// How many of a thread's first `events` there are up to where it last holds no lock.
     fn unlocked_until(&self, thread: ThreadId, events: usize) -> usize {
-        let own = &self.structure.threads[thread.index()];
+        let own = &self.trace_index.threads[thread.index()];
         let Some(last) = events.checked_sub(1).map(|last| own[last]) else { return 0 };
-        self.log.last_take_from_nothing(thread, last).map_or(events, |take| self.structure.position(take))
+        self.log.last_take_from_nothing(thread, last).map_or(events, |take| self.trace_index.position(take))
     }
 
     /// The two threads with their points without locks, the earlier point first.
@@ -181,7 +181,7 @@ impl<'t> Synthesizer<'t> {
 
     /// The last of so many events of a thread.
     fn last_of(&self, (thread, events): (ThreadId, usize)) -> Option<EventId> {
-        events.checked_sub(1).map(|last| self.structure.threads[thread.index()][last])
+        events.checked_sub(1).map(|last| self.trace_index.threads[thread.index()][last])
     }
 }
 
@@ -200,13 +200,13 @@ impl Synthesizer<'_> {
     /// (The paper's text orders the last release of the lock that is held; the lock that is given back must be meant.)
     fn guards(&self, cut: [(ThreadId, usize); 2], free: [usize; 2]) -> Vec<Guard> {
         let [one, other] = [0, 1].map(|which| self.range(cut[which], free[which]));
-        let mut guards = one.guards_against(&other, &self.structure);
-        guards.extend(other.guards_against(&one, &self.structure));
+        let mut guards = one.guards_against(&other, &self.trace_index);
+        guards.extend(other.guards_against(&one, &self.trace_index));
         guards
     }
 
     fn range(&self, (thread, to): (ThreadId, usize), from: usize) -> Stretch<'_> {
-        let own = &self.structure.threads[thread.index()];
+        let own = &self.trace_index.threads[thread.index()];
         let first = from.checked_sub(1).map(|last| own[last]);
         let last = to.checked_sub(1).map(|last| own[last]);
         Stretch { thread, entries: self.log.within(thread, first, last) }
@@ -230,12 +230,12 @@ struct Stretch<'l> {
 }
 
 impl Stretch<'_> {
-    fn guards_against(&self, other: &Stretch<'_>, structure: &Structure) -> Vec<Guard> {
+    fn guards_against(&self, other: &Stretch<'_>, trace_index: &TraceIndex) -> Vec<Guard> {
         let mut guards = Vec::new();
         for (taken, event) in LockLog::held_at_end(self.entries) {
             let last = LockLog::last_release(other.entries, taken);
             guards.extend(
-                last.map(|release| Guard { take: event, needs: (other.thread, structure.position(release) + 1) }),
+                last.map(|release| Guard { take: event, needs: (other.thread, trace_index.position(release) + 1) }),
             );
         }
         guards

@@ -14,7 +14,7 @@ impl Synthesizer<'_> {
         let unlocked: Vec<Option<EventId>> = (0..self.trace.threads.len())
             .map(|thread| {
                 let thread = ThreadId::from_index(thread);
-                let own = &self.structure.threads[thread.index()];
+                let own = &self.trace_index.threads[thread.index()];
                 let until = own.partition_point(|event| *event <= end);
                 let most = [early, late].iter().find(|(other, _)| *other == thread).map_or(until, |(_, most)| *most);
                 self.last_of((thread, self.unlocked_until(thread, until.min(most))))

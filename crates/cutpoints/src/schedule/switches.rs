@@ -133,7 +133,7 @@ fn contended(trace: &Trace, log: &LockLog) -> Vec<bool> {
     let mut users: Vec<Option<ThreadId>> = vec![None; trace.syncs.len()];
     let mut is_contended = vec![false; trace.syncs.len()];
     for thread in (0..trace.threads.len()).map(ThreadId::from_index) {
-        for entry in log.of(thread) {
+        for entry in log.of_thread(thread) {
             let lock = entry.change.taken().lock;
             let user = users[lock.index()].get_or_insert(thread);
             is_contended[lock.index()] |= *user != thread;

@@ -3,7 +3,7 @@
 use super::why_not::WhyNot;
 use crate::lock_log::LockLog;
 use crate::locks::Change;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{Blocked, EventId, Op, Semantics, State, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Guard {
 pub(super) struct Weaver<'s, 't> {
     trace: &'t Trace,
     semantics: &'s Semantics<'t>,
-    structure: &'s Structure,
+    trace_index: &'s TraceIndex,
     log: &'s LockLog,
     state: State,
     events: Vec<EventId>,
@@ -34,10 +34,10 @@ impl<'s, 't> Weaver<'s, 't> {
     pub fn new(
         trace: &'t Trace,
         semantics: &'s Semantics<'t>,
-        structure: &'s Structure,
+        trace_index: &'s TraceIndex,
         log: &'s LockLog,
     ) -> Weaver<'s, 't> {
-        let wakes = structure.waitings.iter().map(|waiting| waiting.wake);
+        let wakes = trace_index.waitings.iter().map(|waiting| waiting.wake);
         let woken = wakes.filter_map(|wake| match trace.event(wake).op {
             Op::Wake { by: Some(signal), .. } => Some((signal, trace.event(wake).thread)),
             _ => None,
@@ -45,7 +45,7 @@ impl<'s, 't> Weaver<'s, 't> {
         Weaver {
             trace,
             semantics,
-            structure,
+            trace_index,
             log,
             state: semantics.initial(),
             events: Vec::new(),
@@ -94,11 +94,13 @@ impl<'s, 't> Weaver<'s, 't> {
 
     /// Goes on in the observed order until `late` has done its events, while `early` stays where it is.
     pub fn follow_until(&mut self, early: (ThreadId, usize), late: (ThreadId, usize)) {
-        let Some(last) = late.1.checked_sub(1).map(|last| self.structure.threads[late.0.index()][last]) else { return };
+        let Some(last) = late.1.checked_sub(1).map(|last| self.trace_index.threads[late.0.index()][last]) else {
+            return;
+        };
         let mut ended = vec![false; self.trace.threads.len()];
         for (id, event) in self.trace.iter().take(last.index() + 1) {
             let thread = event.thread;
-            let is_next = self.structure.position(id) == self.done[thread.index()];
+            let is_next = self.trace_index.position(id) == self.done[thread.index()];
             if is_next && thread != early.0 && !ended[thread.index()] {
                 ended[thread.index()] = self.step(id).is_err();
             }
@@ -120,7 +122,7 @@ impl<'s, 't> Weaver<'s, 't> {
             let Err(stopped) = self.step(next) else { continue };
             let (helper, until) = self.needed(next, &stopped).ok_or_else(|| self.why_not(next, &stopped))?;
             let is_waiting = waiting.iter().any(|(other, _)| *other == helper);
-            let needs = self.structure.threads[helper.index()].get(until.saturating_sub(1)).copied();
+            let needs = self.trace_index.threads[helper.index()].get(until.saturating_sub(1)).copied();
             if is_waiting || until > self.limits[helper.index()] || self.done[helper.index()] >= until {
                 return Err(match needs {
                     Some(needs) if is_waiting => WhyNot::Circle { event: next, needs },
@@ -134,7 +136,7 @@ impl<'s, 't> Weaver<'s, 't> {
 
     /// The thread has no event left: the run ended inside a step of several parts, say.
     fn over(&self, thread: ThreadId) -> WhyNot {
-        let last = self.structure.threads[thread.index()].last().copied();
+        let last = self.trace_index.threads[thread.index()].last().copied();
         WhyNot::Blocked { event: last.unwrap_or(EventId(0)), problem: "the recorded run ends there".into() }
     }
 
@@ -174,7 +176,7 @@ impl<'s, 't> Weaver<'s, 't> {
     /// Which thread has to do how many events so that the event can happen.
     fn needed(&self, event: EventId, stopped: &Stopped) -> Option<(ThreadId, usize)> {
         let thread = self.trace.event(event).thread;
-        let until = |event: EventId| (self.trace.event(event).thread, self.structure.position(event) + 1);
+        let until = |event: EventId| (self.trace.event(event).thread, self.trace_index.position(event) + 1);
         match *stopped {
             Stopped::Limit => None,
             Stopped::Guard(other, events) => Some((other, events)),
@@ -182,15 +184,15 @@ impl<'s, 't> Weaver<'s, 't> {
                 Blocked::NotStarted { fork } => Some(until(fork)),
                 Blocked::NotFree { lock, by, .. } if by != thread => self.release_of(by, lock).map(until),
                 Blocked::InsideGroup { thread: inside } => Some((inside, self.done[inside.index()] + 1)),
-                Blocked::NotFinished { child } => Some((child, self.structure.threads[child.index()].len())),
-                Blocked::NotAllArrived { .. } => self.first_left(self.structure.arrives(event)).map(until),
-                Blocked::NotInitialised { once } => self.structure.initialised[once.index()].map(until),
+                Blocked::NotFinished { child } => Some((child, self.trace_index.threads[child.index()].len())),
+                Blocked::NotAllArrived { .. } => self.first_left(self.trace_index.arrives(event)).map(until),
+                Blocked::NotInitialised { once } => self.trace_index.initialised[once.index()].map(until),
                 Blocked::CountIsZero { sem } => {
-                    self.first_of_others(thread, &self.structure.posts[sem.index()]).map(until)
+                    self.first_of_others(thread, &self.trace_index.posts[sem.index()]).map(until)
                 }
                 Blocked::NotSignalled { cond } => {
                     let by = self.signal_of(event).filter(|signal| !self.is_done(*signal));
-                    by.or_else(|| self.first_of_others(thread, &self.structure.signals[cond.index()])).map(until)
+                    by.or_else(|| self.first_of_others(thread, &self.trace_index.signals[cond.index()])).map(until)
                 }
                 Blocked::NotBusy { lock } => self.take_by_other(thread, lock, event).map(until),
                 _ => None,
@@ -216,7 +218,7 @@ impl<'s, 't> Weaver<'s, 't> {
     fn first_of_others(&self, thread: ThreadId, events: &[EventId]) -> Option<EventId> {
         let within = |event: &EventId| {
             let other = self.trace.event(*event).thread;
-            other != thread && self.structure.position(*event) < self.limits[other.index()]
+            other != thread && self.trace_index.position(*event) < self.limits[other.index()]
         };
         events.iter().copied().find(|event| within(event) && !self.is_done(*event))
     }
@@ -224,7 +226,7 @@ impl<'s, 't> Weaver<'s, 't> {
     /// The next event with which a thread gives a lock back.
     fn release_of(&self, thread: ThreadId, lock: SyncId) -> Option<EventId> {
         let done = self.done[thread.index()];
-        let last = done.checked_sub(1).map(|last| self.structure.threads[thread.index()][last])?;
+        let last = done.checked_sub(1).map(|last| self.trace_index.threads[thread.index()][last])?;
         let mut later = self.log.after(thread, last).iter();
         later.find(|entry| matches!(entry.change, Change::Give(given) if given.lock == lock)).map(|entry| entry.event)
     }
@@ -233,7 +235,7 @@ impl<'s, 't> Weaver<'s, 't> {
     fn take_by_other(&self, thread: ThreadId, lock: SyncId, busy: EventId) -> Option<EventId> {
         let others = (0..self.trace.threads.len()).map(ThreadId::from_index).filter(|other| *other != thread);
         let takes = others.filter_map(|other| {
-            let own = self.log.of(other);
+            let own = self.log.of_thread(other);
             let before = &own[..own.partition_point(|entry| entry.event < busy)];
             let is_take =
                 |entry: &&crate::lock_log::Entry| matches!(entry.change, Change::Take(taken) if taken.lock == lock);

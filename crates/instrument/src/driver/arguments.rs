@@ -27,7 +27,7 @@ pub enum Content {
 
 /// A word of the command line with its value, by what it is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum Argument {
     /// A file to compile, and the language that was said for it.
     Compiled {
         /// The file.
@@ -51,7 +51,7 @@ pub enum Part {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arguments {
     /// Its parts in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Argument>,
     /// How far to go.
     pub goal: Goal,
     /// What `-o` says.
@@ -195,7 +195,7 @@ impl Arguments {
     /// The files to compile.
     pub fn compiled(&self) -> impl Iterator<Item = &OsString> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Compiled { file, .. } => Some(file),
+            Argument::Compiled { file, .. } => Some(file),
             _ => None,
         })
     }
@@ -204,7 +204,7 @@ impl Arguments {
     pub fn makes_library(&self) -> bool {
         const LIBRARY: [&str; 6] = ["-shared", "--shared", "-r", "-Wl,-shared", "-Wl,-r", "-Wl,--relocatable"];
         let linked = self.parts.iter().filter_map(|part| match part {
-            Part::Linked(words) => Some(words),
+            Argument::Linked(words) => Some(words),
             _ => None,
         });
         linked.flatten().any(|word| LIBRARY.iter().any(|option| word == option))
@@ -244,14 +244,14 @@ impl Parser {
             return;
         }
         let part = if is_dependency_option(&text) {
-            Part::Dependencies
+            Argument::Dependencies
         } else if LINKER.contains(&text.as_str())
             || LINKER_WITH_VALUE.contains(&text.as_str())
             || ["-l", "-L", "-Wl,", "-fuse-ld", "--ld-path"].iter().any(|start| text.starts_with(start))
         {
-            Part::Linked
+            Argument::Linked
         } else {
-            Part::Shared
+            Argument::Shared
         };
         self.inputs += usize::from(text.starts_with("-l") && !text.starts_with("-lto"));
         self.found.parts.push(part([word].into_iter().chain(value).collect()));
@@ -264,8 +264,8 @@ impl Parser {
             None => content_of_file(&file),
         };
         self.found.parts.push(match content {
-            Some(content) => Part::Compiled { file, content, language: self.language.clone() },
-            None => Part::Linked(vec![file]),
+            Some(content) => Argument::Compiled { file, content, language: self.language.clone() },
+            None => Argument::Linked(vec![file]),
         });
     }
 
@@ -295,7 +295,7 @@ impl Parser {
     fn left_out(&mut self, text: &str, value: Option<&OsString>) -> bool {
         let fortify = |definition: &str| definition.starts_with("_FORTIFY_SOURCE");
         if text.starts_with("-O") && !text.starts_with("-ObjC") {
-            self.found.parts.push(Part::Level(text.into()));
+            self.found.parts.push(Argument::Level(text.into()));
             return true;
         }
         if text == "-D" || text == "-U" {
@@ -324,7 +324,7 @@ impl Parser {
         }
         self.found.notes.push("-fsanitize=thread is left out: foretrace records the accesses itself".to_owned());
         if !kept.is_empty() {
-            self.found.parts.push(Part::Shared(vec![format!("-fsanitize={}", kept.join(",")).into()]));
+            self.found.parts.push(Argument::Shared(vec![format!("-fsanitize={}", kept.join(",")).into()]));
         }
         true
     }
@@ -385,7 +385,7 @@ mod tests {
 
     fn shared(arguments: &Arguments) -> Vec<String> {
         let words = arguments.parts.iter().filter_map(|part| match part {
-            Part::Shared(words) => Some(words),
+            Argument::Shared(words) => Some(words),
             _ => None,
         });
         words.flatten().map(|word| word.to_string_lossy().into_owned()).collect()
@@ -420,9 +420,9 @@ mod tests {
             parse("-I inc.c -D x.c -include y.c -MF z.c -o out.c -Xlinker q.c real.c -x c - -x none b.o s.S");
         assert_eq!(arguments.compiled().collect::<Vec<_>>(), ["real.c", "-", "s.S"]);
         assert_eq!(arguments.output.as_deref(), Some(OsStr::new("out.c")));
-        assert!(arguments.parts.contains(&Part::Linked(vec!["b.o".into()])));
+        assert!(arguments.parts.contains(&Argument::Linked(vec!["b.o".into()])));
         let languages = arguments.parts.iter().filter_map(|part| match part {
-            Part::Compiled { content, language, .. } => Some((content.clone(), language.clone())),
+            Argument::Compiled { content, language, .. } => Some((content.clone(), language.clone())),
             _ => None,
         });
         let languages: Vec<_> = languages.collect();
@@ -434,7 +434,7 @@ mod tests {
     fn languages_last_until_the_next() {
         let arguments = parse("-xassembler-with-cpp a -x c++ b -xnone c.c -x c-header d");
         let found = arguments.parts.iter().map(|part| match part {
-            Part::Compiled { content, .. } => content.clone(),
+            Argument::Compiled { content, .. } => content.clone(),
             other => panic!("{other:?}"),
         });
         let expected = [Content::Assembly, Content::Source, Content::Source, Content::Header];
@@ -448,7 +448,7 @@ mod tests {
         let arguments = parse(line);
         assert_eq!(shared(&arguments), ["-fsanitize=undefined", "-DX", "-fPIC", "-D", "Y"]);
         assert_eq!(arguments.notes.len(), 1);
-        assert!(arguments.parts.contains(&Part::Level("-O2".into())));
+        assert!(arguments.parts.contains(&Argument::Level("-O2".into())));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One source file to one object: clang makes bitcode of it, which is instrumented; gcc instruments by itself.
 
-use super::arguments::{Arguments, Content, Part};
+use super::arguments::{Argument, Arguments, Content};
 use super::environment::Environment;
 use super::error::DriverError;
 use super::output;
@@ -42,9 +42,9 @@ pub struct Job<'a> {
 }
 
 /// The option, if it asks for a sanitizer that gcc does not have together with the one whose hooks we use.
-fn excluded_by_hooks(part: &Part) -> Option<String> {
+fn excluded_by_hooks(part: &Argument) -> Option<String> {
     const EXCLUDED: [&str; 5] = ["address", "kernel-address", "hwaddress", "kernel-hwaddress", "leak"];
-    let Part::Shared(words) = part else { return None };
+    let Argument::Shared(words) = part else { return None };
     let option = words.first()?.to_str()?;
     let list = option.strip_prefix("-fsanitize=")?;
     list.split(',').any(|name| EXCLUDED.contains(&name)).then(|| option.to_string())
@@ -101,7 +101,7 @@ impl Job<'_> {
     /// The level that the user asks for, or the least that optimises; and how he said it.
     fn level(&self) -> (Level, Option<&str>) {
         let mut levels = self.arguments.parts.iter().filter_map(|part| match part {
-            Part::Level(level) => level.to_str(),
+            Argument::Level(level) => level.to_str(),
             _ => None,
         });
         let said = levels.next_back();
@@ -120,9 +120,9 @@ impl Job<'_> {
         let mut words = Vec::new();
         for part in &self.arguments.parts {
             match part {
-                Part::Shared(part) | Part::Dependencies(part) => words.extend_from_slice(part),
-                Part::Level(level) => words.push(level.clone()),
-                Part::Compiled { .. } | Part::Linked(_) => {}
+                Argument::Shared(part) | Argument::Dependencies(part) => words.extend_from_slice(part),
+                Argument::Level(level) => words.push(level.clone()),
+                Argument::Compiled { .. } | Argument::Linked(_) => {}
             }
         }
         if *self.content != Content::Assembly {
@@ -149,7 +149,7 @@ impl Job<'_> {
         }
         let (level, said) = self.level();
         let shared = self.arguments.parts.iter().filter_map(|part| match part {
-            Part::Shared(words) => words.first().and_then(|word| word.to_str()),
+            Argument::Shared(words) => words.first().and_then(|word| word.to_str()),
             _ => None,
         });
         let inserts = shared.into_iter().any(|word| INSERTING.iter().any(|start| word.starts_with(start)));
@@ -164,7 +164,7 @@ impl Job<'_> {
     /// The names that a dependency file and its target would have, where the user does not say.
     fn dependencies(&self) -> Vec<OsString> {
         let parts = self.arguments.parts.iter().filter_map(|part| match part {
-            Part::Dependencies(words) => words.first().and_then(|word| word.to_str()),
+            Argument::Dependencies(words) => words.first().and_then(|word| word.to_str()),
             _ => None,
         });
         let options: Vec<&str> = parts.collect();

@@ -1,6 +1,6 @@
 //! The link: objects take the places of their sources, and programs get the runtime.
 
-use super::arguments::{Arguments, Part};
+use super::arguments::{Argument, Arguments};
 use super::error::DriverError;
 use super::tools::{Compiler, Make, exit_code};
 use crate::CONCRETE;
@@ -26,9 +26,9 @@ pub fn link(
     }
     for part in &arguments.parts {
         match part {
-            Part::Compiled { .. } => words.extend(objects.pop_front().map(OsString::from)),
-            Part::Linked(part) | Part::Shared(part) => words.extend_from_slice(part),
-            Part::Level(_) | Part::Dependencies(_) => {}
+            Argument::Compiled { .. } => words.extend(objects.pop_front().map(OsString::from)),
+            Argument::Linked(part) | Argument::Shared(part) => words.extend_from_slice(part),
+            Argument::Level(_) | Argument::Dependencies(_) => {}
         }
     }
     words.extend(more.into_iter().map(OsString::from));

@@ -17,7 +17,7 @@ mod tools;
 pub use error::DriverError;
 pub use tools::{Language, exit_code};
 
-use arguments::{Arguments, Content, Goal, Part};
+use arguments::{Argument, Arguments, Content, Goal};
 use compile::Job;
 use environment::Environment;
 use std::ffi::{OsStr, OsString};
@@ -119,7 +119,7 @@ fn program(
 /// The files to compile, with what they hold.
 fn compiled(arguments: &Arguments) -> impl Iterator<Item = (&OsStr, &Content, Option<&OsStr>)> {
     arguments.parts.iter().filter_map(|part| match part {
-        Part::Compiled { file, content, language } => Some((file.as_os_str(), content, language.as_deref())),
+        Argument::Compiled { file, content, language } => Some((file.as_os_str(), content, language.as_deref())),
         _ => None,
     })
 }

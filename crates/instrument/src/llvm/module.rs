@@ -387,7 +387,7 @@ pub struct Machine(MachineRef);
 
 impl Machine {
     /// The one that a module says, x86-64 of any kind; `level` is how hard code generation tries, 0 to 3.
-    pub fn of(module: &Module, level: u32) -> Result<Machine, LlvmError> {
+    pub fn for_module(module: &Module, level: u32) -> Result<Machine, LlvmError> {
         let triple = module.target();
         if !triple.starts_with("x86_64") || !triple.contains("linux") {
             return Err(LlvmError::Target(triple));

@@ -9,7 +9,7 @@ macro_rules! numbered {
 
         impl $name {
             /// What LLVM-C means by this number.
-            pub fn of(code: u32) -> $name {
+            pub fn from_code(code: u32) -> $name {
                 match code { $($code => $name::$variant,)* _ => $name::Unknown }
             }
         }

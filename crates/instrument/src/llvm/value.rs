@@ -62,7 +62,7 @@ impl Value {
 
     /// What it is.
     pub fn kind(self) -> ValueKind {
-        ValueKind::of(unsafe { (api().LLVMGetValueKind)(self) })
+        ValueKind::from_code(unsafe { (api().LLVMGetValueKind)(self) })
     }
 
     /// Its name, empty for most.
@@ -81,12 +81,12 @@ impl Value {
 
     /// What the instruction does.
     pub fn opcode(self) -> Opcode {
-        Opcode::of(unsafe { (api().LLVMGetInstructionOpcode)(self) })
+        Opcode::from_code(unsafe { (api().LLVMGetInstructionOpcode)(self) })
     }
 
     /// What the constant expression does.
     pub fn constant_opcode(self) -> Opcode {
-        Opcode::of(unsafe { (api().LLVMGetConstOpcode)(self) })
+        Opcode::from_code(unsafe { (api().LLVMGetConstOpcode)(self) })
     }
 
     /// How many operands it has.
@@ -501,7 +501,7 @@ impl Block {
 impl Type {
     /// What kind of type.
     pub fn kind(self) -> TypeKind {
-        TypeKind::of(unsafe { (api().LLVMGetTypeKind)(self) })
+        TypeKind::from_code(unsafe { (api().LLVMGetTypeKind)(self) })
     }
 
     /// Bits of an integer type.

@@ -10,7 +10,7 @@ const START: &str = "foretrace lock ";
 const LIST: &str = "llvm.global.annotations";
 
 /// The marked functions of a module.
-pub(super) fn of(module: &Module) -> Result<Vec<(Value, LockFunction)>, BadLock> {
+pub(super) fn in_module(module: &Module) -> Result<Vec<(Value, LockFunction)>, BadLock> {
     let Some(list) = module.variable(LIST).and_then(|list| list.operand_if_any(0)) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for entry in (0..).map_while(|index| list.element(index)) {

@@ -27,9 +27,9 @@ const NOT_EQUAL: u32 = 33;
 
 /// Gives the functions of locks in a module to the runtime; the names of those that are not to be instrumented.
 pub(crate) fn give_to_runtime(module: &Module, names: &LockNames, is_rust: bool) -> Result<HashSet<String>, BadLock> {
-    let mut found = marks::of(module)?;
+    let mut found = marks::in_module(module)?;
     let known: HashSet<Value> = found.iter().map(|(function, _)| *function).collect();
-    let mut sources = Sources::of(module);
+    let mut sources = Sources::of_module(module);
     let others = |function: &Value| !function.is_declaration() && !known.contains(function);
     for function in module.functions().into_iter().filter(others) {
         let by_name = if names.is_empty() { None } else { named(names, &mut sources, function) };

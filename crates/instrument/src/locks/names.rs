@@ -123,7 +123,7 @@ impl LockNames {
         let rule = self.rules.iter().find(|rule| rule.name == name || rule.name == plain)?;
         let lock = rule.parameter.map_or(WhichLock::FirstPointer(rule.number), WhichLock::Parameter);
         let success = if rule.zero { Success::Zero } else { Success::NotZero };
-        Some(LockFunction { call: LockCall::of(rule.call)?, lock, success, time: None })
+        Some(LockFunction { call: LockCall::from_code(rule.call)?, lock, success, time: None })
     }
 }
 

@@ -98,7 +98,7 @@ impl Recording {
 fn records(thread: u64, mut words: &[u64]) -> Vec<Record> {
     let mut records = Vec::new();
     while let Some(&header) = words.first().filter(|&&header| header != 0) {
-        let kind = Kind::of(header).unwrap_or_else(|| panic!("no header: {header:#x}"));
+        let kind = Kind::from_header(header).unwrap_or_else(|| panic!("no header: {header:#x}"));
         let Some(record) = words.get(1..kind.words()) else { break };
         let (content, order) = match record.split_last() {
             Some((&stamp, content)) if kind.ordered() => (content, Some(order_of(stamp))),

@@ -43,7 +43,7 @@ fn entry(line: usize, fields: &[(Form, Form)]) -> Result<Option<Entry>, ReadErro
         fields.iter().find(|(key, _)| is_name(key)).map(|(_, value)| value.value())
     };
     let Some(process) = field("process") else { return Err(ReadError::new(line, "a map without it", ":process")) };
-    let kind = field("type").and_then(|kind| Kind::of(&kind.to_string()));
+    let kind = field("type").and_then(|kind| Kind::from_text(&kind.to_string()));
     let Some(kind) = kind else {
         return Err(ReadError::new(line, "none of them", ":type :invoke, :ok, :fail or :info"));
     };
@@ -77,7 +77,7 @@ fn log_line(number: usize, line: &str) -> Result<Option<Entry>, ReadError> {
     let [process, kind, method, value] = forms.as_slice() else {
         return Err(ReadError::new(number, line, "a process, :invoke or how it ended, a method and a value"));
     };
-    let Some(kind) = Kind::of(&kind.to_string()) else {
+    let Some(kind) = Kind::from_text(&kind.to_string()) else {
         return Err(ReadError::new(number, line, ":invoke, :ok, :fail or :info"));
     };
     if *process == Value::Text("nemesis".to_string()) {

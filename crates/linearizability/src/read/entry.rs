@@ -46,7 +46,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(text: &str) -> Option<Kind> {
+    pub(super) fn from_text(text: &str) -> Option<Kind> {
         match text {
             "invoke" | "call" => Some(Kind::Invoke),
             "ok" | "return" => Some(Kind::Ok),

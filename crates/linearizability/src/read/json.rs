@@ -68,7 +68,7 @@ const OBJECT: &[&str] = &["object", "key"];
 
 fn entry(line: usize, value: &Json) -> Result<Entry, ReadError> {
     let process = required(line, value, field(value, PROCESS).and_then(text_of), "a field \"process\"")?;
-    let kind = field(value, &["type"]).and_then(Json::as_str).and_then(Kind::of);
+    let kind = field(value, &["type"]).and_then(Json::as_str).and_then(Kind::from_text);
     let kind = required(line, value, kind, "a \"type\" of invoke, ok, fail or info")?;
     let method = required(line, value, field(value, METHOD).and_then(text_of), "a method in a field \"f\"")?;
     let object = field(value, OBJECT).and_then(text_of);

@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::{Diagnostic, Span};
 use super::super::program::{Instruction, Target, Update};
-use super::super::syntax::{Expression, ExpressionKind, Name, Place, shown};
+use super::super::syntax::{Expression, ExpressionKind, Name, VariableRef, shown};
 use super::{Checked, Compiler, Global, Noted, kind_of_sync};
 use foretrace_trace::{Func, Sort, SyncId, SyncKind};
 
@@ -211,7 +211,7 @@ impl Compiler<'_> {
     fn sync_argument(&mut self, argument: &Expression, kind: SyncKind) -> Checked<SyncId> {
         let wanted = kind_of_sync(kind);
         let same = |found: SyncKind| std::mem::discriminant(&found) == std::mem::discriminant(&kind);
-        let ExpressionKind::Place(Place { name, index: None }) = &argument.kind else {
+        let ExpressionKind::VariableRef(VariableRef { name, index: None }) = &argument.kind else {
             return self.wrong(
                 argument.span,
                 format!("expected {wanted}, found an expression"),
@@ -233,7 +233,7 @@ impl Compiler<'_> {
     /// The shared variable that an argument names.
     fn target_argument(&mut self, argument: &Expression) -> Checked<(Target, Sort)> {
         match &argument.kind {
-            ExpressionKind::Place(place) => match self.body.locals.get(&*place.name.text) {
+            ExpressionKind::VariableRef(place) => match self.body.locals.get(&*place.name.text) {
                 Some(local) => {
                     let message = format!("`{}` is a local variable, not a shared one", place.name.text);
                     let error = Diagnostic::new(argument.span, message, "expected a shared variable");
@@ -253,7 +253,7 @@ impl Compiler<'_> {
     fn update(&mut self, builtin: Builtin, given: &[Expression], span: Span) -> Checked<Sort> {
         let (target, sort) = self.target_argument(&given[0])?;
         let dst = match &given[0].kind {
-            ExpressionKind::Place(place) => self.text(&place.name.text),
+            ExpressionKind::VariableRef(place) => self.text(&place.name.text),
             _ => return Err(Noted),
         };
         for operand in &given[1..] {
@@ -276,7 +276,7 @@ impl Compiler<'_> {
 
     fn free(&mut self, argument: &Expression, span: Span) -> Checked<Option<Sort>> {
         let global = match &argument.kind {
-            ExpressionKind::Place(Place { name, index: None }) => {
+            ExpressionKind::VariableRef(VariableRef { name, index: None }) => {
                 self.globals.get(&*name.text).map(|(global, _)| *global)
             }
             _ => None,

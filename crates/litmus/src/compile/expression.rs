@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::{Diagnostic, Span};
 use super::super::program::{Instruction, Target, function_of};
-use super::super::syntax::{BinaryOperator, Expression, ExpressionKind, Name, Place, UnaryOperator, shown};
+use super::super::syntax::{BinaryOperator, Expression, ExpressionKind, Name, UnaryOperator, VariableRef, shown};
 use super::builtin::{Builtin, arguments};
 use super::{Checked, Compiler, Global, nearest};
 use dashu_int::IBig;
@@ -30,7 +30,7 @@ impl Compiler<'_> {
                 self.emit(Instruction::Constant(value), span);
                 Ok(sort)
             }
-            ExpressionKind::Place(place) => self.place(place, span),
+            ExpressionKind::VariableRef(place) => self.place(place, span),
             ExpressionKind::Unary(operator, operand) => self.unary(*operator, operand, span, wanted),
             ExpressionKind::Binary { operator: BinaryOperator::AndThen, left, right, .. } if self.has_effect(right) => {
                 self.lazy(left, right, false)
@@ -63,7 +63,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn place(&mut self, place: &Place, span: Span) -> Checked<Sort> {
+    fn place(&mut self, place: &VariableRef, span: Span) -> Checked<Sort> {
         if let Some(local) = self.body.locals.get(&*place.name.text).copied() {
             self.no_index(place)?;
             self.emit(Instruction::Load(local.slot), span);
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         Ok(sort)
     }
 
-    pub(super) fn no_index(&mut self, place: &Place) -> Checked<()> {
+    pub(super) fn no_index(&mut self, place: &VariableRef) -> Checked<()> {
         match &place.index {
             Some(index) => {
                 let message = format!("`{}` is no array", place.name.text);
@@ -86,7 +86,7 @@ impl Compiler<'_> {
     }
 
     /// The shared variable that a place names, and its sort; the index of an element is left on the stack, pinned.
-    pub(super) fn target(&mut self, place: &Place) -> Checked<(Target, Sort)> {
+    pub(super) fn target(&mut self, place: &VariableRef) -> Checked<(Target, Sort)> {
         let name = &place.name;
         match self.globals.get(&*name.text).map(|(global, _)| *global) {
             Some(Global::Variable(variable, sort)) => {
@@ -153,7 +153,7 @@ impl Compiler<'_> {
     fn has_effect(&self, expression: &Expression) -> bool {
         match &expression.kind {
             ExpressionKind::Bool(_) | ExpressionKind::Number(_) => false,
-            ExpressionKind::Place(place) => !self.body.locals.contains_key(&*place.name.text),
+            ExpressionKind::VariableRef(place) => !self.body.locals.contains_key(&*place.name.text),
             ExpressionKind::Unary(_, operand) => self.has_effect(operand),
             ExpressionKind::Binary { left, right, .. } => self.has_effect(left) || self.has_effect(right),
             ExpressionKind::Call { name, arguments } => {
@@ -228,7 +228,7 @@ impl Compiler<'_> {
         match &expression.kind {
             ExpressionKind::Bool(_) => Some(Sort::Bool),
             ExpressionKind::Number(_) => None,
-            ExpressionKind::Place(place) => self.sort_of_variable(&place.name.text),
+            ExpressionKind::VariableRef(place) => self.sort_of_variable(&place.name.text),
             ExpressionKind::Unary(_, operand) => self.sort_of(operand),
             ExpressionKind::Binary { operator, .. } if function_of(*operator, Sort::Int).is_some_and(is_comparison) => {
                 Some(Sort::Bool)

@@ -2,7 +2,7 @@
 
 use super::super::diagnostic::Span;
 use super::super::program::Instruction;
-use super::super::syntax::{Block, Expression, ExpressionKind, Name, Place, Statement, StatementKind, shown};
+use super::super::syntax::{Block, Expression, ExpressionKind, Name, Statement, StatementKind, VariableRef, shown};
 use super::{Checked, Compiler, Global};
 use foretrace_trace::Sort;
 
@@ -79,7 +79,7 @@ impl<'s> Compiler<'s> {
     /// Names the value on top after the local variable that is about to take it.
     fn name_operand(&mut self, value: &Expression, local: &Name) {
         let name = self.text(&local.text);
-        let direct = matches!(value.kind, ExpressionKind::Place(_) | ExpressionKind::Call { .. });
+        let direct = matches!(value.kind, ExpressionKind::VariableRef(_) | ExpressionKind::Call { .. });
         if let Some(Instruction::Read { dst, .. } | Instruction::Update { dst, .. }) =
             self.code.last_mut().filter(|_| direct)
         {
@@ -88,7 +88,7 @@ impl<'s> Compiler<'s> {
         self.emit(Instruction::Name(name), local.span);
     }
 
-    fn assign(&mut self, place: &Place, value: &Expression, span: Span) -> Checked<()> {
+    fn assign(&mut self, place: &VariableRef, value: &Expression, span: Span) -> Checked<()> {
         if let Some(local) = self.body.locals.get(&*place.name.text).copied() {
             self.no_index(place)?;
             match local.sort {

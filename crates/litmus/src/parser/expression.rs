@@ -3,7 +3,7 @@
 use super::super::diagnostic::{Diagnostic, Span};
 use super::super::lexer::TokenKind;
 use super::super::syntax::{
-    BINARY_OPERATORS, BinaryOperator, COMPARISON, Expression, ExpressionKind, Name, Place, UnaryOperator,
+    BINARY_OPERATORS, BinaryOperator, COMPARISON, Expression, ExpressionKind, Name, UnaryOperator, VariableRef,
 };
 use super::{DEEPEST, Parsed, Parser, too_deep};
 use dashu_int::IBig;
@@ -88,17 +88,17 @@ impl Parser<'_> {
         let start = name.span;
         let (place, end) = self.place(name)?;
         let height = higher(place.index.as_ref().map_or(0, |index| index.height), start)?;
-        Ok(Expression { kind: ExpressionKind::Place(place), span: start.to(end), height })
+        Ok(Expression { kind: ExpressionKind::VariableRef(place), span: start.to(end), height })
     }
 
     /// What follows a variable's name, and where it ends.
-    pub(super) fn place(&mut self, name: Name) -> Parsed<(Place, Span)> {
+    pub(super) fn place(&mut self, name: Name) -> Parsed<(VariableRef, Span)> {
         let end = name.span;
         if self.accept("[").is_none() {
-            return Ok((Place { name, index: None }, end));
+            return Ok((VariableRef { name, index: None }, end));
         }
         let index = Some(Box::new(self.expression()?));
-        Ok((Place { name, index }, self.expect_after_expression("]")?))
+        Ok((VariableRef { name, index }, self.expect_after_expression("]")?))
     }
 
     /// The arguments of a call whose opening parenthesis was read.

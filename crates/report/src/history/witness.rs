@@ -61,7 +61,7 @@ impl HistoryReport<'_> {
             shown: PrefixHead::new(("history", "not-linearizable"), self.file, ends, self.model, Atomic::Operations),
             spec: self.spec,
             meaning: self.meaning.clone(),
-            rests_on: RestsOn::of(run),
+            rests_on: RestsOn::of_run(run),
             observed: violation.observed,
             performed: violation.witness.claim().steps.iter().map(performed).collect(),
         };

@@ -186,7 +186,7 @@ impl<'t> BlockReport<'t> {
             context_switches: violation.claim().context_switches(self.trace, violation.schedule()),
             path: self.path_json(violation.claim()),
             schedule: violation.schedule(),
-            rests_on: RestsOn::of(violation.run()),
+            rests_on: RestsOn::of_run(violation.run()),
         }
     }
 

@@ -213,7 +213,7 @@ impl BlockReport<'_> {
                 None => {}
             }
         }
-        if let Some(rests_on) = RestsOn::of(violation.run()) {
+        if let Some(rests_on) = RestsOn::of_run(violation.run()) {
             let words =
                 if rests_on == RestsOn::External { "a write by unrecorded code" } else { "an order that is not seen" };
             writeln!(out, "   it rests on {words}")?;

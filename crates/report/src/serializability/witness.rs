@@ -82,7 +82,7 @@ impl BlockReport<'_> {
             block: BlockPlaceJson { name: self.name_json(self.name(block)), first: block.first, last: block.last },
             shape: shape(violation.claim().kind()),
             path: self.path_json(violation.claim()),
-            rests_on: RestsOn::of(violation.run()),
+            rests_on: RestsOn::of_run(violation.run()),
             observed: self.judged_of(position).observed,
         };
         write_open_object(&head, out)?;

@@ -88,7 +88,7 @@ pub fn report(cut: bool) {
         let Some(waiter) = (unsafe { thread.waiter.load(SeqCst).as_ref() }) else { continue };
         let path = thread.path();
         let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
-        sys::write(file, Text::<300>::of(format_args!("{path} {:#x}\n", waiter.key())).bytes());
+        sys::write(file, Text::<300>::formatted(format_args!("{path} {:#x}\n", waiter.key())).bytes());
     }
     sys::close(file);
 }

@@ -29,8 +29,10 @@ pub fn all_are() -> bool {
 /// The event counter for which a thread waits without a timeout; of several one.
 pub fn awaited(thread: &Thread) -> Option<c_int> {
     let mut text = [0u8; 256];
-    let read =
-        contents(Text::<64>::of(format_args!("/proc/self/task/{}/syscall\0", thread.tid.load(Relaxed))), &mut text)?;
+    let read = contents(
+        Text::<64>::formatted(format_args!("/proc/self/task/{}/syscall\0", thread.tid.load(Relaxed))),
+        &mut text,
+    )?;
     let mut words = read.split(|&byte| byte == b' ');
     let call = decimal(words.next()?)? as usize; // the word "running" is no number
     let mut argument = || words.next().and_then(hexadecimal);
@@ -71,7 +73,7 @@ impl<I: Iterator<Item = c_int>> Files for I {}
 fn counters_of_epoll(epoll: c_int) -> Option<c_int> {
     let mut text = [0u8; 2048];
     let size = text.len();
-    let read = contents(Text::<64>::of(format_args!("/proc/self/fdinfo/{epoll}\0")), &mut text)?;
+    let read = contents(Text::<64>::formatted(format_args!("/proc/self/fdinfo/{epoll}\0")), &mut text)?;
     if read.len() == size {
         return None; // there may be more
     }
@@ -89,7 +91,7 @@ fn is_event_counter(file: c_int) -> bool {
 
 /// Asks of what is behind a descriptor, by the name that the kernel gives it; no where nothing is.
 fn link_of(file: c_int, ask: impl Fn(&[u8]) -> bool) -> bool {
-    let path = Text::<64>::of(format_args!("/proc/self/fd/{file}\0"));
+    let path = Text::<64>::formatted(format_args!("/proc/self/fd/{file}\0"));
     let mut name = [0u8; 64];
     let length = call!(READLINK, path.bytes().as_ptr(), name.as_mut_ptr(), name.len());
     length > 0 && ask(&name[..length as usize])
@@ -97,7 +99,7 @@ fn link_of(file: c_int, ask: impl Fn(&[u8]) -> bool) -> bool {
 
 /// Whether a child may have an event counter of ours; also where the kernel does not say.
 fn has_children(thread: &Thread) -> bool {
-    let path = Text::<64>::of(format_args!("/proc/self/task/{}/children\0", thread.tid.load(Relaxed)));
+    let path = Text::<64>::formatted(format_args!("/proc/self/task/{}/children\0", thread.tid.load(Relaxed)));
     contents(path, &mut [0u8; 16]).is_none_or(|text| !text.is_empty())
 }
 

@@ -92,7 +92,7 @@ fn look() {
 
 /// Whether the kernel says so.
 fn sleeps(tid: c_int) -> bool {
-    let path = Text::<64>::of(format_args!("/proc/self/task/{tid}/stat\0"));
+    let path = Text::<64>::formatted(format_args!("/proc/self/task/{tid}/stat\0"));
     let Ok(file) = sys::open(path.bytes(), sys::READ_ONLY) else { return false };
     let mut text = [0u8; 256];
     let length = sys::read(file, &mut text);

@@ -224,7 +224,7 @@ fn note(thread: &Thread, what: core::fmt::Arguments) {
     if let Ok(file) = sys::open(mode::file(b"/outside\0").bytes(), sys::APPEND) {
         let name = thread.path();
         let name = core::str::from_utf8(name.bytes()).unwrap_or("?");
-        sys::write(file, Text::<600>::of(format_args!("thread {name}: {what}\n")).bytes());
+        sys::write(file, Text::<600>::formatted(format_args!("thread {name}: {what}\n")).bytes());
         sys::close(file);
     }
 }

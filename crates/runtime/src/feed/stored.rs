@@ -16,11 +16,11 @@ pub struct Stored {
     opened: Cell<bool>,
     words: Cell<*const u64>,
     count: Cell<usize>,
-    places: [Place; KINDS],
+    places: [NextEntry; KINDS],
 }
 
 /// The next entry of a kind; the key is 0 where the place is free.
-struct Place {
+struct NextEntry {
     key: Cell<u16>,
     /// Nothing more is stored, which has been noted.
     over: Cell<bool>,
@@ -88,7 +88,7 @@ pub(super) fn give(thread: &Thread, key: Key, to: *mut u8, room: usize, length: 
 }
 
 /// The next entry of a kind: its result and its data.
-fn next(stored: &Stored, place: &Place) -> Option<(i64, *const u8, usize)> {
+fn next(stored: &Stored, place: &NextEntry) -> Option<(i64, *const u8, usize)> {
     let word = |index: usize| -> Option<u64> {
         // SAFETY: within the mapping.
         (index < stored.count.get()).then(|| unsafe { stored.words.get().add(index).read() })

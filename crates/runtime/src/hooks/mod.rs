@@ -1,16 +1,16 @@
 //! What instrumented code calls.
 
 mod access;
+mod atomic16;
 mod between;
 mod control;
+mod gcc_atomic16;
 pub mod held;
 mod library;
 mod marks;
-mod pair;
 mod pieces;
 pub mod tsan;
 mod under_way;
-mod wide;
 mod word;
 
 use crate::mode;

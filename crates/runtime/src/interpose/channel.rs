@@ -69,7 +69,7 @@ impl Turn {
         call: impl FnOnce(&mut Order) -> Rounds,
     ) -> Turn {
         let kept = bucket.object_or_new(order_key(key));
-        let mut order = Order::of(kept.words.get());
+        let mut order = Order::from_words(kept.words.get());
         let Rounds { before: [first, second], own } = call(&mut order);
         kept.words.set(order.words());
         let object = MESSAGES + channel.number * 16;

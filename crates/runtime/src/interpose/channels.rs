@@ -18,7 +18,7 @@ use super::channel::{
 use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
-use super::{entropy, files, interpose, notices, outside, real, tracked};
+use super::{entropy, files, interpose, notices, real, socket_order, tracked};
 use crate::controller;
 use crate::log;
 use crate::message_order::{LONGEST_TEXT, SEVERAL, text_of};
@@ -92,7 +92,7 @@ fn event_key(file: c_int) -> usize {
 /// What is behind a descriptor that is no file's, by the name that the kernel gives it.
 fn of_no_file(file: c_int) -> Option<End> {
     const OTHERS: [&[u8]; 6] = [b"[eventpoll]", b"inotify", b"[fanotify]", b"[userfaultfd]", b"[io_uring]", b"[pidfd]"];
-    let path = Text::<64>::of(format_args!("/proc/self/fd/{file}\0"));
+    let path = Text::<64>::formatted(format_args!("/proc/self/fd/{file}\0"));
     let mut name = [0u8; 48];
     let length = call!(READLINK, path.bytes().as_ptr(), name.as_mut_ptr(), name.len());
     let name = name[..length.max(0) as usize].strip_prefix(b"anon_inode:")?;
@@ -221,7 +221,7 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
     let (thread, key, is_counter) = match end {
         Some((thread, End::Channel(key, is_counter))) => (thread, key, is_counter),
         Some((thread, End::Socket)) => {
-            outside::before_sending(thread, place);
+            socket_order::before_sending(thread, place);
             return real::write(file, from, bytes);
         }
         Some((_, End::File(_))) => return files::accessing(c"write", file, place, || real::write(file, from, bytes)),
@@ -262,7 +262,7 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
             return Reading { thread, file, part: [to as usize, bytes], key, all, place }.read();
         }
         Some((thread, End::Socket)) => {
-            outside::watch(thread, file);
+            socket_order::watch(thread, file);
             before_waiting(thread, file);
         }
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
@@ -272,9 +272,9 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     let read = || real::read(file, to, bytes);
     let read = if is_file { files::accessing(c"read", file, place, read) } else { read() };
     match end {
-        Some((thread, End::Socket)) if read >= 0 => outside::after_receiving(thread, file, read as u64, place),
+        Some((thread, End::Socket)) if read >= 0 => socket_order::after_receiving(thread, file, read as u64, place),
         Some((thread, End::File(key))) if read > 0 => read_in_turn(thread, key, place),
-        Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::of(c"read", TIMERS), place),
+        Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::named(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
         // SAFETY: the kernel wrote so many bytes there.
         Some((thread, End::Signals)) if read > 0 => unsafe { signals_read(thread, to.cast(), read as usize, place) },

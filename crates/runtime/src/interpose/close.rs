@@ -2,12 +2,12 @@
 
 use core::ffi::c_int;
 
-use super::{channels, epoll, file_locks, interpose, outside, real, tracked};
+use super::{channels, epoll, file_locks, interpose, real, socket_order, tracked};
 
 extern "C" fn close_(file: c_int, place: usize) -> c_int {
-    if let Some(thread) = tracked().filter(|_| outside::is_socket(file)) {
-        outside::before_sending(thread, place);
-        outside::leave(thread, file);
+    if let Some(thread) = tracked().filter(|_| socket_order::is_socket(file)) {
+        socket_order::before_sending(thread, place);
+        socket_order::leave(thread, file);
     }
     if let Some(thread) = tracked() {
         epoll::closed(thread, file);

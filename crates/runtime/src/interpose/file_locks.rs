@@ -78,7 +78,7 @@ fn locking(
 ) -> c_int {
     let Some((thread, (_, inode))) = tracked().zip(descriptors::identity(file)) else { return call() };
     if is_of_another(thread, file) {
-        return unseen::around(What::of(name, FILES), place, call);
+        return unseen::around(What::named(name, FILES), place, call);
     }
     let lock = FILE_LOCKS + (inode & ((1 << 44) - 1)) * 16;
     if let Some(before) = held(thread, file) {
@@ -118,7 +118,7 @@ extern "C" fn flock_(file: c_int, operation: c_int, place: usize) -> c_int {
 
 /// `struct flock`.
 #[repr(C)]
-struct Part {
+struct Flock {
     kind: i16,
     whence: i16,
     start: i64,
@@ -140,9 +140,9 @@ unsafe fn control(
         return call();
     }
     // SAFETY: the program's lock.
-    let part = unsafe { &*argument.cast::<Part>() };
+    let part = unsafe { &*argument.cast::<Flock>() };
     if (part.whence, part.start, part.length) != (0, 0, 0) {
-        return unseen::around(What::of(c"fcntl", FILES), place, call);
+        return unseen::around(What::named(c"fcntl", FILES), place, call);
     }
     let wish = match part.kind {
         0 => Wish::Share,

@@ -71,7 +71,7 @@ pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
         && ways & WRITTEN != 0
         && has_threads()
     {
-        unseen::mark(thread, What::of(name, object), place);
+        unseen::mark(thread, What::named(name, object), place);
     }
     sys::set_errno(error);
     file
@@ -81,7 +81,7 @@ pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
 pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
     let shared = tracked().filter(|_| has_threads()).and_then(|_| known(file));
     match shared {
-        Some((object, ways)) if ways == READ | WRITTEN => unseen::around(What::of(name, object), place, call),
+        Some((object, ways)) if ways == READ | WRITTEN => unseen::around(What::named(name, object), place, call),
         _ => call(),
     }
 }

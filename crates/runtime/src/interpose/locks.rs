@@ -97,7 +97,7 @@ struct State {
 }
 
 impl State {
-    fn of(object: &Object) -> State {
+    fn of_object(object: &Object) -> State {
         let [alone, shared, flags] = object.words.get();
         State {
             holder: (alone >> 32) as u32,
@@ -166,7 +166,7 @@ impl Call {
     }
 
     fn state(self, bucket: &Bucket) -> State {
-        bucket.object(self.key()).map(State::of).unwrap_or_default()
+        bucket.object(self.key()).map(State::of_object).unwrap_or_default()
     }
 
     fn record(self, kind: Kind) {
@@ -492,7 +492,7 @@ impl Call {
 }
 
 fn call(what: u64, lock: usize, frame: usize, place: usize, deadline: Option<Deadline>) -> u64 {
-    let Some(what) = LockCall::of(what) else { return GO_ON };
+    let Some(what) = LockCall::from_code(what) else { return GO_ON };
     if mode::get() == mode::OFF {
         return GO_ON;
     }
@@ -535,7 +535,7 @@ extern "C" fn leave(what: u64, lock: usize, succeeded: u64, place: usize) {
     let depth = thread.in_lock.depth.get() - 1;
     thread.in_lock.depth.set(depth);
     if depth == 0
-        && let Some(what) = LockCall::of(what)
+        && let Some(what) = LockCall::from_code(what)
     {
         Call { thread, what, lock, gate: 0, place }.leave(succeeded != 0);
     }
@@ -556,7 +556,7 @@ pub fn unwound(stack: usize) {
 #[inline(never)]
 fn give_up(thread: &'static Thread) {
     thread.in_lock.depth.set(0);
-    if let Some(what) = LockCall::of(thread.in_lock.what.get()) {
+    if let Some(what) = LockCall::from_code(thread.in_lock.what.get()) {
         Call { thread, what, lock: thread.in_lock.lock.get(), gate: 0, place: 0 }.abandon();
     }
 }

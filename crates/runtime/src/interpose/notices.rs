@@ -201,13 +201,13 @@ pub fn arrived(thread: &'static Thread, signal: c_int, code: c_int, place: usize
             thread.end();
             return was_sent;
         }
-        OF_TIMER => unseen::mark(thread, What::of(c"a timer's signal", TIMERS), place),
+        OF_TIMER => unseen::mark(thread, What::named(c"a timer's signal", TIMERS), place),
         OF_MESSAGE_QUEUE => unseen::mark(thread, What::anything(c"a message queue's signal"), place),
         OF_ASYNCHRONOUS_IO => {
-            unseen::mark(thread, What::of(c"a signal of asynchronous input and output", unseen::ASYNCHRONOUS), place)
+            unseen::mark(thread, What::named(c"a signal of asynchronous input and output", unseen::ASYNCHRONOUS), place)
         }
-        _ if ALARMS.contains(&signal) => unseen::mark(thread, What::of(c"a timer's signal", TIMERS), place),
-        _ if signal == CHILD => unseen::mark(thread, What::of(c"a signal of a child process", PROCESSES), place),
+        _ if ALARMS.contains(&signal) => unseen::mark(thread, What::named(c"a timer's signal", TIMERS), place),
+        _ if signal == CHILD => unseen::mark(thread, What::named(c"a signal of a child process", PROCESSES), place),
         _ if signal == INPUT => unseen::mark(thread, What::anything(c"a signal of input"), place),
         _ => {} // what the thread itself did
     }
@@ -233,7 +233,7 @@ extern "C" fn tgkill_(process: c_int, thread: c_int, signal: c_int, place: usize
 /// To this process, as a member of a group too; to others it may tell anything.
 fn to_process(process: c_int, signal: c_int, place: usize, call: impl FnOnce() -> c_int) -> c_int {
     if process > 0 && process != call!(GETPID, 0) as c_int {
-        unseen::mark_here(What::of(c"kill", PROCESSES), place);
+        unseen::mark_here(What::named(c"kill", PROCESSES), place);
         return call();
     }
     send(Some(PROCESS), signal, place, call)

@@ -27,7 +27,7 @@ pub struct Team {
     /// How many threads it has.
     size: u32,
     /// The team and place of the thread that made it.
-    outer: Place,
+    outer: TeamPosition,
     run: usize,
     count: usize,
     arguments: *const usize,
@@ -47,14 +47,14 @@ pub struct Team {
 
 /// Where a thread stands.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub struct TeamPosition {
     team: Option<&'static Team>,
     index: u32,
 }
 
 /// What a thread keeps for OpenMP; its own.
 pub struct Own {
-    place: Cell<Place>,
+    place: Cell<TeamPosition>,
     /// How many `single`s and loops it came to in its team.
     singles: Cell<u64>,
     loops: Cell<u64>,

@@ -11,7 +11,7 @@ use core::ffi::{CStr, c_int, c_void};
 use super::channel;
 use super::channels::{self, End};
 use super::unseen::{self, TIMERS, What};
-use super::{interpose, outside, real, tracked};
+use super::{interpose, real, socket_order, tracked};
 use crate::controller;
 use crate::feed;
 use crate::sys::{self, Timespec, call};
@@ -78,7 +78,7 @@ impl Look {
         self.stop_in_replay();
         match channels::end(file) {
             Some(End::Channel(key, _)) => self.unseen[1] |= !channel::seen(self.thread, key, self.place),
-            Some(End::Socket) => outside::ready(self.thread, file, self.place),
+            Some(End::Socket) => socket_order::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
             Some(End::Signals | End::Unseen) => self.unseen[1] = true,
             Some(End::File(_) | End::Random) | None => {}
@@ -107,7 +107,7 @@ impl Look {
     pub(super) fn end(self) {
         self.thread.end();
         if self.unseen[0] {
-            unseen::mark(self.thread, What::of(self.name, TIMERS), self.place);
+            unseen::mark(self.thread, What::named(self.name, TIMERS), self.place);
         }
         if self.unseen[1] {
             unseen::mark(self.thread, What::anything(self.name), self.place);
@@ -257,7 +257,7 @@ impl Sets {
     ///
     /// # Safety
     /// Each set is null or has a bit for each of those.
-    unsafe fn of(most: c_int, sets: [*mut c_void; 3]) -> Sets {
+    unsafe fn up_to(most: c_int, sets: [*mut c_void; 3]) -> Sets {
         // SAFETY: the caller's promise.
         Sets { most, sets, asked: sets.map(|set| unsafe { asked(most, set) }) }
     }
@@ -326,7 +326,7 @@ unsafe extern "C" fn select_(
 ) -> c_int {
     let wait = || real::select(most, reading, writing, other, timeout);
     // SAFETY: the program's sets.
-    unsafe { select_by(&Sets::of(most, [reading, writing, other]), !timeout.is_null(), place, wait) }
+    unsafe { select_by(&Sets::up_to(most, [reading, writing, other]), !timeout.is_null(), place, wait) }
 }
 
 unsafe extern "C" fn pselect_(
@@ -339,7 +339,7 @@ unsafe extern "C" fn pselect_(
 ) -> c_int {
     let wait = || real::pselect(most, reading, writing, other, timeout, mask);
     // SAFETY: the program's sets.
-    unsafe { select_by(&Sets::of(most, [reading, writing, other]), !timeout.is_null(), 0, wait) }
+    unsafe { select_by(&Sets::up_to(most, [reading, writing, other]), !timeout.is_null(), 0, wait) }
 }
 
 interpose! {

@@ -103,7 +103,7 @@ pub static SAID: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn dlopen_(name: *const c_char, flags: c_int, place: usize) -> *mut c_void {
     let thread = tracked();
-    let library = unseen::around(What::of(c"dlopen", c"the loader"), place, || real::dlopen(name, flags));
+    let library = unseen::around(What::named(c"dlopen", c"the loader"), place, || real::dlopen(name, flags));
     if let Some(thread) = thread {
         thread.occupy();
         modules::write();

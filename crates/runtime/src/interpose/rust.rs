@@ -29,7 +29,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(result: c_int, value: u32) -> Answer {
+    fn of_attempt(result: c_int, value: u32) -> Answer {
         Answer { is_error: u64::from(result != 0), value: value.into() }
     }
 }
@@ -81,7 +81,7 @@ fn give_back(mutex: usize) {
 extern "C" fn mutex_lock(mutex: usize, place: usize) -> Answer {
     let Some(thread) = tracked() else {
         lock_alone(mutex);
-        return Answer::of(0, FREE);
+        return Answer::of_attempt(0, FREE);
     };
     thread.begin();
     let success = || {
@@ -89,18 +89,18 @@ extern "C" fn mutex_lock(mutex: usize, place: usize) -> Answer {
     };
     take(thread, mutex, || attempt(mutex), success);
     thread.end();
-    Answer::of(0, FREE)
+    Answer::of_attempt(0, FREE)
 }
 
 extern "C" fn mutex_try_lock(mutex: usize, place: usize) -> Answer {
-    let Some(thread) = tracked() else { return Answer::of(attempt(mutex), TAKEN) };
+    let Some(thread) = tracked() else { return Answer::of_attempt(attempt(mutex), TAKEN) };
     let mut result = 0;
     step(thread, mutex, |_| {
         result = attempt(mutex);
         let kind = if result == 0 { Kind::Acquire } else { Kind::Busy };
         log::sync(thread, kind, place, mutex as u64, tried_if(result == 0));
     });
-    Answer::of(result, if result == 0 { FREE } else { TAKEN })
+    Answer::of_attempt(result, if result == 0 { FREE } else { TAKEN })
 }
 
 /// Nobody is left to be woken by the caller.
@@ -216,7 +216,7 @@ impl Way {
     fn take(self, lock: usize, place: usize) -> Answer {
         let Some(thread) = tracked() else {
             self.take_alone(lock);
-            return Answer::of(0, 0);
+            return Answer::of_attempt(0, 0);
         };
         thread.begin();
         let success = || {
@@ -224,18 +224,18 @@ impl Way {
         };
         take(thread, lock, || self.attempt(lock), success);
         thread.end();
-        Answer::of(0, 0)
+        Answer::of_attempt(0, 0)
     }
 
     fn try_take(self, lock: usize, place: usize) -> Answer {
-        let Some(thread) = tracked() else { return Answer::of(self.attempt(lock), WRITER) };
+        let Some(thread) = tracked() else { return Answer::of_attempt(self.attempt(lock), WRITER) };
         let mut result = 0;
         step(thread, lock, |_| {
             result = self.attempt(lock);
             let kind = if result == 0 { self.kind() } else { Kind::Busy };
             log::sync(thread, kind, place, lock as u64, tried_if(result == 0));
         });
-        Answer::of(result, WRITER)
+        Answer::of_attempt(result, WRITER)
     }
 }
 

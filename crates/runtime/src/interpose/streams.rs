@@ -90,7 +90,7 @@ extern "C" fn fclose_(stream: *mut c_void, _: usize) -> c_int {
 
 extern "C" fn pclose_(stream: *mut c_void, place: usize) -> c_int {
     forget(stream);
-    unseen::around(What::of(c"pclose", unseen::PROCESSES), place, || real::pclose(stream))
+    unseen::around(What::named(c"pclose", unseen::PROCESSES), place, || real::pclose(stream))
 }
 
 extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {

@@ -24,7 +24,7 @@ impl What {
         What { name, object: None }
     }
 
-    pub const fn of(name: &'static CStr, object: &'static CStr) -> What {
+    pub const fn named(name: &'static CStr, object: &'static CStr) -> What {
         What { name, object: Some(object) }
     }
 }

@@ -210,7 +210,7 @@ fn older(thread: &Thread) -> Text<4200> {
 }
 
 fn file(thread: &Thread, kind: &str) -> Text<4200> {
-    mode::file(Text::<40>::of(format_args!("/thread-{}.{kind}\0", thread.number.get())).bytes())
+    mode::file(Text::<40>::formatted(format_args!("/thread-{}.{kind}\0", thread.number.get())).bytes())
 }
 
 /// Gives back what the file has beyond its records.

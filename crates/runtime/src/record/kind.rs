@@ -14,7 +14,7 @@ macro_rules! kinds {
         impl Kind {
             /// The kind of a header word; `None` where it is no header.
             #[inline]
-            pub const fn of(header: u64) -> Option<Kind> {
+            pub const fn from_header(header: u64) -> Option<Kind> {
                 match (header >> PLACE_BITS) as u8 { $($code => Some(Kind::$name),)* _ => None }
             }
 
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn every_kind_is_itself_again() {
         for code in 0..=u8::MAX {
-            let Some(kind) = Kind::of(u64::from(code) << PLACE_BITS) else { continue };
+            let Some(kind) = Kind::from_header(u64::from(code) << PLACE_BITS) else { continue };
             assert_eq!(kind as u8, code);
             assert!(kind.words() >= 1);
             assert_eq!(kind.size() > 0, (32..52).contains(&code));

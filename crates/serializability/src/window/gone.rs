@@ -1,6 +1,6 @@
 //! What is known of events that are not kept any more: whether those that are kept can be judged as if all of the former came first.
 
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Lent, Op, SyncId, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,7 +63,7 @@ impl Gone {
     pub(super) fn add(
         &mut self,
         lent: &Lent,
-        (structure, lasting): (&Structure, &MustHappenBefore),
+        (trace_index, lasting): (&TraceIndex, &MustHappenBefore),
         cut: EventId,
         knows: &[Vec<u32>],
         is_clean: bool,
@@ -89,7 +89,7 @@ impl Gone {
             }
         }
         for (thread, count) in count.into_iter().enumerate() {
-            let own = structure.threads[thread].iter().take(count as usize);
+            let own = trace_index.threads[thread].iter().take(count as usize);
             let has_gone = own.clone().any(|event| event.index() >= lent.before());
             let is_known = knows.iter().all(|known| known[thread] >= count);
             let stream = lent.thread(ThreadId::from_index(thread));

@@ -36,7 +36,7 @@ impl Literals {
             return args.iter().try_for_each(|arg| self.assert(terms, *arg, to));
         }
         if let Some((chosen, at, given)) = source(terms, term) {
-            let chosen = self.of(terms, chosen, to)?;
+            let chosen = self.literal_of(terms, chosen, to)?;
             self.values.add_source(at, chosen, given);
             if terms.as_const(given).is_none() && terms.sort(given) != Sort::Bool {
                 return Ok(()); // said by rows, as they are needed
@@ -48,10 +48,10 @@ impl Literals {
             match terms.node(term) {
                 Node::App(Func::Or, args) => pending.extend(args),
                 Node::Leaf(Atom::ReadsFrom { at, write }) if to.has_one_source(*at) => {
-                    self.of(terms, term, to)?; // so that it is known to the values
+                    self.literal_of(terms, term, to)?; // so that it is known to the values
                     sources.push((*at, *write));
                 }
-                _ => ways.push(self.of(terms, term, to)?),
+                _ => ways.push(self.literal_of(terms, term, to)?),
             }
         }
         match sources.first().copied() {
@@ -119,13 +119,20 @@ impl Literals {
         to: &mut impl Clauses,
     ) -> Result<Lit, Unsupported> {
         match value {
-            Value::Bool(value) => self.of(terms, read, to).map(|literal| if value { literal } else { !literal }),
+            Value::Bool(value) => {
+                self.literal_of(terms, read, to).map(|literal| if value { literal } else { !literal })
+            }
             value => Ok(self.values.equals(at, value, to)),
         }
     }
 
     /// The literal of a Boolean term.
-    pub(super) fn of(&mut self, terms: &Terms<Atom>, root: TermId, to: &mut impl Clauses) -> Result<Lit, Unsupported> {
+    pub(super) fn literal_of(
+        &mut self,
+        terms: &Terms<Atom>,
+        root: TermId,
+        to: &mut impl Clauses,
+    ) -> Result<Lit, Unsupported> {
         self.known.resize(terms.len(), None);
         let mut pending = vec![root];
         while let Some(term) = pending.last().copied() {

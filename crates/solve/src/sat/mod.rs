@@ -12,8 +12,8 @@ use super::backend::{Backend, Outcome, Unsupported, Until, fixed_order};
 use batsat::{Lit, SolverInterface, lbool};
 use clause_target::Clauses;
 use clauses::Literals;
-use foretrace_encodings::{Atom, Duty};
-use foretrace_index::Structure;
+use foretrace_encodings::{Atom, Obligation};
+use foretrace_index::TraceIndex;
 #[cfg(test)]
 use foretrace_trace::Node;
 use foretrace_trace::{EventId, TermId, Terms, Trace};
@@ -42,8 +42,8 @@ pub(super) struct Sat<'a> {
 
 impl<'a> Sat<'a> {
     /// A solver for constraints of this trace.
-    pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Sat<'a> {
-        let parts = Parts::new(trace, structure, seed);
+    pub(super) fn new(trace: &'a Trace, trace_index: &'a TraceIndex, seed: u32) -> Sat<'a> {
+        let parts = Parts::new(trace, trace_index, seed);
         Sat {
             parts,
             literals: Literals::default(),
@@ -95,8 +95,8 @@ impl Backend for Sat<'_> {
         }
     }
 
-    fn tell(&mut self, duty: &Duty) -> Result<(), Unsupported> {
-        self.parts.tell(duty);
+    fn post(&mut self, obligation: &Obligation) -> Result<(), Unsupported> {
+        self.parts.post(obligation);
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Backend for Sat<'_> {
         self.selector = Some(selector);
         self.parts.theory.query = Some(selector);
         for goal in goals {
-            let literal = self.literals.of(terms, *goal, &mut self.parts)?;
+            let literal = self.literals.literal_of(terms, *goal, &mut self.parts)?;
             self.parts.clause(&[!selector, literal]);
             self.goals.extend(self.literals.constraint(terms, *goal));
         }
@@ -118,7 +118,7 @@ impl Backend for Sat<'_> {
     }
 
     fn ask(&mut self, terms: &Terms<Atom>, assumed: Option<TermId>, mut until: Until<'_>) -> Outcome {
-        self.assumed = match assumed.map(|term| self.literals.of(terms, term, &mut self.parts)).transpose() {
+        self.assumed = match assumed.map(|term| self.literals.literal_of(terms, term, &mut self.parts)).transpose() {
             Ok(assumed) => assumed,
             Err(Unsupported) => return Outcome::Beyond,
         };
@@ -173,7 +173,7 @@ impl Backend for Sat<'_> {
         if let Some(constant) = terms.as_const(term) {
             return constant.is_true();
         }
-        let literal = self.literals.of(terms, term, &mut self.parts); // one that is new has no value: false will do
+        let literal = self.literals.literal_of(terms, term, &mut self.parts); // one that is new has no value: false will do
         literal.is_ok_and(|literal| self.parts.is_true(literal))
     }
 

@@ -12,18 +12,18 @@ use super::clause_target::Clauses;
 use super::sources::Sources;
 use super::theory::ScheduleTheory;
 use super::timed::Alarm;
-use crate::partial_order::{AtomId, Place};
+use crate::partial_order::{AtomId, StepPosition};
 use crate::schedules::{Member, Schedules, WakeId};
 use batsat::{Lit, Solver, SolverInterface, SolverOpts, lbool};
-use foretrace_encodings::{Atom, Duty, Part};
-use foretrace_index::Structure;
+use foretrace_encodings::{Atom, Obligation, Participant};
+use foretrace_index::TraceIndex;
 use foretrace_trace::{EventId, SyncId, Trace};
 use rustc_hash::FxHashMap;
 
 /// The solver, its theory, and the literals of leaves.
 pub(super) struct Parts<'a> {
     trace: &'a Trace,
-    structure: &'a Structure,
+    trace_index: &'a TraceIndex,
     pub(super) solver: Solver<Alarm>,
     pub(super) theory: ScheduleTheory,
     /// How many questions the theory was asked in the last search.
@@ -38,12 +38,12 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(trace: &'a Trace, structure: &'a Structure, seed: u32) -> Parts<'a> {
+    pub(super) fn new(trace: &'a Trace, trace_index: &'a TraceIndex, seed: u32) -> Parts<'a> {
         let mut options = SolverOpts::default();
         options.random_seed += f64::from(seed);
         Parts {
             trace,
-            structure,
+            trace_index,
             solver: Solver::new(options, Alarm::default()),
             theory: ScheduleTheory::new(Schedules::new(trace.threads.len())),
             spent: 0,
@@ -55,34 +55,34 @@ impl<'a> Parts<'a> {
         }
     }
 
-    pub(super) fn place(&self, step: EventId) -> Place {
-        Place::of(self.trace, self.structure, step)
+    pub(super) fn place(&self, step: EventId) -> StepPosition {
+        StepPosition::of_step(self.trace, self.trace_index, step)
     }
 
     /// Tells the theory what it has to see to.
-    pub(super) fn tell(&mut self, duty: &Duty) {
-        match duty {
-            Duty::Region { region, start, end } => {
+    pub(super) fn post(&mut self, obligation: &Obligation) {
+        match obligation {
+            Obligation::Region { region, start, end } => {
                 let (start, end) = (self.member(start), end.map(|end| self.member(&end)));
                 self.theory.schedules.add_region(region.lock, region.shared, start, end);
             }
-            Duty::Wake { cond, wait, wake, signals } => self.wake(*cond, wait, wake, signals),
-            Duty::Write { var, write } => {
+            Obligation::Wake { cond, wait, wake, signals } => self.wake(*cond, wait, wake, signals),
+            Obligation::Write { var, write } => {
                 let member = self.member(write);
                 self.theory.schedules.add_write(write.event, *var, member);
             }
-            Duty::Read { var, at, step, sources } => {
-                let member = self.member(&Part { event: *at, step: *step, included: None });
+            Obligation::Read { var, at, step, sources } => {
+                let member = self.member(&Participant { event: *at, step: *step, included: None });
                 self.theory.schedules.add_read(*at, *var, member);
                 self.theory.sources.insert(*at, Sources::new(sources));
             }
         }
     }
 
-    fn wake(&mut self, cond: SyncId, wait: &Part, wake: &Part, signals: &[(Part, bool)]) {
+    fn wake(&mut self, cond: SyncId, wait: &Participant, wake: &Participant, signals: &[(Participant, bool)]) {
         let (waiting, woken) = (self.member(wait), self.member(wake));
         let id = self.theory.schedules.add_wake(wake.event, cond, waiting, woken);
-        let parts: Vec<Option<Part>> = signals.iter().map(|(signal, _)| Some(*signal)).collect();
+        let parts: Vec<Option<Participant>> = signals.iter().map(|(signal, _)| Some(*signal)).collect();
         self.theory.sources.insert(wake.event, Sources::new(&parts));
         let literals: Vec<Lit> =
             signals.iter().map(|(signal, serves_all)| self.signal((wake.event, id), signal, *serves_all)).collect();
@@ -91,7 +91,7 @@ impl<'a> Parts<'a> {
     }
 
     /// That a wake has this signal.
-    fn signal(&mut self, (wake, id): (EventId, WakeId), signal: &Part, serves_all: bool) -> Lit {
+    fn signal(&mut self, (wake, id): (EventId, WakeId), signal: &Participant, serves_all: bool) -> Lit {
         let (literal, since) = (self.forced(), self.forced());
         let member = self.member(signal);
         let [atom, since_wait] = self.theory.schedules.add_release(id, signal.event, member, serves_all);
@@ -116,9 +116,9 @@ impl<'a> Parts<'a> {
         self.theory.sources[&at].demand(unless.to_vec(), sources);
     }
 
-    fn member(&mut self, part: &Part) -> Member {
-        let included = part.included.map(|event| (self.structure.position[event.index()], self.included(event).1));
-        let position = self.structure.position[part.event.index()];
+    fn member(&mut self, part: &Participant) -> Member {
+        let included = part.included.map(|event| (self.trace_index.position[event.index()], self.included(event).1));
+        let position = self.trace_index.position[part.event.index()];
         Member { place: self.place(part.step), position, included }
     }
 
@@ -146,7 +146,7 @@ impl<'a> Parts<'a> {
         }
         let literal = self.forced();
         let thread = self.trace.event(event).thread.0;
-        let atom = self.theory.schedules.add_included(thread, self.structure.position[event.index()]);
+        let atom = self.theory.schedules.add_included(thread, self.trace_index.position[event.index()]);
         self.theory.named(atom, literal);
         self.included.insert(event, (literal, atom));
         (literal, atom)

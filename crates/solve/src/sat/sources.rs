@@ -7,7 +7,7 @@
 use crate::partial_order::AtomId;
 use crate::schedules::Schedules;
 use batsat::{Lit, TheoryArg, lbool};
-use foretrace_encodings::Part;
+use foretrace_encodings::Participant;
 use foretrace_trace::EventId;
 
 /// A source that some constraint speaks of, with its literal.
@@ -23,7 +23,7 @@ pub(super) struct Source {
 #[derive(Clone, Copy)]
 struct Told {
     write: Option<EventId>,
-    part: Option<Part>,
+    part: Option<Participant>,
     rank: u32,
     literal: Option<Lit>,
 }
@@ -68,8 +68,8 @@ pub(super) enum Step {
 
 impl Sources {
     /// A read with these sources, the likeliest first; none is spoken of yet.
-    pub(super) fn new(sources: &[Option<Part>]) -> Sources {
-        let told = |(rank, part): (u32, &Option<Part>)| Told {
+    pub(super) fn new(sources: &[Option<Participant>]) -> Sources {
+        let told = |(rank, part): (u32, &Option<Participant>)| Told {
             write: part.map(|part| part.event),
             part: *part,
             rank,
@@ -85,7 +85,7 @@ impl Sources {
     }
 
     /// What was told of this source: its write, if it is not the initial value, and its literal, if it has one.
-    pub(super) fn find(&self, write: Option<EventId>) -> Option<(Option<Part>, Option<Lit>)> {
+    pub(super) fn find(&self, write: Option<EventId>) -> Option<(Option<Participant>, Option<Lit>)> {
         self.told(write).map(|at| (self.told[at].part, self.told[at].literal))
     }
 

@@ -1,7 +1,7 @@
 //! The theory of schedules as the SAT solver sees it.
 
 use super::sources::{Found, Sources, Step};
-use crate::partial_order::{AtomId, Conflict, NodeId, Place};
+use crate::partial_order::{AtomId, Conflict, NodeId, StepPosition};
 use crate::schedules::{Executed, Schedules, Split};
 use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 use foretrace_trace::EventId;
@@ -56,7 +56,7 @@ impl ScheduleTheory {
     }
 
     /// An order atom for a pair, the earlier one first, and its literal.
-    pub(super) fn add_order(&mut self, earlier: Place, later: Place, literal: Lit) {
+    pub(super) fn add_order(&mut self, earlier: StepPosition, later: StepPosition, literal: Lit) {
         let atom = self.schedules.add_atom(earlier, later);
         self.named(atom, literal);
     }

@@ -19,7 +19,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, Place};
+use super::partial_order::{AtomId, Because, Conflict, NONE, NodeId, PartialOrder, StepPosition};
 pub(super) use execution::Executed;
 use foretrace_trace::{EventId, SyncId, VarId};
 pub(super) use tables::WakeId;
@@ -29,7 +29,7 @@ use tables::{ReadId, RegionId, SignalId, Tables, Thing, WriteId};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     /// Its step's place.
-    pub(super) place: Place,
+    pub(super) place: StepPosition,
     /// Its own position in its thread.
     pub(super) position: u32,
     /// The event whose inclusion stands for its own: that one's position and atom.
@@ -127,7 +127,7 @@ impl Schedules {
     }
 
     /// A new order atom, as [`PartialOrder::add_atom`].
-    pub(super) fn add_atom(&mut self, earlier: Place, later: Place) -> AtomId {
+    pub(super) fn add_atom(&mut self, earlier: StepPosition, later: StepPosition) -> AtomId {
         self.meanings.push(Meaning::Order);
         self.order.add_atom(earlier, later)
     }

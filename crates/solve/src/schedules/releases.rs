@@ -85,7 +85,7 @@ impl Schedules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partial_order::Place;
+    use crate::partial_order::StepPosition;
     use crate::schedules::Member;
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -111,7 +111,7 @@ mod tests {
         let mut member = |moment: usize, thread: usize| {
             let position = positions[thread];
             positions[thread] += 1;
-            let place = Place { step: EventId(moment as u32), thread: thread as u32, position };
+            let place = StepPosition { step: EventId(moment as u32), thread: thread as u32, position };
             Member { place, position, included: None }
         };
         let mut since: Vec<Option<(usize, Member)>> = vec![None; threads];

@@ -2,7 +2,7 @@
 //! the explanation alone, and what it executes is one of them.
 
 use super::{Executed, Member, Schedules};
-use crate::partial_order::{AtomId, Place};
+use crate::partial_order::{AtomId, StepPosition};
 use foretrace_trace::{EventId, SyncId, VarId};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -137,14 +137,14 @@ impl Told {
         told
     }
 
-    fn place(&self, event: usize) -> Place {
+    fn place(&self, event: usize) -> StepPosition {
         let Event { thread, position, .. } = self.events[event];
-        Place { step: EventId(event as u32), thread: thread as u32, position: position as u32 }
+        StepPosition { step: EventId(event as u32), thread: thread as u32, position: position as u32 }
     }
 
     fn included(&mut self, event: usize) -> AtomId {
         self.said.push(Said::Included(event));
-        let Place { thread, position, .. } = self.place(event);
+        let StepPosition { thread, position, .. } = self.place(event);
         self.schedules.add_included(thread, position)
     }
 

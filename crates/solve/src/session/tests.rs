@@ -3,8 +3,8 @@
 use super::{Answer, Limits, Outcome, Session};
 use crate::Order;
 use foretrace_checker::oracle::candidates;
-use foretrace_encodings::{Atom, Facts, Reads, Rules, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{Atom, Reads, Rules, TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
     Atomic, EventId, Feasibility, Independence, Model, Node, Question, Semantics, State, TermId, Terms, Value,
@@ -35,16 +35,16 @@ impl Session<'_> {
 }
 
 /// Random traces, each in all models that its data allows, for prefixes and for complete runs.
-fn for_each_case(seeds: Range<u64>, mut check: impl FnMut(u64, Facts<'_>, Model, Feasibility)) {
+fn for_each_case(seeds: Range<u64>, mut check: impl FnMut(u64, TraceView<'_>, Model, Feasibility)) {
     for seed in seeds {
         let (trace, observed) = random_trace(seed, &Shape::default());
-        let structure = Structure::new(&trace);
-        let clocks = MustHappenBefore::new(&trace, &structure);
-        let facts = Facts { trace: &trace, structure: &structure, observed: &observed, clocks: &clocks };
+        let trace_index = TraceIndex::new(&trace);
+        let clocks = MustHappenBefore::new(&trace, &trace_index);
+        let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
         let models = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp];
         for model in models.into_iter().filter(|model| model.needs() <= trace.data) {
-            check(seed, facts, model, Feasibility::Prefix);
-            check(seed, facts, model, Feasibility::Complete);
+            check(seed, view, model, Feasibility::Prefix);
+            check(seed, view, model, Feasibility::Complete);
         }
     }
 }
@@ -61,12 +61,12 @@ fn fulfil_all_constraints(order: Order) {
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let (mut feasible, mut evaluated) = (0, 0);
-    for_each_case(0..40, |seed, facts, model, feasibility| {
-        let trace = facts.trace;
+    for_each_case(0..40, |seed, view, model, feasibility| {
+        let trace = view.trace;
         let independence = if model.has_values() { Independence::Guarded } else { Independence::Conflict };
-        let rules = Rules::of(Question { model, feasibility, independence });
-        let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
-        let mut session = Session::new(facts, rules, &constants, order, 0);
+        let rules = Rules::for_question(Question { model, feasibility, independence });
+        let constants = if rules.reads == Reads::Latest { constant_reads(view) } else { Default::default() };
+        let mut session = Session::new(view, rules, &constants, order, 0);
         for triple in candidates(trace, &Atomic::Threads.transactions(trace)) {
             let guarded = triple.patterns(trace).next().filter(|_| model.has_values());
             let query = session.encoder.query(triple, guarded);
@@ -140,16 +140,16 @@ fn orders_are_kept_as_all_prefixes_say() {
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let (mut kept, mut broken, mut decided) = (0, 0, 0);
-    for_each_case(0..30, |seed, facts, model, feasibility| {
-        let Facts { trace, structure, observed, .. } = facts;
-        let rules = Rules::of(Question { model, feasibility, independence: Independence::Conflict });
-        let constants = if rules.reads == Reads::Latest { constant_reads(facts) } else { Default::default() };
+    for_each_case(0..30, |seed, view, model, feasibility| {
+        let TraceView { trace, trace_index, observed, .. } = view;
+        let rules = Rules::for_question(Question { model, feasibility, independence: Independence::Conflict });
+        let constants = if rules.reads == Reads::Latest { constant_reads(view) } else { Default::default() };
         let semantics = Semantics::new(trace, observed, model).expect("the model fits");
         let all_broken = broken_orders(&semantics, feasibility);
-        let mut session = Session::new(facts, rules.clone(), &constants, Order::Auto, 0);
-        let mut knowing = Session::new(facts, rules, &constants, Order::Auto, 0);
+        let mut session = Session::new(view, rules.clone(), &constants, Order::Auto, 0);
+        let mut knowing = Session::new(view, rules, &constants, Order::Auto, 0);
         for (later, event) in trace.iter() {
-            let alone = structure.step(trace, later) == (later, later) && event.part.is_none();
+            let alone = trace_index.step(trace, later) == (later, later) && event.part.is_none();
             if !alone || event.op.var().is_none() {
                 continue;
             }

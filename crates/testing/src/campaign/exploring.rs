@@ -55,7 +55,7 @@ impl Campaign<'_> {
         let work = self.work.join("exploring");
         let (state, progress) = (&self.state, &mut *self.progress);
         let mut show = |explored: &Explored| {
-            progress(Progress { explored: explored.classes, ..Progress::of(state) });
+            progress(Progress { explored: explored.classes, ..Progress::of_state(state) });
         };
         let kept = self.work.join("explored").join("recording");
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {

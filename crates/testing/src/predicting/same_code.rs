@@ -19,7 +19,7 @@ const MOST: usize = 16;
 const MOST_READS: usize = 8;
 
 /// A place at which a variable is accessed.
-type Place = (VarId, NameId);
+type AccessSite = (VarId, NameId);
 
 /// What a thread checks and then writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,9 +59,9 @@ impl Writer<'_> {
 fn checks(trace: &Trace, blocks: &Blocks) -> Vec<Check> {
     let mut held: Vec<FxHashMap<SyncId, EventId>> = vec![FxHashMap::default(); trace.threads.len()];
     let mut reads: FxHashMap<(ThreadId, VarId), Vec<Read>> = FxHashMap::default();
-    let mut readers: FxHashMap<Place, Vec<ThreadId>> = FxHashMap::default();
-    let mut writers: FxHashMap<Place, Vec<ThreadId>> = FxHashMap::default();
-    let mut found: Vec<(Check, Place, Place)> = Vec::new();
+    let mut readers: FxHashMap<AccessSite, Vec<ThreadId>> = FxHashMap::default();
+    let mut writers: FxHashMap<AccessSite, Vec<ThreadId>> = FxHashMap::default();
+    let mut found: Vec<(Check, AccessSite, AccessSite)> = Vec::new();
     for (id, event) in trace.iter() {
         let held = &mut held[event.thread.index()];
         match event.op {
@@ -119,7 +119,7 @@ struct Read {
 }
 
 /// The variable of the program's own that an event accesses, and where.
-fn place(trace: &Trace, event: EventId) -> Option<Place> {
+fn place(trace: &Trace, event: EventId) -> Option<AccessSite> {
     let (Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. }) = trace.event(event).op else { return None };
     let op = &trace.event(event).op;
     let var = op.var().filter(|var| !op.is_external() && !trace.vars[var.index()].is_of_library())?;

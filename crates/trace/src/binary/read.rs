@@ -17,7 +17,7 @@ use std::io::BufRead;
 
 /// Reads a trace and runs its recorded order; every rule of the format is checked.
 pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {
-    let (mut reader, events) = Reader::of(input)?;
+    let (mut reader, events) = Reader::after_tables(input)?;
     for _ in 0..events {
         let id = reader.assembler.next_event();
         let read = reader.event().and_then(|event| reader.assembler.push(event).map_err(Failure::from));
@@ -39,7 +39,7 @@ pub(crate) struct Reader<R> {
 
 impl<R: BufRead> Reader<R> {
     /// A reader that has read the tables, and how many events follow.
-    pub(crate) fn of(input: R) -> Result<(Reader<R>, u64), ReadError> {
+    pub(crate) fn after_tables(input: R) -> Result<(Reader<R>, u64), ReadError> {
         let mut reader = Reader::start(Input::new(input)).map_err(|failure| failure.at(None))?;
         let events = reader.input.number_up_to(u64::from(u32::MAX) - 1, "a number of events");
         Ok((reader, events.map_err(|failure| failure.at(None))?))

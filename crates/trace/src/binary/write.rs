@@ -17,7 +17,7 @@ pub fn write(out: impl Write, trace: &Trace) -> io::Result<()> {
     out.bytes.extend_from_slice(&MAGIC);
     out.number(VERSION);
     header(&mut out, trace);
-    let tables = Tables::of(trace);
+    let tables = Tables::of_trace(trace);
     out.number(tables.names.len() as u64);
     for name in &tables.names {
         out.string(trace.names.text(*name));
@@ -175,11 +175,11 @@ struct Tables {
 }
 
 impl Tables {
-    fn of(trace: &Trace) -> Tables {
+    fn of_trace(trace: &Trace) -> Tables {
         let mut names = IndexSet::default();
         let mut used = vec![false; trace.terms.len()];
         for event in &trace.events {
-            let fields = Fields::of(&event.op);
+            let fields = Fields::of_op(&event.op);
             names.extend(fields.names().chain(event.loc));
             fields.terms().for_each(|term| used[term.index()] = true);
         }
@@ -256,7 +256,7 @@ enum Field {
 }
 
 impl Fields {
-    fn of(op: &Op) -> Fields {
+    fn of_op(op: &Op) -> Fields {
         let name = |name: Option<NameId>| name.map(Field::Name);
         let term = |term: Option<TermId>| term.map(Field::Term);
         let mark = |set: bool| set.then_some(Field::Mark);
@@ -328,7 +328,7 @@ fn write_event(out: &mut Output<impl Write>, tables: &Tables, event: &Event) {
     let code = KINDS.iter().position(|known| *known == kind).unwrap_or_default();
     out.byte(code as u8);
     out.number(u64::from(event.thread.0));
-    let fields = Fields::of(&event.op);
+    let fields = Fields::of_op(&event.op);
     let mut flags = 0;
     for (present, bit) in
         [(event.loc.is_some(), flag::LOC), (event.at.is_some(), flag::AT), (event.part.is_some(), flag::PART)]

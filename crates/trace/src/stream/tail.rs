@@ -60,7 +60,7 @@ impl TraceTail {
     ///
     /// # Errors
     /// Where it is in the binary form, which begins with the expressions of all events.
-    pub fn of(mut stream: EventStream) -> Result<TraceTail, ReadError> {
+    pub fn from_stream(mut stream: EventStream) -> Result<TraceTail, ReadError> {
         if matches!(stream.source, Source::Binary(..)) {
             let expected = "JSON Lines or STD; `foretrace convert` makes them";
             let found = "the binary form, which begins with the expressions of all events";

@@ -8,11 +8,11 @@ use crate::trace::{Event, ThreadId, Trace};
 /// The group that is open, if any.
 #[derive(Default)]
 pub(super) struct Parts {
-    open: Option<Group>,
+    open: Option<OpenStep>,
 }
 
 #[derive(Clone, Copy)]
-struct Group {
+struct OpenStep {
     thread: ThreadId,
     seen: u32,
     size: u32,
@@ -26,7 +26,7 @@ impl Parts {
             (_, Some((k, n))) if k == 0 || k > n => {
                 return Err(Problem::new(format!("part [{k},{n}]"), "part [k,n] with 1 ≤ k ≤ n"));
             }
-            (None, Some((1, n))) => self.open = Some(Group { thread: event.thread, seen: 1, size: n }),
+            (None, Some((1, n))) => self.open = Some(OpenStep { thread: event.thread, seen: 1, size: n }),
             (None, Some((k, n))) => {
                 return Err(Problem::new(format!("part [{k},{n}] without the parts before it"), "part [1,n] first"));
             }
@@ -44,7 +44,7 @@ impl Parts {
                     let found = format!("{}{guarded} as part [{next},{}]", a_kind(event), group.size);
                     return Err(Problem::new(found, "an event that cannot block in a later part of a step"));
                 }
-                self.open = Some(Group { seen: next, ..group });
+                self.open = Some(OpenStep { seen: next, ..group });
             }
         }
         self.open = self.open.filter(|group| group.seen < group.size);

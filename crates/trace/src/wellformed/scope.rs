@@ -106,7 +106,7 @@ fn redefinitions(trace: &Trace) -> Vec<EventId> {
     let order = ProgramOrder::new(trace);
     let mut latest: Vec<Option<(ThreadId, EventId)>> = vec![None; trace.names.len()];
     for thread in (0..trace.threads.len()).map(ThreadId::from_index) {
-        for id in order.of(thread) {
+        for id in order.of_thread(thread) {
             let Some(dst) = trace.event(*id).op.dst() else { continue };
             if let Some((_, earlier)) = latest[dst.index()].replace((thread, *id)).filter(|(by, _)| *by == thread) {
                 redefinitions[earlier.index()] = *id;

@@ -70,7 +70,7 @@ struct Near {
 }
 
 impl Near {
-    fn of(events: &[Event], index: usize, before: usize) -> Near {
+    fn around(events: &[Event], index: usize, before: usize) -> Near {
         Near { before, thread: events[index].thread, loc: events[index].loc }
     }
 }
@@ -83,7 +83,7 @@ impl Rewrite<'_> {
 
     /// One event, or several that are one step.
     fn group(&mut self, events: &mut [Event], group: Range<usize>) {
-        let first = Near::of(events, group.start, group.start);
+        let first = Near::around(events, group.start, group.start);
         while let Some(title) = self.finishing.insertions.before(group.start) {
             let near = Near { loc: title.loc.or(first.loc), ..first };
             self.insert(near, Op::Begin { label: title.label, kind: title.kind });
@@ -97,12 +97,12 @@ impl Rewrite<'_> {
             let cell = events[index].op.var();
             self.rewrite(&mut events[index].op);
             if let Some(known) = cell.and_then(|cell| self.finds_known(cell, index)) {
-                let after = Near::of(events, index, group.end);
+                let after = Near::around(events, index, group.end);
                 self.hold_to_known(&mut events[index].op, known, after);
             }
         }
         while let Some(title) = self.finishing.insertions.after(group.end - 1) {
-            self.insert(Near::of(events, group.end - 1, group.end), Op::End { label: title.label });
+            self.insert(Near::around(events, group.end - 1, group.end), Op::End { label: title.label });
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) struct About {
 
 impl Uses {
     /// Of all terms of the draft, by its events.
-    pub fn of(expressions: &Expressions, events: &[Event]) -> Uses {
+    pub fn in_events(expressions: &Expressions, events: &[Event]) -> Uses {
         let terms = &expressions.terms;
         let mut of = vec![About::default(); terms.len()];
         let mut open = Vec::new();

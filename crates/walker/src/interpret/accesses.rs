@@ -23,7 +23,7 @@ pub(super) struct Access {
 impl Access {
     /// The one that a record is of.
     #[inline]
-    pub fn of(record: &Record) -> Access {
+    pub fn of_record(record: &Record) -> Access {
         Access { address: record.words[0], size: record.kind.size() as u64, bits: record.left_behind(), at: record.at }
     }
 

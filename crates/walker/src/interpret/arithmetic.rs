@@ -3,7 +3,7 @@
 use super::Walk;
 use super::registers::{constant_at, word_at};
 use crate::expression::Expressions;
-use crate::program::{By, Place, Prepared, Scalar};
+use crate::program::{By, FrameSlot, Prepared, Scalar};
 use crate::value::{Value, Word, apply, binary, mask, signed};
 use foretrace_instrument::sidecar::Operand;
 use foretrace_trace::Func;
@@ -27,7 +27,7 @@ impl Walk<'_, '_> {
 /// memory, in other pieces than it is made of.
 #[inline(always)]
 pub(super) fn of_constants(frame: &[Value], scalar: &Scalar) -> Option<u64> {
-    let at = |place: Place, width: u32| constant_at(frame, place as usize, width);
+    let at = |place: FrameSlot, width: u32| constant_at(frame, place as usize, width);
     let (first, second) = (|| at(scalar.first, scalar.width), || at(scalar.second, scalar.width));
     match scalar.by {
         By::Binary(func) => binary(func, scalar.width, first()?, second()?),
@@ -50,7 +50,7 @@ impl Expressions {
     /// The scalar that an instruction gives which only computes.
     #[inline(never)]
     pub(super) fn compute(&mut self, frame: &[Value], scalar: &Scalar, prepared: &Prepared) -> Word {
-        let word = |place: Place, width: u32| word_at(frame, place as usize, width);
+        let word = |place: FrameSlot, width: u32| word_at(frame, place as usize, width);
         let (first, second) = (|| word(scalar.first, scalar.width), || word(scalar.second, scalar.width));
         match scalar.by {
             By::Other => Word::unknown(scalar.bits),

@@ -83,7 +83,7 @@ impl Walk<'_, '_> {
             self.replace(record, name, Some(expected), &mut |_, _| desired)
         } else {
             let expected = self.checked(expected, record.words[2], "the value expected by a compare-and-swap");
-            let bytes = self.read(Access::of(&record), name);
+            let bytes = self.read(Access::of_record(&record), name);
             let old = self.world.expressions.join(&bytes);
             let differ = self.world.expressions.compare(Func::Distinct, old, expected);
             // One that may fail for no reason did so: nothing follows from it.

@@ -2,7 +2,7 @@
 
 use super::Walk;
 use super::thread::{Pause, State, Step};
-use crate::program::{Function, Place};
+use crate::program::{FrameSlot, Function};
 use crate::statistics::Ways;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{BlockId, Operand};
@@ -153,7 +153,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// What the first instructions of a block, from register `first` on, take over of the frame at `start`: all at once.
-    fn take_over(&mut self, places: &[Place], start: usize, first: usize) {
+    fn take_over(&mut self, places: &[FrameSlot], start: usize, first: usize) {
         let registers = &mut self.thread.registers;
         if let [one] = places {
             registers[first] = registers[start + *one as usize].clone();

@@ -42,7 +42,7 @@ impl Walk<'_, '_> {
     /// An access by such a function.
     pub(super) fn library_access(&mut self, record: Record) -> Step<()> {
         if record.kind.is_load() {
-            let bytes = self.read(Access::of(&record), "");
+            let bytes = self.read(Access::of_record(&record), "");
             return self.library_read(bytes);
         }
         let size = record.kind.size() as u32;
@@ -56,7 +56,7 @@ impl Walk<'_, '_> {
                 bytes = held.part(0, size);
             }
         }
-        self.write(Access::of(&record), bytes, record.replaced());
+        self.write(Access::of_record(&record), bytes, record.replaced());
         Ok(())
     }
 

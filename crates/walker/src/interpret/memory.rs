@@ -91,7 +91,7 @@ impl Walk<'_, '_> {
         let address = self.word(address, 64);
         let access = match self.is_left_out() {
             true => self.load_left_out(address, size)?,
-            false => Access::of(&self.expect(function, index, "a load's", Kind::is_load)?),
+            false => Access::of_record(&self.expect(function, index, "a load's", Kind::is_load)?),
         };
         self.operation(1);
         self.accessed(address, access.address);
@@ -310,7 +310,7 @@ impl Walk<'_, '_> {
             true => (self.store_left_out(address, value, u64::from(size))?, None),
             false => {
                 let record = self.expect(function, index, "a store's", Kind::is_store)?;
-                (Access::of(&record), record.replaced())
+                (Access::of_record(&record), record.replaced())
             }
         };
         self.operation(1);
@@ -400,14 +400,14 @@ impl Walk<'_, '_> {
     pub(crate) fn access_from_outside(&mut self, record: Record) {
         let size = record.kind.size() as u32;
         if record.kind.is_store() {
-            self.write(Access::of(&record), Bytes::constant(size, record.words[1]), record.replaced());
+            self.write(Access::of_record(&record), Bytes::constant(size, record.words[1]), record.replaced());
         } else if super::atomic::is_update(record.kind) {
             let new = Word::constant(size * 8, record.words[2]);
             // What it wrote depends on what it found.
             let found = Word::constant(size * 8, record.words[1]);
             self.replace(record, "", Some(found), &mut |_, _| new);
         } else {
-            let bytes = self.read(Access::of(&record), "");
+            let bytes = self.read(Access::of_record(&record), "");
             let value = self.world.expressions.join(&bytes);
             self.pin_concrete(value);
         }

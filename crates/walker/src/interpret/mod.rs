@@ -6,6 +6,7 @@
 mod accesses;
 mod arithmetic;
 mod atomic;
+mod atomic16;
 mod calls;
 mod contexts;
 mod control;
@@ -20,7 +21,6 @@ mod moves;
 mod named_operations;
 mod naming;
 mod operations;
-mod pair;
 mod registers;
 mod results;
 mod robust;

@@ -25,12 +25,12 @@ impl Walk<'_, '_> {
             let record = self.expect(function, index, "a wide access's", |kind| kind.is_load() || kind.is_store())?;
             self.address(address, record.words[0].wrapping_sub(*offset));
             if record.kind.is_load() {
-                let bytes = self.read(Access::of(&record), &function.instructions[index].name);
+                let bytes = self.read(Access::of_record(&record), &function.instructions[index].name);
                 let word = self.world.expressions.join(&bytes);
                 self.pin(word, "wide value");
             } else {
                 self.write(
-                    Access::of(&record),
+                    Access::of_record(&record),
                     Bytes::constant(record.kind.size() as u32, record.words[1]),
                     record.replaced(),
                 );
@@ -65,7 +65,7 @@ impl Walk<'_, '_> {
             let held = self.frame()?.held.take();
             let Some(bytes) = held else {
                 let record = self.load_record(function, index, "a copy's", further(from), piece)?;
-                let bytes = self.read(Access::of(&record), &function.instructions[index].name);
+                let bytes = self.read(Access::of_record(&record), &function.instructions[index].name);
                 self.frame()?.held = Some(Box::new(bytes));
                 continue;
             };
@@ -80,7 +80,7 @@ impl Walk<'_, '_> {
             if record.words[1] != bytes.bits || record.kind.size() as u32 != bytes.size {
                 return Err(self.lost(record, "what was loaded"));
             }
-            self.write(Access::of(&record), *bytes, record.replaced());
+            self.write(Access::of_record(&record), *bytes, record.replaced());
             self.frame()?.state = State::Moving(done + record.kind.size() as u64);
         }
         self.operation(2 + length.bits.div_ceil(8));
@@ -135,7 +135,7 @@ impl Walk<'_, '_> {
             let value = self.world.expressions.splat(byte, size);
             let value = self.checked(value, record.words[1], "a set value");
             let bytes = self.world.expressions.split(value, size);
-            self.write(Access::of(&record), bytes, record.replaced());
+            self.write(Access::of_record(&record), bytes, record.replaced());
             self.frame()?.state = State::Moving(done + u64::from(size));
         }
         self.operation(2);

@@ -223,7 +223,7 @@ fn scan(bytes: &[u8]) -> Scan {
     let at = |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
     let mut scan = Scan::default();
     let (mut position, mut counted, mut expected, mut before) = (HEADER_WORDS, 0, Some(0), 0);
-    while let Some(kind) = at(position).and_then(Kind::of) {
+    while let Some(kind) = at(position).and_then(Kind::from_header) {
         let end = position + kind.words();
         let Some(last) = at(end - 1) else { break };
         scan.records += u64::from(kind != Kind::Skip);

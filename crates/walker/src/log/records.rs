@@ -33,7 +33,7 @@ impl<'a> Records<'a> {
     #[inline]
     pub fn peek(&self) -> Option<Record> {
         let header = word(self.bytes, self.position)?;
-        let kind = Kind::of(header)?;
+        let kind = Kind::from_header(header)?;
         let mut words = [0; 4];
         let from = self.position + WORD;
         let rest = self.bytes.get(from..from + (kind.words() - 1) * WORD)?;
@@ -47,7 +47,7 @@ impl<'a> Records<'a> {
     /// The kind of the next record.
     #[inline]
     pub fn next_kind(&self) -> Option<Kind> {
-        word(self.bytes, self.position).and_then(Kind::of)
+        word(self.bytes, self.position).and_then(Kind::from_header)
     }
 
     /// Where it is, for [`Log::start_at`].
@@ -74,7 +74,7 @@ impl<'a> Records<'a> {
     /// What `Skip` records say is known by looking ahead.
     #[inline]
     fn pass_skips(&mut self) {
-        while word(self.bytes, self.position).and_then(Kind::of) == Some(Kind::Skip) {
+        while word(self.bytes, self.position).and_then(Kind::from_header) == Some(Kind::Skip) {
             self.at = word(self.bytes, self.position + WORD).unwrap_or(self.at);
             self.position += Kind::Skip.words() * WORD;
         }
@@ -89,7 +89,9 @@ impl<'a> Records<'a> {
     fn look_ahead(&mut self) {
         let (mut position, mut least) = (self.position, self.at);
         self.next_at = loop {
-            let Some(kind) = word(self.bytes, position).and_then(Kind::of) else { break least.max(self.count) };
+            let Some(kind) = word(self.bytes, position).and_then(Kind::from_header) else {
+                break least.max(self.count);
+            };
             let end = position + kind.words() * WORD;
             let Some(last) = word(self.bytes, end - WORD) else { break least.max(self.count) };
             match kind {

@@ -25,7 +25,7 @@ pub struct Snapshots {
 
 impl Snapshots {
     /// Of the recording in this folder, whose program runs.
-    pub fn of(recording: &Path) -> Snapshots {
+    pub fn of_recording(recording: &Path) -> Snapshots {
         let (missing, never) = Default::default();
         Snapshots { recording: recording.to_path_buf(), missing, never }
     }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_copy_ends_before_the_first_number_that_no_log_has() {
         let folder = tempfile::tempdir().unwrap();
-        let mut snapshots = Snapshots::of(folder.path());
+        let mut snapshots = Snapshots::of_recording(folder.path());
         let unfinished = [header(Kind::Load4, 7), 0x1000, 0, 0];
         write(folder.path(), 1, &[load(1, 0), load(3, 1), load(6, 2)], &unfinished);
         write(folder.path(), 2, &[load(2, 0), load(5, 1)], &[]);
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_number_that_never_comes_holds_up_one_copy_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let mut snapshots = Snapshots::of(folder.path());
+        let mut snapshots = Snapshots::of_recording(folder.path());
         write(folder.path(), 1, &[load(1, 0), load(3, 1)], &[]);
         assert_eq!(taken(&mut snapshots), (1, vec![vec![1]]));
         assert_eq!(taken(&mut snapshots), (3, vec![vec![1, 3]]));
@@ -166,7 +166,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), 1, &[load(1, 0), load(2, 4), load(4, 9)], &[header(Kind::BranchTrue, 8)]);
         let to = tempfile::tempdir().unwrap();
-        Snapshots::of(folder.path()).take(to.path()).unwrap();
+        Snapshots::of_recording(folder.path()).take(to.path()).unwrap();
         let logs = open_logs(to.path()).unwrap();
         assert_eq!((logs[0].counted(), logs[0].len()), (5, 3), "two reads and the end");
     }

@@ -46,10 +46,10 @@ impl Origins {
 
     /// Whether an allocator gave out a region.
     pub fn is_heap(&self, region: RegionId) -> bool {
-        matches!(self.of(region), Origin::Heap { .. } | Origin::Place(_) | Origin::Unknown)
+        matches!(self.origin_of(region), Origin::Heap { .. } | Origin::Place(_) | Origin::Unknown)
     }
 
-    fn of(&self, region: RegionId) -> Origin {
+    fn origin_of(&self, region: RegionId) -> Origin {
         self.origins.get(region as usize).copied().unwrap_or(Origin::Unknown)
     }
 
@@ -71,7 +71,7 @@ impl Origins {
                 return name;
             }
         }
-        let origin = self.of(region);
+        let origin = self.origin_of(region);
         let member = variable(program, origin)
             .and_then(|(symbol, variable)| types.member_of_local(symbol, variable, offset, wanted));
         let member = member.unwrap_or_else(|| with_offset("", offset));

@@ -42,7 +42,7 @@ const REGISTRIES: [&str; 2] = ["/registry/src/", "/.cargo/git/checkouts/"];
 
 impl Code {
     /// Of a file as a unit knows it that was compiled in this folder.
-    pub fn of(directory: &str, file: &str) -> Code {
+    pub fn of_file(directory: &str, file: &str) -> Code {
         let relative = !file.starts_with('/');
         let in_rust = match relative {
             true => of_rust(&format!("{directory}/{file}")).map(str::to_owned),
@@ -114,7 +114,7 @@ mod tests {
             ("/", "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/std/src/thread/scoped.rs", Meeting),
             ("/", "/usr/lib/rustlib/src/rust/library/std/src/sys/sync/once/futex.rs", Meeting),
         ] {
-            assert_eq!(Code::of(directory, file), code, "{file} in {directory}");
+            assert_eq!(Code::of_file(directory, file), code, "{file} in {directory}");
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
             (crate_folder, "src/lib.rs", format!("{crate_folder}/src/lib.rs")),
             ("/home/me/bank", "/usr/include/stdio.h", "/usr/include/stdio.h".to_string()),
         ] {
-            assert_eq!(Code::of(directory, file).shown_file(directory, file), shown);
+            assert_eq!(Code::of_file(directory, file).shown_file(directory, file), shown);
         }
     }
 }

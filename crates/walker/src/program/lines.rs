@@ -53,7 +53,7 @@ impl Lines {
             let Some(file) = location.file else { continue };
             let directory = directory.as_deref().unwrap_or_default();
             positions.push(Position {
-                file: Code::of(directory, file).shown_file(directory, file),
+                file: Code::of_file(directory, file).shown_file(directory, file),
                 line: location.line.unwrap_or(0),
                 column: location.column.unwrap_or(0),
                 function: function.unwrap_or_default(),

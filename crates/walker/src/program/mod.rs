@@ -20,7 +20,7 @@ use function::{flatten, for_each_operand};
 pub(crate) use module::Module;
 pub use position::Position;
 pub(crate) use position::demangle;
-pub(crate) use prepared::{By, Place, Prepared, Scalar, constant};
+pub(crate) use prepared::{By, FrameSlot, Prepared, Scalar, constant};
 use unit::UnitInfo;
 
 use crate::error::WalkError;

@@ -19,7 +19,7 @@ pub struct Position {
 impl Position {
     /// Whether it lies in a file of the system.
     pub(crate) fn is_library(&self) -> bool {
-        Code::of("", &self.file) != Code::Own
+        Code::of_file("", &self.file) != Code::Own
     }
 }
 

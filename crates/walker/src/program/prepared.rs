@@ -8,14 +8,14 @@ use foretrace_trace::Func;
 use rustc_hash::FxHashMap;
 
 /// Where in a frame a value is.
-pub(crate) type Place = u32;
+pub(crate) type FrameSlot = u32;
 
 /// How an instruction computes a scalar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar {
     pub by: By,
-    pub first: Place,
-    pub second: Place,
+    pub first: FrameSlot,
+    pub second: FrameSlot,
     /// Bits of each operand; of an address of its index.
     pub width: u32,
     /// Bits of the result.
@@ -56,12 +56,12 @@ pub(crate) struct Phis {
     /// How many of them there are.
     pub count: usize,
     /// Per block before where they come from.
-    from: Vec<(BlockId, Box<[Place]>)>,
+    from: Vec<(BlockId, Box<[FrameSlot]>)>,
 }
 
 impl Phis {
     /// Where they come from after a block.
-    pub fn after(&self, block: BlockId) -> Option<&[Place]> {
+    pub fn after(&self, block: BlockId) -> Option<&[FrameSlot]> {
         self.from.iter().find(|(from, _)| *from == block).map(|(_, places)| &**places)
     }
 }
@@ -74,7 +74,7 @@ pub(crate) struct Prepared {
     pub blocks: Vec<Phis>,
     pub constants: Vec<Value>,
     /// Place, bits and factor.
-    pub indices: Vec<(Place, u32, i64)>,
+    pub indices: Vec<(FrameSlot, u32, i64)>,
 }
 
 impl Prepared {
@@ -90,21 +90,21 @@ impl Prepared {
 
 /// Finds operands their places, constants new ones.
 struct Places {
-    instructions: Place,
+    instructions: FrameSlot,
     /// Where constants start.
-    variables: Place,
+    variables: FrameSlot,
     constants: Vec<Value>,
-    words: FxHashMap<(u32, u64), Place>,
+    words: FxHashMap<(u32, u64), FrameSlot>,
 }
 
 impl Places {
     fn new(instructions: usize, parameters: usize) -> Places {
-        let instructions = instructions as Place;
-        let variables = instructions + parameters as Place;
+        let instructions = instructions as FrameSlot;
+        let variables = instructions + parameters as FrameSlot;
         Places { instructions, variables, constants: Vec::new(), words: FxHashMap::default() }
     }
 
-    fn of(&mut self, operand: &Operand) -> Place {
+    fn slot_of(&mut self, operand: &Operand) -> FrameSlot {
         match operand {
             Operand::Local(index) if *index < self.instructions => *index,
             Operand::Parameter(index) if *index < self.variables - self.instructions => self.instructions + index,
@@ -120,9 +120,9 @@ impl Places {
         }
     }
 
-    fn constant(&mut self, operand: &Operand) -> Place {
+    fn constant(&mut self, operand: &Operand) -> FrameSlot {
         self.constants.push(constant(operand));
-        self.variables + self.constants.len() as Place - 1
+        self.variables + self.constants.len() as FrameSlot - 1
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn constant(operand: &Operand) -> Value {
     }
 }
 
-fn scalar(instruction: &Instruction, places: &mut Places, indices: &mut Vec<(Place, u32, i64)>) -> Scalar {
+fn scalar(instruction: &Instruction, places: &mut Places, indices: &mut Vec<(FrameSlot, u32, i64)>) -> Scalar {
     let bits = match &instruction.op {
         Op::Compare { .. } => 1,
         Op::Offset { .. } => 64,
@@ -145,19 +145,21 @@ fn scalar(instruction: &Instruction, places: &mut Places, indices: &mut Vec<(Pla
     };
     let (by, first, second, width) = match &instruction.op {
         Op::Binary { by, left, right } if bits > 0 => {
-            (By::Binary(binary_func(*by)), places.of(left), places.of(right), bits)
+            (By::Binary(binary_func(*by)), places.slot_of(left), places.slot_of(right), bits)
         }
         Op::Compare { by, bits, left, right } => {
-            (By::Compare(predicate_func(*by)), places.of(left), places.of(right), *bits)
+            (By::Compare(predicate_func(*by)), places.slot_of(left), places.slot_of(right), *bits)
         }
-        Op::Cast { by, bits: width, value } if bits > 0 => (cast(*by), places.of(value), 0, *width),
+        Op::Cast { by, bits: width, value } if bits > 0 => (cast(*by), places.slot_of(value), 0, *width),
         Op::Offset { base, offset, indices: by } => match &by[..] {
-            [] => (By::Offset(*offset), places.of(base), 0, 64),
-            [(index, width, scale)] => (By::Index(*scale, *offset), places.of(base), places.of(index), *width),
+            [] => (By::Offset(*offset), places.slot_of(base), 0, 64),
+            [(index, width, scale)] => {
+                (By::Index(*scale, *offset), places.slot_of(base), places.slot_of(index), *width)
+            }
             several => {
                 let start = indices.len() as u32;
-                indices.extend(several.iter().map(|(index, width, scale)| (places.of(index), *width, *scale)));
-                (By::Indices(start, several.len() as u32, *offset), places.of(base), 0, 64)
+                indices.extend(several.iter().map(|(index, width, scale)| (places.slot_of(index), *width, *scale)));
+                (By::Indices(start, several.len() as u32, *offset), places.slot_of(base), 0, 64)
             }
         },
         _ => (By::Other, 0, 0, 0),
@@ -172,10 +174,10 @@ fn phis(instructions: &[Instruction], start: usize, places: &mut Places) -> Phis
     };
     let of_block: Vec<_> = instructions[start..].iter().map_while(sources).collect();
     let blocks = of_block.first().into_iter().flatten().map(|(block, _)| *block);
-    let after = |block: BlockId, places: &mut Places| -> Box<[Place]> {
+    let after = |block: BlockId, places: &mut Places| -> Box<[FrameSlot]> {
         let source =
             |phi: &Vec<(BlockId, Operand)>| phi.iter().find(|(from, _)| *from == block).map(|(_, it)| it.clone());
-        of_block.iter().map(|phi| places.of(&source(phi).unwrap_or(Operand::Undefined))).collect()
+        of_block.iter().map(|phi| places.slot_of(&source(phi).unwrap_or(Operand::Undefined))).collect()
     };
     let from = blocks.map(|block| (block, after(block, places))).collect();
     Phis { start, count: of_block.len(), from }

@@ -22,7 +22,7 @@ pub(crate) struct UnitInfo {
 impl UnitInfo {
     /// Of a unit whose functions are these of the program, and have these sites.
     pub fn new(unit: Unit, functions: Range<usize>, entries: Vec<u32>, module: usize) -> UnitInfo {
-        let code = unit.files.iter().map(|file| Code::of(&unit.directory, file)).collect();
+        let code = unit.files.iter().map(|file| Code::of_file(&unit.directory, file)).collect();
         UnitInfo {
             source: unit.source,
             directory: unit.directory,

@@ -3,7 +3,7 @@
 use super::Refuted;
 use crate::filters::regions_by_thread;
 use foretrace_checker::oracle::Oracle;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, SyncKind, Trace, TraceBuilder, Triple,
 };
@@ -57,7 +57,7 @@ fn refutations_say_what_is_so_of_others() {
     let (mut said, mut feasible) = (0, 0);
     for seed in 0..1600 {
         let (trace, observed) = trace(seed);
-        let regions = Arc::new(regions_by_thread(&trace, &Structure::new(&trace)));
+        let regions = Arc::new(regions_by_thread(&trace, &TraceIndex::new(&trace)));
         let transactions = Atomic::Threads.transactions(&trace);
         for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
             let oracle = Oracle::new(&trace, &observed, model).expect("the model fits");

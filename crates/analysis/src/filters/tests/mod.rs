@@ -1,18 +1,18 @@
 //! What each filter decides on traces made by hand; that none is ever wrong is tested against the oracle in
 //! `tests/filters.rs`.
 
-mod bundles;
 mod cuts;
+mod enabling_sets;
 mod forced;
 mod refutations;
-mod suppliers;
+mod remote_classes;
 mod witnesses;
 
 use super::{Filters, Judgement};
 use crate::options::Options;
 use crate::verdict::Decider;
-use foretrace_encodings::{Facts, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{Atomic, Data, EventId, Feasibility, Model, Observed, SyncKind, Trace, TraceBuilder, Triple};
 
 /// A symbolic trace over integer variables x, y, z (0 at first), mutexes m and n, a recursive mutex deep, a rwlock rw, a
@@ -58,15 +58,16 @@ impl Case {
 
     /// What one filter alone says of a triple; each thread is one transaction.
     fn ask(&self, only: Decider, triple: [u32; 3]) -> Option<Judgement> {
-        let structure = Structure::new(&self.trace);
-        let clocks = MustHappenBefore::new(&self.trace, &structure);
-        let facts = Facts { trace: &self.trace, structure: &structure, observed: &self.observed, clocks: &clocks };
+        let trace_index = TraceIndex::new(&self.trace);
+        let clocks = MustHappenBefore::new(&self.trace, &trace_index);
+        let view =
+            TraceView { trace: &self.trace, trace_index: &trace_index, observed: &self.observed, clocks: &clocks };
         let mut options = Options::new(self.trace.data);
         options.question.model = self.model;
         options.question.feasibility = self.feasibility;
         options.without.extend(Decider::ALL.into_iter().filter(|decider| *decider != only));
         let transactions = Atomic::Threads.transactions(&self.trace);
-        Filters::new(facts, &transactions, &options, &constant_reads(facts)).judge(triple_of(triple))
+        Filters::new(view, &transactions, &options, &constant_reads(view)).judge(triple_of(triple))
     }
 
     fn refutes(&self, only: Decider, triple: [u32; 3]) -> bool {

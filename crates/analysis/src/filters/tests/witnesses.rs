@@ -3,8 +3,8 @@
 use super::{Case, triple_of};
 use crate::schedule::{context_switches, shorter, simplify};
 use foretrace_checker::check;
-use foretrace_encodings::Facts;
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::TraceView;
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Question, TraceBuilder};
 
 fn ids(events: &[u32]) -> Vec<EventId> {
@@ -102,15 +102,15 @@ fn threads_run_as_long_as_they_can() {
         b.write(3, "x", "2"); // 5: remote
         b.write(2, "x", "3"); // 6: second
     });
-    let structure = Structure::new(&case.trace);
-    let clocks = MustHappenBefore::new(&case.trace, &structure);
-    let facts = Facts { trace: &case.trace, structure: &structure, observed: &case.observed, clocks: &clocks };
+    let trace_index = TraceIndex::new(&case.trace);
+    let clocks = MustHappenBefore::new(&case.trace, &trace_index);
+    let view = TraceView { trace: &case.trace, trace_index: &trace_index, observed: &case.observed, clocks: &clocks };
     let transactions = Atomic::Threads.transactions(&case.trace);
     let question =
         Question { model: Model::Ctp, feasibility: Feasibility::Prefix, independence: Independence::Conflict };
     let observed = ids(&[0, 1, 2, 3, 4, 5, 6]);
     let witness = check(&case.trace, &case.observed, &transactions, question, triple_of([4, 5, 6]), &observed);
-    let simple = simplify(facts, &transactions, question, witness.expect("the recorded order shows it"));
+    let simple = simplify(view, &transactions, question, witness.expect("the recorded order shows it"));
     assert_eq!(context_switches(&case.trace, &observed), 6);
     assert_eq!(simple.schedule(), ids(&[0, 2, 4, 1, 3, 5, 6]));
 }

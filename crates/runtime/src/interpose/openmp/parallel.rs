@@ -6,7 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::{Own, Place, Team, barrier, own};
+use super::{Own, Team, TeamPosition, barrier, own};
 use crate::interpose::{interpose, real, threads, tracked};
 use crate::mode;
 use crate::sys;
@@ -61,13 +61,13 @@ fn enter(thread: &'static Thread, size: u32, run: usize, arguments: &[usize]) ->
     }
     // SAFETY: never unmapped.
     let team: &'static Team = unsafe { &*team };
-    own(thread).go(Place { team: Some(team), index: 0 });
+    own(thread).go(TeamPosition { team: Some(team), index: 0 });
     team
 }
 
 impl Own {
     /// Goes to a place in a team, or comes back from one.
-    fn go(&self, place: Place) {
+    fn go(&self, place: TeamPosition) {
         self.place.set(place);
         self.singles.set(place.team.map_or(0, |team| team.singles.get()));
         self.loops.set(0);
@@ -77,7 +77,7 @@ impl Own {
 /// What a thread of the team runs.
 unsafe extern "C" fn start(data: *mut c_void) -> *mut c_void {
     // SAFETY: from `fork`: it stands there until the thread is joined.
-    let place = unsafe { *data.cast::<Place>() };
+    let place = unsafe { *data.cast::<TeamPosition>() };
     if let (Some(thread), Some(team)) = (tracked(), place.team) {
         own(thread).place.set(place);
         run(thread, team, place.index);
@@ -169,9 +169,9 @@ unsafe extern "C" fn fork(
     let size = size(thread);
     let team = enter(thread, size, function, arguments);
     let mut pthreads = [0usize; 1024];
-    let mut places = [Place::default(); 1024];
+    let mut places = [TeamPosition::default(); 1024];
     for index in 1..size {
-        places[index as usize] = Place { team: Some(team), index };
+        places[index as usize] = TeamPosition { team: Some(team), index };
         let data = (&raw const places[index as usize]).cast_mut().cast();
         let made = threads::create(&mut pthreads[index as usize], core::ptr::null(), start, data, place);
         if made != 0 {

@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{Place, Team, own};
+use super::{Team, TeamPosition, own};
 use crate::interpose::{interpose, threads, tracked};
 use crate::sys;
 use crate::text::say;
@@ -24,7 +24,7 @@ pub struct Task {
     pthread: usize,
     /// The task that its maker made before.
     before: *mut Task,
-    place: Place,
+    place: TeamPosition,
     number: c_int,
 }
 

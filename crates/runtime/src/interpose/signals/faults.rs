@@ -33,7 +33,7 @@ pub(super) unsafe fn fault(thread: &'static Thread, signal: c_int, information: 
 /// hook sees that and begins again.
 fn note_own(thread: &'static Thread) {
     let Some((header, address)) = thread.own.under_way() else { return };
-    let kind = Kind::of(header).unwrap_or(Kind::Load1);
+    let kind = Kind::from_header(header).unwrap_or(Kind::Load1);
     let record = log::reserve_ordered(thread, kind.words());
     log::put(record, 1, address);
     log::put(record, kind.words() - 1, stamp(0, thread.count()));
@@ -46,7 +46,7 @@ fn note_own(thread: &'static Thread) {
 fn undo(thread: &Thread, record: *mut u64) -> (u64, u64) {
     // SAFETY: the record of the access under way: its header and address are written.
     let (header, address) = unsafe { (record.read_volatile(), record.add(1).read_volatile()) };
-    let kind = Kind::of(header).unwrap_or(Kind::Load1);
+    let kind = Kind::from_header(header).unwrap_or(Kind::Load1);
     let bytes = kind.size().max(1) as u64;
     log::put(record, kind.words() - 1, stamp(0, thread.count()));
     thread.counted();

@@ -4,14 +4,14 @@
 use core::arch::asm;
 use core::arch::x86_64::__m128i;
 
+use super::gcc_atomic16::{peek, swap};
 use super::recording;
 use super::under_way::reflect;
-use super::wide::{peek, swap};
 use super::word::combined;
 use crate::log::{self, put, seal};
 use crate::order;
 use crate::ownership;
-use crate::record::{Kind, pair, stamp};
+use crate::record::{Kind, atomic16, stamp};
 use crate::threads::Thread;
 use crate::window;
 
@@ -56,16 +56,16 @@ struct Access {
 impl Access {
     /// What is there. A read needs no right to write.
     fn look(&self, address: u64) -> u128 {
-        if self.what == pair::LOAD { read(address) } else { peek(address) }
+        if self.what == atomic16::LOAD { read(address) } else { peek(address) }
     }
 
     /// What it makes of what is there, if it writes.
     fn change(&self, old: u128) -> Option<u128> {
         match self.what {
-            pair::LOAD => None,
-            pair::STORE => Some(self.first),
-            pair::COMPARE_AND_SWAP => (old == self.first).then_some(self.second),
-            update => Some(combined!(update - pair::UPDATE, old, self.first, |value: u128| value as i128)),
+            atomic16::LOAD => None,
+            atomic16::STORE => Some(self.first),
+            atomic16::COMPARE_AND_SWAP => (old == self.first).then_some(self.second),
+            update => Some(combined!(update - atomic16::UPDATE, old, self.first, |value: u128| value as i128)),
         }
     }
 
@@ -73,9 +73,9 @@ impl Access {
     fn record(&self, old: u128) -> (Kind, [[u64; 2]; 2]) {
         let new = self.change(old);
         let (kind, (first, second)) = match (self.what, new) {
-            (pair::LOAD, _) => (Kind::Load8, (old, 0)),
-            (pair::STORE, _) if window::partial() => (Kind::Replace8, (self.first, old)),
-            (pair::STORE, _) => (Kind::Store8, (self.first, 0)),
+            (atomic16::LOAD, _) => (Kind::Load8, (old, 0)),
+            (atomic16::STORE, _) if window::partial() => (Kind::Replace8, (self.first, old)),
+            (atomic16::STORE, _) => (Kind::Store8, (self.first, 0)),
             (_, Some(new)) => (Kind::Update8, (old, new)),
             (_, None) => (Kind::Failed8, (old, self.first)),
         };

@@ -6,9 +6,9 @@ mod off_path;
 
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
 
-use crate::case::Case;
-use crate::linearize::{complete_in_order, linearize, without_marks};
+use crate::context::AnalysisContext;
 use crate::options::{Options, Strategy};
+use crate::schedule_from_assignment::{complete_in_order, schedule_from_assignment, without_marks};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_checker::Witness;
@@ -29,7 +29,7 @@ pub(crate) struct Batch {
     pub(crate) task: Task,
 }
 
-/// What a lane is asked of a candidate.
+/// What a worker is asked of a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
     /// Is it feasible?
@@ -57,7 +57,7 @@ pub(crate) enum Effort {
     Hard(Duration),
 }
 
-/// What a lane has to say.
+/// What a worker has to say.
 pub(crate) enum Report {
     /// A candidate was decided, in this time.
     Decided(usize, Box<Decision>, Duration),
@@ -77,7 +77,7 @@ const REMARK: usize = 30;
 /// What an easy question may cost in steps of the solver.
 const EASY_WORK: u32 = 20_000;
 
-/// A lane asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
+/// A worker asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
 const MOST_NOT_EASY: usize = 16;
 
 /// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
@@ -88,20 +88,20 @@ const GROWTH: usize = 4;
 
 /// Decides batches until there are no more.
 pub(crate) fn run<'a, 'b>(
-    case: &'b Case<'a>,
+    context: &'b AnalysisContext<'a>,
     apart: Option<&'b Apart<'a>>,
     batches: Receiver<Batch>,
     reports: Sender<Report>,
 ) {
-    interruptible(case.stop, || {
-        let mut lane = Lane::new(case);
+    interruptible(context.stop, || {
+        let mut worker = SolverWorker::new(context);
         let mut questions = apart.map(Questions::new);
         for batch in batches {
             let done = match (batch.task, &mut questions) {
                 (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
-                    questions.batch(&mut lane, &batch.triples, stop_at_after_remote, &reports)
+                    questions.batch(&mut worker, &batch.triples, stop_at_after_remote, &reports)
                 }
-                _ => lane.batch(&batch, &reports),
+                _ => worker.batch(&batch, &reports),
             };
             if let Err(error) = done {
                 let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
@@ -115,8 +115,8 @@ pub(crate) fn run<'a, 'b>(
 }
 
 /// A thread's solver, with what it has learnt.
-pub(crate) struct Lane<'a, 'b> {
-    case: &'b Case<'a>,
+pub(crate) struct SolverWorker<'a, 'b> {
+    context: &'b AnalysisContext<'a>,
     /// Variables for which it could not be told whether a candidate is guarded-dependent: values have too many sources.
     hopeless: FxHashSet<VarId>,
     session: Option<Session<'b>>,
@@ -128,7 +128,7 @@ pub(crate) struct Lane<'a, 'b> {
 }
 
 /// What there is to say of several remote accesses together.
-pub(crate) enum Any {
+pub(crate) enum RemoteAnswer {
     /// A schedule that shows a candidate with one of them.
     Shown(Box<Witness>),
     /// None of them can interrupt the pair.
@@ -138,7 +138,7 @@ pub(crate) enum Any {
 }
 
 /// What there is to say of orders.
-pub(crate) enum Kept {
+pub(crate) enum OrdersAnswer {
     /// Every prefix keeps them.
     All,
     /// The steps of a prefix that does not, in order.
@@ -147,14 +147,21 @@ pub(crate) enum Kept {
     Unknown,
 }
 
-impl<'a, 'b> Lane<'a, 'b> {
-    pub(crate) fn new(case: &'b Case<'a>) -> Lane<'a, 'b> {
-        Lane { case, hopeless: FxHashSet::default(), session: None, begun_with: 0, known: Vec::new(), work: None }
+impl<'a, 'b> SolverWorker<'a, 'b> {
+    pub(crate) fn new(context: &'b AnalysisContext<'a>) -> SolverWorker<'a, 'b> {
+        SolverWorker {
+            context,
+            hopeless: FxHashSet::default(),
+            session: None,
+            begun_with: 0,
+            known: Vec::new(),
+            work: None,
+        }
     }
 
-    /// A lane whose queries are remarks on verdicts that stand: they end after so much work, whatever the machine.
-    pub(crate) fn of_remarks(case: &'b Case<'a>) -> Lane<'a, 'b> {
-        Lane { work: Some(REMARK_WORK), ..Lane::new(case) }
+    /// A worker whose queries are remarks on verdicts that stand: they end after so much work, whatever the machine.
+    pub(crate) fn of_remarks(context: &'b AnalysisContext<'a>) -> SolverWorker<'a, 'b> {
+        SolverWorker { work: Some(REMARK_WORK), ..SolverWorker::new(context) }
     }
 
     /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence. It may take one of so
@@ -165,10 +172,10 @@ impl<'a, 'b> Lane<'a, 'b> {
         remotes: &[EventId],
         second: EventId,
         part: u32,
-    ) -> anyhow::Result<Any> {
-        let limits = self.limits(self.case.options.timeout / part);
+    ) -> anyhow::Result<RemoteAnswer> {
+        let limits = self.limits(self.context.options.timeout / part);
         if limits.reached().is_some() {
-            return Ok(Any::Unknown);
+            return Ok(RemoteAnswer::Unknown);
         }
         Ok(match self.in_session(1, |session| session.decide_any(first, remotes, second, limits)) {
             Answer::Feasible(assignment) => {
@@ -177,23 +184,23 @@ impl<'a, 'b> Lane<'a, 'b> {
                 let (from, to) = (place(first), place(second));
                 let between = |remote: &&EventId| place(**remote).is_some_and(|at| from < Some(at) && Some(at) < to);
                 let remote = *remotes.iter().find(between).unwrap_or(&remotes[0]);
-                Any::Shown(Box::new(self.checked(Triple { first, remote, second }, None, &schedule)?))
+                RemoteAnswer::Shown(Box::new(self.checked(Triple { first, remote, second }, None, &schedule)?))
             }
-            Answer::Infeasible { .. } => Any::None,
-            Answer::Unknown(_) => Any::Unknown,
+            Answer::Infeasible { .. } => RemoteAnswer::None,
+            Answer::Unknown(_) => RemoteAnswer::Unknown,
         })
     }
 
     /// Whether every prefix keeps these orders, each (earlier, later), at least one.
-    pub(crate) fn orders(&mut self, orders: &[(EventId, EventId)], part: u32) -> Kept {
-        let limits = self.limits(self.case.options.timeout / part);
+    pub(crate) fn orders(&mut self, orders: &[(EventId, EventId)], part: u32) -> OrdersAnswer {
+        let limits = self.limits(self.context.options.timeout / part);
         if limits.reached().is_some() {
-            return Kept::Unknown;
+            return OrdersAnswer::Unknown;
         }
         match self.in_session(1, |session| session.decide_orders(orders, limits)) {
-            Answer::Feasible(assignment) => Kept::Broken(without_marks(self.case.facts, assignment.order)),
-            Answer::Infeasible { .. } => Kept::All,
-            Answer::Unknown(_) => Kept::Unknown,
+            Answer::Feasible(assignment) => OrdersAnswer::Broken(without_marks(self.context.view, assignment.order)),
+            Answer::Infeasible { .. } => OrdersAnswer::All,
+            Answer::Unknown(_) => OrdersAnswer::Unknown,
         }
     }
 
@@ -214,7 +221,7 @@ impl<'a, 'b> Lane<'a, 'b> {
                 Task::Decide { stop_at_feasible, effort } => {
                     let decision = self.decide_with(effort, *triple, spent)?;
                     let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
-                    if effort == Effort::Easy && is_unknown && self.case.limits().reached().is_none() {
+                    if effort == Effort::Easy && is_unknown && self.context.limits().reached().is_none() {
                         not_easy += 1;
                         if not_easy == MOST_NOT_EASY {
                             break;
@@ -241,13 +248,13 @@ impl<'a, 'b> Lane<'a, 'b> {
     /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
     /// gets a thirtieth of a query's terms, little work, and one failure for each variable.
     fn guarded(&mut self, triple: Triple) -> anyhow::Result<(Option<bool>, Option<Box<Witness>>)> {
-        let trace = self.case.facts.trace;
+        let trace = self.context.view.trace;
         let Some(var) = trace.event(triple.first).op.var().filter(|var| !self.hopeless.contains(var)) else {
             return Ok((None, None));
         };
         for pattern in triple.patterns(trace) {
             self.work = Some(REMARK_WORK);
-            let answer = self.ask(triple, Some(pattern), self.case.options.timeout, REMARK);
+            let answer = self.ask(triple, Some(pattern), self.context.options.timeout, REMARK);
             self.work = None;
             match answer? {
                 Answer::Feasible(assignment) => {
@@ -255,7 +262,9 @@ impl<'a, 'b> Lane<'a, 'b> {
                     return Ok((witness.guarded_dependent(), Some(Box::new(witness))));
                 }
                 // With more context switches it may be.
-                Answer::Infeasible { .. } if self.case.options.context_switches.is_some() => return Ok((None, None)),
+                Answer::Infeasible { .. } if self.context.options.context_switches.is_some() => {
+                    return Ok((None, None));
+                }
                 Answer::Infeasible { .. } => {}
                 Answer::Unknown(_) => {
                     self.hopeless.insert(var);
@@ -275,20 +284,20 @@ impl<'a, 'b> Lane<'a, 'b> {
                 self.work = None;
                 decision
             }
-            Effort::Hard(share) if spent >= share && self.case.limits().reached().is_none() => {
-                Ok(Decision::unknown(self.case.facts.trace, triple, Limit::ClassShare))
+            Effort::Hard(share) if spent >= share && self.context.limits().reached().is_none() => {
+                Ok(Decision::unknown(self.context.view.trace, triple, Limit::ClassShare))
             }
             Effort::Hard(_) => self.decide(triple),
         }
     }
 
     fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
-        let bound = self.case.options.context_switches.map(Limit::ContextSwitches);
+        let bound = self.context.options.context_switches.map(Limit::ContextSwitches);
         let mut verdict = bound.clone().map_or(Verdict::Infeasible, Verdict::Unknown);
         let mut rests_on = None;
         let patterns = self.patterns(triple);
         for pattern in patterns {
-            match self.ask(triple, pattern, self.case.options.timeout, 1)? {
+            match self.ask(triple, pattern, self.context.options.timeout, 1)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, pattern, &assignment.order)?;
                     return Ok(feasible(triple, witness, Decider::Smt));
@@ -302,13 +311,13 @@ impl<'a, 'b> Lane<'a, 'b> {
         if matches!(verdict, Verdict::Unknown(_)) {
             rests_on = None;
         }
-        Ok(without_witness(self.case, triple, verdict, Decider::Smt, rests_on))
+        Ok(without_witness(self.context, triple, verdict, Decider::Smt, rests_on))
     }
 
     /// What is asked of a candidate, one after the other: each pattern that fits, under guarded independence.
     fn patterns(&self, triple: Triple) -> Vec<Option<Pattern>> {
-        match self.case.options.question.independence {
-            Independence::Guarded => triple.patterns(self.case.facts.trace).map(Some).collect(),
+        match self.context.options.question.independence {
+            Independence::Guarded => triple.patterns(self.context.view.trace).map(Some).collect(),
             Independence::Conflict => vec![None],
         }
     }
@@ -324,17 +333,17 @@ impl<'a, 'b> Lane<'a, 'b> {
         if let Some(limit) = limits.reached() {
             return Ok(Answer::Unknown(limit));
         }
-        if self.case.options.strategy == Strategy::Paper {
-            return Ok(decide_by_paper(self.case.facts, triple, pattern, limits, self.case.options.seed));
+        if self.context.options.strategy == Strategy::Paper {
+            return Ok(decide_by_paper(self.context.view, triple, pattern, limits, self.context.options.seed));
         }
-        if let Some(dir) = &self.case.options.dump_smt2 {
-            dump(self.case, triple, pattern, dir)?;
+        if let Some(dir) = &self.context.options.dump_smt2 {
+            dump(self.context, triple, pattern, dir)?;
         }
         Ok(self.in_session(part, |session| session.decide(triple, pattern, limits)))
     }
 
     fn limits(&self, timeout: Duration) -> Limits<'b> {
-        Limits { timeout, work: self.work, ..self.case.limits() }
+        Limits { timeout, work: self.work, ..self.context.limits() }
     }
 
     /// Has the session decide something; one that has grown too large for that is given up.
@@ -359,11 +368,11 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn session(&mut self) -> &mut Session<'b> {
-        let (case, known) = (self.case, &self.known);
+        let (context, known) = (self.context, &self.known);
         self.session.get_or_insert_with(|| {
-            let Options { order, seed, .. } = *case.options;
-            let (facts, rules) = case.encoded();
-            let mut session = Session::new(facts, rules, &case.constants, order, seed);
+            let Options { order, seed, .. } = *context.options;
+            let (view, rules) = context.encoded();
+            let mut session = Session::new(view, rules, &context.constants, order, seed);
             known.iter().for_each(|order| session.know_order(*order));
             session
         })
@@ -375,21 +384,21 @@ impl<'a, 'b> Lane<'a, 'b> {
     }
 
     fn schedule(&self, triple: Triple, order: &[EventId]) -> Vec<EventId> {
-        let order = without_marks(self.case.facts, order.to_vec());
-        let options = self.case.options;
+        let order = without_marks(self.context.view, order.to_vec());
+        let options = self.context.options;
         match options.question.feasibility {
-            Feasibility::Complete if options.context_switches.is_some() => complete_in_order(self.case.facts, &order),
-            feasibility => linearize(self.case.facts, &order, triple.second, feasibility),
+            Feasibility::Complete if options.context_switches.is_some() => complete_in_order(self.context.view, &order),
+            feasibility => schedule_from_assignment(self.context.view, &order, triple.second, feasibility),
         }
     }
 
     /// A solver's schedule, checked. One that does not pass is a bug, and ends the run.
     fn checked(&self, triple: Triple, pattern: Option<Pattern>, schedule: &[EventId]) -> anyhow::Result<Witness> {
-        match self.case.checker.check(triple, schedule) {
-            Ok(witness) => Ok(self.case.simplify(witness, pattern)),
+        match self.context.checker.check(triple, schedule) {
+            Ok(witness) => Ok(self.context.simplify(witness, pattern)),
             Err(error) => {
                 let kept = std::env::temp_dir().join("foretrace-contradiction");
-                let path = dump(self.case, triple, pattern, &kept)?;
+                let path = dump(self.context, triple, pattern, &kept)?;
                 anyhow::bail!(
                     "internal contradiction: the solver calls {triple} feasible, the checker refuses its schedule \
                      ({error}); schedule {schedule:?}; the query is kept in {}",
@@ -406,7 +415,7 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
         triple,
         pattern: witness.pattern(),
         guarded: witness.guarded_dependent(),
-        rests_on: RestsOn::of(witness.run()),
+        rests_on: RestsOn::of_run(witness.run()),
         verdict: Verdict::Feasible(Box::new(witness)),
         off_path: None,
         decided_by,
@@ -415,15 +424,15 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
 
 /// A decision without a witness.
 pub(crate) fn without_witness(
-    case: &Case<'_>,
+    context: &AnalysisContext<'_>,
     triple: Triple,
     verdict: Verdict,
     decided_by: Decider,
     rests_on: Option<RestsOn>,
 ) -> Decision {
-    let decision = Decision { rests_on, ..Decision::without_witness(case.facts.trace, triple, verdict, decided_by) };
+    let decision = Decision { rests_on, ..Decision::without_witness(context.view.trace, triple, verdict, decided_by) };
     match decision.verdict {
-        Verdict::Infeasible if case.facts.structure.has_tries => {
+        Verdict::Infeasible if context.view.trace_index.has_tries => {
             Decision { off_path: Some(OffPath::Unasked(None)), ..decision } // a try that fails may open what locks forbid
         }
         _ => decision,
@@ -431,10 +440,15 @@ pub(crate) fn without_witness(
 }
 
 /// Writes one query, by itself, as SMT-LIB 2; returns where.
-fn dump(case: &Case<'_>, triple: Triple, pattern: Option<Pattern>, dir: &Path) -> anyhow::Result<std::path::PathBuf> {
-    let constants: &FxHashMap<EventId, Value> = &case.constants;
-    let (facts, rules) = case.encoded();
-    let mut encoder = Encoder::new(facts, rules, constants);
+fn dump(
+    context: &AnalysisContext<'_>,
+    triple: Triple,
+    pattern: Option<Pattern>,
+    dir: &Path,
+) -> anyhow::Result<std::path::PathBuf> {
+    let constants: &FxHashMap<EventId, Value> = &context.constants;
+    let (view, rules) = context.encoded();
+    let mut encoder = Encoder::new(view, rules, constants);
     let query = encoder.query(triple, pattern);
     let suffix = pattern.map_or(String::new(), |pattern| format!("-{pattern}"));
     let path = dir.join(format!("{}-{}-{}{suffix}.smt2", triple.first, triple.remote, triple.second));

@@ -10,7 +10,7 @@ use foretrace_trace::{EventId, SyncId, VarId};
 
 /// An event that takes part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct Participant {
     /// The event.
     pub event: EventId,
     /// Its step, as order atoms name it.
@@ -21,33 +21,33 @@ pub struct Part {
 
 /// Something that the solver must see to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Duty {
+pub enum Obligation {
     /// A region of a lock does not overlap with those told before that it excludes.
     Region {
         /// The region.
         region: Region,
         /// Its start.
-        start: Part,
+        start: Participant,
         /// Its end, where the run got there.
-        end: Option<Part>,
+        end: Option<Participant>,
     },
     /// A wake needs one of these signals for itself, between its wait and itself, or one of these broadcasts.
     Wake {
         /// The condition variable.
         cond: SyncId,
         /// Where the wait begins.
-        wait: Part,
+        wait: Participant,
         /// The wake.
-        wake: Part,
+        wake: Participant,
         /// The likeliest first, and whether it is a broadcast.
-        signals: Vec<(Part, bool)>,
+        signals: Vec<(Participant, bool)>,
     },
     /// A write stands in no access's way to its source.
     Write {
         /// The variable.
         var: VarId,
         /// The write.
-        write: Part,
+        write: Participant,
     },
     /// An access takes the value that it finds from one of these sources.
     Read {
@@ -59,6 +59,6 @@ pub enum Duty {
         step: EventId,
         /// The writes that are told already, none for the initial value; the likeliest first: what the run shows, then
         /// what is nearest to it.
-        sources: Vec<Option<Part>>,
+        sources: Vec<Option<Participant>>,
     },
 }

@@ -1,6 +1,6 @@
 //! How far each thread should get: where all get so far, there is a signal for each wake, with as few wakes as possible.
 
-use super::{Act, Goal, Handshakes, Sum};
+use super::{Act, Goal, Sum, WakeSearch};
 
 /// Steps of one sharing of signals beyond which it is left.
 const MOST_STEPS: usize = 1 << 20;
@@ -12,7 +12,7 @@ struct Offer {
     to: usize,
 }
 
-impl Handshakes {
+impl WakeSearch {
     /// How many of its stretches each thread does: what the candidate asks for, then those whose signals are needed. Nothing where
     /// there are not enough.
     pub(super) fn targets(&self, goal: &Goal) -> Option<Vec<usize>> {

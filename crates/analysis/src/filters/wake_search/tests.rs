@@ -4,7 +4,7 @@ use super::super::early_witness::{EarlyWitness, Span};
 use super::super::locksets::Locksets;
 use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
-use foretrace_index::Structure;
+use foretrace_index::TraceIndex;
 use foretrace_trace::strategies::{Shape, Topic, random_trace};
 use foretrace_trace::{Atomic, Feasibility, Independence, Model, Question};
 
@@ -14,12 +14,12 @@ fn what_is_found_is_so_and_little_is_missed() {
     for seed in 0..600 {
         let shape = Shape { events: 18, topics: vec![Topic::Condvar], ..Shape::default() };
         let (trace, observed) = random_trace(seed, &shape);
-        let (structure, transactions) = (Structure::new(&trace), Atomic::Threads.transactions(&trace));
-        let locksets = Locksets::new(&trace, &structure);
+        let (trace_index, transactions) = (TraceIndex::new(&trace), Atomic::Threads.transactions(&trace));
+        let locksets = Locksets::new(&trace, &trace_index);
         let oracle = Oracle::new(&trace, &observed, Model::Cam).expect("cam needs nothing");
         for feasibility in [Feasibility::Prefix, Feasibility::Complete] {
             let question = Question { model: Model::Cam, feasibility, independence: Independence::Conflict };
-            let witness = EarlyWitness::within(&trace, &structure, &observed, &locksets, question, &|| true)
+            let witness = EarlyWitness::within(&trace, &trace_index, &observed, &locksets, question, &|| true)
                 .expect("cam needs nothing");
             let checker = Checker::new(&trace, &observed, &transactions, question).expect("cam needs nothing");
             let truth = oracle.decide(&transactions, feasibility, Independence::Conflict);

@@ -40,7 +40,7 @@ const POLLNVAL: i16 = 32;
 const FIONREAD: usize = 0x541B;
 
 impl Socket {
-    fn of(file: c_int) -> Option<&'static Socket> {
+    fn of_file(file: c_int) -> Option<&'static Socket> {
         SOCKETS.iter().find(|socket| socket.file.load(Relaxed) == file + 1)
     }
 
@@ -121,7 +121,7 @@ pub fn before_sending(thread: &'static Thread, place: usize) {
 pub fn watch(thread: &'static Thread, file: c_int) {
     thread.occupy();
     LOCK.lock();
-    if Socket::of(file).is_none()
+    if Socket::of_file(file).is_none()
         && let Some(free) = SOCKETS.iter().find(|socket| socket.file.load(Relaxed) == 0)
     {
         free.forget();
@@ -136,7 +136,7 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
     let error = sys::errno();
     thread.begin();
     LOCK.lock();
-    let number = Socket::of(file).and_then(|socket| socket.take(bytes)).unwrap_or(SENT.load(Relaxed));
+    let number = Socket::of_file(file).and_then(|socket| socket.take(bytes)).unwrap_or(SENT.load(Relaxed));
     log::sync(thread, Kind::Depart, place, OUTSIDE, number);
     LOCK.unlock();
     thread.end();
@@ -147,7 +147,7 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
 /// A socket can be read from: bytes or a connection, which stay there. The thread is inside of a hook.
 pub fn ready(thread: &'static Thread, file: c_int, place: usize) {
     LOCK.lock();
-    let since = Socket::of(file).map_or(0, |socket| socket.since.load(Relaxed));
+    let since = Socket::of_file(file).map_or(0, |socket| socket.since.load(Relaxed));
     let number = since.checked_sub(1).unwrap_or(SENT.load(Relaxed));
     log::sync(thread, Kind::Depart, place, OUTSIDE, number);
     LOCK.unlock();
@@ -157,7 +157,7 @@ pub fn ready(thread: &'static Thread, file: c_int, place: usize) {
 pub fn leave(thread: &'static Thread, file: c_int) {
     thread.occupy();
     LOCK.lock();
-    if let Some(socket) = Socket::of(file) {
+    if let Some(socket) = Socket::of_file(file) {
         socket.forget();
         socket.file.store(0, Relaxed);
     }

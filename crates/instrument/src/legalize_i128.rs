@@ -5,13 +5,13 @@
 
 use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::parts::same_access;
-use crate::sidecar::PairOp;
+use crate::sidecar::Atomic16Op;
 use std::collections::{HashMap, HashSet};
 
 /// The hook for atomic accesses of 16 bytes: `(what, address, four words, site)`, to what was there.
-pub const PAIR_HOOK: &str = "__foretrace_pair";
+pub const ATOMIC16_HOOK: &str = "__foretrace_pair";
 /// Which of its arguments is the site.
-pub const PAIR_SITE: u32 = 6;
+pub const ATOMIC16_SITE: u32 = 6;
 
 const BITS: u32 = 128;
 const HALF_BITS: u64 = 64;
@@ -85,8 +85,8 @@ impl Halving<'_> {
         self.builder.before(instruction);
         let Some(instead) = self.instead(instruction) else { return };
         match instead {
-            Instead::Halves(halves) => {
-                let whole = self.join(halves);
+            Instead::Halves(legalize_i128) => {
+                let whole = self.join(legalize_i128);
                 instruction.replace_with(whole);
             }
             Instead::Value(value) => instruction.replace_with(value),
@@ -108,7 +108,7 @@ impl Halving<'_> {
                 Some(Instead::Value(parts[*instruction.path().first()? as usize]))
             }
             Opcode::Trunc if is_wide(operand(0).ty()) && instruction.ty().int_bits() <= 64 => {
-                let [low, _] = self.halves(operand(0));
+                let [low, _] = self.legalize_i128(operand(0));
                 let narrow = instruction.ty();
                 let is_half = narrow.int_bits() == 64;
                 Some(Instead::Value(if is_half { low } else { self.builder.cast(Opcode::Trunc, low, narrow) }))
@@ -120,9 +120,9 @@ impl Halving<'_> {
     }
 
     /// The halves of an integer.
-    fn halves(&self, value: Value) -> Halves {
-        if let Some(halves) = self.known.get(&value) {
-            return *halves;
+    fn legalize_i128(&self, value: Value) -> Halves {
+        if let Some(legalize_i128) = self.known.get(&value) {
+            return *legalize_i128;
         }
         let upper = self.builder.binary(Opcode::LShr, value, self.wide.constant(HALF_BITS));
         [value, upper].map(|part| self.builder.cast(Opcode::Trunc, part, self.word))
@@ -141,12 +141,12 @@ impl Halving<'_> {
 
     /// Completes the phis, and removes what nobody needs.
     fn finish(mut self) {
-        for (phi, halves) in std::mem::take(&mut self.phis) {
+        for (phi, legalize_i128) in std::mem::take(&mut self.phis) {
             for (block, value) in phi.incoming() {
                 if let Some(last) = block.instructions().last() {
                     self.builder.before(*last);
                 }
-                for (half, part) in halves.into_iter().zip(self.halves(value)) {
+                for (half, part) in legalize_i128.into_iter().zip(self.legalize_i128(value)) {
                     half.add_incoming(block, part);
                 }
             }
@@ -185,19 +185,19 @@ impl Halving<'_> {
             return None;
         }
         match access.opcode() {
-            Opcode::Load if access.is_atomic() => Some(Instead::Halves(self.pair(PairOp::Load, address, &[]))),
+            Opcode::Load if access.is_atomic() => Some(Instead::Halves(self.pair(Atomic16Op::Load, address, &[]))),
             Opcode::Load => Some(Instead::Halves(self.load(access, address))),
             Opcode::Store => {
-                let stored = self.halves(access.operand(0));
+                let stored = self.legalize_i128(access.operand(0));
                 match access.is_atomic() {
-                    true => _ = self.pair(PairOp::Store, address, &stored),
+                    true => _ = self.pair(Atomic16Op::Store, address, &stored),
                     false => self.store(access, address, stored),
                 }
                 Some(Instead::Nothing)
             }
             Opcode::AtomicRMW => {
-                let by = PairOp::update(access.update_operation())?;
-                let operand = self.halves(access.operand(1));
+                let by = Atomic16Op::update(access.update_operation())?;
+                let operand = self.legalize_i128(access.operand(1));
                 Some(Instead::Halves(self.pair(by, address, &operand)))
             }
             _ => Some(Instead::Value(self.compare_and_swap(access, address))),
@@ -212,15 +212,15 @@ impl Halving<'_> {
         })
     }
 
-    fn store(&self, access: Value, address: Value, halves: Halves) {
-        for (half, offset) in halves.into_iter().zip([0, HALF_BYTES]) {
+    fn store(&self, access: Value, address: Value, legalize_i128: Halves) {
+        for (half, offset) in legalize_i128.into_iter().zip([0, HALF_BYTES]) {
             same_access(access, self.builder.store(half, self.address(address, offset)), offset);
         }
     }
 
     fn compare_and_swap(&mut self, access: Value, address: Value) -> Value {
-        let (expected, desired) = (self.halves(access.operand(1)), self.halves(access.operand(2)));
-        let found = self.pair(PairOp::CompareAndSwap, address, &[expected, desired].concat());
+        let (expected, desired) = (self.legalize_i128(access.operand(1)), self.legalize_i128(access.operand(2)));
+        let found = self.pair(Atomic16Op::CompareAndSwap, address, &[expected, desired].concat());
         let succeeded = self.all(EQUAL, found, expected);
         let whole = self.join(found);
         let half = self.builder.insert(access.ty().poison(), whole, 0);
@@ -231,14 +231,14 @@ impl Halving<'_> {
     }
 
     /// Calls the hook; its site comes later.
-    fn pair(&self, by: PairOp, address: Value, words: &[Value]) -> Halves {
+    fn pair(&self, by: Atomic16Op, address: Value, words: &[Value]) -> Halves {
         let (context, zero) = (self.module.context(), self.word.constant(0));
         let mut arguments = vec![self.word.constant(by.code()), address];
         arguments.extend(words);
-        arguments.resize(PAIR_SITE as usize + 1, zero);
+        arguments.resize(ATOMIC16_SITE as usize + 1, zero);
         let types: Vec<Type> = arguments.iter().map(|argument| argument.ty()).collect();
         let ty = context.function(&types, context.pair(self.word));
-        let hook = self.module.function(PAIR_HOOK).unwrap_or_else(|| self.module.declare(PAIR_HOOK, ty));
+        let hook = self.module.function(ATOMIC16_HOOK).unwrap_or_else(|| self.module.declare(ATOMIC16_HOOK, ty));
         self.module.add_attribute(hook, "nounwind");
         let found = self.builder.call(ty, hook, &arguments);
         [0, 1].map(|index| self.builder.extract(found, index))
@@ -257,7 +257,7 @@ impl Halving<'_> {
     fn computed(&self, instruction: Value) -> Option<Halves> {
         let operand = |index| instruction.operand(index);
         let both = |by: Opcode| {
-            let ([a, c], [b, d]) = (self.halves(operand(0)), self.halves(operand(1)));
+            let ([a, c], [b, d]) = (self.legalize_i128(operand(0)), self.legalize_i128(operand(1)));
             [self.builder.binary(by, a, b), self.builder.binary(by, c, d)]
         };
         Some(match instruction.opcode() {
@@ -273,7 +273,7 @@ impl Halving<'_> {
                 self.shifted(by, operand(0), operand(1).unsigned())?
             }
             Opcode::Select if operand(0).ty().kind() == TypeKind::Integer => {
-                let (yes, no) = (self.halves(operand(1)), self.halves(operand(2)));
+                let (yes, no) = (self.legalize_i128(operand(1)), self.legalize_i128(operand(2)));
                 [0, 1].map(|half| self.builder.select(operand(0), yes[half], no[half]))
             }
             _ => return None,
@@ -282,7 +282,7 @@ impl Halving<'_> {
 
     /// A sum or a difference.
     fn sum(&self, by: Opcode, a: Value, b: Value) -> Halves {
-        let (a, b) = (self.halves(a), self.halves(b));
+        let (a, b) = (self.legalize_i128(a), self.legalize_i128(b));
         let low = self.builder.binary(by, a[0], b[0]);
         let (less, than) = if by == Opcode::Add { (low, a[0]) } else { (a[0], b[0]) };
         let carry = self.builder.cast(Opcode::ZExt, self.builder.compare(BELOW, less, than), self.word);
@@ -292,7 +292,7 @@ impl Halving<'_> {
 
     /// By so many bits, which is known.
     fn shifted(&self, by: Opcode, value: Value, bits: u64) -> Option<Halves> {
-        let [low, high] = self.halves(value);
+        let [low, high] = self.legalize_i128(value);
         let left = by == Opcode::Shl;
         let back = if left { Opcode::LShr } else { Opcode::Shl };
         // What is shifted in from the other half.
@@ -315,7 +315,7 @@ impl Halving<'_> {
 
     fn compared(&self, comparison: Value) -> Option<Instead> {
         let predicate = comparison.predicate();
-        let (a, b) = (self.halves(comparison.operand(0)), self.halves(comparison.operand(1)));
+        let (a, b) = (self.legalize_i128(comparison.operand(0)), self.legalize_i128(comparison.operand(1)));
         matches!(predicate, EQUAL | UNEQUAL).then(|| Instead::Value(self.all(predicate, a, b)))
     }
 
@@ -328,8 +328,8 @@ impl Halving<'_> {
 
     /// The phis of both halves; what comes in is known in the end.
     fn phi(&mut self, phi: Value) {
-        let halves = [self.builder.phi(self.word), self.builder.phi(self.word)];
-        self.known.insert(phi, halves);
-        self.phis.push((phi, halves));
+        let legalize_i128 = [self.builder.phi(self.word), self.builder.phi(self.word)];
+        self.known.insert(phi, legalize_i128);
+        self.phis.push((phi, legalize_i128));
     }
 }

@@ -13,7 +13,7 @@ use crate::memory::Bytes;
 use crate::objects::Class;
 use crate::program::Function;
 use crate::value::{Value, Word};
-use foretrace_instrument::sidecar::{Operand, PairOp, UpdateOp};
+use foretrace_instrument::sidecar::{Atomic16Op, Operand, UpdateOp};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Func, Op, SyncKind, Why};
 
@@ -56,7 +56,7 @@ impl<'a> Walk<'_, 'a> {
         &mut self,
         function: &'a Function,
         index: usize,
-        by: PairOp,
+        by: Atomic16Op,
         (address, words): (&Operand, &[Operand]),
     ) -> Step<()> {
         let fits = |kind: Kind| kind.is_load() || kind.is_store() || is_update(kind) || is_failed(kind);
@@ -87,11 +87,11 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Makes the events; what was there.
-    fn perform(&mut self, access: &mut Access, by: PairOp, first: Halves, second: Halves) -> Step<Halves> {
+    fn perform(&mut self, access: &mut Access, by: Atomic16Op, first: Halves, second: Halves) -> Step<Halves> {
         let kind = access.records[0].kind;
         match by {
-            PairOp::Load => Ok(self.read_both(access, 1)),
-            PairOp::CompareAndSwap if is_failed(kind) => {
+            Atomic16Op::Load => Ok(self.read_both(access, 1)),
+            Atomic16Op::CompareAndSwap if is_failed(kind) => {
                 let expected = self.agreed(first, access.words(2), "a value expected by a compare-and-swap");
                 let found = self.read_both(access, 1);
                 let same = self.are_equal(found, expected);
@@ -101,7 +101,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 Ok(found)
             }
-            PairOp::CompareAndSwap => self.exclusively(access, |walk, access| {
+            Atomic16Op::CompareAndSwap => self.exclusively(access, |walk, access| {
                 let expected = walk.agreed(first, access.words(1), "a value expected by a compare-and-swap");
                 let found = walk.read_both(access, 1);
                 let same = walk.are_equal(found, expected);
@@ -110,7 +110,7 @@ impl<'a> Walk<'_, 'a> {
                 walk.write_both(access, desired, (0, 1));
                 found
             }),
-            PairOp::Store => self.exclusively(access, |walk, access| {
+            Atomic16Op::Store => self.exclusively(access, |walk, access| {
                 let stored = walk.agreed(first, access.words(1), "a stored value");
                 if kind.is_replace() {
                     for half in 0..2 {
@@ -121,7 +121,7 @@ impl<'a> Walk<'_, 'a> {
                 walk.write_both(access, stored, (0, 1));
                 stored
             }),
-            PairOp::Update(by) => self.exclusively(access, |walk, access| {
+            Atomic16Op::Update(by) => self.exclusively(access, |walk, access| {
                 let found = walk.read_both(access, 2);
                 let new = walk.updated_pair(by, found, first);
                 let new = walk.agreed(new, access.words(2), "an updated value");

@@ -79,7 +79,7 @@ pub struct Round {
 
 /// The fixed relations between a trace's events.
 #[derive(Clone, Debug)]
-pub struct Structure {
+pub struct TraceIndex {
     /// Per thread: its events in program order.
     pub threads: Vec<Vec<EventId>>,
     /// Per event: its position in its thread.
@@ -116,11 +116,11 @@ pub struct Structure {
     writes_by_thread: Vec<Vec<EventId>>,
 }
 
-impl Structure {
+impl TraceIndex {
     /// Reads the structure off a valid trace.
-    pub fn new(trace: &Trace) -> Structure {
+    pub fn new(trace: &Trace) -> TraceIndex {
         let syncs = trace.syncs.len();
-        let mut structure = Structure {
+        let mut trace_index = TraceIndex {
             threads: vec![Vec::new(); trace.threads.len()],
             position: Vec::with_capacity(trace.events.len()),
             fork: vec![None; trace.threads.len()],
@@ -141,16 +141,16 @@ impl Structure {
         };
         let mut scan = Scan::default();
         for (id, event) in trace.iter() {
-            let own = &mut structure.threads[event.thread.index()];
-            structure.position.push(own.len() as u32);
+            let own = &mut trace_index.threads[event.thread.index()];
+            trace_index.position.push(own.len() as u32);
             own.push(id);
-            scan.event(trace, id, &mut structure);
+            scan.event(trace, id, &mut trace_index);
         }
-        structure.writes_by_thread = structure.writes.clone();
-        for writes in &mut structure.writes_by_thread {
+        trace_index.writes_by_thread = trace_index.writes.clone();
+        for writes in &mut trace_index.writes_by_thread {
             writes.sort_by_key(|write| trace.event(*write).thread);
         }
-        structure
+        trace_index
     }
 
     /// Position of an event in its thread.
@@ -248,7 +248,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn event(&mut self, trace: &Trace, id: EventId, to: &mut Structure) {
+    fn event(&mut self, trace: &Trace, id: EventId, to: &mut TraceIndex) {
         let thread = trace.event(id).thread;
         match &trace.event(id).op {
             Op::Read { var, .. } => to.accesses[var.index()].push(id),
@@ -311,7 +311,7 @@ impl Scan {
         shared: bool,
         nests: bool,
         depth: u32,
-        to: &mut Structure,
+        to: &mut TraceIndex,
     ) {
         if nests && let Some(held) = self.held.get_mut(&(thread, lock, shared)) {
             held.depth += 1;
@@ -335,7 +335,7 @@ impl Scan {
         lock: SyncId,
         shared: bool,
         levels: u32,
-        to: &mut Structure,
+        to: &mut TraceIndex,
     ) -> u32 {
         let key = (thread, lock, shared);
         let Some(held) = self.held.get_mut(&key) else { return 0 };
@@ -348,7 +348,7 @@ impl Scan {
         depth
     }
 
-    fn round(&mut self, barrier: SyncId, round: u64, to: &mut Structure) -> usize {
+    fn round(&mut self, barrier: SyncId, round: u64, to: &mut TraceIndex) -> usize {
         *self.rounds.entry((barrier, round)).or_insert_with(|| {
             to.rounds.push(Round::default());
             to.rounds.len() - 1

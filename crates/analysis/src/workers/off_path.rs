@@ -5,15 +5,15 @@
 //! each costs little: filters first, then a solver for so many steps. Both are asked of prefixes, whatever was asked of the
 //! candidate: what a complete run cannot show a shorter one may.
 
-use super::{Lane, REMARK, Report};
-use crate::case::Case;
+use super::{REMARK, Report, SolverWorker};
+use crate::context::AnalysisContext;
 use crate::filters::{Filters, Judgement};
-use crate::linearize::linearize;
 use crate::options::{Options, Strategy};
 use crate::schedule::{simplify_interruption, simplify_with};
+use crate::schedule_from_assignment::schedule_from_assignment;
 use crate::verdict::{Limit, OffPath, Verdict};
 use foretrace_checker::{CheckError, Interruption, Witness};
-use foretrace_encodings::Facts;
+use foretrace_encodings::TraceView;
 use foretrace_solve::{Answer, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Pattern, Question, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
@@ -51,11 +51,11 @@ impl ApartOptions {
 pub(crate) struct Apart<'a> {
     transactions: &'a [Transaction],
     /// Free reads.
-    free: Case<'a>,
+    free: AnalysisContext<'a>,
     free_filters: OnceLock<Filters<'a>>,
     no_constants: FxHashMap<EventId, Value>,
     /// The model that was asked about.
-    model: Case<'a>,
+    model: AnalysisContext<'a>,
     model_filters: OnceLock<Filters<'a>>,
     /// Whether the run's own solver sessions can be asked about prefixes of the model.
     shares_sessions: bool,
@@ -67,20 +67,21 @@ impl<'a> Apart<'a> {
     /// # Errors
     /// Where the trace knows too little for the question.
     pub(crate) fn new(
-        (facts, on_every_path): (Facts<'a>, Facts<'a>),
+        (view, on_every_path): (TraceView<'a>, TraceView<'a>),
         transactions: &'a [Transaction],
         (asked, options): (&Options, &'a ApartOptions),
         constants: FxHashMap<EventId, Value>,
         deadline: Option<Instant>,
         stop: &'a AtomicBool,
     ) -> Result<Apart<'a>, CheckError> {
-        let case = |facts, options, constants| Case::new(facts, transactions, options, constants, deadline, stop);
+        let context =
+            |view, options, constants| AnalysisContext::new(view, transactions, options, constants, deadline, stop);
         Ok(Apart {
             transactions,
-            free: case(on_every_path, &options.free, FxHashMap::default())?,
+            free: context(on_every_path, &options.free, FxHashMap::default())?,
             free_filters: OnceLock::new(),
             no_constants: FxHashMap::default(),
-            model: case(facts, &options.model, constants)?,
+            model: context(view, &options.model, constants)?,
             model_filters: OnceLock::new(),
             shares_sessions: asked.question.feasibility == Feasibility::Prefix && asked.strategy == Strategy::Demand,
         })
@@ -88,25 +89,25 @@ impl<'a> Apart<'a> {
 
     /// The filters whose refutations hold on every path.
     pub(crate) fn free_filters(&self) -> &Filters<'a> {
-        let Case { facts, options, .. } = &self.free;
+        let AnalysisContext { view, options, .. } = &self.free;
         let go_on = || self.free.limits().reached().is_none();
-        let make = || Filters::within(*facts, self.transactions, options, &self.no_constants, &go_on);
+        let make = || Filters::within(*view, self.transactions, options, &self.no_constants, &go_on);
         self.free_filters.get_or_init(make)
     }
 
     fn model_filters(&self) -> &Filters<'a> {
-        let Case { facts, options, constants, .. } = &self.model;
+        let AnalysisContext { view, options, constants, .. } = &self.model;
         let go_on = || self.model.limits().reached().is_none();
-        let make = || Filters::within(*facts, self.transactions, options, constants, &go_on);
+        let make = || Filters::within(*view, self.transactions, options, constants, &go_on);
         self.model_filters.get_or_init(make)
     }
 }
 
-/// Asks the questions: one thread's lanes for them.
+/// Asks the questions: one thread's workers for them.
 pub(crate) struct Questions<'a, 'b> {
     apart: &'b Apart<'a>,
-    free: Lane<'a, 'b>,
-    own: Lane<'a, 'b>,
+    free: SolverWorker<'a, 'b>,
+    own: SolverWorker<'a, 'b>,
     /// By first and remote: how late second may come without a prefix that leaves it out, and the prefix for all later ones.
     known: FxHashMap<(EventId, EventId), Known>,
     /// Of the class that is asked about: a prefix up to here was too large for a remark.
@@ -137,14 +138,14 @@ const MOST_STEPS_KEPT: usize = 10_000;
 
 impl<'a, 'b> Questions<'a, 'b> {
     pub(crate) fn new(apart: &'b Apart<'a>) -> Questions<'a, 'b> {
-        let (free, own) = (Lane::of_remarks(&apart.free), Lane::of_remarks(&apart.model));
+        let (free, own) = (SolverWorker::of_remarks(&apart.free), SolverWorker::of_remarks(&apart.model));
         Questions { apart, free, own, known: FxHashMap::default(), too_large: None }
     }
 
     /// Asks about candidates of one class, in this order.
     pub(super) fn batch(
         &mut self,
-        lane: &mut Lane<'a, 'b>,
+        worker: &mut SolverWorker<'a, 'b>,
         triples: &[(usize, Triple)],
         stop_at_after_remote: bool,
         reports: &Sender<Report>,
@@ -154,7 +155,7 @@ impl<'a, 'b> Questions<'a, 'b> {
             if self.apart.free.limits().reached().is_some() {
                 break;
             }
-            let answer = self.ask(lane, *triple)?.map(|off_path| self.kept(off_path, in_vain == 0));
+            let answer = self.ask(worker, *triple)?.map(|off_path| self.kept(off_path, in_vain == 0));
             in_vain += usize::from(answer.is_some());
             let is_after_remote = matches!(answer, Some(OffPath::AfterRemote(_)));
             let settled = stop_at_after_remote && (is_after_remote || in_vain >= MOST_IN_VAIN);
@@ -168,16 +169,20 @@ impl<'a, 'b> Questions<'a, 'b> {
     }
 
     /// The kind of an infeasible candidate; nothing where it is impossible.
-    pub(crate) fn kind(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Option<&'static str>> {
+    pub(crate) fn kind(
+        &mut self,
+        worker: &mut SolverWorker<'a, 'b>,
+        triple: Triple,
+    ) -> anyhow::Result<Option<&'static str>> {
         let answer = match self.apart.free.limits().reached() {
             Some(_) => Some(OffPath::Unasked(None)),
-            None => interruptible(self.apart.free.stop, || self.ask(lane, triple))?,
+            None => interruptible(self.apart.free.stop, || self.ask(worker, triple))?,
         };
         Ok(answer.map(|off_path| off_path.name()))
     }
 
     /// What an infeasible candidate is, with a witness that is not simplified; nothing where it is impossible.
-    fn ask(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Option<OffPath>> {
+    fn ask(&mut self, worker: &mut SolverWorker<'a, 'b>, triple: Triple) -> anyhow::Result<Option<OffPath>> {
         let witness = match self.apart.free_filters().judge(triple) {
             Some(Judgement::Infeasible { .. }) => return Ok(None),
             Some(Judgement::Feasible { witness }) => witness,
@@ -187,7 +192,7 @@ impl<'a, 'b> Questions<'a, 'b> {
                 Verdict::Feasible(witness) => witness,
             },
         };
-        Ok(Some(match self.interrupted(lane, triple)? {
+        Ok(Some(match self.interrupted(worker, triple)? {
             Interrupted::Shown(interruption) => OffPath::AfterRemote(interruption),
             Interrupted::Never => OffPath::BeforeRemote(witness),
             Interrupted::Unknown => OffPath::Unasked(Some(witness)),
@@ -196,9 +201,9 @@ impl<'a, 'b> Questions<'a, 'b> {
 
     /// What a report gets of an answer: a simpler witness, or none if it is long and not the first of its class.
     fn kept(&self, off_path: OffPath, is_first: bool) -> OffPath {
-        let Case { facts, checker, .. } = &self.apart.free;
+        let AnalysisContext { view, checker, .. } = &self.apart.free;
         let is_kept = |witness: &Witness| is_first || witness.schedule().len() <= MOST_STEPS_KEPT;
-        let simpler = |witness: Witness| Box::new(simplify_with(checker, facts.trace, Feasibility::Prefix, witness));
+        let simpler = |witness: Witness| Box::new(simplify_with(checker, view.trace, Feasibility::Prefix, witness));
         match off_path {
             OffPath::BeforeRemote(witness) if is_kept(&witness) => OffPath::BeforeRemote(simpler(*witness)),
             OffPath::Unasked(Some(witness)) if is_kept(&witness) => OffPath::Unasked(Some(simpler(*witness))),
@@ -208,9 +213,9 @@ impl<'a, 'b> Questions<'a, 'b> {
     }
 
     /// Whether a prefix of the model holds first and then remote, and not second.
-    fn interrupted(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
+    fn interrupted(&mut self, worker: &mut SolverWorker<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
         let model = &self.apart.model;
-        let at = model.facts.structure.position(triple.second);
+        let at = model.view.trace_index.position(triple.second);
         let known = self.known.entry((triple.first, triple.remote)).or_default();
         if known.none_up_to.is_some_and(|to| at <= to) {
             return Ok(Interrupted::Never);
@@ -226,7 +231,7 @@ impl<'a, 'b> Questions<'a, 'b> {
             true => Interrupted::Never,
             false => match filters.interruption(triple) {
                 Some(interruption) => Interrupted::Shown(Box::new(interruption)),
-                None => self.by_solver(lane, triple)?,
+                None => self.by_solver(worker, triple)?,
             },
         };
         let known = self.known.entry((triple.first, triple.remote)).or_default();
@@ -238,15 +243,15 @@ impl<'a, 'b> Questions<'a, 'b> {
         Ok(answer)
     }
 
-    fn by_solver(&mut self, lane: &mut Lane<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
+    fn by_solver(&mut self, worker: &mut SolverWorker<'a, 'b>, triple: Triple) -> anyhow::Result<Interrupted> {
         let end = triple.first.max(triple.remote);
         if self.too_large.is_some_and(|too_large| end >= too_large) {
             return Ok(Interrupted::Unknown);
         }
-        let lane = if self.apart.shares_sessions && lane.has_room(super::REMARK) { lane } else { &mut self.own };
+        let worker = if self.apart.shares_sessions && worker.has_room(super::REMARK) { worker } else { &mut self.own };
         let mut answer = Interrupted::Never;
-        for pattern in lane.patterns(triple) {
-            match lane.ask_interruption(triple, pattern) {
+        for pattern in worker.patterns(triple) {
+            match worker.ask_interruption(triple, pattern) {
                 Answer::Feasible(assignment) => {
                     return Ok(Interrupted::Shown(Box::new(self.checked(triple, &assignment.order)?)));
                 }
@@ -264,9 +269,9 @@ impl<'a, 'b> Questions<'a, 'b> {
 
     /// The solver's schedule, checked, with fewer events where those will do. One that does not pass is a bug, and ends the run.
     fn checked(&self, triple: Triple, order: &[EventId]) -> anyhow::Result<Witness<Interruption>> {
-        let Case { facts, checker, .. } = &self.apart.model;
-        let schedule = linearize(*facts, order, triple.remote, Feasibility::Prefix);
-        let simple = simplify_interruption(checker, facts.trace, triple, &schedule);
+        let AnalysisContext { view, checker, .. } = &self.apart.model;
+        let schedule = schedule_from_assignment(*view, order, triple.remote, Feasibility::Prefix);
+        let simple = simplify_interruption(checker, view.trace, triple, &schedule);
         simple.map_err(|error| {
             anyhow::anyhow!(
                 "internal contradiction: the solver says that {triple} is interrupted, the checker refuses its schedule \
@@ -276,11 +281,11 @@ impl<'a, 'b> Questions<'a, 'b> {
     }
 }
 
-impl Lane<'_, '_> {
+impl SolverWorker<'_, '_> {
     /// Whether a prefix of the model holds first and then remote, and not second; for the work of a remark.
     fn ask_interruption(&mut self, triple: Triple, pattern: Option<Pattern>) -> Answer {
         let before = self.work.replace(super::REMARK_WORK);
-        let limits = self.limits(self.case.options.timeout);
+        let limits = self.limits(self.context.options.timeout);
         let answer = match limits.reached() {
             Some(limit) => Answer::Unknown(limit),
             None => self.in_session(REMARK, |session| session.decide_interruption(triple, pattern, limits)),

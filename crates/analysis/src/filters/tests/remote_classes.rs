@@ -1,12 +1,12 @@
-//! Bundles: what is said of many candidates at once is what is said of each.
+//! Classes of remote accesses: what is said of many candidates at once is what is said of each.
 
 use crate::candidates::{Candidates, Pair};
 use crate::filters::Filters;
-use crate::filters::{Judgement, Part, SCREENS};
+use crate::filters::{Judgement, SCREENS, ScreenedAccesses};
 use crate::options::{CandidateSet, Options};
 use crate::verdict::Decider;
-use foretrace_encodings::{Facts, constant_reads};
-use foretrace_index::{MustHappenBefore, Structure};
+use foretrace_encodings::{TraceView, constant_reads};
+use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, Synthetic, random_trace};
 use foretrace_trace::{Atomic, Observed, Trace, Transaction, Triple, observe};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn only(asks: &[Decider]) -> Options {
     options
 }
 
-/// Holds the bundles of a trace against its candidates one by one; returns how often each answer was given, and the most
+/// Holds the classes of remote accesses of a trace against its candidates one by one; returns how often each answer was given, and the most
 /// candidates that came together.
 fn compare(
     trace: &Trace,
@@ -26,20 +26,20 @@ fn compare(
     transactions: &[Transaction],
     asks: &[Decider],
 ) -> (BTreeMap<Option<Decider>, usize>, usize) {
-    let structure = Structure::new(trace);
-    let clocks = MustHappenBefore::new(trace, &structure);
-    let facts = Facts { trace, structure: &structure, observed, clocks: &clocks };
+    let trace_index = TraceIndex::new(trace);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
     let mut options = only(asks);
     options.question.model = foretrace_trace::Model::Avp;
-    let filters = Filters::new(facts, transactions, &options, &constant_reads(facts));
-    let candidates = Candidates::new(trace, &structure, transactions);
-    let bundles = filters.bundles();
+    let filters = Filters::new(view, transactions, &options, &constant_reads(view));
+    let candidates = Candidates::new(trace, &trace_index, transactions);
+    let remote_classes = filters.remote_classes();
     let (mut answers, mut most) = (BTreeMap::new(), 0);
     for set in [CandidateSet::Adjacent, CandidateSet::All] {
         let mut found: BTreeMap<Triple, Option<Decider>> = BTreeMap::new();
-        let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut parts: Vec<ScreenedAccesses<'_>> = Vec::new();
         for pair in candidates.all_pairs(set) {
-            filters.judge_bundles(pair, bundles.of(pair), &mut parts);
+            filters.judge_remote_classes(pair, remote_classes.paired_with(pair), &mut parts);
             for part in &parts {
                 most = most.max(part.accesses.len());
                 let Pair { first, second, .. } = pair;

@@ -4,11 +4,11 @@
 //! do, as long as they stand at such points. So the search moves threads by stretches. It branches over the order of the stretches that
 //! signal, and over the thread that each signal releases. It takes all other stretches as soon as they can be taken.
 //!
-//! It first goes where no thread loses a signal that it needs ([`Handshakes::targets`]). It proves nothing: its schedule may fail for
+//! It first goes where no thread loses a signal that it needs ([`WakeSearch::targets`]). It proves nothing: its schedule may fail for
 //! another reason, and it gives up after a bounded number of steps.
 
 use super::locksets::Locksets;
-use foretrace_index::{Structure, Waiting};
+use foretrace_index::{TraceIndex, Waiting};
 use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -19,7 +19,7 @@ mod tests;
 
 /// The stretches that a trace's threads go by.
 #[derive(Debug)]
-pub(super) struct Handshakes {
+pub(super) struct WakeSearch {
     threads: Vec<Vec<Stretch>>,
     /// Per thread: the thread and the stretch that start it.
     starts: Vec<Option<(usize, usize)>>,
@@ -73,7 +73,7 @@ struct Sum {
 
 /// So many events of a thread, and how many of its stretches they hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
+struct ThreadPoint {
     events: u32,
     stretches: usize,
 }
@@ -83,10 +83,10 @@ struct Place {
 pub(super) struct Goal {
     local: usize,
     remote: usize,
-    after_first: Place,
-    before_remote: Place,
-    after_remote: Place,
-    before_second: Place,
+    after_first: ThreadPoint,
+    before_remote: ThreadPoint,
+    after_remote: ThreadPoint,
+    before_second: ThreadPoint,
     /// The condition variable of a wake between the last place and second.
     last_wake: Option<usize>,
 }
@@ -118,12 +118,12 @@ impl Stretch {
     }
 }
 
-impl Handshakes {
+impl WakeSearch {
     /// Cuts a trace's threads into stretches; nothing where nobody waits for a signal, or where there is too much of them.
-    pub(super) fn new(trace: &Trace, structure: &Structure, locksets: &Locksets) -> Option<Handshakes> {
-        let acts = Acts::new(trace, structure);
+    pub(super) fn new(trace: &Trace, trace_index: &TraceIndex, locksets: &Locksets) -> Option<WakeSearch> {
+        let acts = Acts::new(trace, trace_index);
         let threads: Vec<Vec<Stretch>> = (0..trace.threads.len())
-            .map(|thread| stretches(&structure.threads[thread], &acts, |at| locksets.unlocked_after(thread, at)))
+            .map(|thread| stretches(&trace_index.threads[thread], &acts, |at| locksets.unlocked_after(thread, at)))
             .collect();
         let fits = threads.len() <= u64::BITS as usize && threads.iter().all(|own| own.len() < usize::from(u16::MAX));
         if acts.conds.is_empty() || !fits {
@@ -140,7 +140,7 @@ impl Handshakes {
             }
         }
         let sums = (0..acts.conds.len()).map(|cond| threads.iter().map(|own| sums(own, cond)).collect()).collect();
-        Some(Handshakes { threads, starts, sums })
+        Some(WakeSearch { threads, starts, sums })
     }
 
     /// The places of a candidate, where there are some; `upto` is a later access of remote's thread that is to come before second,
@@ -148,11 +148,11 @@ impl Handshakes {
     pub(super) fn goal(
         &self,
         trace: &Trace,
-        structure: &Structure,
+        trace_index: &TraceIndex,
         locksets: &Locksets,
         [first, remote, upto, second]: [EventId; 4],
     ) -> Option<Goal> {
-        let position = |event: EventId| structure.position[event.index()];
+        let position = |event: EventId| trace_index.position[event.index()];
         let [local, other] = [first, remote].map(|event| trace.event(event).thread.index());
         let before = |thread, event| locksets.unlocked_before(thread, position(event)).unwrap_or(0);
         let after = |thread, event| Some(self.place(thread, locksets.unlocked_after(thread, position(event))?));
@@ -168,12 +168,12 @@ impl Handshakes {
         Some(Goal { local, remote: other, after_first, before_remote, after_remote, before_second, last_wake })
     }
 
-    fn place(&self, thread: usize, events: u32) -> Place {
-        Place { events, stretches: self.threads[thread].partition_point(|stretch| stretch.to <= events) }
+    fn place(&self, thread: usize, events: u32) -> ThreadPoint {
+        ThreadPoint { events, stretches: self.threads[thread].partition_point(|stretch| stretch.to <= events) }
     }
 
     /// How far a thread gets from a place on, up to another, before it needs a signal.
-    fn before_next_wake(&self, thread: usize, from: Place, upto: Place) -> Place {
+    fn before_next_wake(&self, thread: usize, from: ThreadPoint, upto: ThreadPoint) -> ThreadPoint {
         let between = from.stretches..upto.stretches.max(from.stretches);
         match self.threads[thread][between].iter().position(|stretch| stretch.needs_signal().is_some()) {
             Some(0) => from,
@@ -193,9 +193,9 @@ struct Acts<'a> {
 }
 
 impl<'a> Acts<'a> {
-    fn new(trace: &'a Trace, structure: &Structure) -> Acts<'a> {
+    fn new(trace: &'a Trace, trace_index: &TraceIndex) -> Acts<'a> {
         let (signalled, others): (Vec<&Waiting>, Vec<&Waiting>) =
-            structure.waitings.iter().partition(|waiting| waiting.needs_signal);
+            trace_index.waitings.iter().partition(|waiting| waiting.needs_signal);
         let mut conds = FxHashMap::default();
         for waiting in signalled {
             let new = conds.len();
@@ -204,7 +204,7 @@ impl<'a> Acts<'a> {
         Acts { trace, conds, unsignalled: others.into_iter().map(|waiting| waiting.wake).collect() }
     }
 
-    fn of(&self, event: EventId) -> Option<Act> {
+    fn act_of(&self, event: EventId) -> Option<Act> {
         let cond = |cond: SyncId| self.conds.get(&cond.index()).copied();
         match self.trace.event(event).op {
             Op::Wait { cond: of, .. } => Some(Act::Wait { cond: cond(of)? }),
@@ -225,7 +225,7 @@ impl<'a> Acts<'a> {
 fn stretches(own: &[EventId], acts: &Acts<'_>, unlocked_after: impl Fn(u32) -> Option<u32>) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for (position, event) in (0..).zip(own) {
-        let Some(act) = acts.of(*event) else { continue };
+        let Some(act) = acts.act_of(*event) else { continue };
         let to = match act {
             Act::Wait { .. } => position + 1, // what it gives back is not held
             _ => unlocked_after(position).unwrap_or(own.len() as u32),

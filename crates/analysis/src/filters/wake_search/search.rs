@@ -1,6 +1,6 @@
 //! The search for which thread signals which: depth first, each state once.
 
-use super::{Act, Goal, Handshakes, Leg, Stretch};
+use super::{Act, Goal, Leg, Stretch, WakeSearch};
 use foretrace_trace::{EventId, ThreadId};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
@@ -58,7 +58,7 @@ enum Worth {
     Beyond,
 }
 
-impl Handshakes {
+impl WakeSearch {
     /// What brings a candidate's thread up to the last place before second, in a schedule that shows the candidate.
     pub(in super::super) fn legs(&self, goal: &Goal) -> Option<Vec<Leg>> {
         let targets = self.targets(goal)?;
@@ -67,7 +67,7 @@ impl Handshakes {
 }
 
 struct Search<'s> {
-    by: &'s Handshakes,
+    by: &'s WakeSearch,
     goal: &'s Goal,
     targets: Vec<usize>,
 }
