@@ -8,6 +8,7 @@ pub mod explain;
 pub mod filters;
 mod open_tries;
 pub mod options;
+mod pool;
 pub mod predict;
 pub mod remaining;
 pub mod schedule;

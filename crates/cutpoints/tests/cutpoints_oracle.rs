@@ -5,6 +5,7 @@
 use foretrace_checker::oracle::Oracle;
 use foretrace_checker::{Checker, Interruption};
 use foretrace_cutpoints::{CutPoint, CutPoints, Ends, Middle, Schedule, Synthesizer, Then};
+use foretrace_trace::random::Random;
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
@@ -24,19 +25,6 @@ fn seeds() -> std::ops::Range<u64> {
     start..start + number("FORETRACE_SEEDS", 300)
 }
 
-/// A small pseudo-random generator (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
-}
-
 /// What one thread of a trace with nested locks does.
 #[derive(Default)]
 struct Nest {
@@ -46,7 +34,7 @@ struct Nest {
 
 /// A trace of accesses in nested critical sections and blocks, and nothing else.
 fn nested_locks(seed: u64) -> Trace {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (locks, vars, threads) = (2 + random.below(3), 1 + random.below(2), 2 + random.below(2));
     let length = 10 + random.below(if threads == 2 { 20 } else { 12 });
     let mut builder = TraceBuilder::new(Data::None);

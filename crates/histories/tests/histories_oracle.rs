@@ -7,29 +7,11 @@
 use foretrace_histories::every_history;
 use foretrace_linearizability::{History, Value, read_order, read_trace};
 use foretrace_litmus::{Exploring, Options, Outcome, Program, explore, parse, run};
+use foretrace_trace::random::Random;
 use foretrace_trace::{EventId, Model, Observed, Op, Results, Semantics, State, Trace, observe};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 use std::ops::ControlFlow;
-
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..8 {
-            random.below(2);
-        }
-        random
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
 
 /// Two or three threads that call one or two operations each.
 fn random_program(seed: u64) -> String {

@@ -1,5 +1,7 @@
 //! Who takes the next step.
 
+use foretrace_trace::random::Random;
+
 /// How a run chooses among the threads that can take a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
@@ -14,7 +16,7 @@ pub enum Scheduler {
 #[derive(Clone)]
 pub(super) struct Choice {
     scheduler: Scheduler,
-    state: u64,
+    random: Random,
     current: Option<usize>,
     /// Where every choice is said in advance: which, and what was chosen of how many so far.
     script: Option<Script>,
@@ -44,11 +46,11 @@ impl Script {
 
 impl Choice {
     pub(super) fn new(scheduler: Scheduler) -> Choice {
-        let state = match scheduler {
+        let seed = match scheduler {
             Scheduler::Random(seed) => seed,
             Scheduler::Serial => 0,
         };
-        Choice { scheduler, state, current: None, script: None, decided: None }
+        Choice { scheduler, random: Random::new(seed), current: None, script: None, decided: None }
     }
 
     /// Makes the choices that are wanted.
@@ -101,16 +103,8 @@ impl Choice {
         }
     }
 
-    /// A number below `count`, by SplitMix64 (Steele, Lea, Flood 2014).
+    /// A number below `count`.
     fn below(&mut self, count: usize) -> Option<usize> {
-        if count == 0 {
-            return None;
-        }
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        Some(((u128::from(mixed) * count as u128) >> 64) as usize)
+        (count > 0).then(|| ((u128::from(self.random.bits()) * count as u128) >> 64) as usize)
     }
 }

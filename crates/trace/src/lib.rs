@@ -42,6 +42,7 @@ mod op;
 mod open_tries;
 mod printable;
 mod program_order;
+pub mod random;
 mod result_lets;
 mod results;
 mod schedule;

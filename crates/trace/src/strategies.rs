@@ -8,7 +8,6 @@ mod applications;
 mod expressions;
 mod generator;
 mod programs;
-mod random;
 mod synthetic;
 
 pub use appends::random_appends;
@@ -80,7 +79,7 @@ pub fn random_trace(seed: u64, shape: &Shape) -> (Trace, Observed) {
 
 /// Makes tries of about half of the events of a trace that can be tried.
 pub fn with_tries(seed: u64, mut trace: Trace) -> Trace {
-    let mut random = random::Random::new(seed);
+    let mut random = crate::random::Random::new(seed);
     for event in trace.events.iter_mut().filter(|event| event.op.can_be_tried()) {
         event.tried = random.percent(50);
     }
@@ -89,7 +88,7 @@ pub fn with_tries(seed: u64, mut trace: Trace) -> Trace {
 
 /// Gives each block of a trace a kind; in one trace of four there are marks among them.
 pub fn with_kinds(seed: u64, mut trace: Trace) -> Trace {
-    let mut random = random::Random::new(seed);
+    let mut random = crate::random::Random::new(seed);
     let kinds = if random.percent(25) { &BlockKind::ALL[..] } else { &BlockKind::ALL[1..] };
     for event in &mut trace.events {
         if let Op::Begin { kind, .. } = &mut event.op {

@@ -13,7 +13,8 @@ mod objects;
 
 use checkers::{Typed, for_porcupine};
 use foretrace_linearizability::{History, Limits, Spec, Value, Verdict, check};
-use histories::{Random, right_operations, spoil, spread, with_few_values};
+use foretrace_trace::random::Random;
+use histories::{right_operations, spoil, spread, with_few_values};
 use objects::{Container, Counter, Key, Object, Register, done};
 use porcupine_rs::CheckResult;
 use std::time::{Duration, Instant};

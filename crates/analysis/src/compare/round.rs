@@ -10,6 +10,7 @@ use crate::explain::Explainer;
 use crate::filters::{Filters, RemoteClasses, SCREENS, Screen, ScreenedAccesses, regions_by_thread};
 use crate::open_tries::OpenTries;
 use crate::options::{Options, Per, Strategy};
+use crate::pool;
 use crate::predict::{self, Progress, Sink, decide};
 use crate::verdict::Decision;
 use crate::workers::{Apart, ApartOptions, Questions, SolverWorker};
@@ -257,25 +258,18 @@ impl<'r, 'a> Round<'r, 'a> {
         let apart =
             &Apart::new((in_every_prefix, on_every_path), transactions, both, constants.clone(), deadline, stop)?;
         let context = &AnalysisContext::new(in_every_prefix, transactions, options, constants, deadline, stop)?;
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = asked
-                .chunks_mut(share)
-                .map(|share| {
-                    scope.spawn(move || {
-                        let explainer = Explainer::new(view, options, deadline, stop);
-                        let (mut solver, mut questions) = (SolverWorker::of_remarks(context), Questions::new(apart));
-                        share.iter_mut().try_for_each(|one| {
-                            one.reason = Some(explainer.refutation(one.triple)?);
-                            one.off_path = questions.kind(&mut solver, one.triple)?;
-                            anyhow::Ok(())
-                        })
-                    })
+        let work = asked.chunks_mut(share).map(|share| {
+            move || {
+                let explainer = Explainer::new(view, options, deadline, stop);
+                let (mut solver, mut questions) = (SolverWorker::of_remarks(context), Questions::new(apart));
+                share.iter_mut().try_for_each(|one| {
+                    one.reason = Some(explainer.refutation(one.triple)?);
+                    one.off_path = questions.kind(&mut solver, one.triple)?;
+                    anyhow::Ok(())
                 })
-                .collect();
-            workers.into_iter().try_for_each(|worker| {
-                worker.join().map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))?
-            })
-        })
+            }
+        });
+        pool::all(work, || ())
     }
 }
 

@@ -10,6 +10,7 @@ use super::outcome::Said;
 use super::worker::Worker;
 use crate::context::AnalysisContext;
 use crate::filters::Filters;
+use crate::pool;
 use foretrace_solve::interruptible;
 use foretrace_trace::Triple;
 use std::sync::mpsc::channel;
@@ -28,19 +29,13 @@ pub(super) fn verdicts<'a>(
     let block = Block::new(context, filters, known, triples);
     block.recorded_order();
     let jobs = context.options.jobs.clamp(1, block.groups.len().max(1));
-    std::thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        let workers: Vec<_> = (0..jobs)
-            .map(|_| {
-                let (block, sender) = (&block, sender.clone());
-                scope.spawn(move || interruptible(context.stop, || Worker::new(block).groups(&sender)))
-            })
-            .collect();
-        drop(sender);
-        receiver.iter().for_each(&mut done);
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))?
-        })
-    })?;
+    let (sender, receiver) = channel();
+    let work = (0..jobs).map(|_| {
+        let (block, sender) = (&block, sender.clone());
+        move || interruptible(context.stop, || Worker::new(block).groups(&sender))
+    });
+    let work: Vec<_> = work.collect();
+    drop(sender);
+    pool::all(work, || receiver.iter().for_each(&mut done))?;
     Ok(block.into_said())
 }

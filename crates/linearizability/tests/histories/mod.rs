@@ -2,29 +2,8 @@
 //! (`examples/checkers`) uses this file, too.
 
 use foretrace_linearizability::{History, Operation, Spec, Value};
+use foretrace_trace::random::Random;
 use std::collections::VecDeque;
-
-/// Random numbers from a seed.
-pub struct Random(u64);
-
-impl Random {
-    /// Those of a seed.
-    pub fn new(seed: u64) -> Random {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..4 {
-            random.below(2);
-        }
-        random
-    }
-
-    /// One below a bound.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % bound as u64) as usize
-    }
-}
 
 /// An object, written once more in the plainest way.
 #[derive(Clone, Default)]

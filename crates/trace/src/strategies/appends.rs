@@ -1,6 +1,6 @@
 //! Random traces of an array that threads append to, each index pinned as the recorder pins addresses.
 
-use super::random::Random;
+use crate::random::Random;
 use crate::{Data, Observed, SyncKind, Trace, TraceBuilder};
 
 /// Appends to an array and looks at it, mostly under a lock: `n` counts the elements, `e0` to `e2` hold them. What is read of `n` decides

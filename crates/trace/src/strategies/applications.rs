@@ -1,7 +1,7 @@
 //! Every function of the term language on values that matter: for tests that hold another meaning of it against ours.
 
-use super::random::Random;
 use crate::function::{Func, NAMES};
+use crate::random::Random;
 use crate::value::{Sort, Value};
 use dashu_int::{IBig, UBig};
 

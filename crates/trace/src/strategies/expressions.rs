@@ -1,6 +1,6 @@
 //! Random expressions over a thread's local names: few values, so that different orders often give equal ones.
 
-use super::random::Random;
+use crate::random::Random;
 use crate::smtlib::symbol;
 use crate::trace::EventId;
 use crate::value::{Sort, Value};

@@ -2,7 +2,6 @@
 
 use super::expressions::{Name, expression, literal, value};
 use super::programs::{Step, idiom, topics};
-use super::random::Random;
 use super::{Shape, Topic};
 use crate::assembler::validate;
 use crate::builder::{Added, TraceBuilder};
@@ -11,6 +10,7 @@ use crate::lower::lower;
 use crate::observe::observe;
 use crate::observed::Observed;
 use crate::op::{Op, WakeCause};
+use crate::random::Random;
 use crate::trace::{Data, EventId, SyncKind, Trace};
 use crate::transactions::Atomic;
 use crate::value::{Sort, Value};

@@ -1,8 +1,8 @@
 //! What random threads set out to do: short idioms of concurrent programs, a few in each trace.
 
 use super::Topic;
-use super::random::Random;
 use crate::op::WakeCause;
+use crate::random::Random;
 
 const TOPICS: [(usize, Topic); 13] = [
     (4, Topic::Mutex),

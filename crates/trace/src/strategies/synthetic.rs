@@ -1,7 +1,7 @@
 //! Large traces for measurements: the same for the same seed on every machine.
 
-use super::random::Random;
 use crate::builder::TraceBuilder;
+use crate::random::Random;
 use crate::trace::{Data, SyncKind, Trace};
 use crate::value::Value;
 

@@ -1,15 +1,19 @@
-//! A small pseudo-random generator (SplitMix64), so that a seed means the same trace for ever.
+//! The pseudo-random generator of runs and tests, in one place, so that a seed means the same in every version.
+//!
+//! Source: G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014 (SplitMix64).
 
 /// Where the random choices come from.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    /// The generator of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    fn next(&mut self) -> u64 {
+    /// The next number; all 64 bits are as good.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -19,7 +23,7 @@ impl Random {
 
     /// A number below `bound`, which is small and not 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        (self.bits() % bound.max(1) as u64) as usize
     }
 
     /// True in this many of a hundred cases.

@@ -1,8 +1,8 @@
 //! Both versions in one module: each function that can be entered from elsewhere looks first whether the process is
 //! recorded, and goes to the plain one if not.
 
+use super::plain::{Entered, Plain};
 use crate::llvm::{Builder, Linkage, LlvmError, Module, Opcode, TypeKind, Value, ValueKind};
-use crate::plain::{Entered, Plain};
 use std::collections::{HashMap, HashSet};
 
 /// The variable of the runtime that says whether anything is recorded.
