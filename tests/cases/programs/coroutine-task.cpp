@@ -29,7 +29,10 @@ struct Task {
 struct Elsewhere {
     std::thread& thread;
     bool await_ready() { return false; }
-    void await_suspend(std::coroutine_handle<> h) { thread = std::thread([h] { h.resume(); }); }
+    void await_suspend(std::coroutine_handle<> h) {
+        std::thread& place = thread; // the new thread may free the coroutine, and this awaiter with it
+        place = std::thread([h] { h.resume(); });
+    }
     void await_resume() {}
 };
 static Task inner(std::thread& thread) {
