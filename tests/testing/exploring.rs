@@ -64,6 +64,18 @@ fn the_last_zero_of_a_program_has_the_classes_of_the_litmus_program() {
     same_classes(&program("last-zero.c", "-DSETTERS=3"), source);
 }
 
+/// Threads leave a barrier in no order, and come to its next round in no order with those that leave.
+#[test]
+fn rounds_of_a_barrier_have_a_class_for_each_order_of_coming() {
+    for fails in [0, 1] {
+        let (status, report) = report(&program("rounds.c", &format!("-DFAILS={fails}")), "");
+        assert_eq!(report["interleavings"], 4, "{report:#}");
+        assert_eq!(report["failed"], fails, "{report:#}");
+        assert_eq!(report["complete"], true, "{report:#}");
+        assert_eq!(status, fails);
+    }
+}
+
 #[test]
 fn philosophers_come_to_one_deadlock_whose_cycle_is_told() {
     let dine = |one: &str, other: &str| format!("lock({one}); lock({other}); unlock({other}); unlock({one});");

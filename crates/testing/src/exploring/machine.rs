@@ -166,12 +166,11 @@ impl Machine {
                 Found { uses: vec![on(Mode::Down)], is_ready: is_ready || tries }
             }
             Kind::Depart => {
-                let barrier = self.barriers.get(&address);
-                let has_come = |barrier: &Barrier| {
-                    barrier.arrived.get(&step.words[1]).is_some_and(|arrived| *arrived >= barrier.parties)
-                };
-                Found { uses: vec![on(Mode::Any)], is_ready: barrier.is_none_or(has_come) }
+                let Some(barrier) = self.barriers.get(&address) else { return ready(vec![on(Mode::Any)]) };
+                let has_come = barrier.arrived.get(&step.words[1]).is_some_and(|arrived| *arrived >= barrier.parties);
+                Found { uses: objects.departure(address, step.words[1]), is_ready: has_come }
             }
+            Kind::Arrive => ready(objects.arrival(address, step.words[1])),
             Kind::OnceBegin | Kind::OncePass => {
                 Found { uses: vec![on(Mode::Any)], is_ready: self.once_objects.get(&address) != Some(&Once::Running) }
             }
@@ -179,7 +178,6 @@ impl Machine {
             | Kind::Broadcast
             | Kind::SemaphoreInit
             | Kind::BarrierInit
-            | Kind::Arrive
             | Kind::OnceEnd
             | Kind::OnceFail => ready(vec![on(Mode::Any)]),
             Kind::Exit => ready(ends_of(Some(step.thread), objects)),

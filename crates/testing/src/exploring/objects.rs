@@ -15,6 +15,10 @@ enum Object {
     Variable(u64),
     Byte(u64),
     Synchronisation(u64),
+    /// The order in which threads come to a barrier.
+    Arrivals(u64),
+    /// A round of a barrier.
+    Round(u64, u64),
 }
 
 /// Who accesses a variable.
@@ -48,6 +52,21 @@ impl Objects {
     /// The use of a lock, a condition, a semaphore or their like, by address.
     pub fn synchronisation(&mut self, address: u64, mode: Mode) -> Use {
         Use { object: self.number(Object::Synchronisation(address)), mode }
+    }
+
+    /// The uses of a thread that comes to a round of a barrier. Which thread comes last makes a difference: it gets the special result.
+    pub fn arrival(&mut self, barrier: u64, round: u64) -> Vec<Use> {
+        vec![
+            self.synchronisation(barrier, Mode::Read),
+            Use { object: self.number(Object::Arrivals(barrier)), mode: Mode::Any },
+            Use { object: self.number(Object::Round(barrier, round)), mode: Mode::Arrive },
+        ]
+    }
+
+    /// The uses of a thread that leaves a round of a barrier: it comes after those that came to this round, and in no order with others.
+    pub fn departure(&mut self, barrier: u64, round: u64) -> Vec<Use> {
+        let round = Use { object: self.number(Object::Round(barrier, round)), mode: Mode::Depart };
+        vec![self.synchronisation(barrier, Mode::Read), round]
     }
 
     /// A thread accesses so many bytes in some execution.
