@@ -22,6 +22,10 @@ mod operand {
     pub const VARIABLE_NAME: usize = 1;
 }
 
+/// The function of a lambda's type, which has no name, and what stands for it.
+const CALL_OPERATOR: &str = "operator()";
+const LAMBDA: &str = "lambda";
+
 /// Records for labels; the others are for variables.
 const LABEL: u32 = 0;
 
@@ -113,7 +117,8 @@ impl Context {
         self.string_operand(function, operand::LINKAGE_NAME)
     }
 
-    /// The name of a function's node with the types and namespaces that it lies in.
+    /// The name of a function's node with the types and namespaces that it lies in. The code of a lambda of C++ is `lambda` of the function
+    /// that it stands in: `main::lambda`.
     pub fn qualified_name(&self, function: Metadata) -> String {
         let mut name = self.string_operand(function, operand::SCOPE_NAME);
         let mut outer = self.node_operand(function, operand::SCOPE);
@@ -123,9 +128,17 @@ impl Context {
                 break;
             }
             let qualifier = self.string_operand(scope, operand::SCOPE_NAME);
+            outer = self.node_operand(scope, operand::SCOPE);
+            if qualifier.is_empty() && name.starts_with(CALL_OPERATOR) {
+                name = LAMBDA.to_string();
+                if let Some(function) = outer.and_then(|scope| self.function_of_scope(scope)) {
+                    name = format!("{}::{name}", self.string_operand(function, operand::SCOPE_NAME));
+                    outer = self.node_operand(function, operand::SCOPE);
+                }
+                continue;
+            }
             let qualifier = if qualifier.is_empty() { "(anonymous)" } else { &qualifier };
             name = format!("{qualifier}::{name}");
-            outer = self.node_operand(scope, operand::SCOPE);
         }
         name
     }

@@ -192,8 +192,15 @@ impl Types {
 /// What Rust's library calls what it wraps: a mutex its data, a cell its value, an atomic its cell.
 const WRAPPED: [&str; 3] = [".data", ".value", ".v"];
 
+/// The types of which C++'s library makes `std::atomic`. They have one member, whose name the library chose.
+const ATOMIC: [&str; 4] = ["atomic<", "__atomic_base<", "__atomic_float<", "__atomic_flag_base"];
+
 /// The path to a member of a wrapper of the library's leads through what nobody has written down.
 fn without_wrapper(outer: &Type, path: Path) -> Path {
+    if outer.is_library && ATOMIC.iter().any(|name| outer.name.starts_with(name)) && path.text.starts_with("._M_") {
+        let rest = path.text[1..].find(['.', '[']).map_or("", |end| &path.text[1 + end..]);
+        return Path { text: rest.to_string(), ..path };
+    }
     let wrapped = WRAPPED.iter().filter(|_| outer.is_library).find_map(|name| path.text.strip_prefix(name));
     let text = wrapped.filter(|rest| rest.is_empty() || rest.starts_with(['.', '['])).map(str::to_string);
     Path { text: text.unwrap_or(path.text), ..path }
@@ -251,6 +258,28 @@ mod tests {
         assert_eq!(name(0x2000).as_deref(), Some("u.whole"));
         assert_eq!(name(0x2004).as_deref(), Some("u.halves[1]"));
         assert_eq!(types.variable(0x2000, Wanted::Bytes(4)).as_deref(), Some("u.halves[0]"));
+    }
+
+    #[test]
+    fn an_atomic_of_cxx_has_the_name_of_its_variable() {
+        let mut types = types();
+        let member = |name: &str, ty| Member { name: name.into(), offset: 0, ty: Some(at(ty)) };
+        let mut add = |offset, name: &str, is_library, members| {
+            let shape = Shape::Record(members);
+            let ty = Type { name: name.into(), size: Some(16), shape, is_library, holds: Holds::Other };
+            types.types.insert(at(offset), ty);
+        };
+        add(20, "__atomic_base<long>", true, vec![member("_M_i", 1)]);
+        add(21, "atomic<long>", true, vec![member("", 20)]);
+        add(22, "atomic<pair>", true, vec![member("_M_i", 3)]);
+        add(23, "atomic<mine>", false, vec![member("_M_i", 1)]);
+        for (address, ty) in [(0x5000, 21), (0x6000, 22), (0x7000, 23)] {
+            types.variables.insert(address, Variable { name: "a".into(), ty: Some(at(ty)) });
+        }
+        let name = |address| types.variable(address, Wanted::Bytes(8));
+        assert_eq!(name(0x5000).as_deref(), Some("a"));
+        assert_eq!(name(0x6008).as_deref(), Some("a.b"));
+        assert_eq!(name(0x7000).as_deref(), Some("a._M_i"), "a type of the program's own keeps its members");
     }
 
     #[test]
