@@ -1,7 +1,10 @@
 //! Accesses by a library's code that acts for a function of the program's own: an event has the place of the user's call;
-//! `inside.rs` keeps where inside of the library it happens.
+//! `inside.rs` keeps where inside of the library it happens. An operation of an atomic is its caller's own access.
 
 use super::Walk;
+
+/// Where libraries have the operations of atomics.
+const ATOMICS: [&str; 4] = ["/bits/atomic_base.h", "/atomic", "core/src/sync/atomic.rs", "/bits/atomic_wait.h"];
 
 impl Walk<'_, '_> {
     /// Notes whose code made the access that the last event is.
@@ -15,13 +18,23 @@ impl Walk<'_, '_> {
         if !self.world.inside.seen.insert((place, number, next)) {
             return;
         }
-        let function = &self.program.functions[number];
-        let location = function.instructions.get(next).map_or(function.location, |one| one.location);
-        let inside = self.program.library_position(function.unit, location).map(|position| {
+        let inside = self.inside();
+        self.world.inside.note(place, inside);
+    }
+
+    /// The code of a library that makes the access at hand; nothing where that is the program's own.
+    fn inside(&self) -> Option<String> {
+        for frame in self.thread.frames.iter().rev() {
+            let Some(function) = frame.function.map(|number| &self.program.functions[number]) else { break };
+            let location = function.instructions.get(frame.next).map_or(function.location, |one| one.location);
+            let position = self.program.library_position(function.unit, location)?;
+            if ATOMICS.iter().any(|file| position.file.ends_with(file)) {
+                continue;
+            }
             let file = position.file.rsplit_once("/library/").map_or(&*position.file, |(_, file)| file);
             let name = if position.function.is_empty() { &function.name } else { &position.function };
-            format!("{name}, {file}:{}", position.line)
-        });
-        self.world.inside.note(place, inside);
+            return Some(format!("{name}, {file}:{}", position.line));
+        }
+        None
     }
 }
