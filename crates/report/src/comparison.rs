@@ -190,7 +190,9 @@ impl<'t> ComparisonText<'t> {
             for ((_, reason, off_path), (triple, alike)) in &group.lines {
                 self.voice.write_disagreement(*triple, *alike, out)?;
                 let kind = off_path.map_or(String::new(), |kind| format!("; off the path: {kind}"));
-                reason.iter().try_for_each(|reason| writeln!(out, "      {reason}{kind}"))?;
+                reason.iter().try_for_each(|reason| {
+                    writeln!(out, "{}", wrapped(&format!("      {reason}{kind}"), "        "))
+                })?;
             }
             if group.shown < group.members {
                 let more = group.members - group.shown;

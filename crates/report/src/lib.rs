@@ -36,6 +36,7 @@ pub use folding::{cut, short_name};
 pub use foretrace_trace::write_whole;
 pub use history::{HistoryJson, HistoryReport, OperationJson, operation_json};
 pub use json::JsonReport;
+use names::wrapped;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{
     LockChoice, NeededRuns, PredictedRepair, Proof, RepairRuns, RepairTarget, RepairTargets, predicted_json,
@@ -127,14 +128,15 @@ impl Subject<'_> {
     /// The line that says what counts as a transaction.
     fn transactions_line(&self) -> String {
         let atomic = self.options.atomic.resolved(self.trace);
-        format!("transactions: {} by --atomic {atomic} ({})", self.transactions.len(), atomic_meaning(atomic))
+        let count = self.transactions.len();
+        wrapped(&format!("transactions: {count} by --atomic {atomic} ({})", atomic_meaning(atomic)), "  ")
     }
 }
 
 /// What a choice of transactions means, for people.
 fn atomic_meaning(atomic: Atomic) -> &'static str {
     match atomic {
-        Atomic::Auto => "outermost of threads, functions, turns of loops and critical sections",
+        Atomic::Auto => "outermost threads, functions, turns of loops, critical sections",
         Atomic::Marked => "what stands between begin and end",
         Atomic::Sections => "outermost critical sections",
         Atomic::Functions => "outermost calls of functions",

@@ -284,8 +284,12 @@ impl<'t> TextReport<'t> {
                 .inside(event)
                 .map_or(String::new(), |places| format!(", inside {}", in_library(&self.names.short(places))));
             let mut line = format!("   {role:<6}  {thread} {verb} at {}{library}", self.place(event));
+            if line.chars().count() > WIDEST_LINE {
+                line = wrapped(&line, "             ");
+            }
             if let Some(source) = self.names.source_line(event) {
-                let left = WIDEST_LINE.saturating_sub(line.chars().count() + 4);
+                let last = line.rsplit('\n').next().map_or(0, |last| last.chars().count());
+                let left = WIDEST_LINE.saturating_sub(last + 4);
                 line.push_str(if left < LEAST_OF_SOURCE { "\n             | " } else { "  | " });
                 line.push_str(&cut(&source, if left < LEAST_OF_SOURCE { WIDEST_LINE - 15 } else { left }));
             }

@@ -1,5 +1,6 @@
 //! The end of every report: the number of candidates, what decided them, and on request the times.
 
+use super::names::wrapped;
 use foretrace_analysis::predict::{OffPathCounts, Tally, Totals};
 use foretrace_analysis::verdict::Decider;
 use serde::Serialize;
@@ -9,8 +10,7 @@ use std::time::Duration;
 /// Writes the totals for people, with times where they are wanted.
 pub fn write(totals: &Totals, times: bool, out: &mut dyn Write) -> io::Result<()> {
     let sums = Sums::of_totals(totals);
-    writeln!(
-        out,
+    let candidates = format!(
         "{} candidates: {} feasible, {} infeasible{}, {} unknown; {} not asked, since their class was done",
         totals.candidates,
         sums.feasible,
@@ -18,7 +18,8 @@ pub fn write(totals: &Totals, times: bool, out: &mut dyn Write) -> io::Result<()
         off_path(totals.off_path),
         sums.unknown,
         totals.skipped
-    )?;
+    );
+    writeln!(out, "{}", wrapped(&candidates, "  "))?;
     let shown = |time: Duration| if times { format!("{:>10.3} s", time.as_secs_f64()) } else { String::new() };
     let time = if times { format!("{:>12}", "time") } else { String::new() };
     writeln!(out, "\n{:<18}  {:>10}  {:>10}  {:>10}{time}", "decided by", "feasible", "infeasible", "unknown")?;
