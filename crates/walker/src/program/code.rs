@@ -18,13 +18,14 @@ const MEETING: [&str; 5] =
 const THREAD_LOCAL: &str = "std/src/thread/local.rs";
 
 /// The start of the names that libstdc++ (10 to 15) gives to functions which threads meet in: counts of owners, what `std::stop_token`
-/// leads to, latches, semaphores, barriers, and the tables of threads that wait for an atomic. `std::shared_ptr` itself, also in
-/// `std::atomic`, is not here: it is its user's, like atomics.
-const MEETING_OF_CXX: [&str; 10] = [
+/// leads to, what a future and its promise share, latches, semaphores, barriers, and the tables of threads that wait for an atomic.
+/// `std::shared_ptr` itself, also in `std::atomic`, and `std::future` are not here: they are their users', like atomics.
+const MEETING_OF_CXX: [&str; 11] = [
     "std::_Sp_counted_base<",
     "std::stop_token::_Stop_state_t::",
     "std::stop_token::_Stop_cb::",
     "std::stop_token::_Stop_state_ref::_Stop_state_ref",
+    "std::__future_base::_State_baseV2::",
     "std::latch::",
     "std::counting_semaphore<",
     "std::__atomic_semaphore::",
@@ -32,6 +33,8 @@ const MEETING_OF_CXX: [&str; 10] = [
     "std::__tree_barrier<",
     "std::__detail::__waiter",
 ];
+/// Those that ask how many owners there are without their users: at their ends they look whether a future is left that waits for them.
+const ENDS_OF_CXX: [(&str, &str); 2] = [("std::promise<", "::~promise"), ("std::packaged_task<", "::~packaged_task")];
 /// What tells users how many owners there are: they may decide by it.
 const COUNT_OF_OWNERS: &str = "::_M_get_use_count";
 /// The same of Rust's `Arc` and `Weak`, generic arguments left out.
@@ -61,7 +64,11 @@ impl Code {
 
     /// Of a function in a file with this code, by its name with its scopes.
     pub fn of_function(self, name: &str) -> Code {
-        let meets = || MEETING_OF_CXX.iter().any(|start| name.starts_with(start)) && !name.ends_with(COUNT_OF_OWNERS);
+        let ends = || ENDS_OF_CXX.iter().any(|(start, end)| name.starts_with(start) && name.ends_with(end));
+        let meets = || {
+            let is_there = MEETING_OF_CXX.iter().any(|start| name.starts_with(start));
+            is_there && !name.ends_with(COUNT_OF_OWNERS) || ends()
+        };
         let is_count =
             |count: &&str| name.split_once(*count).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('<'));
         let counts = || name.starts_with("alloc::sync::") && COUNTS_OF_RUST.iter().any(is_count);
@@ -127,6 +134,10 @@ mod tests {
             (Library, "std::stop_token::_Stop_state_t::_M_request_stop", Meeting),
             (Library, "std::stop_token::_Stop_state_ref::operator=", Library),
             (Library, "std::__atomic_base<int>::load", Library),
+            (Library, "std::__future_base::_State_baseV2::wait", Meeting),
+            (Library, "std::__basic_future<int>::valid", Library),
+            (Library, "std::packaged_task<long ()>::~packaged_task", Meeting),
+            (Library, "std::packaged_task<long ()>::operator()", Library),
             (Own, "std::latch::wait", Own),
             (Meeting, "alloc::sync::Weak<app::Blob, alloc::alloc::Global>::strong_count<app::Blob>", Library),
             (Meeting, "alloc::sync::{impl#25}::weak_count", Library),
