@@ -2,7 +2,7 @@
 
 use super::test_repair::FoundRepair;
 use foretrace::report::plural;
-use foretrace::testing::{Again, AgainOutcome, Exploration, Find, Report};
+use foretrace::testing::{Again, AgainOutcome, Exploration, Find, Report, is_of_library};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -168,16 +168,18 @@ fn write_explored(explored: &Exploration, out: &mut dyn Write) -> io::Result<()>
     doubts.iter().take(1).try_for_each(|why| writeln!(out, "  not certain to be all: {why}"))
 }
 
-/// What no recorded run has executed is told where nothing failed: no schedule of these runs comes there.
+/// What no recorded run has executed is told where nothing failed: no schedule of these runs comes there. Branches in code of libraries
+/// tell people nothing.
 fn write_one_way(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    if report.one_way.is_empty() || !report.finds.is_empty() {
+    let own: Vec<_> = report.one_way.iter().filter(|(place, _)| !is_of_library(place)).collect();
+    if own.is_empty() || !report.finds.is_empty() {
         return Ok(());
     }
     writeln!(out, "in the recorded runs that were analysed these branches on shared memory went one way only:")?;
-    for (place, text) in report.one_way.iter().take(MOST_ONE_WAY) {
+    for (place, text) in own.iter().take(MOST_ONE_WAY) {
         writeln!(out, "  {}", cut(&format!("{place}  {}", text.as_deref().unwrap_or_default()), WIDEST - 2))?;
     }
-    match report.one_way.len().saturating_sub(MOST_ONE_WAY) {
+    match own.len().saturating_sub(MOST_ONE_WAY) {
         0 => Ok(()),
         more => writeln!(out, "  and {more} more"),
     }

@@ -117,6 +117,19 @@ fn a_thread_that_takes_another_way_since_it_comes_late() {
     assert!(replay(&["--edited"]).contains("reached the triple"), "{}", replay(&["--edited"]));
 }
 
+/// No three accesses of one variable show a `free`; the report says who used the memory, and who had given it back.
+#[test]
+fn memory_that_is_used_after_its_free_is_named() {
+    let wrong = report(&built_with("timers.c", "-DSAFE=0"), "");
+    let find = &wrong["tests"][0]["finds"][0];
+    let story = find["story"].to_string();
+    assert!(story.contains("use after free: thread 2 (clock_ticks) reads timer.bell at timers.c:26"), "{wrong:#}");
+    assert!(story.contains("thread 3 (owner) freed that memory before, at timers.c:39"), "{wrong:#}");
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{wrong:#}");
+    let right = report(&built_with("timers.c", "-DSAFE=1"), "");
+    assert_eq!(right["tests"][0]["finds"].as_array().map(Vec::len), Some(0), "{right:#}");
+}
+
 /// One run is enough: of the many lost updates, that one is tried first that changes the sum.
 #[test]
 fn an_update_that_makes_a_difference_comes_first() {

@@ -187,16 +187,20 @@ fn numbered(lines: &[String]) -> Vec<((String, usize), Vec<String>)> {
     each.collect()
 }
 
-/// A line with its numbers taken out.
+/// A line with its numbers taken out, with their signs.
 fn shape(line: &str) -> (String, Vec<String>) {
     let (mut shape, mut numbers) = (String::with_capacity(line.len()), Vec::new());
     let mut rest = line;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         shape.push_str(&rest[..start]);
+        let unsigned =
+            shape.strip_suffix('-').filter(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '#'));
+        let sign = if unsigned.is_some() { "-" } else { "" };
+        shape.truncate(shape.len() - sign.len());
         shape.push('#');
         let after = &rest[start..];
         let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        numbers.push(after[..end].to_string());
+        numbers.push(format!("{sign}{}", &after[..end]));
         rest = &after[end..];
     }
     shape.push_str(rest);

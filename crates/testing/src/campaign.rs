@@ -3,6 +3,7 @@
 
 mod exploring;
 mod finishing;
+mod freed;
 mod recording;
 mod trying;
 

@@ -196,6 +196,8 @@ mod tests {
     #[test]
     fn what_is_no_panic_is_known_by_its_message_without_numbers() {
         assert_eq!(failed("error: 3 lost\n").signature(), failed("error: 4 lost\n").signature());
+        assert_eq!(failed("error: 3 lost\n").signature(), failed("error: -4 lost\n").signature());
+        assert_ne!(failed("error: of 2-3 lost\n").signature(), failed("error: of 2 3 lost\n").signature());
         assert_ne!(failed("error: 3 lost\n").signature(), failed("error: 3 found\n").signature());
         assert_eq!(failed("thread 'x' panicked at 'why', a.rs:3\n").place, None, "the form of old compilers");
     }

@@ -36,7 +36,7 @@ pub use judge::{Effect, Failure};
 pub use kept::{Again, AgainOutcome, run_again};
 pub use litmus::{LitmusReport, test_litmus};
 pub use observation::Observation;
-pub use predicting::{Asked, read_witness};
+pub use predicting::{Asked, is_of_library, read_witness};
 pub use report::{Exploration, Find, Harmless, Recorded, Report, Times};
 pub use settings::{Predict, Settings, TestError};
 pub use state::State;

@@ -1,6 +1,7 @@
 //! From a recording to attempts: its trace is made, the solver decides the candidates, and each class gives one schedule.
 
 mod blocks;
+mod places;
 mod same_code;
 
 use super::attempt::{Access, Attempt, Kind};
@@ -16,6 +17,9 @@ use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, Witness
 use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
+pub use places::is_of_library;
+use places::{around, below_project};
+pub(crate) use places::{line_of, own_place_before};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -431,51 +435,6 @@ fn shown_by(schedule: &[EventId], classes: &[(Triple, String)]) -> Vec<String> {
         first.is_some() && first < remote && remote < second
     };
     classes.iter().filter(|(triple, _)| is_shown(triple)).map(|(_, class)| class.clone()).collect()
-}
-
-/// A place without its column.
-fn line_of(loc: &str) -> &str {
-    match loc.rsplit_once(':') {
-        Some((rest, _)) if rest.contains(':') => rest,
-        _ => loc,
-    }
-}
-
-/// Whether a place is not below the project's folder.
-pub(crate) fn is_of_library(loc: &str) -> bool {
-    loc.starts_with('/')
-}
-
-/// The program's own place that its thread came by last before an event, if it did not long ago.
-fn own_place_before(trace: &Trace, event: EventId) -> Option<&str> {
-    let thread = trace.event(event).thread;
-    let before = (event.index().saturating_sub(LOOKED_BACK)..event.index()).rev().map(EventId::from_index);
-    let of_thread = before.filter(|before| trace.event(*before).thread == thread);
-    of_thread.filter_map(|before| trace.loc(before)).find(|loc| !is_of_library(loc))
-}
-
-/// So many events before one of a library's are looked at for one of the program's own.
-const LOOKED_BACK: usize = 10_000;
-
-/// The innermost function of the program's own around an event, as far as blocks know it.
-fn around(trace: &Trace, blocks: &Blocks, event: EventId) -> String {
-    let block = blocks.innermost(trace.event(event).thread, event, event).map(|block| blocks.all()[block]);
-    let label = block.and_then(|block| block.label).map_or("", |label| trace.names.text(label));
-    label.rsplit('>').next().unwrap_or_default().to_string()
-}
-
-/// A place without the folders above a crate or library: files of the project's own have none.
-fn below_project(place: &str) -> &str {
-    if !place.starts_with('/') {
-        return place;
-    }
-    let after = |marker: &str| place.rsplit_once(marker).map(|(_, rest)| rest);
-    let of_registry = after("/registry/src/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
-    let known = of_registry.or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
-    known.or_else(|| after("/include/")).unwrap_or_else(|| {
-        let start = place.rmatch_indices('/').nth(2).map_or(0, |(at, _)| at + 1);
-        &place[start..]
-    })
 }
 
 /// Reads a witness that foretrace has written.

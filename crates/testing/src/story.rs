@@ -22,7 +22,7 @@ pub fn title(attempt: &Attempt) -> String {
     }
     let what = match attempt.pattern {
         Pattern::Rww => "lost update",
-        Pattern::Rwr => "two reads see different values",
+        Pattern::Rwr => "a write comes between two reads",
         Pattern::Wwr => "a write is overwritten before it is read back",
         Pattern::Wrw => "an unfinished update is read",
         Pattern::Www => "a write comes between two writes",
@@ -156,6 +156,9 @@ fn meaning(attempt: &Attempt, values: &[Option<String>; 3]) -> String {
         Pattern::Rww => {
             let (lost, old) = (or(1, "the write"), or(0, "what"));
             format!("lost: {lost} of {other}; {own} overwrites it, going by {old} it read before")
+        }
+        Pattern::Rwr if value(0).is_some() && value(0) == value(2) => {
+            format!("changed back: {own} reads the same twice, but {other} wrote{} between the reads", known(1))
         }
         Pattern::Rwr => format!("changed: {own} goes by both reads, and {other} wrote{} between them", known(1)),
         Pattern::Wwr => format!("lost: {} of {own}; it reads back what {other} wrote", or(0, "the write")),

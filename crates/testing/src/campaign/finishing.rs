@@ -10,7 +10,8 @@ use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
-use foretrace_harness as recorder;
+use foretrace_harness::{self as recorder, Event, Outcome};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Schedules of a failure of which the one is looked for that needs no other orders but its own.
@@ -87,7 +88,7 @@ impl Campaign<'_> {
         self.find_until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    fn is_share_over(&self) -> bool {
+    pub(super) fn is_share_over(&self) -> bool {
         self.is_stopped() || self.time_of_share().is_zero()
     }
 
@@ -138,6 +139,11 @@ impl Campaign<'_> {
                 find.story.extend(deadlock);
                 let wanted = if best.reached { Wanted::FailsThere } else { Wanted::Fails };
                 self.shorten(number, &best.attempt, wanted, &mut find)?;
+                if find.story.is_empty() {
+                    find.story = self.turns_of(&find, &best.attempt.recording)?;
+                }
+                let more = self.what_else_happened(&find, Some(&best.attempt.recording))?;
+                find.story.extend(more);
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -155,14 +161,27 @@ impl Campaign<'_> {
                 if find.story.is_empty() {
                     find.story = recorder::turns_in_words(folder, &self.positions, &short.turns, MOST_TURNS_TOLD)?;
                 }
+                let more = self.what_else_happened(&find, None)?;
+                find.story.extend(more);
             }
         }
-        let mut others: Vec<String> = shown.iter().skip(1).map(|shown| other_line(&shown.attempt)).collect();
+        // Of a run that failed before its three accesses came about, these tell nothing.
+        let others = shown.iter().skip(1).filter(|shown| shown.reached);
+        let mut others: Vec<String> = others.map(|shown| other_line(&shown.attempt)).collect();
         others.sort();
         others.dedup();
         find.others = others;
         find.attempts = shown.into_iter().map(|shown| shown.attempt).collect();
         Ok(Some(find))
+    }
+
+    /// The last turns of the schedule of a find: where a run fails before its three accesses come about, they are all that is known.
+    fn turns_of(&self, find: &Find, recording: &Path) -> Result<Vec<String>, TestError> {
+        let plan = plan_of(&find.schedule, recording)?;
+        match recording.is_dir() {
+            true => Ok(recorder::turns_in_words(recording, &self.positions, &plan.turns, MOST_TURNS_TOLD)?),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// Turns of a recorded run that failed, without those that it fails without.
@@ -205,7 +224,13 @@ impl Campaign<'_> {
             let attempt = &found.shown[at].attempt;
             Shortened::read(&attempt.witness)?.without_schedule().write(&file)?;
             let plan = plan_of(&file, &attempt.recording)?;
-            if self.fails_again(&plan, &found.failure, Wanted::FailsThere)? {
+            let again = self.replays(&plan, CERTAIN as u32, &found.failure, Wanted::FailsThere)?;
+            if again.failed as usize == CERTAIN {
+                let shown = &mut found.shown[at];
+                if !shown.reached {
+                    shown.reached = true; // its whole schedule led elsewhere
+                    shown.story = story::lines(&shown.attempt, again.triple.as_ref());
+                }
                 found.shown[..=at].rotate_right(1);
                 break;
             }
@@ -260,26 +285,26 @@ impl Campaign<'_> {
         }
         let replays = self.replays(plan, times, failure, wanted);
         self.runner.limit_to(limit);
-        let (failed, made) = replays?;
+        let Replays { failed, made, .. } = replays?;
         Ok(Some((failed, made)).filter(|_| made > 0))
     }
 
     /// Whether as many replays in a row fail in this way as make it certain.
     fn fails_again(&mut self, plan: &recorder::Plan, failure: &Failure, wanted: Wanted) -> Result<bool, TestError> {
-        let (failed, _) = self.replays(plan, CERTAIN as u32, failure, wanted)?;
+        let Replays { failed, .. } = self.replays(plan, CERTAIN as u32, failure, wanted)?;
         Ok(failed as usize == CERTAIN)
     }
 
-    /// Of so many replays, how many fail in this way, and how many could be made in time.
+    /// Replays so many times, as long as there is time.
     pub(super) fn replays(
         &mut self,
         plan: &recorder::Plan,
         times: u32,
         failure: &Failure,
         wanted: Wanted,
-    ) -> Result<(u32, u32), TestError> {
+    ) -> Result<Replays, TestError> {
         let numbers: Vec<u32> = (0..times).collect();
-        let (mut failed, mut made_in_time) = (0, 0);
+        let mut all = Replays::default();
         for batch in numbers.chunks(self.settings.jobs) {
             if self.is_share_over() {
                 break;
@@ -287,7 +312,7 @@ impl Campaign<'_> {
             let (runner, work) = (&self.runner, self.work);
             let made = parallel(batch, |number| runner.replay(plan, &work.join(format!("again-{number}"))));
             for ran in made {
-                made_in_time += u32::from(!ran.as_ref().err().is_some_and(is_stopped));
+                all.made += u32::from(!ran.as_ref().err().is_some_and(is_stopped));
                 let ran = match ran {
                     Ok(ran) => ran,
                     Err(error) if is_stopped(&error) || cut_of(&error).is_some() => continue,
@@ -296,12 +321,32 @@ impl Campaign<'_> {
                 self.state.report.times.running += ran.took;
                 let effect = judge(&ran.seen, &self.state.baseline, self.settings);
                 let same = |other: &Failure| other.signature() == failure.signature();
-                let fails = matches!(&effect, Effect::Failed(other) if same(other));
-                failed += u32::from(fails && (wanted == Wanted::Fails || self.is_reached(plan, &ran)?));
+                if !matches!(&effect, Effect::Failed(other) if same(other)) {
+                    continue;
+                }
+                if wanted == Wanted::FailsThere {
+                    let replayed = self.replayed(plan, &ran)?;
+                    if matches!(replayed.outcome, Outcome::NotReached(_)) {
+                        continue;
+                    }
+                    all.triple = replayed.triple;
+                }
+                all.failed += 1;
             }
         }
-        Ok((failed, made_in_time))
+        Ok(all)
     }
+}
+
+/// What replays came to.
+#[derive(Default)]
+pub(super) struct Replays {
+    /// Those that failed as they should.
+    pub failed: u32,
+    /// Those that were made in time.
+    made: u32,
+    /// The three accesses in the last one that reached them.
+    triple: Option<[Option<Event>; 3]>,
 }
 
 /// What a run along a schedule must show.

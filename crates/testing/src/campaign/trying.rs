@@ -127,15 +127,10 @@ impl Campaign<'_> {
     }
 
     /// What a replay says of the schedule.
-    fn replayed(&mut self, plan: &recorder::Plan, ran: &Ran) -> Result<recorder::Replayed, TestError> {
+    pub(super) fn replayed(&mut self, plan: &recorder::Plan, ran: &Ran) -> Result<recorder::Replayed, TestError> {
         self.positions.learn(ran.folder.path())?;
         let positions = &self.positions;
         Ok(recorder::judge(plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?)
-    }
-
-    /// Whether the accesses came about that a schedule is for.
-    pub(super) fn is_reached(&mut self, plan: &recorder::Plan, ran: &Ran) -> Result<bool, TestError> {
-        Ok(!matches!(self.replayed(plan, ran)?.outcome, Outcome::NotReached(_)))
     }
 
     /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, so that what it shows itself

@@ -1,0 +1,79 @@
+//! Places of a trace as people read them: lines, the program's own code before a library's, functions, files below the project.
+
+use foretrace_trace::{Blocks, EventId, Trace};
+
+/// A place without its column.
+pub fn line_of(loc: &str) -> &str {
+    match loc.rsplit_once(':') {
+        Some((rest, _)) if rest.contains(':') => rest,
+        _ => loc,
+    }
+}
+
+/// Whether a place is not below the project's folder.
+pub fn is_of_library(loc: &str) -> bool {
+    loc.starts_with('/')
+}
+
+/// The program's own place that its thread came by last before an event, if it did not long ago.
+pub fn own_place_before(trace: &Trace, event: EventId) -> Option<&str> {
+    let thread = trace.event(event).thread;
+    let before = (event.index().saturating_sub(LOOKED_BACK)..event.index()).rev().map(EventId::from_index);
+    let of_thread = before.filter(|before| trace.event(*before).thread == thread);
+    of_thread.filter_map(|before| trace.loc(before)).find(|loc| !is_of_library(loc))
+}
+
+/// So many events before one of a library's are looked at for one of the program's own.
+const LOOKED_BACK: usize = 10_000;
+
+/// The innermost function of the program's own around an event, as far as blocks know it.
+pub fn around(trace: &Trace, blocks: &Blocks, event: EventId) -> String {
+    let block = blocks.innermost(trace.event(event).thread, event, event).map(|block| blocks.all()[block]);
+    let label = block.and_then(|block| block.label).map_or("", |label| trace.names.text(label));
+    innermost(label).to_string()
+}
+
+/// The last of several functions with `>` between them: `client>Cache<int>::get` ends with `Cache<int>::get`.
+fn innermost(label: &str) -> &str {
+    let (mut open, mut start) = (0, 0);
+    for (at, c) in label.char_indices() {
+        let before = &label[..at];
+        let is_of_name = before.ends_with('-') || before.trim_end_matches(['<', '>', '-', '=']).ends_with("operator");
+        match c {
+            '<' if !is_of_name => open += 1,
+            '>' if !is_of_name && open > 0 => open -= 1,
+            '>' if !is_of_name => start = at + 1,
+            _ => {}
+        }
+    }
+    &label[start..]
+}
+
+/// A place without the folders above a crate or library: files of the project's own have none.
+pub fn below_project(place: &str) -> &str {
+    if !place.starts_with('/') {
+        return place;
+    }
+    let after = |marker: &str| place.rsplit_once(marker).map(|(_, rest)| rest);
+    let of_registry = after("/registry/src/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
+    let known = of_registry.or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
+    known.or_else(|| after("/include/")).unwrap_or_else(|| {
+        let start = place.rmatch_indices('/').nth(2).map_or(0, |(at, _)| at + 1);
+        &place[start..]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_function_keeps_the_arguments_of_its_templates() {
+        assert_eq!(innermost("client>connections_take"), "connections_take");
+        assert_eq!(innermost("main::lambda>Cache<int, std::vector<int>>::get"), "Cache<int, std::vector<int>>::get");
+        assert_eq!(innermost("run><Queue<T> as Drop>::drop"), "<Queue<T> as Drop>::drop");
+        assert_eq!(innermost("run>Key::operator<=>"), "Key::operator<=>");
+        assert_eq!(innermost("run>Cell::operator->"), "Cell::operator->");
+        assert_eq!(innermost(""), "");
+    }
+}
