@@ -76,7 +76,8 @@ def wait_for(port):
 class Experiment:
     """One command line of the program: its recording, its prediction, its replays.
 
-    `given` are files that it finds, by name. `prepare` is called with the folder before each run of the program, `drive` while it runs.
+    `given` are files that it finds, by name. `prepare` is called with the folder before each run of the program, `drive` while it is recorded: a replay
+    plays the clients itself.
     """
 
     def __init__(self, options, name, command, given=None, prepare=None, drive=None, parallel=False, atomic="functions"):
@@ -100,12 +101,12 @@ class Experiment:
     def run_program(self, *arguments, **how):
         """`foretrace` with arguments that make it run the program."""
         self.prepare(self.folder)
-        return self.foretrace(*arguments, *self.command, meanwhile=self.drive, **how)
+        return self.foretrace(*arguments, *self.command, **how)
 
     def record(self):
         say(f"{self.name}: recording")
         before = time.monotonic()
-        self.run_program("record", "-o", self.recording, *self.mode, "--atomic", self.atomic)
+        self.run_program("record", "-o", self.recording, *self.mode, "--atomic", self.atomic, meanwhile=self.drive)
         self.foretrace("check", self.trace())
         print(f"\n{self.name}: {NAME} {' '.join(self.command[2:])}")
         print(f"recorded and walked in {time.monotonic() - before:.1f} s: {size(self.recording):,} bytes of logs")

@@ -11,12 +11,21 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
-from real_program import ROOT, text
+from real_program import HOST, ROOT, text
 
 # Its name, the program's file, what follows it on the command line, the file that it reads by name and content, and options of `foretrace test`.
 Real = namedtuple("Real", ["name", "built", "arguments", "given", "options"])
 
 CRATES = ["arc_swap", "dashmap", "flume", "parking_lot", "rayon", "tokio"]
+# Two workers. Without the threads that tend memory in the background, which wake a thousand times a second. Large items, so that not
+# ten thousand of them are cut from a page when it is first used.
+MEMCACHED_FEATURES = ["-o", "no_lru_maintainer,no_lru_crawler,no_hashexpand,no_slab_reassign"]
+MEMCACHED = ["-U", "0", "-l", HOST, "-t", "2", "-m", "8", "-n", "32768", "-u", "root", "-A", *MEMCACHED_FEATURES]
+# Threads for input and output.
+REDIS = ["--io-threads", "3", "--io-threads-do-reads", "yes", "--save", "", "--appendonly", "no", "--daemonize", "no"]
+REDIS_BUILD = ["MALLOC=libc", "OPTIMIZATION=-O1", "BUILD_TLS=no"]
+# Starts a server and its clients.
+SERVED = ["--harness", ROOT / "scripts/served"]
 # Programs that use crates with a known bug: crossbeam-channel 0.5.14, spin 0.9.7, tokio 1.43.0 (examples/old-bugs).
 OLD_BUGS = ["crossbeam-list", "spin-once", "tokio-broadcast"]
 
@@ -113,4 +122,17 @@ def leveldb(foretrace, folder):
     return Real("leveldb", folder / "client", [], None, ["--sandbox"])
 
 
-PROGRAMS = {"leveldb": leveldb, "pigz": pigz, "pbzip2": pbzip2, "lbzip2": lbzip2, "xz": xz}
+def memcached(foretrace, folder):
+    if foretrace:
+        must(["./configure", "-q", "--disable-docs", "--disable-coverage"], folder, CC=f"{foretrace} cc -w")
+        must(["make", "-s", "memcached"], folder)
+    return Real("memcached", folder / "memcached", MEMCACHED, None, SERVED)
+
+
+def redis(foretrace, folder):
+    if foretrace:
+        must(["make", "-s", "-C", "src", "redis-server", f"CC={foretrace} cc -w", *REDIS_BUILD], folder)
+    return Real("redis", folder / "src/redis-server", REDIS, None, SERVED)
+
+
+PROGRAMS = {"memcached": memcached, "redis": redis, "leveldb": leveldb, "pigz": pigz, "pbzip2": pbzip2, "lbzip2": lbzip2, "xz": xz}

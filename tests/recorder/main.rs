@@ -18,6 +18,7 @@ mod replays;
 mod robust;
 mod rust;
 mod schedulers;
+mod sockets;
 mod steering;
 mod support;
 mod transactions;

@@ -4,12 +4,14 @@ use super::apart::{Apart, End};
 use super::ending::Ending;
 use super::error::{LaunchError, RecordError, ReplayError};
 use super::folder::{Folder, Recording};
+use super::others;
 use super::outside;
 use super::program::Program;
 use super::scheduling::Scheduling;
 use super::wait::Signals;
 use foretrace_walker::finish_logs;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -161,6 +163,7 @@ impl Run<'_> {
             None => self.command(),
         };
         let mut told = self.environment();
+        told.extend(self.others().map_err(failed)?.map(|file| ("FORETRACE_SOCKETS", file.into())));
         if self.apart.is_none_or(|apart| apart.harness.is_none()) {
             told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
         }
@@ -175,6 +178,16 @@ impl Run<'_> {
             End::Ended(status) => Ok(status.into()),
             End::Late => Ok(Ending::Hang),
             End::Cut(cut) => Err(RecordError::Cut(cut)),
+        }
+    }
+
+    /// What a replay gets in place of other programs, if there were any. A harness starts them itself.
+    fn others(&self) -> io::Result<Option<PathBuf>> {
+        match (&self.mode, self.recording) {
+            (Mode::Replay(_), Some(recording)) if self.apart.is_none_or(|apart| apart.harness.is_none()) => {
+                others::write(recording, self.folder)
+            }
+            _ => Ok(None),
         }
     }
 

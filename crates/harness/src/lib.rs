@@ -12,6 +12,7 @@ mod error;
 mod folder;
 mod launch;
 mod lines;
+mod others;
 mod outside;
 mod positions;
 mod program;

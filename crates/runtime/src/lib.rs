@@ -9,6 +9,7 @@ pub mod library;
 pub mod lock_calls;
 pub mod message_order;
 pub mod open;
+pub mod outside;
 pub mod record;
 pub mod scheduler;
 

@@ -124,6 +124,9 @@ fn settings() -> u8 {
     if let Some(recording) = take(c"FORETRACE_OUTSIDE") {
         feed::prepare(recording);
     }
+    if let Some(deeds) = take(c"FORETRACE_SOCKETS") {
+        feed::others::prepare(deeds);
+    }
     if let Some(parent) = take(c"FORETRACE_PARENT").and_then(number) {
         sys::end_with_parent(parent);
     }

@@ -7,6 +7,7 @@ use core::sync::atomic::{
 };
 
 use crate::controller::{self, LOCK, State, controlled, dispatch, release, replay, steer, stuck, waking};
+use crate::feed::others;
 use crate::hooks::held;
 use crate::interpose::{real, signals};
 use crate::log;
@@ -46,8 +47,9 @@ pub fn start() {
 unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     threads::leave();
     let start = sys::now(sys::CLOCK_MONOTONIC);
-    while controlled() {
+    while controlled() || others::playing() {
         sys::sleep(TICK);
+        others::go_on();
         LOCK.lock();
         let over = threads::all().all(|thread| thread.turn.state.get() == State::Done);
         if !over && controlled() {

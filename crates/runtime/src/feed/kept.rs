@@ -31,18 +31,41 @@ static BYTES: AtomicU64 = AtomicU64::new(0);
 /// Nothing more is kept.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
+/// Whether entries are kept now.
+pub(super) fn keeps() -> bool {
+    !STOPPED.load(Relaxed) && !window::partial() && mode::get() == mode::RECORDING
+}
+
 /// Appends an entry.
 pub(super) fn keep(thread: &Thread, key: Key, result: i64, data: *const u8, bytes: usize) {
-    if STOPPED.load(Relaxed) || window::partial() || mode::get() != mode::RECORDING {
+    // SAFETY: the caller's bytes; without any, the pointer is not looked at.
+    let data = if bytes == 0 { &[][..] } else { unsafe { core::slice::from_raw_parts(data, bytes) } };
+    keep_parts(thread, key, result, data, [].into_iter());
+}
+
+/// Appends an entry whose data lies in several places.
+pub(super) fn keep_parts<'d>(
+    thread: &Thread,
+    key: Key,
+    result: i64,
+    head: &[u8],
+    parts: impl Iterator<Item = &'d [u8]> + Clone,
+) {
+    if !keeps() {
         return;
     }
+    let bytes = head.len() + parts.clone().map(<[u8]>::len).sum::<usize>();
     let words = words_for(bytes);
     let Some(entry) = reserve(thread, words) else { return };
-    // SAFETY: so many words are reserved, and so many bytes are the caller's.
+    // SAFETY: so many words are reserved, and each part fits.
     unsafe {
         entry.add(1).write_volatile(result as u64);
-        if bytes > 0 {
-            sys::memmove(entry.add(HEAD_WORDS).cast(), data.cast(), bytes);
+        let mut to = entry.add(HEAD_WORDS).cast::<u8>();
+        sys::memmove(to.cast(), head.as_ptr().cast(), head.len());
+        to = to.add(head.len());
+        for part in parts {
+            sys::memmove(to.cast(), part.as_ptr().cast(), part.len());
+            to = to.add(part.len());
         }
         compiler_fence(SeqCst);
         entry.write_volatile(u64::from(key.0) << KEY_SHIFT | bytes as u64);
@@ -92,7 +115,7 @@ fn extend(thread: &Thread, least: usize) -> Option<()> {
 
 fn stop(why: &str) -> Option<()> {
     if !STOPPED.swap(true, Relaxed) {
-        say(format_args!("clocks and random numbers are not kept any more, and a replay may differ from here: {why}"));
+        say(format_args!("what comes from outside is not kept any more, and a replay may differ from here: {why}"));
     }
     None
 }

@@ -1,4 +1,4 @@
-//! What comes from outside of the program: random bytes, clocks. The recorder keeps what each call gave; a replay gives it again.
+//! What comes from outside of the program: random bytes, clocks, input by sockets (`sockets.rs`, `others.rs`). The recorder keeps what each call gave; a replay gives it again.
 //!
 //! Each thread has a file `outside-<path>` in the recording's folder. A replay finds a value by the thread's path, the kind of
 //! call and how many such calls the thread has made, so values fit in any interleaving. After the last stored value the real
@@ -6,6 +6,8 @@
 
 pub mod clock;
 mod kept;
+pub mod others;
+pub mod sockets;
 mod stored;
 
 use core::cell::Cell;
@@ -20,6 +22,8 @@ use crate::text::Text;
 use crate::threads::Thread;
 
 pub use stored::prepare;
+
+use crate::outside::{FILLER, HEAD_WORDS, KEY_SHIFT, LENGTH, SOCKET, WORD, words_for};
 
 /// What a thread keeps and what it is given.
 pub struct Feed {
@@ -53,6 +57,8 @@ pub enum Source {
     Signal,
     /// What OpenMP or a barrier decides by who comes first.
     Decision,
+    /// A call on sockets; the detail says which ([`sockets::Call`]).
+    Socket = SOCKET,
 }
 
 /// The kind of a call with its detail.
@@ -77,6 +83,7 @@ impl Key {
             10 => "signal",
             11 if self.0 & 0xff == LIMIT as u16 => "a wait with a limit",
             11 => "a decision by who comes first",
+            12 => "a call on sockets",
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
         }
@@ -237,18 +244,4 @@ fn file_of(folder: &[u8], thread: &Thread) -> Text<4500> {
     path.push(thread.path().bytes());
     path.push(b"\0");
     path
-}
-
-// An entry is a header (key in the top 16 bits, bytes of data below), the result, the data up to a whole word. The header is
-// written last, so a file is whole up to its first zero word.
-const KEY_SHIFT: u32 = 48;
-const LENGTH: u64 = (1 << KEY_SHIFT) - 1;
-const WORD: usize = size_of::<u64>();
-const HEAD_WORDS: usize = 2;
-/// Fills the end of a piece of the file: a header alone, and so many bytes that mean nothing.
-const FILLER: u16 = u16::MAX;
-
-/// Words of an entry with so many bytes of data.
-const fn words_for(bytes: usize) -> usize {
-    HEAD_WORDS + bytes.div_ceil(WORD)
 }

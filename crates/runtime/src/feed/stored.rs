@@ -52,6 +52,34 @@ pub fn prepare(folder: &[u8]) {
 
 /// The next value of a kind, if there is one that fits.
 pub(super) fn give(thread: &Thread, key: Key, to: *mut u8, room: usize, length: &impl Fn(i64) -> usize) -> Option<i64> {
+    let (place, result, data, bytes) = take(thread, key)?;
+    let fits = if result < 0 { bytes == ERROR_BYTES } else { bytes == length(result).min(room) };
+    if !fits {
+        place.over.set(true);
+        note(thread, format_args!("{} asked for another number of bytes than in the recording", key.name()));
+        return None;
+    }
+    place.calls.set(place.calls.get() + 1);
+    if result < 0 {
+        // SAFETY: as many bytes as an error has.
+        sys::set_errno(unsafe { data.cast::<i32>().read_unaligned() });
+    } else if bytes > 0 {
+        // SAFETY: the program's memory, which has this room.
+        unsafe { sys::memmove(to.cast(), data.cast(), bytes) };
+    }
+    Some(result)
+}
+
+/// The next entry of a kind, if there is one: its result and its data.
+pub(super) fn entry(thread: &Thread, key: Key) -> Option<(i64, &'static [u8])> {
+    let (place, result, data, bytes) = take(thread, key)?;
+    place.calls.set(place.calls.get() + 1);
+    // SAFETY: within the mapping, which stays.
+    Some((result, unsafe { core::slice::from_raw_parts(data, bytes) }))
+}
+
+/// Takes the next entry of a kind, with its place among the kinds.
+fn take(thread: &Thread, key: Key) -> Option<(&NextEntry, i64, *const u8, usize)> {
     if !fed() {
         return None;
     }
@@ -70,21 +98,7 @@ pub(super) fn give(thread: &Thread, key: Key, to: *mut u8, room: usize, length: 
         note(thread, format_args!("{} was called more than the {calls} times of the recording", key.name()));
         return None;
     };
-    let fits = if result < 0 { bytes == ERROR_BYTES } else { bytes == length(result).min(room) };
-    if !fits {
-        place.over.set(true);
-        note(thread, format_args!("{} asked for another number of bytes than in the recording", key.name()));
-        return None;
-    }
-    place.calls.set(place.calls.get() + 1);
-    if result < 0 {
-        // SAFETY: as many bytes as an error has.
-        sys::set_errno(unsafe { data.cast::<i32>().read_unaligned() });
-    } else if bytes > 0 {
-        // SAFETY: the program's memory, which has this room.
-        unsafe { sys::memmove(to.cast(), data.cast(), bytes) };
-    }
-    Some(result)
+    Some((place, result, data, bytes))
 }
 
 /// The next entry of a kind: its result and its data.

@@ -18,7 +18,7 @@ use super::channel::{
 use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
 use super::polling::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
-use super::{entropy, files, interpose, notices, real, socket_order, tracked};
+use super::{entropy, files, interpose, notices, real, socket_order, sockets, tracked};
 use crate::controller;
 use crate::log;
 use crate::message_order::{LONGEST_TEXT, SEVERAL, text_of};
@@ -222,7 +222,7 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
         Some((thread, End::Channel(key, is_counter))) => (thread, key, is_counter),
         Some((thread, End::Socket)) => {
             socket_order::before_sending(thread, place);
-            return real::write(file, from, bytes);
+            return sockets::send(thread, file, || real::write(file, from, bytes));
         }
         Some((_, End::File(_))) => return files::accessing(c"write", file, place, || real::write(file, from, bytes)),
         _ => return real::write(file, from, bytes),
@@ -270,7 +270,11 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     }
     let is_file = matches!(end, Some((_, End::File(_))));
     let read = || real::read(file, to, bytes);
-    let read = if is_file { files::accessing(c"read", file, place, read) } else { read() };
+    let read = match end {
+        _ if is_file => files::accessing(c"read", file, place, read),
+        Some((thread, End::Socket)) => sockets::receive(thread, file, &[[to as usize, bytes]], false, read),
+        _ => read(),
+    };
     match end {
         Some((thread, End::Socket)) if read >= 0 => socket_order::after_receiving(thread, file, read as u64, place),
         Some((thread, End::File(key))) if read > 0 => read_in_turn(thread, key, place),

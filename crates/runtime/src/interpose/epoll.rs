@@ -6,8 +6,10 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::channel;
-use super::polling::{Look, Poll, READABLE, READY, Waiting, channel, looking};
+use super::polling::{Look, Poll, READABLE, READY, Waiting, by_script, channel, looking};
+use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
+use crate::feed::sockets::Ready;
 use crate::lock::Lock;
 use crate::sys;
 use crate::threads::Thread;
@@ -151,14 +153,65 @@ unsafe fn epoll_by(
         taken.set(unsafe { merged(events.cast(), taken.get() as usize, found as usize) } as c_int);
         taken.get()
     };
-    Waiting { thread, name: c"epoll_wait", place, has_limit }.wait_and_look(
-        || wait(core::ptr::from_mut(&mut Poll::new(epoll, READABLE)).cast()),
+    let script = sockets::script(thread);
+    let look = || {
+        let found = look();
+        // SAFETY: the program's array, of which the kernel has written so much.
+        by_script(&script).map_or(found, |script| unsafe { reports(script, epoll, (events.cast(), most), found) })
+    };
+    let found = Waiting { thread, name: c"epoll_wait", place, has_limit }.wait_and_look(
+        || {
+            let real = || wait(core::ptr::from_mut(&mut Poll::new(epoll, READABLE)).cast());
+            by_script(&script).map_or_else(real, Script::wait)
+        },
         look,
         // SAFETY: as above.
         |found| not_reported(epoll, unsafe { events_at(events, found) }).all(channel::is_empty),
         // SAFETY: as above.
         |look, found| record_events(look, epoll, unsafe { events_at(events, found) }),
-    )
+    );
+    let as_ready = |event: &Event| {
+        let data = event.data;
+        Ready { data, socket: 0, file: watched(epoll, data).next().unwrap_or(-1), events: event.events }
+    };
+    // SAFETY: as above.
+    sockets::keep_ready(thread, found, unsafe { events_at(events, found) }.iter().map(as_ready));
+    found
+}
+
+/// Reports what the recording has: how many events, 0 if something is missing.
+///
+/// # Safety
+/// The program's array with room for `most` events, of which the kernel has written `found`.
+unsafe fn reports(script: &Script, epoll: c_int, (events, most): (*mut Event, c_int), found: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    let events = unsafe { core::slice::from_raw_parts_mut(events, most as usize) };
+    let mut count = found.max(0) as usize;
+    let is_of = |data: u64| move |event: &Event| { event.data } == data;
+    let is_ready = |ready: &Ready| events[..count].iter().any(is_of(data_of(epoll, ready)));
+    let Some(ready) = script.report(&is_ready) else { return 0 };
+    let mut at = 0;
+    for ready in ready.take(events.len()) {
+        let data = data_of(epoll, &ready);
+        match events[at..count.max(at)].iter().position(is_of(data)) {
+            Some(index) => events.swap(at, at + index),
+            None => {
+                if at < count && count < events.len() {
+                    events[count] = events[at];
+                    count += 1;
+                }
+                events[at] = Event { events: ready.events, data };
+            }
+        }
+        at += 1;
+    }
+    at as c_int
+}
+
+/// The number by which the program knows a descriptor that was reported.
+fn data_of(epoll: c_int, ready: &Ready) -> u64 {
+    let is_it = |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.file.load(Relaxed) == ready.file;
+    WATCHES.iter().find(is_it).map_or(ready.data, |watch| watch.data.load(Relaxed))
 }
 
 /// Of `more` events after the first `count`, those stay that are not there yet. How many there are then.

@@ -36,6 +36,8 @@ pub mod semaphore;
 pub mod signals;
 pub mod sleep;
 pub mod socket_order;
+pub mod socket_pair;
+mod sockets;
 mod streams;
 pub mod threads;
 pub mod unseen;

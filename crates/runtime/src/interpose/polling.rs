@@ -10,10 +10,12 @@ use core::ffi::{CStr, c_int, c_void};
 
 use super::channel;
 use super::channels::{self, End};
+use super::sockets::{self, Script};
 use super::unseen::{self, TIMERS, What};
 use super::{interpose, real, socket_order, tracked};
 use crate::controller;
 use crate::feed;
+use crate::feed::sockets::Ready;
 use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
 
@@ -208,15 +210,53 @@ unsafe fn poll_by(
         }
         return found;
     };
-    Waiting { thread, name: c"poll", place, has_limit }.wait_and_look(
-        wait,
-        || real::poll(files, count, 0),
+    let script = sockets::script(thread);
+    let look = || {
+        let found = real::poll(files, count, 0);
+        // SAFETY: the program's array.
+        by_script(&script).map_or(found, |script| unsafe { poll_reports(script, files.cast(), count as usize) })
+    };
+    let found = Waiting { thread, name: c"poll", place, has_limit }.wait_and_look(
+        || by_script(&script).map_or_else(&wait, Script::wait),
+        look,
         |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(channel::is_empty)),
         |look, _| {
             entries().filter(is_ready).for_each(|poll| look.ready(poll.file));
             entries().filter(is_silent).for_each(|poll| look.not_ready(poll.file));
         },
-    )
+    );
+    let reported = entries().enumerate().filter(|(_, poll)| poll.found != 0);
+    let as_ready = |(index, poll): (usize, Poll)| Ready {
+        data: index as u64,
+        socket: 0,
+        file: poll.file,
+        events: poll.found as u32,
+    };
+    sockets::keep_ready(thread, found, reported.map(as_ready));
+    found
+}
+
+/// The script of a call, while it is what counts.
+pub(super) fn by_script(script: &Option<Script>) -> Option<&Script> {
+    script.as_ref().filter(|script| script.holds())
+}
+
+/// Reports by `poll` what the recording has: how many descriptors, 0 if something is missing.
+///
+/// # Safety
+/// The program's array of so many, in which the kernel has reported.
+unsafe fn poll_reports(script: &Script, files: *mut Poll, count: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    let files = unsafe { core::slice::from_raw_parts_mut(files, count) };
+    let is_ready = |ready: &Ready| files.get(ready.data as usize).is_some_and(|poll| poll.found != 0);
+    let Some(ready) = script.report(&is_ready) else { return 0 };
+    files.iter_mut().for_each(|poll| poll.found = 0);
+    for ready in ready {
+        if let Some(poll) = files.get_mut(ready.data as usize) {
+            poll.found = ready.events as i16;
+        }
+    }
+    script.result().max(0)
 }
 
 unsafe extern "C" fn poll_(files: *mut c_void, count: u64, timeout: c_int, place: usize) -> c_int {
@@ -271,6 +311,36 @@ impl Sets {
         }
     }
 
+    /// In which of the sets the last call has reported a descriptor, a bit for each.
+    fn found(&self, file: c_int) -> u32 {
+        let bit = |set: &*mut c_void| match set.is_null() {
+            true => 0,
+            // SAFETY: the program's set has a bit for it.
+            false => unsafe { *set.cast::<u64>().add(file as usize / 64) >> (file % 64) & 1 },
+        };
+        self.sets.iter().enumerate().map(|(index, set)| (bit(set) as u32) << index).sum()
+    }
+
+    /// Reports what the recording has: the call's result, 0 if something is missing.
+    fn report(&self, script: &Script) -> c_int {
+        let is_known = |ready: &Ready| (0..self.most).contains(&ready.file);
+        let Some(ready) = script.report(&|ready| is_known(ready) && self.found(ready.file) != 0) else { return 0 };
+        let words = (self.most.max(0) as usize).div_ceil(64);
+        for set in self.sets.iter().filter(|set| !set.is_null()) {
+            // SAFETY: the program's set has these words.
+            unsafe { set.cast::<u64>().write_bytes(0, words) };
+        }
+        for Ready { file, events, .. } in ready.filter(is_known) {
+            for (_, set) in
+                self.sets.iter().enumerate().filter(|(index, set)| events >> index & 1 != 0 && !set.is_null())
+            {
+                // SAFETY: as above.
+                unsafe { *set.cast::<u64>().add(file as usize / 64) |= 1 << (file % 64) };
+            }
+        }
+        script.result().max(0)
+    }
+
     /// The descriptors to read from that the program asked for, and whether the last call found each ready.
     fn reading(&self) -> impl Iterator<Item = (c_int, bool)> {
         // SAFETY: the program's set.
@@ -300,12 +370,20 @@ unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -
         all.restore();
         real::select(most, sets[0], sets[1], sets[2], (&raw mut none).cast())
     };
+    let script = sockets::script(thread);
+    let look = || {
+        let found = look();
+        by_script(&script).map_or(found, |script| all.report(script))
+    };
     let again = || {
-        all.restore();
-        wait()
+        let real = || {
+            all.restore();
+            wait()
+        };
+        by_script(&script).map_or_else(real, Script::wait)
     };
     let silent = || all.reading().filter(|(_, is_ready)| !is_ready).map(|(file, _)| file);
-    Waiting { thread, name: c"select", place, has_limit }.wait_and_look(
+    let found = Waiting { thread, name: c"select", place, has_limit }.wait_and_look(
         again,
         look,
         |_| silent().all(|file| channel(file).is_none_or(channel::is_empty)),
@@ -313,7 +391,10 @@ unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -
             all.reading().filter(|(_, is_ready)| *is_ready).for_each(|(file, _)| look.ready(file));
             silent().for_each(|file| look.not_ready(file));
         },
-    )
+    );
+    let as_ready = |file: c_int| Ready { data: 0, socket: 0, file, events: all.found(file) };
+    sockets::keep_ready(thread, found, (0..most).map(as_ready).filter(|ready| ready.events != 0));
+    found
 }
 
 unsafe extern "C" fn select_(

@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use super::channel::{self, Message, Taken};
 use super::channels::{self, End};
 use super::polling::{Poll, READABLE};
+use super::sockets::{self, Parts};
 use super::{files, interpose, real, tracked};
 use crate::lock::Lock;
 use crate::log;
@@ -37,6 +38,8 @@ static SOCKETS: [Socket; WATCHED] =
     [const { Socket { file: AtomicI32::new(0), since: AtomicU64::new(0), bytes: AtomicU64::new(0) } }; WATCHED];
 
 const POLLNVAL: i16 = 32;
+/// Bytes that are looked at stay there.
+const PEEK: c_int = 2;
 const FIONREAD: usize = 0x541B;
 
 impl Socket {
@@ -169,29 +172,40 @@ pub fn is_socket(file: c_int) -> bool {
     matches!(channels::end(file), Some(End::Socket))
 }
 
-fn sending(file: c_int, place: usize) {
-    if let Some(thread) = tracked().filter(|_| is_socket(file)) {
-        before_sending(thread, place);
-    }
+/// Sends by what may be a socket.
+fn sending(file: c_int, place: usize, send: impl FnOnce() -> isize) -> isize {
+    let Some(thread) = tracked().filter(|_| is_socket(file)) else { return send() };
+    before_sending(thread, place);
+    sockets::send(thread, file, send)
 }
 
-/// Reads from what may be a socket.
-fn receiving(file: c_int, place: usize, read: impl FnOnce() -> isize) -> isize {
+/// Reads from what may be a socket into these parts.
+fn receiving(file: c_int, (to, peeks): (Parts, bool), place: usize, read: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
     watch(thread, file);
     channels::before_waiting(thread, file);
-    let bytes = read();
+    let bytes = sockets::receive(thread, file, to, peeks, read);
     if bytes >= 0 {
         after_receiving(thread, file, bytes as u64, place);
     }
     bytes
 }
 
-fn accepting(file: c_int, place: usize, accept: impl FnOnce() -> c_int) -> c_int {
+/// Takes a connection, with the flags of `accept4`.
+///
+/// # Safety
+/// The program's memory for the address, or null pointers.
+unsafe fn accepting(
+    (file, flags): (c_int, c_int),
+    to: (*mut c_void, *mut u32),
+    place: usize,
+    accept: impl FnOnce() -> c_int,
+) -> c_int {
     let Some(thread) = tracked() else { return accept() };
     watch(thread, file);
     channels::before_waiting(thread, file);
-    let accepted = accept();
+    // SAFETY: the caller's promise.
+    let accepted = unsafe { sockets::accept(thread, (file, flags), to, accept) };
     if accepted >= 0 {
         after_receiving(thread, file, 1, place);
         watch(thread, accepted);
@@ -217,19 +231,16 @@ extern "C" fn socketpair_(family: c_int, kind: c_int, protocol: c_int, pair: *mu
 }
 
 extern "C" fn send_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, place: usize) -> isize {
-    sending(file, place);
-    real::send(file, from, bytes, flags)
+    sending(file, place, || real::send(file, from, bytes, flags))
 }
 
 #[rustfmt::skip]
 extern "C" fn sendto_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, to: *const c_void, length: u32) -> isize {
-    sending(file, 0);
-    real::sendto(file, from, bytes, flags, to, length)
+    sending(file, 0, || real::sendto(file, from, bytes, flags, to, length))
 }
 
 extern "C" fn sendmsg_(file: c_int, message: *const c_void, flags: c_int, place: usize) -> isize {
-    sending(file, place);
-    real::sendmsg(file, message, flags)
+    sending(file, place, || real::sendmsg(file, message, flags))
 }
 
 extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
@@ -247,7 +258,7 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
         }
         Some((thread, End::Socket)) => {
             before_sending(thread, place);
-            write()
+            sockets::send(thread, file, write)
         }
         Some((_, End::File(_))) => files::accessing(c"writev", file, place, write),
         _ => write(),
@@ -261,31 +272,38 @@ unsafe fn length_of(parts: *const [usize; 2], count: c_int) -> u64 {
 }
 
 extern "C" fn sendfile_(file: c_int, from: c_int, offset: *mut i64, bytes: usize, place: usize) -> isize {
-    sending(file, place);
-    real::sendfile(file, from, offset, bytes)
+    sending(file, place, || real::sendfile(file, from, offset, bytes))
 }
 
 extern "C" fn connect_(file: c_int, to: *const c_void, length: u32, place: usize) -> c_int {
-    sending(file, place);
-    real::connect(file, to, length)
+    let connect = || real::connect(file, to, length);
+    let Some(thread) = tracked().filter(|_| is_socket(file)) else { return connect() };
+    before_sending(thread, place);
+    sockets::connect(thread, file, connect)
 }
 
 extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
-    sending(file, place);
+    if let Some(thread) = tracked().filter(|_| is_socket(file)) {
+        before_sending(thread, place);
+    }
     real::shutdown(file, how)
 }
 
 extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
-    receiving(file, place, || real::recv(file, to, bytes, flags))
+    let part = [[to as usize, bytes]];
+    receiving(file, (&part, flags & PEEK != 0), place, || real::recv(file, to, bytes, flags))
 }
 
 #[rustfmt::skip]
 extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, from: *mut c_void, length: *mut u32) -> isize {
-    receiving(file, 0, || real::recvfrom(file, to, bytes, flags, from, length))
+    let part = [[to as usize, bytes]];
+    receiving(file, (&part, flags & PEEK != 0), 0, || real::recvfrom(file, to, bytes, flags, from, length))
 }
 
-extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
-    receiving(file, place, || real::recvmsg(file, message, flags))
+unsafe extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
+    // SAFETY: the program's message.
+    let parts = unsafe { sockets::parts_of_message(message) };
+    receiving(file, (parts, flags & PEEK != 0), place, || real::recvmsg(file, message, flags))
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
@@ -293,7 +311,10 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
         Some(End::Channel(key, all)) => Some((thread, key, all)),
         _ => None,
     });
-    let read = files::accessing(c"readv", file, place, || receiving(file, place, || real::readv(file, parts, count)));
+    // SAFETY: the program's array of so many.
+    let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
+    let receive = || receiving(file, (to, false), place, || real::readv(file, parts, count));
+    let read = files::accessing(c"readv", file, place, receive);
     if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
         // SAFETY: the program's array of so many.
         let asked = unsafe { length_of(parts.cast(), count) };
@@ -304,12 +325,14 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     read
 }
 
-extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {
-    accepting(file, place, || real::accept(file, from, length))
+unsafe extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {
+    // SAFETY: the program's memory.
+    unsafe { accepting((file, 0), (from, length), place, || real::accept(file, from, length)) }
 }
 
-extern "C" fn accept4_(file: c_int, from: *mut c_void, length: *mut u32, flags: c_int, place: usize) -> c_int {
-    accepting(file, place, || real::accept4(file, from, length, flags))
+unsafe extern "C" fn accept4_(file: c_int, from: *mut c_void, length: *mut u32, flags: c_int, place: usize) -> c_int {
+    // SAFETY: the program's memory.
+    unsafe { accepting((file, flags), (from, length), place, || real::accept4(file, from, length, flags)) }
 }
 
 interpose! {
