@@ -7,6 +7,7 @@ was left is a result, not a failure.
 
 import argparse
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,16 @@ NAME = Path(sys.argv[0]).name
 # Where servers listen, and the seconds that their clients wait.
 HOST = "127.0.0.1"
 PATIENCE = 60
+# A line of JSON for each experiment, in the script's folder; and what stands in a report.
+ROWS = "rows.jsonl"
+FIGURES = {
+    "events": r": (\d+) events, ",
+    "threads": r" events, (\d+) threads",
+    "can happen": r" classes of source locations: (\d+) can happen",
+    "cannot": r"(\d+) cannot happen",
+    "undecided": r"(\d+) undecided",
+    "left": r"(\d+) not reached",
+}
 
 
 def parse_options(description, classes=20, budget=300):
@@ -92,6 +103,8 @@ class Experiment:
         for file, content in (given or {}).items():
             (self.folder / file).write_bytes(content)
         self.command = ["--", *command]
+        # What the table of `scripts/real` has of it.
+        self.row = {"program": f"{NAME} {name}"}
         self.recording = self.folder / "recording"
         self.witnesses = self.folder / "witnesses"
 
@@ -124,6 +137,9 @@ class Experiment:
         (self.folder / "report").write_text(report)
         about = (f"{self.trace()}: ", "transactions: ")
         totals = (" classes of source locations: ", " candidates: ")
+        for key, pattern in FIGURES.items():
+            found = re.search(pattern, report)
+            self.row[key] = int(found.group(1)) if found else None
         for line in report.splitlines():
             if line.startswith(about) or any(total in line for total in totals):
                 print(line)
@@ -131,11 +147,13 @@ class Experiment:
     def repeat(self):
         """Replays the recording's own schedule."""
         verdict = json.loads(self.run_program("replay", self.recording, "--format", "json", allowed=(0, 1), capture=True))
+        self.row["own"] = "followed" if verdict["followed"] else reason(verdict)
         print(f"its own schedule: {outcome(verdict)}", flush=True)
 
     def replay(self):
         classes = classes_of(self.witnesses)
         ways = {"to the letter": 0, "another way": 0, "not": 0}
+        reasons = {}
         chosen = list(classes.items())[: self.options.classes]
         print(f"\n{len(classes)} classes with a witness; replayed: the first {len(chosen)}\n")
         before = time.monotonic()
@@ -143,11 +161,16 @@ class Experiment:
             say(f"{self.name}: replaying {number}")
             verdict = json.loads(self.run_program("replay", path, "--format", "json", allowed=(0, 1), capture=True))
             ways["to the letter" if verdict["followed"] else "another way" if verdict["another_way"] else "not"] += 1
+            if not verdict["followed"]:
+                reasons[reason(verdict)] = reasons.get(reason(verdict), 0) + 1
             print(f"{number:>3}  {witness['pattern']}  {variable(witness)}")
             print(f"     {'  '.join(locations)}")
             print(f"     {outcome(verdict)}", flush=True)
         counts = ", ".join(f"{count} {way}" for way, count in ways.items())
         print(f"\nreached: {counts}; {len(chosen)} in {time.monotonic() - before:.1f} s", flush=True)
+        self.row |= {"replayed": len(chosen), **ways, "reasons": reasons}
+        with open(self.options.work / ROWS, "a", encoding="utf-8") as rows:
+            rows.write(json.dumps(self.row) + "\n")
 
 
 def compress(options, command, written, decompress, content):
@@ -208,6 +231,12 @@ def outcome(verdict):
     because = f" ({left['reason']})" if left.get("reason") else ""
     where = f"left the schedule at event {left['at']} of thread {left['thread']}"
     return f"{where}: expected {left['expected']}, found {found}{because}; the program {ending}"
+
+
+def reason(verdict):
+    """Why a schedule was not followed, without numbers."""
+    left = verdict.get("left") or {}
+    return re.sub(r"\d[\d.]*", "#", left.get("reason") or verdict.get("reason") or f"expected {left.get('expected', '?').split(' at ')[0]}")
 
 
 def ended(ending):

@@ -126,6 +126,7 @@ cases! {
     orders_cancel: "orders-cancel.c";
     orders_contexts: "orders-contexts.c";
     orders_epoll: "orders-epoll.c";
+    orders_epoll_mask: "orders-epoll-mask.c";
     orders_eventfd_semaphore: "orders-eventfd-semaphore.c";
     orders_flock: "orders-flock.c";
     orders_handler: "orders-handler.c";

@@ -28,8 +28,12 @@ struct Entry {
 /// # Errors
 /// A file cannot be read or written.
 pub fn write(recording: &Path, folder: &Folder) -> io::Result<Option<PathBuf>> {
+    let files = match fs::read_dir(recording) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None), // the first run that explores
+        files => files?,
+    };
     let mut entries = Vec::new();
-    for file in fs::read_dir(recording)? {
+    for file in files {
         let file = file?;
         if file.file_name().to_string_lossy().starts_with("outside-") {
             entries.extend(entries_of(&fs::read(file.path())?));

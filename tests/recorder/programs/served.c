@@ -1,5 +1,5 @@
 /* Two threads, each of which answers what another program sends by a socket. `served PORT-FILE WAY` listens and waits for input in this way: block, poll,
- * epoll or select. With the way `connect` it connects to the port in the file. */
+ * epoll, masked (epoll_pwait) or select. With the way `connect` it connects to the port in the file. */
 #include <foretrace.h>
 
 #include <arpa/inet.h>
@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +45,14 @@ static int watched(int file) {
 static void await(int file, int epoll) {
     struct pollfd one = {.fd = file, .events = POLLIN};
     struct epoll_event event;
+    sigset_t none;
+    sigemptyset(&none);
     fd_set set;
     FD_ZERO(&set);
     FD_SET(file, &set);
     if (*way == 'p') poll(&one, 1, 10000);
     if (*way == 'e') epoll_wait(epoll, &event, 1, 10000);
+    if (*way == 'm') epoll_pwait(epoll, &event, 1, 10000, &none);
     if (*way == 's') select(file + 1, &set, 0, 0, 0);
 }
 

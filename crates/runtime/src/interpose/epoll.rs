@@ -11,7 +11,7 @@ use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
 use crate::lock::Lock;
-use crate::sys;
+use crate::sys::{self, Timespec};
 use crate::threads::Thread;
 
 /// `struct epoll_event`.
@@ -116,17 +116,16 @@ fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
     not_reported(epoll, events).for_each(|channel| look.is_empty(channel));
 }
 
-/// Waits for an `epoll` by `wait`, which sleeps until it is ready and takes nothing from it. Where the program gave a mask of signals, that is
-/// `None`, and `all` does all in one call.
+/// Waits for an `epoll` by `wait`, which sleeps until it is ready and takes nothing from it; `all` does all in one call.
 unsafe fn epoll_by(
     (epoll, events, most): (c_int, *mut c_void, c_int),
     (has_limit, place): (bool, usize),
-    wait: Option<impl Fn(*mut c_void) -> c_int>,
+    wait: impl Fn(*mut c_void) -> c_int,
     all: impl Fn() -> c_int,
 ) -> c_int {
     let files = WATCHES.iter().filter(|watch| watch.epoll.load(Relaxed) == epoll + 1);
     let looking = looking(files.map(|watch| watch.file.load(Relaxed)));
-    let Some((thread, wait)) = looking.zip(wait).filter(|_| most > 0) else {
+    let Some(thread) = looking.filter(|_| most > 0) else {
         let found = all();
         if let Some(thread) = tracked().filter(|_| found > 0) {
             let error = sys::errno();
@@ -245,7 +244,11 @@ unsafe extern "C" fn epoll_wait_(
 ) -> c_int {
     let all = || real::epoll_wait(epoll, events, most, timeout);
     // SAFETY: the program's array.
-    unsafe { epoll_by((epoll, events, most), (timeout > 0, place), Some(|itself| real::poll(itself, 1, timeout)), all) }
+    unsafe { epoll_by((epoll, events, most), (timeout > 0, place), |itself| real::poll(itself, 1, timeout), all) }
+}
+
+fn of_milliseconds(milliseconds: c_int) -> Timespec {
+    Timespec { seconds: i64::from(milliseconds / 1000), nanoseconds: i64::from(milliseconds % 1000) * 1_000_000 }
 }
 
 unsafe extern "C" fn epoll_pwait_(
@@ -257,7 +260,10 @@ unsafe extern "C" fn epoll_pwait_(
     place: usize,
 ) -> c_int {
     let all = || real::epoll_pwait(epoll, events, most, timeout, mask);
-    let wait = mask.is_null().then_some(|itself| real::poll(itself, 1, timeout));
+    // Who waits by `ppoll` gets the same signals while it waits.
+    let span = of_milliseconds(timeout);
+    let span = if timeout < 0 { core::ptr::null() } else { &raw const span };
+    let wait = |itself| real::ppoll(itself, 1, span, mask.cast());
     // SAFETY: the program's array.
     unsafe { epoll_by((epoll, events, most), (timeout > 0, place), wait, all) }
 }
@@ -271,7 +277,7 @@ unsafe extern "C" fn epoll_pwait2_(
     place: usize,
 ) -> c_int {
     let all = || real::epoll_pwait2(epoll, events, most, timeout, mask);
-    let wait = mask.is_null().then_some(|itself| real::ppoll(itself, 1, timeout.cast(), core::ptr::null()));
+    let wait = |itself| real::ppoll(itself, 1, timeout.cast(), mask.cast());
     // SAFETY: the program's array.
     unsafe { epoll_by((epoll, events, most), (!timeout.is_null(), place), wait, all) }
 }
