@@ -13,8 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Exploring takes one part in this many of the time before it, and at least [`SHORTEST`].
+/// Exploring takes one part in this many of the time before it.
 const PART: u32 = 2;
+/// But at least one part in this many of the time that a test has: small bugs in orders of three threads take hundreds of runs.
+const PART_OF_ALL: u32 = 3;
+/// And at least so long.
 const SHORTEST: Duration = Duration::from_secs(3);
 /// Programs with more events in a recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
 const MOST_EVENTS: usize = 10_000;
@@ -45,7 +48,8 @@ impl Campaign<'_> {
         if events > MOST_EVENTS_FOR_PAIRS {
             return Ok(());
         }
-        let longest = (self.elapsed() / PART).max(SHORTEST);
+        let share = self.settings.time.map_or(SHORTEST, |time| time / PART_OF_ALL);
+        let longest = (self.elapsed() / PART).max(share).max(SHORTEST);
         let stop = Arc::new(AtomicBool::new(false));
         let settings =
             Settings { run_limit: Some(self.runner.limit()), jobs: 1, stop: stop.clone(), ..self.settings.clone() };
