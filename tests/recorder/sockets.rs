@@ -1,4 +1,4 @@
-//! What other programs send by sockets: a replay gives it again, and they need not be there.
+//! What other programs send by sockets and pipes: a replay gives it again, and they need not be there.
 
 use crate::support::{Workshop, ran, source};
 use serde_json::Value;
@@ -107,4 +107,88 @@ fn serves(way: &str, modes: &[&str]) {
         }
     }
     assert!(failed > 0, "{way}: no witness loses a count");
+}
+
+/// Two threads count what they read of standard input; in the end `main` counts the rest.
+const INPUT: &str = r#"
+#include <foretrace.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int bare, guarded;
+static void *work(void *argument) {
+    struct pollfd one = {.fd = 0, .events = POLLIN};
+    char text[2];
+    if (poll(&one, 1, -1) != 1 || read(0, text, sizeof text) != sizeof text) abort();
+    int by = text[0] - '0';
+    FORETRACE_ATOMIC_BEGIN("bare"); int old = bare; bare = old + by; FORETRACE_ATOMIC_END("bare");
+    pthread_mutex_lock(&lock);
+    FORETRACE_ATOMIC_BEGIN("guarded"); old = guarded; guarded = old + by; FORETRACE_ATOMIC_END("guarded");
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    char text[2];
+    int rest = 0;
+    while (read(0, text, sizeof text) == sizeof text) rest += text[0] - '0';
+    printf("guarded %d rest %d\n", guarded, rest);
+    return bare != guarded;
+}
+"#;
+
+#[test]
+fn standard_input_comes_again() {
+    let workshop = Workshop::build_text(INPUT, "input.c");
+    for mode in MODES {
+        let send = "(for n in 1 2 3 4; do echo $n; sleep 0.05; done)";
+        let recorded =
+            ran(&mut workshop.shell(&format!("rm -rf run; {send} | foretrace record {mode} -o run -- ./program")));
+        assert!(matches!(recorded.status, Some(0 | 1)), "{mode}: {}{}", recorded.out, recorded.err);
+        let replay = |what: &str| {
+            let command = format!("foretrace replay {what} --time-limit 20 -- ./program < /dev/null");
+            let replayed = ran(&mut workshop.shell(&command));
+            assert!(replayed.out.contains("guarded 3 rest 7\n"), "{mode} {what}: {}{}", replayed.out, replayed.err);
+            assert!(replayed.out.contains("to the letter"), "{mode} {what}: {}{}", replayed.out, replayed.err);
+            u64::from(replayed.out.contains("failed: exit status 1"))
+        };
+        replay("run");
+        let found = workshop.predict("run");
+        assert!(found.iter().all(|one| one.var == "bare"), "{mode}");
+        let failed: u64 = found.iter().map(|one| replay(&one.witness.to_string_lossy())).sum();
+        assert!(failed > 0, "{mode}: no witness loses a count");
+    }
+}
+
+/// A stream reads ahead, behind the C library's doors.
+#[test]
+fn input_by_a_stream_is_said_not_to_come_again() {
+    let text = r#"
+        #include <pthread.h>
+        #include <stdio.h>
+        static int count;
+        static void *work(void *argument) { count++; return argument; }
+        int main(void) {
+            char line[8] = "";
+            pthread_t thread;
+            pthread_create(&thread, 0, work, 0);
+            if (!fgets(line, sizeof line, stdin)) line[0] = '?';
+            pthread_join(thread, 0);
+            printf("%c %d\n", line[0], count);
+            return 0;
+        }"#;
+    let workshop = Workshop::build_text(text, "stream.c");
+    let recorded = ran(&mut workshop.shell("echo 1 | foretrace record -o run -- ./program"));
+    assert_eq!((recorded.status, &*recorded.out), (Some(0), "1 1\n"), "{}", recorded.err);
+    let replayed = ran(&mut workshop.shell("echo 1 | foretrace replay run -- ./program"));
+    assert!(replayed.out.contains("1 1\n"), "{}{}", replayed.out, replayed.err);
+    let note = "fgets reads a pipe or terminal by a stream, whose input is not kept: give the replay the same input";
+    assert!(replayed.err.contains(note), "{}{}", replayed.out, replayed.err);
+    let from_a_file = ran(&mut workshop.shell("echo 1 > text; foretrace replay run -- ./program < text"));
+    assert!(!from_a_file.err.contains(note), "{}{}", from_a_file.out, from_a_file.err);
 }

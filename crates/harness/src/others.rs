@@ -1,10 +1,10 @@
-//! What other programs did by sockets in a recording, for the runtime to play in a replay: connections that began, bytes that came, ends.
+//! What other programs did by sockets, pipes and terminals in a recording, for the runtime to play in a replay: connections that began, bytes that came, ends.
 
 use super::folder::Folder;
 use foretrace_report::write_whole;
 use foretrace_runtime::outside::{
-    ACCEPTED, CONNECTED, Call, Deed, ENDED, FILLER, HEAD_WORDS, Head, KEY_SHIFT, LENGTH, Opening, SENT, SOCKET, WORD,
-    WORDS_BEFORE_DEEDS, words_for,
+    ACCEPTED, CONNECTED, Call, Deed, ENDED, FILLER, HEAD_WORDS, Head, INHERITED, KEY_SHIFT, LENGTH, Opening, SENT,
+    SOCKET, WORD, WORDS_BEFORE_DEEDS, words_for,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fs;
@@ -71,8 +71,8 @@ fn entries_of(bytes: &[u8]) -> Vec<Entry> {
 }
 
 fn entry(detail: u8, result: i64, data: &[u8]) -> Option<Entry> {
-    use Call::{Accept, Connect, Peek, Ready, Receive, Send};
-    let call = [Receive, Peek, Accept, Connect, Send, Ready].into_iter().find(|call| *call as u8 == detail)?;
+    use Call::{Accept, Connect, Input, Peek, Ready, Receive, Send};
+    let call = [Receive, Peek, Accept, Connect, Send, Ready, Input].into_iter().find(|call| *call as u8 == detail)?;
     let (head, data) = data.split_at_checked(size_of::<Head>())?;
     let long = |at: usize| Some(u64::from_ne_bytes(head.get(at..at + 8)?.try_into().ok()?));
     let head = Head { number: long(0)?, socket: long(8)?, file: int(head, 16)?, error: int(head, 20)? };
@@ -105,9 +105,17 @@ fn deeds_of(entries: &[Entry]) -> (Vec<WithBytes<'_>>, usize) {
         begun.filter_map(Entry::opening).map(|(_, address)| address).filter(|address| address.len() > 2).collect()
     };
     let (accepted, made) = (addresses(Call::Accept), addresses(Call::Connect));
-    let mut deeds = Vec::new();
+    let mut deeds: Vec<WithBytes> = Vec::new();
     let mut connections: FxHashMap<u64, u32> = FxHashMap::default();
     let mut count = 0;
+    for Head { socket, file, .. } in entries.iter().filter(|entry| entry.call == Call::Input).map(|entry| &entry.head) {
+        connections.entry(*socket).or_insert_with(|| {
+            let deed = Deed { number: 0, connection: count, kind: INHERITED, at: *file as u64, bytes: *socket };
+            deeds.push((deed, &[][..]));
+            count += 1;
+            count - 1
+        });
+    }
     for entry in entries {
         let Head { number, socket, .. } = entry.head;
         let deed = |connection, kind, at, bytes| Deed { number, connection, kind, at, bytes };
@@ -125,7 +133,7 @@ fn deeds_of(entries: &[Entry]) -> (Vec<WithBytes<'_>>, usize) {
                 deeds.push((deed(count, kind, opening.by as u64, 0), &[][..]));
                 count += 1;
             }
-            Call::Receive if entry.result >= 0 => {
+            Call::Receive | Call::Input if entry.result >= 0 => {
                 let Some(&connection) = connections.get(&socket) else { continue };
                 let kind = if entry.result == 0 { ENDED } else { SENT };
                 deeds.push((deed(connection, kind, 0, entry.data.len() as u64), &entry.data[..]));
@@ -199,6 +207,15 @@ mod tests {
         assert_eq!(told(&by_address), []);
         let by_process = [began(Call::Accept, 1, 50, 1, b""), received(2, 50, b"x")];
         assert_eq!(told(&by_process), []);
+    }
+
+    #[test]
+    fn input_is_there_from_the_start() {
+        let input = |number, text: &[u8]| Entry { call: Call::Input, ..received(number, 40, text) };
+        let entries = [began(Call::Accept, 1, 50, 0, b"client"), input(2, b"x"), input(3, b"")];
+        let expected: [(u64, u32, u32, &[u8]); 4] =
+            [(0, 0, INHERITED, b""), (1, 1, ACCEPTED, b""), (2, 0, SENT, b"x"), (3, 0, ENDED, b"")];
+        assert_eq!(told(&entries), expected);
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub enum Call {
     Send,
     /// It was waited for several descriptors; the data is a [`Ready`] for each that was reported.
     Ready,
+    /// Bytes were read from a terminal, or from a pipe that the program was started with.
+    Input,
 }
 
 /// What the data of each entry begins with.
@@ -86,9 +88,10 @@ pub struct Deed {
     pub number: u64,
     /// The connection, from 0.
     pub connection: u32,
-    /// [`ACCEPTED`], [`CONNECTED`], [`SENT`] or [`ENDED`].
+    /// [`ACCEPTED`], [`CONNECTED`], [`SENT`], [`ENDED`] or [`INHERITED`].
     pub kind: u32,
-    /// Of bytes that were sent where they stand in the file; of a connection that was accepted the descriptor that it came by.
+    /// Of bytes that were sent where they stand in the file; of a connection that was accepted the descriptor that it came by; of one that was there
+    /// when the program started its descriptor.
     pub at: u64,
     /// How many bytes were sent.
     pub bytes: u64,
@@ -102,6 +105,8 @@ pub const CONNECTED: u32 = 1;
 pub const SENT: u32 = 2;
 /// It will send no more.
 pub const ENDED: u32 = 3;
+/// It was there when the program started. The number is 0, and the bytes are the socket's or pipe's inode.
+pub const INHERITED: u32 = 4;
 
 /// Words before the deeds.
 pub const WORDS_BEFORE_DEEDS: usize = 2;

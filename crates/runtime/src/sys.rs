@@ -75,6 +75,7 @@ pub mod number {
     pub const GETSOCKOPT: usize = 55;
     pub const ACCEPT4: usize = 288;
     pub const DUP3: usize = 292;
+    pub const PIPE2: usize = 293;
     pub const FCNTL: usize = 72;
     pub const FUTEX: usize = 202;
     pub const GETTIMEOFDAY: usize = 96;

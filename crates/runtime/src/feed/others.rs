@@ -4,16 +4,18 @@
 //! followed, a thread gets its part of that from the recording (`sockets.rs`), and a connection is one to ourselves, by which nothing comes. When
 //! the schedule is over or left, the rest comes by these connections, in the recorded order, and by new ones to where the program listens.
 
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use super::{note, stored};
 use crate::controller;
 use crate::interpose::socket_pair::{self, connect_to};
+use crate::interpose::tracked;
 use crate::lock::Lock;
-use crate::outside::{ACCEPTED, CONNECTED, Deed, ENDED, Head, SENT, WORDS_BEFORE_DEEDS as HEAD};
+use crate::outside::{ACCEPTED, CONNECTED, Deed, ENDED, Head, INHERITED, SENT, WORDS_BEFORE_DEEDS as HEAD};
 use crate::sys::{self, PAGE, call};
 use crate::text::Text;
 
@@ -28,6 +30,7 @@ struct Connection {
     end: AtomicI32,
 }
 
+static NOTED: AtomicBool = AtomicBool::new(false);
 static PLAYING: AtomicBool = AtomicBool::new(false);
 static DEEDS: AtomicPtr<Deed> = AtomicPtr::new(core::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -64,6 +67,22 @@ pub fn prepare(path: &[u8]) {
     COUNT.store(count, Relaxed);
     CONNECTION_COUNT.store(connections, Relaxed);
     PLAYING.store(true, Release);
+    take_over();
+}
+
+/// What was there when the program started: a pipe of ours takes the place of a pipe. A terminal stays.
+fn take_over() {
+    let is_there = |(_, deed): &(usize, &Deed)| deed.kind == INHERITED;
+    for (index, deed) in deeds().iter().enumerate().take_while(is_there) {
+        let file = deed.at as c_int;
+        let connection = &connections()[deed.connection as usize];
+        let end = if socket_pair::is_terminal(file) { None } else { socket_pair::input(file) };
+        connection.end.store(end.map_or(0, |end| end + 1), Relaxed);
+        connection.recorded.store(deed.bytes, Relaxed);
+        connection.file.store(file, Relaxed);
+        connection.socket.store(socket_pair::inode(file), Relaxed);
+        done(index).store(1, Relaxed);
+    }
 }
 
 /// Whether other programs are played.
@@ -150,6 +169,24 @@ fn begin(deed: &Deed, head: &Head, theirs: c_int, ours: c_int) {
     connection.end.store(ours + 1, Relaxed);
 }
 
+/// Whether a replay has still to say that it does not give again what streams read.
+pub fn notes_streams() -> bool {
+    stored::fed() && controller::following() && !NOTED.load(Relaxed)
+}
+
+/// A stream of `stdio` reads what another program writes.
+pub fn note_stream(name: &CStr) {
+    if let Some(thread) = tracked().filter(|_| !NOTED.swap(true, Relaxed)) {
+        let name = name.to_str().unwrap_or("a stream");
+        note(
+            thread,
+            format_args!(
+                "{name} reads a pipe or terminal by a stream, whose input is not kept: give the replay the same input"
+            ),
+        );
+    }
+}
+
 /// Does what is still to come from other programs, some at each call, once the schedule is no longer followed. Takes what they are sent.
 pub fn go_on() {
     /// Calls until all is done, about.
@@ -202,7 +239,11 @@ fn perform(deed: &Deed) -> bool {
             }
         }
         ENDED if end >= 0 => {
-            call!(SHUTDOWN, end, WRITES);
+            // Nobody answers by a pipe.
+            if call!(SHUTDOWN, end, WRITES) == socket_pair::NO_SOCKET {
+                sys::close(end);
+                connection.end.store(0, Relaxed);
+            }
             true
         }
         // A connection that the program would make to another one is its own affair from here.

@@ -17,9 +17,11 @@ use super::channel::{
 };
 use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
 use super::polling::{Poll, READABLE, WRITABLE};
+use super::socket_pair::is_terminal;
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, files, interpose, notices, real, socket_order, sockets, tracked};
 use crate::controller;
+use crate::feed::sockets::Call;
 use crate::log;
 use crate::message_order::{LONGEST_TEXT, SEVERAL, text_of};
 use crate::record::Kind;
@@ -47,6 +49,8 @@ pub enum End {
     /// A channel of this key, and whether a read takes all that was written.
     Channel(usize, bool),
     Socket,
+    /// A terminal, or a pipe that the program was started with: what comes is another program's.
+    Input,
     /// A file with a position that its readers share, and the key of the order of their reads.
     File(usize),
     /// A device of random bytes.
@@ -74,11 +78,12 @@ pub fn end(file: c_int) -> Option<End> {
     let status = status(file)?;
     let is_inherited = || INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode);
     match status.mode & KIND {
-        PIPE if is_inherited() => None,
+        PIPE if is_inherited() => Some(End::Input),
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
         FILE => Some(End::File(file_key(file, &status))),
         DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
+        DEVICE if is_terminal(file) => Some(End::Input),
         0 => of_no_file(file),
         _ => None,
     }
@@ -272,7 +277,8 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
     let read = || real::read(file, to, bytes);
     let read = match end {
         _ if is_file => files::accessing(c"read", file, place, read),
-        Some((thread, End::Socket)) => sockets::receive(thread, file, &[[to as usize, bytes]], false, read),
+        Some((thread, End::Socket)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Receive, read),
+        Some((thread, End::Input)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Input, read),
         _ => read(),
     };
     match end {

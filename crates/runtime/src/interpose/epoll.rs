@@ -6,7 +6,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::channel;
-use super::polling::{Look, Poll, READABLE, READY, Waiting, by_script, channel, looking};
+use super::polling::{Look, Poll, READABLE, READY, Waiting, by_script, channel, looking, outside_of};
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
@@ -171,7 +171,8 @@ unsafe fn epoll_by(
     );
     let as_ready = |event: &Event| {
         let data = event.data;
-        Ready { data, socket: 0, file: watched(epoll, data).next().unwrap_or(-1), events: event.events }
+        let file = watched(epoll, data).next().unwrap_or(-1);
+        Ready { data, socket: outside_of(file), file, events: event.events }
     };
     // SAFETY: as above.
     sockets::keep_ready(thread, found, unsafe { events_at(events, found) }.iter().map(as_ready));

@@ -10,6 +10,7 @@ use core::ffi::{CStr, c_int, c_void};
 
 use super::channel;
 use super::channels::{self, End};
+use super::socket_pair::inode;
 use super::sockets::{self, Script};
 use super::unseen::{self, TIMERS, What};
 use super::{interpose, real, socket_order, tracked};
@@ -83,7 +84,7 @@ impl Look {
             Some(End::Socket) => socket_order::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
             Some(End::Signals | End::Unseen) => self.unseen[1] = true,
-            Some(End::File(_) | End::Random) | None => {}
+            Some(End::File(_) | End::Random | End::Input) | None => {}
         }
     }
 
@@ -125,9 +126,15 @@ pub(super) fn channel(file: c_int) -> Option<usize> {
     }
 }
 
-/// Whether a descriptor leads to what other threads write.
+/// Whether a descriptor leads to what other threads or programs write.
 fn is_looked_at(file: c_int) -> bool {
-    matches!(channels::end(file), Some(End::Channel(..) | End::Socket))
+    matches!(channels::end(file), Some(End::Channel(..) | End::Socket | End::Input))
+}
+
+/// The inode of what other programs may be behind, else 0.
+pub(super) fn outside_of(file: c_int) -> u64 {
+    let is_outside = file >= 0 && matches!(channels::end(file), Some(End::Socket | End::Input));
+    if is_outside { inode(file) } else { 0 }
 }
 
 /// In `--parallel` runs a write is recorded before it is made: after so many looks it counts as one that came later.
@@ -228,7 +235,7 @@ unsafe fn poll_by(
     let reported = entries().enumerate().filter(|(_, poll)| poll.found != 0);
     let as_ready = |(index, poll): (usize, Poll)| Ready {
         data: index as u64,
-        socket: 0,
+        socket: outside_of(poll.file),
         file: poll.file,
         events: poll.found as u32,
     };
@@ -392,8 +399,9 @@ unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -
             silent().for_each(|file| look.not_ready(file));
         },
     );
+    let with_outside = |ready: Ready| Ready { socket: outside_of(ready.file), ..ready };
     let as_ready = |file: c_int| Ready { data: 0, socket: 0, file, events: all.found(file) };
-    sockets::keep_ready(thread, found, (0..most).map(as_ready).filter(|ready| ready.events != 0));
+    sockets::keep_ready(thread, found, (0..most).map(as_ready).filter(|ready| ready.events != 0).map(with_outside));
     found
 }
 

@@ -12,6 +12,7 @@ use super::channels::{self, End};
 use super::polling::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::{files, interpose, real, tracked};
+use crate::feed::sockets::Call;
 use crate::lock::Lock;
 use crate::log;
 use crate::record::{Kind, OUTSIDE};
@@ -38,8 +39,6 @@ static SOCKETS: [Socket; WATCHED] =
     [const { Socket { file: AtomicI32::new(0), since: AtomicU64::new(0), bytes: AtomicU64::new(0) } }; WATCHED];
 
 const POLLNVAL: i16 = 32;
-/// Bytes that are looked at stay there.
-const PEEK: c_int = 2;
 const FIONREAD: usize = 0x541B;
 
 impl Socket {
@@ -180,15 +179,20 @@ fn sending(file: c_int, place: usize, send: impl FnOnce() -> isize) -> isize {
 }
 
 /// Reads from what may be a socket into these parts.
-fn receiving(file: c_int, (to, peeks): (Parts, bool), place: usize, read: impl FnOnce() -> isize) -> isize {
+fn receiving(file: c_int, (to, call): (Parts, Call), place: usize, read: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
     watch(thread, file);
     channels::before_waiting(thread, file);
-    let bytes = sockets::receive(thread, file, to, peeks, read);
+    let bytes = sockets::receive(thread, file, to, call, read);
     if bytes >= 0 {
         after_receiving(thread, file, bytes as u64, place);
     }
     bytes
+}
+
+fn by_flags(flags: c_int) -> Call {
+    const PEEK: c_int = 2;
+    if flags & PEEK != 0 { Call::Peek } else { Call::Receive }
 }
 
 /// Takes a connection, with the flags of `accept4`.
@@ -291,19 +295,19 @@ extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
 
 extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
     let part = [[to as usize, bytes]];
-    receiving(file, (&part, flags & PEEK != 0), place, || real::recv(file, to, bytes, flags))
+    receiving(file, (&part, by_flags(flags)), place, || real::recv(file, to, bytes, flags))
 }
 
 #[rustfmt::skip]
 extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, from: *mut c_void, length: *mut u32) -> isize {
     let part = [[to as usize, bytes]];
-    receiving(file, (&part, flags & PEEK != 0), 0, || real::recvfrom(file, to, bytes, flags, from, length))
+    receiving(file, (&part, by_flags(flags)), 0, || real::recvfrom(file, to, bytes, flags, from, length))
 }
 
 unsafe extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
     // SAFETY: the program's message.
     let parts = unsafe { sockets::parts_of_message(message) };
-    receiving(file, (parts, flags & PEEK != 0), place, || real::recvmsg(file, message, flags))
+    receiving(file, (parts, by_flags(flags)), place, || real::recvmsg(file, message, flags))
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
@@ -313,7 +317,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     });
     // SAFETY: the program's array of so many.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
-    let receive = || receiving(file, (to, false), place, || real::readv(file, parts, count));
+    let receive = || receiving(file, (to, Call::Receive), place, || real::readv(file, parts, count));
     let read = files::accessing(c"readv", file, place, receive);
     if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
         // SAFETY: the program's array of so many.

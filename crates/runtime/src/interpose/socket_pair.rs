@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use super::descriptors::status;
+use super::descriptors::{DEVICE, KIND, status};
 use crate::sys::{self, call};
 
 /// Our descriptors begin here.
@@ -181,12 +181,45 @@ pub fn connect_to(listening: c_int) -> Option<c_int> {
     (result == 0 || result == -(sys::EINPROGRESS as isize)).then_some(file)
 }
 
+/// Whether a descriptor is one of a terminal.
+pub fn is_terminal(file: c_int) -> bool {
+    const CONSOLES: u64 = 4;
+    const OF_PROCESS: u64 = 5;
+    const PSEUDO: core::ops::RangeInclusive<u64> = 136..=143;
+    let device = status(file).filter(|status| status.mode & KIND == DEVICE).map(|status| status.device_behind() >> 8);
+    device.is_some_and(|major| [CONSOLES, OF_PROCESS].contains(&major) || PSEUDO.contains(&major))
+}
+
+/// A pipe in place of what the program was started with: our end, to which writing never waits.
+pub fn input(file: c_int) -> Option<c_int> {
+    const SET_FLAGS: usize = 4;
+    const NON_BLOCKING: c_int = 0o4000;
+    let mut ends = [0; 2];
+    if call!(PIPE2, ends.as_mut_ptr(), 0) != 0 {
+        return None;
+    }
+    let [theirs, ours] = ends;
+    let ours = high(ours)?;
+    call!(FCNTL, ours, SET_FLAGS, NON_BLOCKING);
+    if theirs != file {
+        call!(DUP3, theirs, file, 0);
+        sys::close(theirs);
+    }
+    Some(ours)
+}
+
+/// The error of a call on a socket for what is none.
+pub const NO_SOCKET: isize = -88;
 const DO_NOT_WAIT: usize = 0x40;
 
 /// Sends bytes, as many as there is room for: how many. Nothing if the other end is gone.
 pub fn send(file: c_int, from: *const u8, bytes: usize) -> Option<usize> {
     const NO_SIGNAL: usize = 0x4000;
-    match call!(SENDTO, file, from, bytes, DO_NOT_WAIT | NO_SIGNAL, 0, 0) {
+    let sent = match call!(SENDTO, file, from, bytes, DO_NOT_WAIT | NO_SIGNAL, 0, 0) {
+        NO_SOCKET => call!(WRITE, file, from, bytes), // a pipe; our thread takes no signals
+        sent => sent,
+    };
+    match sent {
         full if full == -(sys::EAGAIN as isize) => Some(0),
         sent => usize::try_from(sent).ok(),
     }

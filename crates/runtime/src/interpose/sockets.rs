@@ -3,7 +3,6 @@
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
-use super::channels::{self, End};
 use super::socket_pair::{self, Address, inode};
 use crate::feed::others;
 use crate::feed::sockets::{Call, Given, Opening, Ready, bytes_of, given, keep, keeps};
@@ -40,15 +39,15 @@ fn is_looked_at() -> bool {
     others::playing() || keeps()
 }
 
-/// Reads from a socket, into these parts, by `read`.
-pub fn receive(thread: &'static Thread, file: c_int, to: Parts, peeks: bool, read: impl FnOnce() -> isize) -> isize {
+/// Reads into these parts by `read`; the call is one of those that give bytes.
+pub fn receive(thread: &'static Thread, file: c_int, to: Parts, call: Call, read: impl FnOnce() -> isize) -> isize {
     if !is_looked_at() {
         return read();
     }
-    let (call, socket) = (if peeks { Call::Peek } else { Call::Receive }, inode(file));
+    let socket = inode(file);
     let result = match given(thread, call).filter(|_| others::plays(socket)) {
         Some(given) => {
-            if !peeks {
+            if call != Call::Peek {
                 others::is_given(given.head.number);
             }
             match given.result() {
@@ -159,8 +158,7 @@ pub fn keep_ready(thread: &'static Thread, result: c_int, ready: impl Iterator<I
     let mut all = [Ready { data: 0, socket: 0, file: -1, events: 0 }; MOST];
     let mut count = 0;
     for (place, ready) in all.iter_mut().zip(ready) {
-        let socket = if is_socket(ready.file) { inode(ready.file) } else { 0 };
-        *place = Ready { socket, ..ready };
+        *place = ready;
         count += 1;
     }
     keep(thread, Call::Ready, (-1, 0), result.into(), [bytes_of(&all[..count])].into_iter());
@@ -205,9 +203,4 @@ impl Script {
     pub fn result(&self) -> c_int {
         self.given.result as c_int
     }
-}
-
-/// Whether this descriptor is one of a socket.
-pub fn is_socket(file: c_int) -> bool {
-    file >= 0 && matches!(channels::end(file), Some(End::Socket))
 }

@@ -64,6 +64,13 @@ fn forget(stream: *mut c_void) {
     }
 }
 
+/// A stream is about to be read from.
+fn before_reading(stream: *mut c_void, name: &'static CStr) {
+    if feed::others::notes_streams() && matches!(channels::end(real::fileno(stream)), Some(End::Input)) {
+        feed::others::note_stream(name);
+    }
+}
+
 /// Something was read of a stream.
 fn after_reading(stream: *mut c_void, name: &'static CStr, place: usize) {
     if has(stream as usize) {
@@ -100,6 +107,7 @@ extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_
         return feed::call_and_replace(DEVICE, to.cast(), size.saturating_mul(count), length, || read() as i64)
             as usize;
     }
+    before_reading(stream, c"fread");
     let read = read();
     after_reading(stream, c"fread", place);
     read
@@ -111,30 +119,35 @@ extern "C" fn fgetc_(stream: *mut c_void, place: usize) -> c_int {
         return feed::call_and_replace(key, core::ptr::null_mut(), 0, |_| 0, || i64::from(real::fgetc(stream)))
             as c_int;
     }
+    before_reading(stream, c"fgetc");
     let read = real::fgetc(stream);
     after_reading(stream, c"fgetc", place);
     read
 }
 
 extern "C" fn fgets_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
+    before_reading(stream, c"fgets");
     let read = real::fgets(to, bytes, stream);
     after_reading(stream, c"fgets", place);
     read
 }
 
 extern "C" fn getline_(line: usize, bytes: usize, stream: *mut c_void, place: usize) -> isize {
+    before_reading(stream, c"getline");
     let read = real::getline(line, bytes, stream);
     after_reading(stream, c"getline", place);
     read
 }
 
 extern "C" fn getdelim_(line: usize, bytes: usize, end: c_int, stream: *mut c_void, place: usize) -> isize {
+    before_reading(stream, c"getdelim");
     let read = real::getdelim(line, bytes, end, stream);
     after_reading(stream, c"getdelim", place);
     read
 }
 
 extern "C" fn vfscanf_(stream: *mut c_void, format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
+    before_reading(stream, c"fscanf");
     let read = real::__isoc99_vfscanf(stream, format, arguments);
     after_reading(stream, c"fscanf", place);
     read
