@@ -42,6 +42,8 @@ const COUNTS_OF_RUST: [&str; 2] = ["::strong_count", "::weak_count"];
 
 /// Where cargo keeps the crates that others have written.
 const REGISTRIES: [&str; 2] = ["/registry/src/", "/.cargo/git/checkouts/"];
+/// Where compilers' own code is: files of the system, and the crates that Rust's standard library is built on (hashbrown).
+const OF_SYSTEM: [&str; 2] = ["/usr/", "/rust/deps/"];
 
 impl Code {
     /// Of a file as a unit knows it that was compiled in this folder.
@@ -54,7 +56,7 @@ impl Code {
         match in_rust {
             Some(file) if file != THREAD_LOCAL && MEETING.iter().any(|part| file.starts_with(part)) => Code::Meeting,
             Some(_) => Code::Library,
-            None if file.starts_with("/usr/") => Code::Library,
+            None if OF_SYSTEM.iter().any(|start| file.starts_with(start)) => Code::Library,
             None if REGISTRIES.iter().any(|part| file.contains(part) || relative && directory.contains(part)) => {
                 Code::Library
             }
@@ -113,6 +115,8 @@ mod tests {
             ("/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/dashmap-6.1.0", "src/lib.rs", Library),
             ("/home/me/bank", "/home/me/.cargo/git/checkouts/dashmap-0123/4567/src/lib.rs", Library),
             ("/home/me/bank", "/rustc/0123abcd/library/alloc/src/vec/mod.rs", Library),
+            ("/home/me/bank", "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs", Library),
+            ("/home/me/bank", "rust/deps/bank.rs", Own),
             ("/home/me/bank", "/rustc/0123abcd/library/core/src/sync/atomic.rs", Library),
             ("/home/me/bank", "/rustc/0123abcd/library/std/src/thread/local.rs", Library),
             ("/home/me/bank", "/rustc/0123abcd/library/alloc/src/sync.rs", Meeting),
