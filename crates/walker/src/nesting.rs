@@ -239,7 +239,7 @@ mod tests {
     }
 
     fn span(kind: BlockKind, start: u32, end: u32) -> Span {
-        let title = Title { kind, label: None, loc: None };
+        let title = Title { kind, label: None, loc: None, called_at: None };
         Span { thread: 0, start, end: Some(end), title, may_be_thread: false, is_outermost_call: false }
     }
 
@@ -247,7 +247,7 @@ mod tests {
     fn made(text: &str, spans: Vec<Span>) -> Vec<(BlockKind, usize, usize)> {
         let events = events(text);
         let options = Options::default();
-        let threads = [Title { kind: Thread, label: None, loc: None }];
+        let threads = [Title { kind: Thread, label: None, loc: None, called_at: None }];
         let about = About { options: &options, events: &events, wanted: &|_| true, threads: &threads };
         blocks(spans, &about).into_iter().map(|block| (block.title.kind, block.first, block.last)).collect()
     }

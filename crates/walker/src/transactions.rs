@@ -59,6 +59,8 @@ pub(crate) struct Title {
     pub kind: BlockKind,
     pub label: Option<NameId>,
     pub loc: Option<NameId>,
+    /// Where the program's own code called it, if it is a call.
+    pub called_at: Option<NameId>,
 }
 
 /// A stretch that has begun.
@@ -266,7 +268,7 @@ mod tests {
         for (counts, expected) in
             [(Counts::Innermost, [inner, None]), (Counts::Outermost, [None, outer]), (Counts::All, [inner, outer])]
         {
-            let title = Title { kind: BlockKind::Function, label: None, loc: None };
+            let title = Title { kind: BlockKind::Function, label: None, loc: None, called_at: None };
             let mut nest = Nest::default();
             nest.begin(1, title);
             nest.begin(2, title);

@@ -268,7 +268,7 @@ fn branches(world: &World<'_>) -> BTreeMap<String, Ways> {
 /// What each thread's whole code is called, by the thread's place in the trace.
 fn thread_titles(world: &mut World<'_>, threads: &[Thread<'_>]) -> Vec<Title> {
     let count = world.draft.assembler.trace().threads.len();
-    let mut titles = vec![Title { kind: BlockKind::Thread, label: None, loc: None }; count];
+    let mut titles = vec![Title { kind: BlockKind::Thread, label: None, loc: None, called_at: None }; count];
     for thread in threads {
         let name = world.draft.assembler.trace().threads[thread.id.index()].name.clone();
         titles[thread.id.index()].label = name.map(|name| world.draft.assembler.name(&name));

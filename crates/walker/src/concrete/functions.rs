@@ -29,7 +29,7 @@ impl Walk<'_, '_> {
         }
         let loc = self.concrete_location();
         let label = Some(self.world.draft.assembler.name(&name));
-        self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc });
+        self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc, called_at: None });
     }
 
     fn is_in_own_function(&self) -> bool {

@@ -102,7 +102,8 @@ impl Rewrite<'_> {
             }
         }
         while let Some(title) = self.finishing.insertions.after(group.end - 1) {
-            self.insert(Near::around(events, group.end - 1, group.end), Op::End { label: title.label });
+            let last = Near::around(events, group.end - 1, group.end);
+            self.insert(Near { loc: title.called_at.or(last.loc), ..last }, Op::End { label: title.label });
         }
     }
 

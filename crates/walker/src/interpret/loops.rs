@@ -43,6 +43,6 @@ impl Walk<'_, '_> {
         let loc = inside.iter().map(|one| one.location).find(has_column);
         let loc = loc.and_then(|location| self.world.place_of_block(function.unit, location));
         let label = Some(self.world.draft.assembler.name(&function.name));
-        Title { kind: BlockKind::Loop, label, loc }
+        Title { kind: BlockKind::Loop, label, loc, called_at: None }
     }
 }

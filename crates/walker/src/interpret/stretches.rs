@@ -4,7 +4,7 @@ use super::Walk;
 use super::thread::Frame;
 use crate::program::Function;
 use crate::transactions::{Counts, Pattern, Title};
-use foretrace_trace::{Atomic, BlockKind};
+use foretrace_trace::{Atomic, BlockKind, NameId};
 
 impl Walk<'_, '_> {
     /// A function starts that the innermost frame is of.
@@ -30,7 +30,20 @@ impl Walk<'_, '_> {
         }
         let loc = self.world.place_of_block(function.unit, function.location);
         let label = Some(self.world.draft.assembler.name(&function.name));
-        self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc });
+        let called_at = self.called_at();
+        self.begin_call(is_outermost, Title { kind: BlockKind::Function, label, loc, called_at });
+    }
+
+    /// Where the program's own code called the function of the innermost frame.
+    fn called_at(&mut self) -> Option<NameId> {
+        let frames = &self.thread.frames[..self.thread.frames.len().saturating_sub(1)];
+        let called = frames.iter().rev().find_map(|frame| {
+            let function = &self.program.functions[frame.function?];
+            let is_own = !self.program.is_library(function);
+            is_own.then(|| Some((function.unit, function.instructions.get(frame.next)?.location)))
+        });
+        let (unit, location) = called.flatten()?;
+        self.world.location(unit, location)
     }
 
     /// A call of a function of the program's own: by another one, or not.

@@ -171,7 +171,7 @@ impl Walk<'_, '_> {
             let label = Some(self.world.draft.assembler.name(&label));
             let loc = self.source(0).loc;
             let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Title { kind: BlockKind::Section, label, loc });
+            self.thread.nest.begin(start, Title { kind: BlockKind::Section, label, loc, called_at: None });
         }
     }
 
@@ -404,7 +404,7 @@ impl Walk<'_, '_> {
             let label = self.program.text_at(record.words[0]).filter(|_| record.words[0] != 0);
             let label = label.map(|label| self.world.draft.assembler.name(&label));
             let start = self.world.draft.next().0;
-            self.thread.nest.begin(start, Title { kind: BlockKind::Mark, label, loc: None });
+            self.thread.nest.begin(start, Title { kind: BlockKind::Mark, label, loc: None, called_at: None });
         } else if self.thread.marked > 0 {
             self.thread.marked -= 1;
             let span = self.thread.nest.end_mark(self.thread.id.0, Some(self.world.draft.next().0));
