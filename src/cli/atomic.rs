@@ -243,11 +243,26 @@ impl AtomicArgs {
 
     /// Makes the trace of a recording that has none yet, as `foretrace test` keeps them.
     fn first_trace(&self, recording: &Path, trace: PathBuf) -> anyhow::Result<PathBuf> {
-        let walking = self.walking(None)?;
-        let made = walk_to(recording, &trace, &walking, Or::Write)?;
-        WalkedBy { inside: made.inside, ..walking.by }.save(recording)?;
-        say(format_args!("foretrace: {}: {}", made.told, trace.display()));
+        let told = self.walk_first(recording, &trace)?;
+        say(format_args!("foretrace: {told}: {}", trace.display()));
         Ok(trace)
+    }
+
+    /// The same without a word, for a recording in a folder that no user knows.
+    pub fn first_trace_unsaid(&self, recording: &Path) -> anyhow::Result<()> {
+        let trace = Folder::trace_of(recording);
+        if trace != recording && !trace.exists() {
+            self.walk_first(recording, &trace)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the first trace of a recording; what is in it, in words.
+    fn walk_first(&self, recording: &Path, trace: &Path) -> anyhow::Result<String> {
+        let walking = self.walking(None)?;
+        let made = walk_to(recording, trace, &walking, Or::Write)?;
+        WalkedBy { inside: made.inside, ..walking.by }.save(recording)?;
+        Ok(made.told)
     }
 
     /// Fails where a trace has no block at all. Where each block gets a verdict of its own, one without accesses does, too.

@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let most = args.max_repairs.max(1);
     let work = |_: SyncSender<()>| repairs(&failing.1, &passing.1, chosen, Limits { repairs: most, go_on: &may_go_on });
     let report = |found: Repairs| {
-        let atomic: Atomic = chosen.unwrap_or_else(|| Operations::default_choice(&failing.1[0]));
+        let atomic: Atomic = found.chosen.unwrap_or_else(|| Operations::default_choice(&failing.1[0]));
         let report = RepairReport { failing: (&failing.0, &failing.1), passing: &passing.0, atomic, repairs: &found };
         let mut out = io::BufWriter::new(io::stdout().lock());
         match args.format {

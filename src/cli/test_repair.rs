@@ -99,6 +99,7 @@ impl<'a> Repairer<'a> {
     fn needed(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
         let start = Instant::now();
         let go_on = || !self.settings.stop.load(Ordering::Relaxed) && start.elapsed() < share;
+        self.atomic.first_trace_unsaid(&find.schedule)?;
         let Some(asked) = self.atomic.read_within(&find.schedule, &go_on)? else {
             return Ok(FoundRepair::none("a limit was reached"));
         };
@@ -107,7 +108,7 @@ impl<'a> Repairer<'a> {
         let found = repairs(std::slice::from_ref(&asked.trace), &[], chosen, limits);
         let run = |plan: &Plan| Ok(self.trials.run(plan)?);
         let enforced = Enforced { recording: &find.schedule, run: &run };
-        let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen };
+        let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen: found.chosen };
         let mut useless = None;
         for ranked in found.ranked.iter().take(MOST_WAYS) {
             let endings = failed.tried(ranked, &enforced, self.settings.replays, &go_on)?;

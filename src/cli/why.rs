@@ -9,7 +9,7 @@ use super::{Outcome, say};
 use anyhow::bail;
 use foretrace::recorder::{Ending, Plan, Program, differences, recorded_ending};
 use foretrace::report::{Gone, Switches, Violation, WhyReport};
-use foretrace_repair::{Limits, Ranked, Switch, minimize, repairs, switches, with_switches};
+use foretrace_repair::{Limits, Ranked, Repairs, Switch, minimize, repairs, switches, with_switches};
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::OsString;
@@ -94,17 +94,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 
     let again = runs.failures(&Plan::of_recording(&args.recording)?)?;
     let limits = Limits { repairs: 20_000, go_on: &go_on };
-    let found = repairs(std::slice::from_ref(&asked.trace), &passing, chosen, limits);
+    let of = |chosen| repairs(std::slice::from_ref(&asked.trace), &passing, chosen, limits);
     let mut violations = Vec::new();
-    for ranked in found.ranked.into_iter().take(args.most) {
-        if !go_on() {
-            break;
-        }
-        let violation = runs.violation(&asked, chosen, ranked, passing.len())?;
-        if !go_on() {
-            break; // not all of its runs were made
-        }
-        violations.push(violation);
+    let within = runs.violations(&asked, of(chosen), passing.len(), &mut violations)?;
+    if within.is_none() && !violations.iter().any(|violation| violation.is_cause(args.times)) && go_on() {
+        // Functions are what is tried first. What is wrong may lie in a thread's own function.
+        runs.violations(&asked, of(Some(Atomic::Auto)), passing.len(), &mut violations)?;
     }
     let complete = go_on();
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
@@ -172,6 +167,30 @@ impl Runs<'_> {
 
     fn plan(&self, asked: &Asked, order: &[EventId]) -> anyhow::Result<Plan> {
         Ok(Plan::of_order(&asked.trace, order, &self.args.recording)?)
+    }
+
+    /// Tries repairs that were not tried before, the best ones first; says what they lie in.
+    fn violations(
+        &self,
+        asked: &Asked,
+        found: Repairs,
+        passing: usize,
+        violations: &mut Vec<Violation>,
+    ) -> anyhow::Result<Option<Atomic>> {
+        for ranked in found.ranked {
+            if violations.len() == self.args.most || !(self.go_on)() {
+                break;
+            }
+            if violations.iter().any(|known| known.sections == ranked.repair) {
+                continue;
+            }
+            let violation = self.violation(asked, found.chosen, ranked, passing)?;
+            if !(self.go_on)() {
+                break; // not all of its runs were made
+            }
+            violations.push(violation);
+        }
+        Ok(found.chosen)
     }
 
     /// Tries the schedule with the sections of a repair kept whole.

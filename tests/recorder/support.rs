@@ -90,7 +90,12 @@ impl Workshop {
 
     /// The same of a package below `tests/recorder/programs`.
     pub fn of_crate(package: &str) -> Workshop {
-        Workshop::cargo_build(&source(package).join("Cargo.toml"), package, &[])
+        Workshop::of_crate_with(package, &[])
+    }
+
+    /// The same with features.
+    pub fn of_crate_with(package: &str, features: &[&str]) -> Workshop {
+        Workshop::cargo_build(&source(package).join("Cargo.toml"), package, features)
     }
 
     /// In a folder that all such builds share; the program is copied from there.

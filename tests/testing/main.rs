@@ -249,6 +249,15 @@ fn a_run_that_failed_by_itself_is_repaired() {
     assert_eq!((&runs["failed"], &runs["passed"]), (&0.into(), &3.into()), "{report:#}");
 }
 
+/// The trace of a run that failed by itself is made in a folder that goes away with the test.
+#[test]
+fn no_temporary_folder_is_named_where_a_repair_is_sought() {
+    let run = test(&built(&source("stock-refill.c")), "--seed 1 --runs 5 --stop-after 1 --repair");
+    assert!(run.out.contains("make atomic: stock-refill.c:12–21 in refill"), "{}{}", run.out, run.err);
+    let folder = std::env::temp_dir().display().to_string();
+    assert!(!run.err.contains(&folder) && !run.out.contains(&folder), "{}{}", run.out, run.err);
+}
+
 /// The first way to this failure goes through two turns of a loop: whole turns of the check alone do not remove it.
 #[test]
 fn a_repair_that_does_not_help_is_said_to() {

@@ -23,6 +23,7 @@ mod rounds;
 mod section;
 mod serializable;
 mod subsumption;
+mod ways;
 
 pub use cycle::{Link, Relates, cycle};
 pub use eliminators::{Eliminators, Limits, Segment, eliminators};

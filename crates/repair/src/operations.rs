@@ -2,6 +2,7 @@
 
 use crate::relation::{Position, Relation};
 use crate::serializable::Stretch;
+use crate::ways::{Way, Ways};
 use foretrace_trace::{Atomic, Block, BlockKind, Blocks, EventId, NameId, Op, ThreadId, Trace};
 
 /// A stretch of one thread's steps that a section may hold.
@@ -27,6 +28,8 @@ pub struct Operations {
     around: Vec<Option<u32>>,
     /// Per event the innermost named block.
     innermost: Vec<Option<u32>>,
+    /// Where named blocks lead to steps that lie elsewhere.
+    ways: Ways,
 }
 
 impl Operations {
@@ -72,7 +75,8 @@ impl Operations {
             }
         }
         let (around, innermost) = nesting(trace, &blocks);
-        Operations { all, of_step, blocks, around, innermost }
+        let ways = Ways::new(trace, &blocks, &around, &innermost);
+        Operations { all, of_step, blocks, around, innermost, ways }
     }
 
     /// How many there are.
@@ -120,6 +124,17 @@ impl Operations {
     /// Whether an event is in a block itself, and not in one that it calls.
     pub(crate) fn is_own(&self, block: Option<u32>, event: EventId) -> bool {
         self.innermost[event.index()] == block
+    }
+
+    /// The place in a block's own lines that leads to a step which lies elsewhere.
+    pub(crate) fn way<'t>(&self, trace: &'t Trace, block: Option<u32>, step: EventId) -> Option<Way<'t>> {
+        self.ways.way(trace, (block, self.innermost[step.index()]), step, &self.around)
+    }
+
+    /// Whether one step of a thread, which comes by a place a second time, is in another turn of a loop than the other one. Without
+    /// turns in the trace all that comes a second time is.
+    pub(crate) fn is_new_turn(&self, one: EventId, other: EventId) -> bool {
+        !self.ways.has_turns() || self.ways.begun(one) != self.ways.begun(other)
     }
 
     /// The block of this number.

@@ -41,6 +41,9 @@ pub struct Repairs {
     /// Failing traces that no section rules out, since they are conflict serializable as they are, in the order in which operations ended
     /// and began; by their place.
     pub serializable: Vec<usize>,
+    /// What the repairs lie in, where all traces have the same choice; without one each has its own
+    /// ([`Operations::default_choice`]).
+    pub chosen: Option<Atomic>,
 }
 
 /// The code of each optimal eliminator of one trace, with the smallest one of the trace that stands for it.
@@ -92,8 +95,18 @@ fn stretches(repair: &Repair, trace: &Trace, relation: &Relation, operations: &O
 }
 
 /// Finds all optimal repairs of failing traces, best first. Without a choice of what is atomic each trace's calls, marks
-/// or functions are its operations.
+/// or functions are its operations; where none of the functions needs a repair, all blocks are. A thread's own function is no
+/// function but a thread, so that a repair may lie there.
 pub fn repairs(failing: &[Trace], passing: &[Trace], atomic: Option<Atomic>, limits: Limits<'_>) -> Repairs {
+    let found = repairs_within(failing, passing, atomic, limits);
+    let are_functions = failing.iter().any(|trace| Operations::default_choice(trace) == Atomic::Functions);
+    if atomic.is_none() && found.ranked.is_empty() && found.complete && are_functions {
+        return repairs_within(failing, passing, Some(Atomic::Auto), limits);
+    }
+    found
+}
+
+fn repairs_within(failing: &[Trace], passing: &[Trace], atomic: Option<Atomic>, limits: Limits<'_>) -> Repairs {
     let mut complete = true;
     let mut serializable = Vec::new();
     let mut all: Vec<(usize, Failing<'_>)> = Vec::new();
@@ -122,7 +135,7 @@ pub fn repairs(failing: &[Trace], passing: &[Trace], atomic: Option<Atomic>, lim
     repairs.iter_mut().for_each(|repair| widen(repair, &all));
     let mut ranked: Vec<Ranked> = optimal(repairs).into_iter().map(|repair| with_cycle(repair, &all)).collect();
     complete &= rank(&mut ranked, passing, atomic, limits);
-    Repairs { ranked, complete, serializable }
+    Repairs { ranked, complete, serializable, chosen: atomic }
 }
 
 /// A merged section may run through its lines in other stretches than its parts did. Where it does not eliminate all

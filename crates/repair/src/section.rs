@@ -5,8 +5,9 @@ use crate::operations::Operations;
 use crate::relation::{Position, Relation};
 use crate::serializable::Stretch;
 use crate::subsumption::Contains;
+use crate::ways::Way;
 use foretrace_trace::{Block, EventId, Trace};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::fmt;
 
@@ -57,12 +58,13 @@ impl Section {
         let is_end = |place: &AccessLine<'_>| place.event == segment.first || place.event == segment.last;
         for place in steps.places(trace, operations).filter(|place| is_within(place) && (place.is_own || is_end(place)))
         {
-            match lines.iter_mut().find(|lines| lines.file == place.file) {
+            let (file, line) = place.shown();
+            match lines.iter_mut().find(|lines| lines.file == file) {
                 Some(lines) => {
-                    lines.first = lines.first.min(place.line);
-                    lines.last = lines.last.max(place.line);
+                    lines.first = lines.first.min(line);
+                    lines.last = lines.last.max(line);
                 }
-                None => lines.push(Lines { file: place.file.to_string(), first: place.line, last: place.line }),
+                None => lines.push(Lines { file: file.to_string(), first: line, last: line }),
             }
         }
         lines.sort();
@@ -123,14 +125,20 @@ impl Section {
     }
 
     fn holds(&self, place: &AccessLine<'_>) -> bool {
-        self.lines.iter().any(|own| own.file == place.file && own.first <= place.line && place.line <= own.last)
+        let (file, line) = place.shown();
+        self.lines.iter().any(|own| own.file == file && own.first <= line && line <= own.last)
+    }
+
+    /// Whether it is one line.
+    fn is_line(&self) -> bool {
+        matches!(self.lines.as_slice(), [lines] if lines.first == lines.last)
     }
 
     /// The runs of a block through the lines of the section.
     fn runs_of(&self, trace: &Trace, operations: &Operations, steps: &Steps<'_>) -> Vec<Stretch> {
         let mut runs: Vec<Stretch> = Vec::new();
         let mut open = false;
-        let mut seen: FxHashSet<(&str, u32, u32, &str)> = FxHashSet::default();
+        let mut seen: FxHashMap<(&str, u32, u32, &str), EventId> = FxHashMap::default();
         let mut line = 0;
         for place in steps.places(trace, operations) {
             if !self.holds(&place) {
@@ -141,7 +149,14 @@ impl Section {
             let event = trace.event(place.event);
             let key = (place.file, place.line, place.column, event.op.kind());
             let is_same_step = event.part.is_some_and(|(part, _)| part > 1);
-            let is_new_turn = !is_same_step && (place.is_own && place.line < line || seen.contains(&key));
+            // A loop within one line of a longer section, such as in a library, is no turn of the section; nor are several variables that
+            // one line accesses, such as in a macro.
+            let is_again = |earlier: &EventId| {
+                let is_of_same = trace.event(*earlier).op.var() == event.op.var();
+                self.is_line() && is_of_same || operations.is_new_turn(*earlier, place.event)
+            };
+            let is_new_turn =
+                !is_same_step && (place.is_own && place.line < line || seen.get(&key).is_some_and(is_again));
             match runs.last_mut() {
                 Some(run) if open && (self.turns || !is_new_turn) => run.2 = place.position,
                 _ => {
@@ -151,7 +166,7 @@ impl Section {
                 }
             }
             open = true;
-            seen.insert(key);
+            seen.insert(key, place.event);
             line = if place.is_own { place.line } else { line };
         }
         runs
@@ -167,6 +182,15 @@ struct AccessLine<'a> {
     file: &'a str,
     line: u32,
     column: u32,
+    /// Of one that lies elsewhere, the place in the block's lines that leads to it.
+    way: Option<Way<'a>>,
+}
+
+impl<'a> AccessLine<'a> {
+    /// The file and the line in which programmers look for it.
+    fn shown(&self) -> (&'a str, u32) {
+        self.way.map_or((self.file, self.line), |way| (way.file, way.line))
+    }
 }
 
 /// The steps of a block.
@@ -225,7 +249,8 @@ impl<'a> Steps<'a> {
             number += 1;
             let (file, line, column) = trace.loc(*event).and_then(parts_of_loc).unwrap_or(("", number, 0));
             let is_own = operations.is_own(self.block, *event) && may_be_own(file, line);
-            AccessLine { event: *event, position: self.from + offset as Position, is_own, file, line, column }
+            let way = if is_own && self.block.is_some() { None } else { operations.way(trace, self.block, *event) };
+            AccessLine { event: *event, position: self.from + offset as Position, is_own, file, line, column, way }
         })
     }
 }

@@ -40,6 +40,13 @@ pub struct Violation {
     pub gone: Option<Gone>,
 }
 
+impl Violation {
+    /// Whether it removes the failure, each of so many times.
+    pub fn is_cause(&self, times: u32) -> bool {
+        self.gone.is_some_and(|gone| gone.passed == times)
+    }
+}
+
 /// How often a program passed that failed before.
 #[derive(Clone, Copy, Debug)]
 pub struct Gone {
@@ -111,7 +118,7 @@ struct JsonPlace<'t> {
 impl WhyReport<'_> {
     /// Whether keeping these sections whole removed the failure every time.
     fn is_cause(&self, violation: &Violation) -> bool {
-        violation.gone.is_some_and(|gone| gone.passed == self.times)
+        violation.is_cause(self.times)
     }
 
     /// Whether a cause was found.
