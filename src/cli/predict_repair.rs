@@ -74,10 +74,7 @@ impl<'s> Seeker<'s> {
             };
             all.push(PredictedRepair { target: target.clone(), sections, locks, runs });
         }
-        // What makes a program pass that failed is worth more than what might.
-        all.sort_by_key(|repair| {
-            !repair.runs.is_some_and(|runs| runs.failed_before > 0 && runs.failed + runs.left == 0)
-        });
+        all.sort_by_key(worth);
         Ok(all)
     }
 
@@ -161,6 +158,16 @@ impl<'s> Seeker<'s> {
         let rules_out = same_kind.flat_map(|other| &other.classes).filter(ruled_out).copied().collect();
         let circle = circle(&made.trace, made.lock).unwrap_or_default();
         Ok(LockChoice { lock, proof, rules_out, elsewhere, circle })
+    }
+}
+
+/// How much a repair is worth, the best one least: most if it makes a program pass that failed, least if what it is for is off the
+/// recorded path and no run came to it.
+fn worth(repair: &PredictedRepair) -> u32 {
+    match repair.runs {
+        Some(runs) if runs.failed_before > 0 && runs.failed + runs.left == 0 => 0,
+        _ if repair.never_came_about() => 2,
+        _ => 1,
     }
 }
 

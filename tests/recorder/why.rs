@@ -179,3 +179,24 @@ fn a_run_that_passed_has_no_cause() {
     assert_eq!((run.status, run.out.as_str()), (Some(2), ""));
     assert!(run.err.contains("exited with status 0, expected one that failed"), "{}", run.err);
 }
+
+/// What tries do if they come out the other way is off the path. No run comes to most of it, and some blocks are shown by runs.
+#[test]
+fn what_no_run_comes_to_is_repaired_last() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/tries.c");
+    let workshop = Workshop::build(&source, &["-w", "-pthread"]);
+    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+    let command = "foretrace predict passing --repair --repair-runs 3 --format json -- ./program";
+    let run = ran(&mut workshop.shell(command));
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    let repairs = report["repairs"].as_array().expect("a list");
+    let is_shown = |repair: &Value| {
+        let runs = &repair["runs"];
+        repair["off_path"] == json!(false) || runs["shown_before"] != json!(0) || runs["failed_before"] != json!(0)
+    };
+    let shown = repairs.iter().take_while(|repair| is_shown(repair)).count();
+    assert!(0 < shown && shown < repairs.len(), "{report:#}");
+    assert!(!repairs[shown..].iter().any(is_shown), "{report:#}");
+    let text = ran(&mut workshop.shell("foretrace predict passing --repair --repair-runs 3 -- ./program")).out;
+    assert!(text.contains("no run along this schedule came to it, so that it may be impossible"), "{text}");
+}

@@ -117,6 +117,14 @@ pub struct PredictedRepair {
     pub runs: Option<RepairRuns>,
 }
 
+impl PredictedRepair {
+    /// Whether what it is for is off the recorded path, and no run came to it.
+    pub fn never_came_about(&self) -> bool {
+        let never = |runs: RepairRuns| runs.runs_before > 0 && runs.failed_before + runs.shown_before == 0;
+        self.target.off_path && self.runs.is_some_and(never)
+    }
+}
+
 /// Runs of the program along the schedule of a violation.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RepairRuns {
@@ -318,6 +326,9 @@ fn write_repair(
         }
     }
     match repair.runs {
+        Some(_) if repair.never_came_about() => {
+            writeln!(out, "   on the program: no run along this schedule came to it, so that it may be impossible")
+        }
         Some(runs) => writeln!(out, "{}", wrapped(&runs_line(runs), "      ")),
         None => Ok(()),
     }
