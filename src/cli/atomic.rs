@@ -38,13 +38,22 @@ pub struct OperationArgs {
 }
 
 impl OperationArgs {
+    /// Whether none are asked for by name.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_none()
+    }
+
+    /// The same as words of a command line, each after a blank.
+    pub fn words(&self) -> String {
+        self.operations.as_ref().map_or_else(String::new, |pattern| format!(" --operations '{pattern}'"))
+    }
+
     /// The file with the trace of a recording that has these operations, which is made if need be.
     ///
     /// # Errors
     /// Where operations are asked for and there is no recording, or no call of such a function in it.
     pub fn file(&self, path: &Path) -> anyhow::Result<PathBuf> {
-        let atomic = Chosen { atomic: Atomic::Auto, pattern: None };
-        AtomicArgs { atomic, include: None, operations: self.clone() }.file(path)
+        AtomicArgs::of_operations(self).file(path)
     }
 }
 
@@ -138,6 +147,12 @@ pub struct Asked {
 }
 
 impl AtomicArgs {
+    /// Nothing but operations is chosen.
+    pub fn of_operations(operations: &OperationArgs) -> AtomicArgs {
+        let atomic = Chosen { atomic: Atomic::Auto, pattern: None };
+        AtomicArgs { atomic, include: None, operations: operations.clone() }
+    }
+
     /// Whether only functions of some names are wanted, as blocks or as operations.
     pub fn has_pattern(&self) -> bool {
         self.atomic.pattern.is_some() || self.operations.operations.is_some()

@@ -1,12 +1,13 @@
 //! `foretrace explore`: all interleavings of a litmus program, or of a real one (`explore_program`).
 
 use super::asking::stop_on_ctrl_c;
+use super::atomic::OperationArgs;
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::files::{self, write_trace};
 use super::histories::{Failure, Judge, Judged};
-use super::linearizable::SPECS;
+use super::linearizable::{MeaningArgs, SPECS};
 use super::{Outcome, since_start};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use foretrace::litmus::{self, Execution, Exploring, Options};
 use foretrace_explore::Ended;
 use foretrace_linearizability::{Limits, Spec};
@@ -24,8 +25,9 @@ use std::time::Duration;
 /// come in the same order. The command runs one of each class, by dynamic partial-order reduction. If a thread of a litmus program
 /// fails, the others go on. A real program is one that foretrace built; the command runs it once for each class, or a little more often.
 ///
-/// With --spec an interleaving of a litmus program also fails if the history of its operations is not linearizable. Interleavings then
-/// differ, too, if an operation ends before another begins in one of them only.
+/// With --spec an interleaving also fails if the history of its operations is not linearizable. Operations of real programs are marked,
+/// or --operations names them. Interleavings of a litmus program then differ, too, if an operation ends before another begins in one
+/// of them only.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none was found but not all were explored.
@@ -33,6 +35,7 @@ Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error
 Examples:
   foretrace explore -- ./bank
   foretrace explore --context-switches 2 --time-limit 60 --save runs -- ./bank
+  foretrace explore --spec set --operations 'Set::*' --save runs --passing -- ./client
   foretrace explore examples/litmus/bank.lit
   foretrace explore examples/objects/stack.lit --spec stack
   foretrace explore program.lit --save runs
@@ -43,8 +46,14 @@ pub struct Args {
     program: Option<PathBuf>,
 
     /// The specification that the program's operations should follow
-    #[arg(long, conflicts_with = "command", value_parser = one_of(SPECS))]
-    spec: Option<Spec>,
+    #[arg(long, value_parser = one_of(SPECS))]
+    pub(super) spec: Option<Spec>,
+
+    #[command(flatten)]
+    pub(super) names: MeaningArgs,
+
+    #[command(flatten)]
+    pub(super) operations: OperationArgs,
 
     /// Keep each interleaving that fails in this folder: `failing-1.jsonl`, …; of a real program a recording,
     /// `failing-1.foretrace`, …
@@ -124,6 +133,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
     let path = args.program.as_ref().context("no program is given")?;
     let program = files::litmus_program(path)?;
+    if !args.names.is_empty() || !args.operations.is_empty() {
+        bail!("--operations, --operation-names and --empty are for real programs, found {}", path.display());
+    }
     let judge = Judge::new(args.spec, &program).with_context(|| path.display().to_string())?;
     if let Some(folder) = &args.save {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;

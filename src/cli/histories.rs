@@ -1,4 +1,4 @@
-//! Whether an interleaving of a litmus program fails: by its end, or by the history of its operations.
+//! Whether an interleaving fails: one of a litmus program by its end, and each by the history of its operations.
 
 use anyhow::bail;
 use foretrace::litmus::{self, Execution, Program};
@@ -73,21 +73,21 @@ impl Judge {
                 fails(format!("failed in `{}` at {}: {}", failure.thread, failure.loc, failure.reason), false)
             }
             litmus::Outcome::Finished => match self.spec {
-                Some(spec) => by_history(execution, spec, limits)?,
+                Some(spec) => judge_history(&read_trace(&execution.trace), spec, limits)?,
                 None => Judged::Passes,
             },
         })
     }
 }
 
-fn by_history(execution: &Execution, spec: Spec, limits: Limits<'_>) -> anyhow::Result<Judged> {
-    let history = read_trace(&execution.trace);
-    Ok(match check(&history, spec, None, limits)?.verdict {
+/// Judges a history.
+pub fn judge_history(history: &History, spec: Spec, limits: Limits<'_>) -> anyhow::Result<Judged> {
+    Ok(match check(history, spec, None, limits)?.verdict {
         Verdict::Linearizable => Judged::Passes,
         Verdict::Unknown => Judged::Open,
         Verdict::NotLinearizable => {
-            let what = format!("not linearizable as a {}: {}", spec.name(), outcome(&history));
-            let picture = minimal(&history, spec, None, limits)?.as_ref().map(picture);
+            let what = format!("not linearizable as a {}: {}", spec.name(), outcome(history));
+            let picture = minimal(history, spec, None, limits)?.as_ref().map(picture);
             Judged::Fails(Failure { what, is_deadlock: false, picture })
         }
     })

@@ -85,6 +85,13 @@ impl MeaningArgs {
         SavedMeaning { operation_names: self.operation_names.clone(), empty: self.empty.clone(), initial }
     }
 
+    /// The same as words of a command line, each after a blank.
+    pub fn words(&self) -> String {
+        let names = self.operation_names.iter().map(|(name, method)| format!(" --operation-names {name}={method}"));
+        let empty = self.empty.iter().map(|empty| format!(" --empty {empty}"));
+        names.chain(empty).collect()
+    }
+
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         self.operation_names.is_empty() && self.empty.is_none()

@@ -15,6 +15,7 @@ mod enforced;
 mod explain;
 mod explain_block;
 mod explore;
+mod explore_history;
 mod explore_program;
 mod files;
 mod histories;

@@ -297,3 +297,53 @@ fn names_that_fit_nothing_are_refused() {
     let (status, _, told) = judged_by_names(&stack, "run", ("stack_*", "stack"));
     assert!(status == Some(2) && told.contains("was built with gcc"), "{status:?} {told}");
 }
+
+/// All runs of the stack of Fig. 1, which never fails by its exit status: some give what no stack gives. Its first repair is the pop of
+/// section 2. The stack that takes an item in one step gives what a stack gives.
+#[test]
+fn exploring_finds_the_histories_that_are_not_linearizable() {
+    let stack = source("operations/stack.c");
+    let (wrong, right) = (Workshop::build(&stack, &[]), Workshop::build(&stack, &["-DRIGHT"]));
+    let explore = |workshop: &Workshop, options: &str| {
+        let run = ran(&mut workshop.shell(&format!("foretrace explore {options} --format json -- ./program")));
+        let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+        (run.status, report)
+    };
+    let (status, plain) = explore(&wrong, "");
+    assert_eq!((status, &plain["failed"]), (Some(0), &json!(0)), "{plain:#}");
+    let (status, report) = explore(&wrong, "--spec stack --save runs --passing");
+    assert_eq!((status, &report["undecided_histories"]), (Some(1), &json!(0)), "{report:#}");
+    assert_eq!(report["interleavings"], plain["interleavings"], "{report:#}");
+    let (mut failing, mut passing) = (0, 0);
+    for run in std::fs::read_dir(wrong.path("runs")).expect("saved") {
+        let name = run.expect("listed").file_name().to_string_lossy().into_owned();
+        let is_failing = name.starts_with("failing-");
+        *(if is_failing { &mut failing } else { &mut passing }) += 1;
+        assert_eq!(judged(&wrong, &format!("runs/{name}"), "stack").0, Some(i32::from(is_failing)), "{name}");
+    }
+    assert_eq!((&report["failed"], &report["passed"]), (&json!(failing), &json!(passing)), "{report:#}");
+    assert!(failing > 0 && passing > 0, "{report:#}");
+    let kinds = report["failures"].as_array().expect("a list").iter().map(|failure| &failure["kind"]);
+    assert!(kinds.clone().all(|kind| kind == "not-linearizable"), "{report:#}");
+    let command = "foretrace repair runs/failing-* --passing runs/passing-* --format json";
+    let repaired: Value = serde_json::from_str(&ran(&mut wrong.shell(command)).out).expect("JSON");
+    let section = &repaired["repairs"][0]["sections"][0];
+    let lines = (&section["lines"][0]["first"], &section["lines"][0]["last"]);
+    assert_eq!((&section["function"], lines), (&json!("pop"), (&json!(24), &json!(25))), "{repaired:#}");
+    let (status, report) = explore(&right, "--spec stack");
+    assert_eq!((status, &report["failed"]), (Some(3), &json!(0)), "{report:#}");
+    assert!(report["doubts"][0].as_str().is_some_and(|why| why.contains("the history of one run")), "{report:#}");
+}
+
+#[test]
+fn exploring_histories_takes_operations_and_a_specification() {
+    let stack = Workshop::build(&source("operations/named-stack.c"), &[]);
+    for (options, message) in [
+        ("--operations 'pu*'", "expected --spec"),
+        ("--spec stack", "found a run without; expected marks in the program, or --operations"),
+    ] {
+        let run = ran(&mut stack.shell(&format!("foretrace explore {options} --save runs -- ./program")));
+        assert_eq!((run.status, run.out.as_str()), (Some(2), ""), "{options}: {}", run.err);
+        assert!(run.err.contains(message), "{options}: {}", run.err);
+    }
+}
