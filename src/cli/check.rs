@@ -5,13 +5,13 @@ use super::asking::{FEASIBILITIES, MODELS, TimeLimit, ended_early, may_read_on};
 use super::choices::one_of;
 use super::files;
 use super::linearizable::{initial_value, with_meaning};
+use super::specification::Specification;
 use foretrace::options::strongest_model;
-use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act};
+use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act, as_what};
 use foretrace_checker::{
     CheckError, Checker, Interruption, PerformedOperations, PerformedStep, Run, Step, ViolationPath, run_schedule,
 };
-use foretrace_linearizability::check::check_by_search;
-use foretrace_linearizability::{Limits, Spec, Verdict, read_order};
+use foretrace_linearizability::{Spec, Verdict, read_order};
 use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -177,16 +177,29 @@ fn check_history(
     if let Err(error) = checker.check(PerformedOperations { steps: steps.collect() }, schedule) {
         return Ok(Err(error.to_string()));
     }
-    let spec = witness.spec.as_deref().and_then(|name| Spec::ALL.iter().find(|(known, _)| *known == name));
-    let Some((name, spec)) = spec else { return Ok(Err("the witness names no known specification".to_string())) };
+    let Some(specification) = saved_specification(witness)? else {
+        return Ok(Err("the witness names no known specification".to_string()));
+    };
     let result = |event: EventId| witness.performed.iter().find(|step| step.event == event)?.result.clone();
     let history = with_meaning(&witness.meaning, read_order(trace, schedule.iter().copied(), result));
-    let initial = witness.meaning.initial.as_deref().map(initial_value);
-    Ok(match check_by_search(&history, *spec, initial.as_ref(), Limits::NONE) {
-        Ok(Verdict::NotLinearizable) => Ok(format!("its history is not linearizable as a {name}")),
-        Ok(_) => Err(format!("its history is linearizable as a {name}")),
+    let name = as_what(specification.name());
+    Ok(match specification.check_by_search(&history) {
+        Ok(Verdict::NotLinearizable) => Ok(format!("its history is not linearizable as {name}")),
+        Ok(Verdict::Linearizable) => Err(format!("its history is linearizable as {name}")),
+        Ok(Verdict::Unknown) => Err(format!("its history is left open: as {name}")),
         Err(error) => Err(error.to_string()),
     })
+}
+
+/// What the history of a witness is held against.
+fn saved_specification(witness: &SavedWitness) -> anyhow::Result<Option<Specification>> {
+    if !witness.meaning.spec_from.is_empty() {
+        let files: Vec<PathBuf> = witness.meaning.spec_from.iter().map(PathBuf::from).collect();
+        return Specification::of_runs(&files, &|| true);
+    }
+    let spec = witness.spec.as_deref().and_then(|name| Spec::ALL.iter().find(|(known, _)| *known == name));
+    let initial = witness.meaning.initial.as_deref().map(initial_value);
+    Ok(spec.map(|(_, spec)| Specification::Named(*spec, initial)))
 }
 
 /// The violation path that a witness tells.

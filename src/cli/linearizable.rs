@@ -1,18 +1,16 @@
 //! `foretrace linearizable`: is a history of operations on concurrent objects linearizable?
 
+use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::OperationArgs;
 use super::choices::{FORMATS, Format, one_of};
-use super::{Outcome, files};
+use super::specification::{Specification, read_history};
 use anyhow::{Context, bail};
-use foretrace::recorder::Folder;
-use foretrace::report::{OperationJson, SavedMeaning, operation_json};
-use foretrace_linearizability::{
-    Checked, History, Limits, Sequential, Spec, Value, Verdict, check, minimal, picture, read_text, read_trace,
-};
+use foretrace::report::{OperationJson, SEQUENTIAL_RUNS, SavedMeaning, operation_json};
+use foretrace_linearizability::{Checked, History, Limits, Spec, Value, Verdict, picture};
 use serde::Serialize;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// Say whether a history of operations is linearizable
 ///
@@ -82,7 +80,8 @@ impl MeaningArgs {
     /// The same as witnesses keep it, with the first value of a register.
     pub fn saved(&self, initial: Option<&str>) -> SavedMeaning {
         let initial = initial.map(str::to_string);
-        SavedMeaning { operation_names: self.operation_names.clone(), empty: self.empty.clone(), initial }
+        let (operation_names, empty) = (self.operation_names.clone(), self.empty.clone());
+        SavedMeaning { operation_names, empty, initial, spec_from: Vec::new() }
     }
 
     /// The same as words of a command line, each after a blank.
@@ -155,26 +154,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let limits = Limits { go_on: &go_on };
     let initial = args.initial.as_deref().map(initial_value);
-    let (checked, part) = match args.spec {
-        Some(spec) => {
-            let checked = check(&history, spec, initial.as_ref(), limits).with_context(|| name.to_string())?;
-            let part = if checked.verdict == Verdict::NotLinearizable {
-                minimal(&history, spec, initial.as_ref(), limits)?
-            } else {
-                None
-            };
-            (checked, part)
-        }
-        None => {
-            let Some(sequential) = specification(&args.spec_from, &go_on)? else {
-                return Ok(ended_early("reading the specification"));
-            };
-            let checked = sequential.check(&history, limits);
-            let is_bad = checked.verdict == Verdict::NotLinearizable;
-            let part = is_bad.then(|| history.part(&checked.violating));
-            (checked, part)
-        }
+    let specification = match args.spec {
+        Some(spec) => Specification::Named(spec, initial),
+        None => match Specification::of_runs(&args.spec_from, &go_on)? {
+            Some(runs) => runs,
+            None => return Ok(ended_early("reading the specification")),
+        },
     };
+    let checked = specification.check(&history, limits).with_context(|| name.to_string())?;
+    let part = specification.part(&history, &checked, limits)?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
         Format::Text => write_text(args, &history, &checked, part.as_ref(), &mut out)?,
@@ -191,37 +179,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
-fn specification(files: &[PathBuf], go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<Sequential>> {
-    let mut sequential = Sequential::default();
-    for file in files {
-        let Some(run) = read_history(file, go_on)? else { return Ok(None) };
-        sequential.add(&run).with_context(|| file.display().to_string())?;
-    }
-    Ok(Some(sequential))
-}
-
-/// Reads a trace, where it is one, else a history as text.
-fn read_history(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<History>> {
-    let name = || path.display().to_string();
-    let file = Folder::trace_of(path);
-    if is_trace(&file).with_context(name)? {
-        return Ok(files::read_trace_within(&file, go_on)?.map(|(trace, _)| read_trace(&trace)));
-    }
-    let text = std::fs::read_to_string(&file).with_context(name)?;
-    Ok(Some(read_text(&text).with_context(name)?))
-}
-
-/// Whether a file is a trace by how it begins: a header, or what no text begins with.
-fn is_trace(file: &Path) -> io::Result<bool> {
-    let mut start = Vec::new();
-    std::fs::File::open(file)?.take(256).read_to_end(&mut start)?;
-    let Ok(text) = std::str::from_utf8(start.split(|byte| *byte == b'\n').next().unwrap_or_default()) else {
-        return Ok(true);
-    };
-    let is_std = text.split('|').count() == 3 && text.starts_with('T');
-    Ok(text.contains("\"foretrace\"") || text.chars().any(|c| c.is_control() && !c.is_whitespace()) || is_std)
-}
-
 /// A value as the command line has it.
 pub fn initial_value(text: &str) -> Value {
     match (text, text.parse()) {
@@ -234,7 +191,7 @@ pub fn initial_value(text: &str) -> Value {
 }
 
 fn spec_name(args: &Args) -> &'static str {
-    args.spec.map_or("sequential runs", Spec::name)
+    args.spec.map_or(SEQUENTIAL_RUNS, Spec::name)
 }
 
 fn write_text(

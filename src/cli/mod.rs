@@ -42,6 +42,7 @@ mod serializability;
 mod serializability_stream;
 mod serializability_watch;
 mod serializability_window;
+mod specification;
 mod test;
 mod test_litmus;
 mod test_repair;

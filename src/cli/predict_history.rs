@@ -1,37 +1,43 @@
 //! `foretrace predict --property linearizability`: is there a schedule whose history of operations is not linearizable?
 
 use super::Outcome;
+use super::asking::ended_early;
 use super::atomic::Asked;
 use super::choices::{Format, one_of};
 use super::linearizable::{MeaningArgs, SPECS, initial_value};
 use super::oversee::{End, Hearer, oversee};
 use super::since_start;
+use super::specification::Specification;
 use anyhow::{Context, bail};
 use foretrace::options::Options;
-use foretrace::report::{HistoryReport, WitnessDir};
+use foretrace::report::{HistoryReport, SavedMeaning, WitnessDir};
 use foretrace_histories::{self as histories, Decision, PredictError, Prediction, Undecided, predict};
-use foretrace_linearizability::check::check_by_search;
-use foretrace_linearizability::{History, Limits, Spec, Verdict, check, compile, minimal, read_trace};
+use foretrace_linearizability::{History, Limits, Spec, Verdict, read_trace};
 use foretrace_trace::{Feasibility, Independence, Question};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// What is asked of histories.
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("history-specification").args(["spec", "spec_from"]))]
 pub struct HistoryArgs {
     /// With --property linearizability: the specification that the objects should follow
     #[arg(long, value_parser = one_of(SPECS))]
     spec: Option<Spec>,
 
+    /// With --property linearizability: histories of the object without overlapping operations, which serve as the specification
+    #[arg(long, value_name = "HISTORY", num_args = 1..)]
+    spec_from: Vec<PathBuf>,
+
     /// With --spec: the first value of a register [default: nil if a read gave nothing in the run, else 0]
     #[arg(long, value_name = "VALUE", requires = "spec")]
     initial: Option<String>,
 
-    /// With --spec: look at no more than N different histories
-    #[arg(long, value_name = "N", default_value = "100000", requires = "spec", value_parser = clap::value_parser!(u64).range(1..))]
+    /// With --spec or --spec-from: look at no more than N different histories
+    #[arg(long, value_name = "N", default_value = "100000", requires = "history-specification", value_parser = clap::value_parser!(u64).range(1..))]
     most_histories: u64,
 
     #[command(flatten)]
@@ -41,10 +47,21 @@ pub struct HistoryArgs {
 impl HistoryArgs {
     /// Fails where something is asked of histories, but they are not what is looked for.
     pub fn refuse(&self) -> anyhow::Result<()> {
-        if self.spec.is_some() || !self.names.is_empty() {
-            bail!("--spec, --operation-names and --empty are for --property linearizability");
+        if self.spec.is_some() || !self.spec_from.is_empty() || !self.names.is_empty() {
+            bail!("--spec, --spec-from, --operation-names and --empty are for --property linearizability");
         }
         Ok(())
+    }
+
+    /// What histories are held against; `None` if the command may not go on.
+    fn specification(&self, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<Specification>> {
+        match (self.spec, self.spec_from.is_empty()) {
+            (Some(spec), _) => Ok(Some(Specification::Named(spec, self.initial.as_deref().map(initial_value)))),
+            (None, false) => Specification::of_runs(&self.spec_from, go_on),
+            (None, true) => {
+                bail!("--property linearizability needs --spec, such as --spec stack, or --spec-from")
+            }
+        }
     }
 }
 
@@ -60,7 +77,10 @@ pub struct How<'a> {
 pub fn run(options: &Options, asked: &Asked, how: &How<'_>, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let Asked { trace, observed, file, .. } = asked;
     let Question { model, feasibility, independence } = options.question;
-    let Some(spec) = how.args.spec else { bail!("--property linearizability needs --spec, such as --spec stack") };
+    let go_on = || !stop.load(Ordering::Relaxed) && how.time_limit.is_none_or(|limit| since_start() < limit);
+    let Some(specification) = how.args.specification(&go_on)? else {
+        return Ok(ended_early("reading the specification"));
+    };
     if feasibility != Feasibility::Prefix || independence != Independence::Conflict {
         bail!("--property linearizability is about all prefixes, found --feasibility or --independence");
     }
@@ -77,13 +97,11 @@ pub fn run(options: &Options, asked: &Asked, how: &How<'_>, stop: &AtomicBool) -
     if let Some(unknown) = recorded.operations.iter().find(|operation| operation.has_unknown_argument()) {
         bail!("{file}: the arguments of {} are not known, so that its object cannot be judged", unknown.method);
     }
-    compile(&recorded, spec, None).with_context(|| file.clone())?;
-    let go_on = || !stop.load(Ordering::Relaxed) && how.time_limit.is_none_or(|limit| since_start() < limit);
-    let initial = how.args.initial.as_deref().map(initial_value);
+    specification.knows(&recorded).with_context(|| file.clone())?;
     let work = |messages: SyncSender<Looked>| {
         let judge = |history: &History| {
             let history = how.args.names.apply(history.clone());
-            let checked = check(&history, spec, initial.as_ref(), Limits { go_on: &go_on });
+            let checked = specification.check(&history, Limits { go_on: &go_on });
             // What the specification has no meaning for in another schedule is left open.
             checked.map_or(Verdict::Unknown, |checked| checked.verdict)
         };
@@ -101,19 +119,21 @@ pub fn run(options: &Options, asked: &Asked, how: &How<'_>, stop: &AtomicBool) -
         let part = match &prediction.decision {
             Decision::Violated(violation) => {
                 let history = how.args.names.apply(violation.history.clone());
-                if check_by_search(&history, spec, initial.as_ref(), Limits::NONE)? != Verdict::NotLinearizable {
+                if specification.check_by_search(&history)? != Verdict::NotLinearizable {
                     bail!("internal error: search finds the predicted history linearizable");
                 }
-                minimal(&history, spec, initial.as_ref(), Limits::NONE)?
+                let checked = specification.check(&history, Limits::NONE)?;
+                specification.part(&history, &checked, Limits::NONE)?
             }
             _ => None,
         };
-        let meaning = how.args.names.saved(how.args.initial.as_deref());
+        let spec_from = how.args.spec_from.iter().map(|path| path.display().to_string()).collect();
+        let meaning = SavedMeaning { spec_from, ..how.args.names.saved(how.args.initial.as_deref()) };
         let report = HistoryReport {
             file,
             trace,
             model,
-            spec: spec.name(),
+            spec: specification.name(),
             meaning: &meaning,
             operations: recorded.operations.len(),
             prediction: &prediction,

@@ -99,6 +99,30 @@ fn what_leaves_the_path_is_not_called_impossible() {
     assert!(run.stdout.contains("may leave that path in other schedules"), "{}", run.stdout);
 }
 
+/// The run itself is sequential: the first increment gives 0, the second 1.
+#[test]
+fn sequential_runs_serve_as_the_specification() {
+    let folder = Folder::with("trace.jsonl", COUNTER);
+    let run = predict(&folder, "--spec-from trace.jsonl --witness-dir w --format json");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let report = must_fit("predicted-history.schema.json", &run.stdout);
+    assert_eq!((&report["spec"], &report["observed"]), (&"sequential runs".into(), &false.into()), "{report:#}");
+    let saved = std::fs::read_to_string(folder.path("w/history-5-0-9.json")).expect("the witness is there");
+    must_fit("history-witness.schema.json", &saved);
+    let check = folder.foretrace("check trace.jsonl w/history-5-0-9.json --quiet");
+    assert_eq!(check.code, Some(0), "{}{}", check.stdout, check.stderr);
+    assert!(check.stdout.contains("its history is not linearizable as sequential runs show"), "{}", check.stdout);
+    folder.add("locked.jsonl", &locked());
+    let command = "predict locked.jsonl --property linearizability --spec-from trace.jsonl";
+    assert_eq!(folder.foretrace(command).code, Some(0), "with the lock each history is one of these");
+    // Runs that never show a second increment say too little.
+    let one: String = COUNTER.lines().take(6).map(|line| format!("{line}\n")).collect();
+    folder.add("one.jsonl", &one);
+    let left_open = predict(&folder, "--spec-from one.jsonl --format json");
+    assert_eq!(left_open.code, Some(3), "{}{}", left_open.stdout, left_open.stderr);
+    assert_eq!(must_fit("predicted-history.schema.json", &left_open.stdout)["reason"], "specification");
+}
+
 #[test]
 fn the_recorded_order_comes_first() {
     // The second increment gives 0, too, in every schedule.
@@ -129,7 +153,10 @@ fn what_does_not_fit_together_is_refused() {
     folder.add("none.jsonl", &(none + "\n"));
     for (command, message) in [
         ("trace.jsonl --property linearizability", "needs --spec"),
-        ("trace.jsonl --spec counter", "--spec, --operation-names and --empty are for --property linearizability"),
+        (
+            "trace.jsonl --spec counter",
+            "--spec, --spec-from, --operation-names and --empty are for --property linearizability",
+        ),
         (
             "trace.jsonl --property linearizability --spec queue",
             "expected a method of a queue: enqueue(v), dequeue, peek",

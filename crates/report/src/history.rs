@@ -64,6 +64,14 @@ pub struct HistoryJson<'r> {
     schedule: Option<&'r [EventId]>,
 }
 
+/// What reports call sequential runs that serve as a specification.
+pub const SEQUENTIAL_RUNS: &str = "sequential runs";
+
+/// What an object should be as, by the name of its specification: "a stack".
+pub fn as_what(spec: &str) -> String {
+    if spec == SEQUENTIAL_RUNS { "sequential runs show".to_string() } else { format!("a {spec}") }
+}
+
 impl HistoryReport<'_> {
     fn violation(&self) -> Option<&Violation> {
         match &self.prediction.decision {
@@ -108,7 +116,7 @@ impl HistoryReport<'_> {
         let Prediction { decision, histories, steps, .. } = self.prediction;
         let names = Names::new(self.trace);
         let operations = plural(self.operations as u64, "operation");
-        writeln!(out, "{}: {operations} as a {}; model {}", self.file, self.spec, self.model)?;
+        writeln!(out, "{}: {operations} as {}; model {}", self.file, as_what(self.spec), self.model)?;
         let say = |out: &mut dyn Write, text: &str| writeln!(out, "{}", wrapped(text, ""));
         match decision {
             Decision::Violated(violation) => return self.write_violation(&names, violation, out),

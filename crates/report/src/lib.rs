@@ -34,7 +34,7 @@ pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use folding::{cut, short_name};
 pub use foretrace_trace::write_whole;
-pub use history::{HistoryJson, HistoryReport, OperationJson, operation_json};
+pub use history::{HistoryJson, HistoryReport, OperationJson, SEQUENTIAL_RUNS, as_what, operation_json};
 pub use json::JsonReport;
 use names::wrapped;
 pub use names::{Names, SourceLine, thread_name};

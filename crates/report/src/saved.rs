@@ -96,6 +96,9 @@ pub struct SavedMeaning {
     /// The first value of a register.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial: Option<String>,
+    /// The histories of sequential runs that serve as the specification, where it has no name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spec_from: Vec<String>,
 }
 
 impl SavedMeaning {
