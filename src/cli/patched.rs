@@ -3,27 +3,35 @@
 use super::say;
 use anyhow::Context;
 use foretrace::recorder::Sources;
-use foretrace::report::{LockChoice, PredictedRepair, Proof, Subject, write_whole};
-use foretrace_repair::{Patch, file_of, patch, stretches_of};
+use foretrace::report::{LockChoice, PredictedRepair, Proof, ProposedPatch, Subject, write_whole};
+use foretrace_repair::{NewLock, Patch, PatchLock, Section, Whole, file_of, patch, stretches_of};
 use foretrace_trace::printable;
 use std::path::Path;
 
-/// What was proposed for a repair, or why nothing.
-pub type Proposed = Result<Patch, String>;
-
 /// Proposes a change of the source for a repair.
-pub fn proposed(subject: Subject<'_>, repair: &PredictedRepair) -> Proposed {
+pub fn proposed(subject: Subject<'_>, repair: &PredictedRepair) -> ProposedPatch {
     let file = file_of(&repair.sections).map_err(|why| why.to_string())?;
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let sources = Sources::of_trace(Path::new(subject.file));
     if sources.is_some_and(|sources| sources.text(file).is_some_and(|then| then != text)) {
         return Err(format!("{file}: the file is not as it was when the program was recorded"));
     }
-    let stretches = stretches_of(subject.trace, Some(subject.options.atomic), &repair.sections);
-    let would_do = |choice: &&LockChoice| {
-        matches!(choice.proof, Proof::Proved | Proof::ForbidsRun) && choice.circle.is_empty() && choice.lock.is_some()
+    let of_section =
+        |section: &Section| stretches_of(subject.trace, Some(subject.options.atomic), &vec![section.clone()]);
+    let stretches: Vec<Vec<Whole>> = repair.sections.iter().map(of_section).collect();
+    let would_do =
+        |choice: &&LockChoice| matches!(choice.proof, Proof::Proved | Proof::ForbidsRun) && choice.circle.is_empty();
+    let choice = repair.locks.iter().find(would_do);
+    let var = repair.target.classes.first().and_then(|triple| subject.trace.event(triple.first).op.var());
+    let lock = match (choice.map(|choice| (choice.lock, &choice.elsewhere)), var) {
+        (Some((Some(lock), _)), _) => PatchLock::Existing(lock),
+        // What is off the path may never come about: a new lock for it has to be worth it.
+        (Some((None, _)), _) if repair.target.off_path && !repair.came_about() => {
+            return Err("what it is for is off the path, and no run came to it".to_string());
+        }
+        (Some((None, elsewhere)), Some(var)) => PatchLock::New(NewLock { var, elsewhere }),
+        _ => PatchLock::None,
     };
-    let lock = repair.locks.iter().find(would_do).and_then(|choice| choice.lock);
     let name = name_in_diff(Path::new(file));
     patch(subject.trace, (&repair.sections, &stretches), lock, (&name, &text)).map_err(|why| why.to_string())
 }
@@ -35,24 +43,25 @@ fn name_in_diff(file: &Path) -> String {
     name.display().to_string()
 }
 
-/// Writes the first patch that there is to a file, and says what it does; else why there is none.
-pub fn write_first(all: impl Iterator<Item = Proposed>, file: &Path) -> anyhow::Result<()> {
+/// Writes the first patch that there is to a file, and says what it does; else why there is none. One without a new lock comes before
+/// one that declares a lock.
+pub fn write_first<'p>(all: impl Iterator<Item = &'p ProposedPatch>, file: &Path) -> anyhow::Result<()> {
     let mut reason = "no repair was found".to_string();
+    let mut patches: Vec<(usize, &Patch)> = Vec::new();
     for (number, proposed) in all.enumerate() {
         match proposed {
-            Ok(Patch { what, diff }) => {
-                let note = format!(
-                    "foretrace proposes: {what}.\nNeither compiled nor tested: review it before you apply it.\n"
-                );
-                write_whole(file, |out| out.write_all(format!("{note}\n{diff}").as_bytes()))
-                    .with_context(|| file.display().to_string())?;
-                say(format_args!("foretrace: {}: a proposal for repair {}: {what}", file.display(), number + 1));
-                return Ok(());
-            }
-            Err(why) if number == 0 => reason = why,
+            Ok(patch) => patches.push((number, patch)),
+            Err(why) if number == 0 => reason.clone_from(why),
             Err(_) => {}
         }
     }
-    say(format_args!("foretrace: no patch: {}", printable(&reason)));
+    let Some((number, Patch { what, diff, .. })) = patches.into_iter().min_by_key(|(_, patch)| patch.declares) else {
+        say(format_args!("foretrace: no patch: {}", printable(&reason)));
+        return Ok(());
+    };
+    let note = format!("foretrace proposes: {what}.\nNeither compiled nor tested: review it before you apply it.\n");
+    write_whole(file, |out| out.write_all(format!("{note}\n{diff}").as_bytes()))
+        .with_context(|| file.display().to_string())?;
+    say(format_args!("foretrace: {}: a proposal for repair {}: {what}", file.display(), number + 1));
     Ok(())
 }

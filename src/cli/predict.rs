@@ -225,9 +225,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             Property::Both => beyond(args, subject, &observed, &blocks, &stop)?,
             _ => None,
         };
-        let repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
-        if let (Some(file), Some((repairs, _))) = (&args.patch, &repairs) {
-            write_first(repairs.iter().map(|repair| proposed(subject, repair)), file)?;
+        let mut repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
+        if let (Some(file), Some((repairs, _))) = (&args.patch, &mut repairs) {
+            repairs.iter_mut().for_each(|repair| repair.patch = Some(proposed(subject, repair)));
+            write_first(repairs.iter().filter_map(|repair| repair.patch.as_ref()), file)?;
         }
         Ok(Looked { blocks, repairs })
     };

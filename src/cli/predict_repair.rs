@@ -72,7 +72,7 @@ impl<'s> Seeker<'s> {
                 Some(runs) => self.run(runs, target, &sections)?,
                 None => None,
             };
-            all.push(PredictedRepair { target: target.clone(), sections, locks, runs });
+            all.push(PredictedRepair { target: target.clone(), sections, locks, runs, patch: None });
         }
         all.sort_by_key(worth);
         Ok(all)

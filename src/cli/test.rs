@@ -6,7 +6,7 @@ use super::cargo_tests::{self, CargoTest};
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::patched::write_first;
 use super::progress::Spinner;
-use super::test_repair::Repairer;
+use super::test_repair::{FoundRepair, Repairer};
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
 use super::{Outcome, say, since_start};
 use anyhow::{Context, bail};
@@ -320,6 +320,9 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     if tested.is_empty() {
         bail!("found no test to run");
     }
+    if args.patch.is_some() {
+        tested.iter_mut().flat_map(|tested| &mut tested.repairs).for_each(FoundRepair::show_patch);
+    }
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         Format::Text => write_text(&tested, &mut out)?,
@@ -327,8 +330,8 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     }
     out.flush()?;
     if let Some(file) = &args.patch {
-        let repairs = tested.iter_mut().flat_map(|tested| &mut tested.repairs);
-        write_first(repairs.filter_map(|repair| repair.patch.take()), file)?;
+        let repairs = tested.iter().flat_map(|tested| &tested.repairs);
+        write_first(repairs.filter_map(|repair| repair.patch.as_ref()), file)?;
     }
     if let Some(file) = &args.junit {
         let text = junit(&tested)?;

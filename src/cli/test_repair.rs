@@ -3,11 +3,12 @@
 use super::atomic::AtomicArgs;
 use super::enforced::{Endings, Enforced};
 use super::kept_whole::Failed;
-use super::patched::{Proposed, proposed};
+use super::patched::proposed;
 use super::predict_repair::{Runs, Seeker};
 use foretrace::recorder::Plan;
 use foretrace::report::{
-    NeededRuns, PredictedRepair, RepairRuns, RepairTarget, Subject, predicted_json, write_needed, write_predicted_one,
+    NeededRuns, PredictedRepair, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, Subject, predicted_json,
+    write_needed, write_predicted_one,
 };
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
 use foretrace_repair::{Limits, Repair, repairs};
@@ -33,10 +34,17 @@ pub struct FoundRepair {
     /// For programs.
     pub json: Value,
     /// The repair as a change of the source, where one was found.
-    pub patch: Option<Proposed>,
+    pub patch: Option<ProposedPatch>,
 }
 
 impl FoundRepair {
+    /// Puts the change of the source into the report for programs.
+    pub fn show_patch(&mut self) {
+        if let Some(proposed) = &self.patch {
+            self.json["patch"] = json!(ProposedPatchJson::from(proposed));
+        }
+    }
+
     /// Nothing was sought, or found.
     fn none(why: &str) -> FoundRepair {
         FoundRepair {

@@ -74,12 +74,116 @@ static void *sell(void *unused)
 }
 ";
 
+/// No lock at all: what two functions do, one of them in a loop.
+const NO_LOCK: &str = "
+/* What is on the shelf. */
+static int stock = 5;
+
+/* Sells one. */
+static void *
+sell(void *unused)
+{
+    int left = stock;
+    if (left > 0)
+        stock = left - 1;
+    return unused;
+}
+
+static void *refill(void *unused)
+{
+    for (int times = 0; times < 2; times++)
+        stock = stock + 3;
+    return unused;
+}
+";
+
+/// The same as methods in C++.
+const NO_LOCK_IN_CXX: &str = "\
+#include <thread>
+
+namespace {
+
+struct Shop {
+    int stock = 5;
+
+    void sell()
+    {
+        int left = stock;
+        if (left > 0) {
+            stock = left - 1;
+        }
+    }
+
+    void refill()
+    {
+        stock += 3;
+    }
+};
+
+} // namespace
+
+static Shop shop;
+
+int main()
+{
+    std::thread one([] { shop.sell(); }), other([] { shop.refill(); });
+    one.join();
+    other.join();
+    return shop.stock == 7 ? 0 : 1;
+}
+";
+
+/// A counter in Rust that is loaded and stored.
+const NO_LOCK_IN_RUST: &str = "\
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread;
+
+static STOCK: AtomicU32 = AtomicU32::new(5);
+
+/// Sells one.
+fn sell<'a>(who: &'a str) -> &'a str {
+    let left = STOCK.load(SeqCst);
+    if left > 0 {
+        STOCK.store(left - 1, SeqCst);
+    }
+    who
+}
+
+fn main() {
+    let sold = [\"a\", \"b\"].map(|who| thread::spawn(move || sell(who).len()));
+    sold.into_iter().for_each(|thread| drop(thread.join()));
+    std::process::exit(if STOCK.load(SeqCst) == 3 { 0 } else { 1 });
+}
+";
+
 /// Builds a program of this text; `shop.c` stays beside it.
 fn workshop(text: &str) -> Workshop {
+    workshop_of("shop.c", text)
+}
+
+fn workshop_of(name: &str, text: &str) -> Workshop {
     let workshop = Workshop::empty();
-    std::fs::write(workshop.path("shop.c"), text).expect("written");
-    workshop.make("foretrace cc -g -pthread -o program shop.c");
+    let file = workshop.path(name);
+    std::fs::create_dir_all(file.parent().expect("in a folder")).expect("made");
+    std::fs::write(file, text).expect("written");
+    if name.ends_with(".rs") {
+        let manifest = "[package]\nname = \"shop\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n";
+        std::fs::write(workshop.path("Cargo.toml"), manifest).expect("written");
+    }
+    workshop.make(building(name));
     workshop
+}
+
+/// How a program is built, as if each warning were an error.
+fn building(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        Some((_, "c")) => "foretrace cc -g -pthread -Wall -Werror -o program shop.c",
+        Some((_, "cpp")) => "foretrace c++ -g -pthread -Wall -Werror -o program shop.cpp",
+        _ => {
+            "RUSTFLAGS='-D warnings' foretrace cargo build --quiet --offline --target-dir target \
+             && cp target/x86_64-unknown-linux-gnu/debug/shop program"
+        }
+    }
 }
 
 /// Seeks a patch from a run that passed.
@@ -91,7 +195,11 @@ fn predicted(workshop: &Workshop, recording: &str) -> Ran {
 
 /// The patch applies to the program, which fails in no interleaving then.
 fn mends(text: &str, what: &str) {
-    let workshop = workshop(text);
+    mends_file("shop.c", text, what);
+}
+
+fn mends_file(name: &str, text: &str, what: &str) {
+    let workshop = workshop_of(name, text);
     let run = predicted(&workshop, "wrong");
     assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
     assert!(run.err.contains(what), "{}", run.err);
@@ -100,7 +208,7 @@ fn mends(text: &str, what: &str) {
     }
     let explored = |workshop: &Workshop| ran(&mut workshop.shell("foretrace explore -- ./program"));
     assert_eq!(explored(&workshop).status, Some(1));
-    workshop.make("patch -p1 < wrong.patch && foretrace cc -g -pthread -Wall -Werror -o program shop.c");
+    workshop.make(&format!("patch -p1 < wrong.patch && {}", building(name)));
     let run = explored(&workshop);
     assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
     let run = predicted(&workshop, "right");
@@ -121,6 +229,42 @@ fn the_lock_that_the_others_take_is_taken() {
 #[test]
 fn a_load_and_a_store_become_a_compare_and_exchange() {
     mends(&program(EXCHANGE, ("sell", "sell"), 3), "a compare-and-exchange of stock in place of a load and a store");
+}
+
+#[test]
+fn a_new_lock_is_taken_at_all_places() {
+    let what = "declares stock_lock and takes it around 2 places";
+    mends(&program(NO_LOCK, ("sell", "refill"), 10), what);
+    mends_file("shop.cpp", NO_LOCK_IN_CXX, what);
+}
+
+#[test]
+fn a_new_lock_is_taken_in_rust() {
+    mends_file("src/main.rs", NO_LOCK_IN_RUST, "declares STOCK_LOCK and takes it around the code");
+}
+
+/// What the code waits for, or calls, may need the new lock.
+#[test]
+fn a_new_lock_is_not_taken_around_what_needs_it() {
+    let report = |text: String| {
+        let workshop = workshop(&text);
+        assert_eq!(workshop.record("wrong", &["--seed", "1"]), json!({"code": 0}));
+        let run = ran(&mut workshop.shell("foretrace predict wrong --repair --patch wrong.patch --format json"));
+        let report: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+        (report["repairs"][0]["patch"].clone(), workshop.path("wrong.patch").exists())
+    };
+    let (patch, is_written) = report(program(NO_LOCK, ("sell", "refill"), 10));
+    let diff = patch["diff"].as_str().unwrap_or_default();
+    assert!(diff.contains("+    pthread_mutex_lock(&stock_lock);\n     int left = stock;") && is_written, "{patch:#}");
+    let joins = NO_LOCK.replace("stock = stock + 3;", "stock = stock + (pthread_join(pthread_self(), NULL) ? 3 : 3);");
+    let (patch, is_written) = report(program(&joins, ("sell", "refill"), 10));
+    assert!(patch["none"].as_str().is_some_and(|why| why.contains("calls pthread_join")) && !is_written, "{patch:#}");
+    let nested = NO_LOCK
+        .replace("        stock = stock + 3;", "        stock = one_more() + stock + 1 - stock;")
+        .replace("static void *refill", "static int one_more(void)\n{\n    stock = stock + 1;\n    int more = stock + 1;\n    return more;\n}\n\nstatic void *refill");
+    let (patch, is_written) = report(program(&nested, ("sell", "refill"), 10));
+    let why = patch["none"].as_str().unwrap_or_default();
+    assert!(why.contains("the code calls what needs the lock as well") && !is_written, "{patch:#}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub use merge::{combine, optimal};
 pub use minimize::minimize;
 pub use operations::{Operation, Operations};
 pub use others::{Others, others};
-pub use patch::{NoPatch, Patch, file_of, patch};
+pub use patch::{NewLock, NoPatch, Patch, PatchLock, file_of, patch};
 pub use rank::{Passing, Ranked, Repairs, repairs};
 pub use relation::Relation;
 pub use rounds::{Round, RoundsEnd, Seen, rounds};

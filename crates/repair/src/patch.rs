@@ -2,12 +2,14 @@
 //!
 //! - a critical section is widened: the lock that is given back and taken again within the code is held on;
 //! - the lock that all others take is taken around the code;
+//! - a new lock is declared, and taken around the code and all other accesses;
 //! - a compare-and-exchange stands in place of a load and a store of an atomic variable.
 //!
 //! Text is all that is known of the source here. So a patch is refused wherever a line is not of the form that is expected:
 //! a wrong patch is worse than none.
 
 mod diff;
+mod new_lock;
 mod refusal;
 mod source;
 
@@ -15,57 +17,92 @@ use crate::enforce::Whole;
 use crate::section::{Section, parts_of_loc};
 use diff::{Edit, unified};
 use foretrace_trace::{Op, SyncId, Trace};
+use new_lock::by_new_lock;
 use refusal::no;
-use source::Source;
+use serde::Serialize;
+use source::{Language, Source};
 use std::collections::BTreeSet;
 
+pub use new_lock::NewLock;
 pub use refusal::NoPatch;
 
+/// The lock that a patch takes.
+#[derive(Clone, Copy)]
+pub enum PatchLock<'a> {
+    /// One of the trace's.
+    Existing(SyncId),
+    /// One that the patch declares.
+    New(NewLock<'a>),
+    /// None would do.
+    None,
+}
+
 /// A change of a source file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Patch {
     /// What it does.
     pub what: String,
     /// The change as a unified diff, with this name of the file.
     pub diff: String,
+    /// Whether it declares a new lock.
+    #[serde(skip)]
+    pub declares: bool,
 }
 
 /// The only file that a repair is in.
 pub fn file_of(repair: &[Section]) -> Result<&str, NoPatch> {
-    match repair {
-        [section] if section.turns => no("all turns of a loop have to be one section"),
-        [section] => match section.lines.as_slice() {
-            [lines] if !lines.file.is_empty() => Ok(&lines.file),
-            _ => no("the code lies in several files"),
-        },
-        _ => no("the repair has several sections"),
+    if repair.iter().any(|section| section.turns) {
+        return no("all turns of a loop have to be one section");
+    }
+    let mut files = repair.iter().flat_map(|section| &section.lines).map(|lines| lines.file.as_str());
+    match files.next().filter(|file| !file.is_empty()) {
+        Some(file) if files.all(|other| other == file) => Ok(file),
+        _ => no("the code lies in several files"),
     }
 }
 
-/// Proposes a change of a file with this text: `repair` is of one section, `stretches` are its runs in the trace, and `lock`
-/// is the lock that would do. The diff names the file `name`.
+/// Proposes a change of a file with this text, for a repair whose sections have these runs in the trace. The diff names the file `name`.
 pub fn patch(
     trace: &Trace,
-    (repair, stretches): (&[Section], &[Whole]),
-    lock: Option<SyncId>,
+    (repair, stretches): (&[Section], &[Vec<Whole>]),
+    lock: PatchLock<'_>,
     (name, text): (&str, &str),
 ) -> Result<Patch, NoPatch> {
     let file = file_of(repair)?;
-    let source = Source::new(text);
-    let lines = &repair[0].lines[0];
-    if lines.first == 0 || lines.last as usize > source.len() {
-        return no(format!("{file}: the code ends at line {}, the file has {}", lines.last, source.len()));
+    let source = Source::new(file, text);
+    let mut code = Vec::new();
+    for lines in repair.iter().flat_map(|section| &section.lines) {
+        if lines.first == 0 || lines.last as usize > source.len() {
+            return no(format!("{file}: the code ends at line {}, the file has {}", lines.last, source.len()));
+        }
+        code.push((lines.first as usize - 1, lines.last as usize - 1));
     }
-    let (first, last) = (lines.first as usize - 1, lines.last as usize - 1);
-    let exchange = source.exchange(first, last).map(|(object, edit)| {
-        (format!("a compare-and-exchange of {object} in place of a load and a store"), vec![edit])
-    });
-    let (what, edits) = match (exchange, lock) {
-        (Some(found), _) => found,
-        (None, Some(lock)) => by_lock(&Locked { trace, lock, file, source: &source }, stretches, (first, last))?,
-        (None, None) => return no("no existing lock would do"),
+    let exchange = match code.as_slice() {
+        [(first, last)] => source.exchange(*first, *last),
+        _ => None,
     };
-    Ok(Patch { diff: unified(name, &source.lines, &edits), what })
+    let declares = exchange.is_none() && matches!(lock, PatchLock::New(_));
+    let (what, edits) = match (exchange, lock) {
+        (Some((object, edit)), _) => {
+            (format!("a compare-and-exchange of {object} in place of a load and a store"), vec![edit])
+        }
+        (None, PatchLock::Existing(_)) if source.language() == Language::Rust => {
+            return no("how code in Rust holds a lock on is not known");
+        }
+        (None, PatchLock::Existing(lock)) => {
+            let locked = Locked { trace, lock, file, source: &source };
+            let mut all = (String::new(), Vec::new());
+            for (stretches, code) in stretches.iter().zip(code) {
+                let (what, edits) = by_lock(&locked, stretches, code)?;
+                all.0 = what;
+                all.1.extend(edits);
+            }
+            all
+        }
+        (None, PatchLock::New(new)) => by_new_lock(trace, (repair, new), (file, &source))?,
+        (None, PatchLock::None) => return no("no lock would do"),
+    };
+    Ok(Patch { diff: unified(name, &source.lines, &edits), what, declares })
 }
 
 /// A lock, in a file.

@@ -1,6 +1,6 @@
 //! Repairs as changes of the source: what is proposed, and what is refused.
 
-use foretrace_repair::{Limits, Patch, Section, patch, repairs, stretches_of};
+use foretrace_repair::{Limits, Patch, PatchLock, Section, patch, repairs, stretches_of};
 use foretrace_trace::{Data, SyncId, Trace, TraceBuilder};
 
 /// Two threads run the same steps, one after the other but for the last access: `read LINE`, `write LINE`, `lock LINE`, `unlock LINE`
@@ -42,8 +42,8 @@ fn proposed(steps: &[&str], text: &str) -> Result<Patch, String> {
     let found = repairs(std::slice::from_ref(&trace), &[], None, Limits::NONE);
     let repair: &[Section] = &found.ranked.first().expect("a repair").repair;
     let stretches = stretches_of(&trace, None, &repair.to_vec());
-    let lock = (!trace.syncs.is_empty()).then(|| SyncId::from_index(0));
-    patch(&trace, (repair, &stretches), lock, ("shop.c", text)).map_err(|why| why.to_string())
+    let lock = if trace.syncs.is_empty() { PatchLock::None } else { PatchLock::Existing(SyncId::from_index(0)) };
+    patch(&trace, (repair, &[stretches]), lock, ("shop.c", text)).map_err(|why| why.to_string())
 }
 
 /// The lines of a diff that change something.

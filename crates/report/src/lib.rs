@@ -39,8 +39,8 @@ pub use json::JsonReport;
 use names::wrapped;
 pub use names::{Names, SourceLine, thread_name};
 pub use predicted::{
-    LockChoice, NeededRuns, PredictedRepair, Proof, RepairRuns, RepairTarget, RepairTargets, predicted_json,
-    write_needed, write_predicted, write_predicted_one,
+    LockChoice, NeededRuns, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget,
+    RepairTargets, predicted_json, write_needed, write_predicted, write_predicted_one,
 };
 pub use repair::RepairReport;
 pub use repair_program::{ProgramRepair, Proposed, RepairRound, Ways};

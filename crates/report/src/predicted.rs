@@ -8,7 +8,7 @@ use super::repair::count;
 use super::style::HEAD;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::Decision;
-use foretrace_repair::{Lines, Section, Taken};
+use foretrace_repair::{Lines, Patch, Section, Taken};
 use foretrace_trace::{EventId, SyncId, Trace, Triple, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -115,13 +115,45 @@ pub struct PredictedRepair {
     pub locks: Vec<LockChoice>,
     /// What became of the program, where it was run.
     pub runs: Option<RepairRuns>,
+    /// It as a change of the source, or why there is none; where that is asked for.
+    pub patch: Option<ProposedPatch>,
+}
+
+/// A change of the source, or why there is none.
+pub type ProposedPatch = Result<Patch, String>;
+
+/// The same in reports for programs.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum ProposedPatchJson<'p> {
+    /// A proposal.
+    Patch(&'p Patch),
+    /// Why there is none.
+    None {
+        /// In words.
+        none: &'p str,
+    },
+}
+
+impl<'p> From<&'p ProposedPatch> for ProposedPatchJson<'p> {
+    fn from(proposed: &'p ProposedPatch) -> ProposedPatchJson<'p> {
+        match proposed {
+            Ok(patch) => ProposedPatchJson::Patch(patch),
+            Err(why) => ProposedPatchJson::None { none: why },
+        }
+    }
 }
 
 impl PredictedRepair {
+    /// Whether a run came to what it is for.
+    pub fn came_about(&self) -> bool {
+        self.runs.is_some_and(|runs| runs.failed_before + runs.shown_before > 0)
+    }
+
     /// Whether what it is for is off the recorded path, and no run came to it.
     pub fn never_came_about(&self) -> bool {
-        let never = |runs: RepairRuns| runs.runs_before > 0 && runs.failed_before + runs.shown_before == 0;
-        self.target.off_path && self.runs.is_some_and(never)
+        let was_tried = self.runs.is_some_and(|runs| runs.runs_before > 0);
+        self.target.off_path && was_tried && !self.came_about()
     }
 }
 
@@ -182,6 +214,8 @@ struct RepairJson<'r> {
     locks: Vec<LockJson<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<RepairRuns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<ProposedPatchJson<'r>>,
 }
 
 #[derive(Serialize)]
@@ -216,6 +250,7 @@ fn repair_json<'r>(trace: &'r Trace, repair: &'r PredictedRepair) -> RepairJson<
         off_path: repair.target.off_path,
         locks: repair.locks.iter().map(|choice| lock_json(trace, choice)).collect(),
         runs: repair.runs,
+        patch: repair.patch.as_ref().map(ProposedPatchJson::from),
     }
 }
 

@@ -1,10 +1,11 @@
-//! C and C++ source as lines: without comments, strings and directives, and how deep in braces each line is.
+//! Source in C, C++ or Rust as lines: without comments, strings and directives, and how deep in braces each line is.
 
 use super::diff::Edit;
 use super::refusal::{NoPatch, no};
 
 /// A source file.
 pub(super) struct Source<'t> {
+    language: Language,
     /// Its lines, without line feeds.
     pub(super) lines: Vec<&'t str>,
     /// The code of each line.
@@ -40,14 +41,68 @@ impl LockCall {
     }
 }
 
+/// The language of a source file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Language {
+    C,
+    Cxx,
+    Rust,
+}
+
+impl Language {
+    /// By the name of a file.
+    pub(super) fn of(file: &str) -> Language {
+        match file.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("rs") => Language::Rust,
+            Some("c" | "h") => Language::C,
+            _ => Language::Cxx,
+        }
+    }
+
+    /// The declaration of a lock.
+    pub(super) fn declaring(self, name: &str) -> String {
+        match self {
+            Language::C => format!("static pthread_mutex_t {name} = PTHREAD_MUTEX_INITIALIZER;"),
+            Language::Cxx => format!("static std::mutex {name};"),
+            Language::Rust => format!("static {name}: std::sync::Mutex<()> = std::sync::Mutex::new(());"),
+        }
+    }
+
+    /// The statement that takes it.
+    pub(super) fn taking(self, name: &str) -> String {
+        match self {
+            Language::C => format!("pthread_mutex_lock(&{name});"),
+            Language::Cxx => format!("{name}.lock();"),
+            Language::Rust => {
+                format!("let {} = {name}.lock().unwrap_or_else(|poisoned| poisoned.into_inner());", held(name))
+            }
+        }
+    }
+
+    /// The statement that gives it back.
+    pub(super) fn giving(self, name: &str) -> String {
+        match self {
+            Language::C => format!("pthread_mutex_unlock(&{name});"),
+            Language::Cxx => format!("{name}.unlock();"),
+            Language::Rust => format!("drop({});", held(name)),
+        }
+    }
+}
+
+/// The variable that keeps a lock of Rust held.
+fn held(name: &str) -> String {
+    format!("held_{}", name.to_lowercase())
+}
+
 /// What leaves code before its end.
 const EXITS: [&str; 8] = ["return", "goto", "break", "continue", "throw", "longjmp", "pthread_exit", "co_return"];
 
 impl<'t> Source<'t> {
-    /// Reads a text.
-    pub(super) fn new(text: &'t str) -> Source<'t> {
+    /// Reads the text of a file of this name.
+    pub(super) fn new(file: &str, text: &'t str) -> Source<'t> {
+        let language = Language::of(file);
         let lines: Vec<&str> = text.split('\n').collect();
-        let code = code_of(text);
+        let code = code_of(language, text);
         let (mut depths, mut lowest) = (vec![0], Vec::new());
         let mut depth: usize = 0;
         for line in &code {
@@ -63,12 +118,95 @@ impl<'t> Source<'t> {
             depths.push(depth);
             lowest.push(least);
         }
-        Source { lines, code, depths, lowest }
+        Source { language, lines, code, depths, lowest }
     }
 
     /// How many lines there are.
     pub(super) fn len(&self) -> usize {
         self.lines.len()
+    }
+
+    /// Its language.
+    pub(super) fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The place of a line that counts from 1.
+    pub(super) fn index(&self, line: u32) -> Result<usize, NoPatch> {
+        match (line as usize).checked_sub(1).filter(|line| *line < self.len()) {
+            Some(line) => Ok(line),
+            None => no(format!("the code ends at line {line}, the file has {}", self.len())),
+        }
+    }
+
+    /// The words of some lines of code.
+    pub(super) fn words_between(&self, first: usize, last: usize) -> impl Iterator<Item = &str> {
+        self.code[first..=last].iter().flat_map(|code| words(code))
+    }
+
+    /// Whether the last of these lines may be the value of the block around it.
+    pub(super) fn may_be_value(&self, first: usize, last: usize) -> bool {
+        let ends_block = self.line_after(last).is_none_or(|next| self.lowest[next] < self.depths[first]);
+        !self.code[last].trim_end().ends_with(';') && ends_block
+    }
+
+    /// A name for a lock of this variable, which the file does not have.
+    pub(super) fn unused_name(&self, variable: &str) -> String {
+        let plain = words(variable).last().filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+        let plain = plain.filter(|word| word.is_ascii()).unwrap_or("repair");
+        let name = |number: u32| {
+            let number = if number == 1 { String::new() } else { format!("_{number}") };
+            let name = format!("{plain}_lock{number}");
+            if self.language == Language::Rust { name.to_uppercase() } else { name }
+        };
+        let is_unused = |name: &String| !self.lines.iter().any(|line| words(line).any(|word| word == name));
+        (1..).map(name).find(is_unused).unwrap_or_default()
+    }
+
+    /// The first line of the item at the file's top level that a line is in, with the comment in front of it.
+    pub(super) fn start_of_item(&self, line: usize) -> usize {
+        let mut start = (0..=line).rev().find(|line| self.depths[*line] == 0).unwrap_or(0);
+        while start > 0 {
+            let above = start - 1;
+            let is_comment = self.code[above].trim().is_empty() && !self.lines[above].trim().is_empty();
+            let is_directive = self.lines[above].trim_start().starts_with('#') && self.language != Language::Rust;
+            let belongs = !self.code[above].trim().is_empty() && !self.ends_statement(above);
+            if is_directive || !(is_comment || belongs) {
+                break;
+            }
+            start = above;
+        }
+        start
+    }
+
+    /// The line in front of which an include of what declares locks is missing.
+    pub(super) fn missing_include(&self) -> Option<(usize, &'static str)> {
+        let include = match self.language {
+            Language::C => "#include <pthread.h>",
+            Language::Cxx => "#include <mutex>",
+            Language::Rust => return None,
+        };
+        let is_include = |line: &&str| line.trim_start().starts_with("#include");
+        let plain = |line: &str| line.split_whitespace().collect::<String>();
+        if self.lines.iter().any(|line| plain(line) == plain(include)) {
+            return None;
+        }
+        Some((self.lines.iter().position(|line| is_include(&line)).unwrap_or(0), include))
+    }
+
+    /// Whether a branch of the preprocessor that a line is in ends before another line.
+    pub(super) fn leaves_branch(&self, first: usize, last: usize) -> bool {
+        let mut open = 0_i64;
+        self.lines[first..=last].iter().any(|line| {
+            let Some(directive) = line.trim_start().strip_prefix('#') else { return false };
+            match words(directive).next().unwrap_or_default() {
+                "if" | "ifdef" | "ifndef" => open += 1,
+                "endif" => open -= 1,
+                "else" | "elif" if open == 0 => return true,
+                _ => {}
+            }
+            open < 0
+        })
     }
 
     /// How many braces are open where a line starts.
@@ -122,7 +260,9 @@ impl<'t> Source<'t> {
         if self.depths[first] == 0 {
             return no("the code lies in several functions");
         }
-        match (first..=last).find(|line| words(&self.code[*line]).any(|word| EXITS.contains(&word))) {
+        // A lock of Rust is given back wherever its block is left.
+        let leaves = |line: &usize| words(&self.code[*line]).any(|word| EXITS.contains(&word));
+        match (first..=last).filter(|_| self.language != Language::Rust).find(leaves) {
             Some(line) => no(format!("line {} may leave the code before its end", line + 1)),
             None => Ok((first, last)),
         }
@@ -213,12 +353,12 @@ enum Inside {
 }
 
 /// The code of each line: without comments, what stands in quotes, and directives.
-fn code_of(text: &str) -> Vec<String> {
+fn code_of(language: Language, text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut inside = Inside::Code;
     let mut is_directive = false;
     for line in text.split('\n') {
-        is_directive |= inside == Inside::Code && line.trim_start().starts_with('#');
+        is_directive |= language != Language::Rust && inside == Inside::Code && line.trim_start().starts_with('#');
         let mut code = String::new();
         let mut rest = line;
         while let Some(character) = rest.chars().next() {
@@ -230,7 +370,10 @@ fn code_of(text: &str) -> Vec<String> {
                     2
                 }
                 Inside::Code => {
-                    let is_in_word = code.ends_with(char::is_alphanumeric); // as in 1'000'000
+                    let is_in_word = match language {
+                        Language::Rust => character == '\'' && is_lifetime(rest),
+                        _ => code.ends_with(char::is_alphanumeric), // as in 1'000'000
+                    };
                     if character == '"' || character == '\'' && !is_in_word {
                         inside = Inside::Quoted(character);
                     }
@@ -259,4 +402,11 @@ fn code_of(text: &str) -> Vec<String> {
         is_directive &= goes_on;
     }
     all
+}
+
+/// Whether a quote begins a lifetime and not a character.
+fn is_lifetime(text: &str) -> bool {
+    let mut characters = text.chars().skip(1);
+    let (first, second) = (characters.next(), characters.next());
+    first.is_some_and(|first| first.is_alphabetic() || first == '_') && second != Some('\'')
 }
