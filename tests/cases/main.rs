@@ -93,6 +93,7 @@ cases! {
     own_rwlock: "own-rwlock.c";
     own_spin: "own-spin.c";
     own_ticket: "own-ticket.c";
+    preinit: "preinit.c";
     print_first: "print-first.c";
     realloc: "realloc.c";
     recursive: "recursive.c";

@@ -26,10 +26,16 @@ extern "C" fn initialise_early() {
     }
 }
 
-/// Reads the environment and starts recording if it says so. Only the first caller does; others wait for it.
+/// Reads the environment and starts recording if it says so. Only the first caller does; others wait for it. As long as the C library has
+/// no environment, it does nothing.
 #[cold]
 #[inline(never)]
 pub fn initialise() {
+    // SAFETY: the C library's variable. One thread runs as long as it is not set: what runs this early (`.preinit_array`, as of sanitizers)
+    // is nothing of the program's.
+    if unsafe { sys::environ.is_null() } {
+        return;
+    }
     if STARTED.swap(1, Relaxed) != 0 {
         while !mode::ready() {
             call!(SCHED_YIELD, 0);

@@ -200,7 +200,7 @@ fn unknown(word: usize) -> Option<&'static Thread> {
     }
     if !mode::ready() {
         start::initialise();
-        return if mode::get() == mode::OFF { None } else { current() };
+        return if mode::get() == mode::OFF || !mode::ready() { None } else { current() };
     }
     (mode::get() != mode::OFF).then(adopt)
 }

@@ -316,13 +316,24 @@ impl Parser {
         defined.into_iter().any(fortify) || starts.iter().any(|start| text.starts_with(start))
     }
 
-    /// ThreadSanitizer wants to be told of the same accesses; the others can stay.
+    /// ThreadSanitizer wants to be told of the same accesses. The runtimes of others take the functions by which foretrace sees threads and
+    /// memory, or cannot run at the addresses that it fixes. Those that only check values can stay.
     fn sanitizers(&mut self, list: &str) -> bool {
-        let kept: Vec<&str> = list.split(',').filter(|name| *name != "thread").collect();
+        const IN_THE_WAY: [&str; 7] =
+            ["address", "kernel-address", "hwaddress", "kernel-hwaddress", "leak", "memory", "kernel-memory"];
+        let of = |is_wanted: &dyn Fn(&str) -> bool| list.split(',').filter(|name| is_wanted(name)).collect::<Vec<_>>();
+        let in_the_way = of(&|name| IN_THE_WAY.contains(&name));
+        let kept = of(&|name| name != "thread" && !IN_THE_WAY.contains(&name));
         if kept.len() == list.split(',').count() {
             return false;
         }
-        self.found.notes.push("-fsanitize=thread is left out: foretrace records the accesses itself".to_owned());
+        if kept.len() + in_the_way.len() < list.split(',').count() {
+            self.found.notes.push("-fsanitize=thread is left out: foretrace records the accesses itself".to_owned());
+        }
+        if !in_the_way.is_empty() {
+            let list = in_the_way.join(",");
+            self.found.notes.push(format!("-fsanitize={list} is left out: foretrace would not see threads and memory"));
+        }
         if !kept.is_empty() {
             self.found.parts.push(Argument::Shared(vec![format!("-fsanitize={}", kept.join(",")).into()]));
         }
@@ -444,10 +455,11 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_left_out() {
         let line = "-O2 -D_FORTIFY_SOURCE=2 -Wp,-D_FORTIFY_SOURCE=3 -U_FORTIFY_SOURCE -flto=thin -fsanitize=thread,undefined \
-                    -DX -fPIC -D _FORTIFY_SOURCE=1 -D Y -c a.c";
+                    -fsanitize=address,leak,bounds -DX -fPIC -D _FORTIFY_SOURCE=1 -D Y -c a.c";
         let arguments = parse(line);
-        assert_eq!(shared(&arguments), ["-fsanitize=undefined", "-DX", "-fPIC", "-D", "Y"]);
-        assert_eq!(arguments.notes.len(), 1);
+        assert_eq!(shared(&arguments), ["-fsanitize=undefined", "-fsanitize=bounds", "-DX", "-fPIC", "-D", "Y"]);
+        assert_eq!(arguments.notes.len(), 2, "{:?}", arguments.notes);
+        assert!(arguments.notes[1].starts_with("-fsanitize=address,leak is left out"), "{:?}", arguments.notes);
         assert!(arguments.parts.contains(&Argument::Level("-O2".into())));
     }
 

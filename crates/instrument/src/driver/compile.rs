@@ -41,25 +41,11 @@ pub struct Job<'a> {
     pub target: &'a OsStr,
 }
 
-/// The option, if it asks for a sanitizer that gcc does not have together with the one whose hooks we use.
-fn excluded_by_hooks(part: &Argument) -> Option<String> {
-    const EXCLUDED: [&str; 5] = ["address", "kernel-address", "hwaddress", "kernel-hwaddress", "leak"];
-    let Argument::Shared(words) = part else { return None };
-    let option = words.first()?.to_str()?;
-    let list = option.strip_prefix("-fsanitize=")?;
-    list.split(',').any(|name| EXCLUDED.contains(&name)).then(|| option.to_string())
-}
-
 impl Job<'_> {
     /// Compiles; the exit code of the compiler if that is not 0.
     pub fn run(&self, compiler: &Compiler, environment: &Environment) -> Result<u8, DriverError> {
         if *self.content == Content::Source && compiler.make == Make::Clang {
             return self.bitcode(compiler, environment);
-        }
-        if compiler.make == Make::Gcc
-            && let Some(option) = self.arguments.parts.iter().find_map(excluded_by_hooks)
-        {
-            return Err(DriverError::SanitizerOfGcc(option));
         }
         let mut words = self.words(compiler.make, environment);
         words.extend(["-o".into(), self.object.into()]);

@@ -55,9 +55,6 @@ pub enum DriverError {
     /// gcc's hooks come between all of a program's code.
     #[error("--lock needs clang: what gcc compiles cannot be told to leave functions of locks alone")]
     LockWithGcc,
-    /// gcc has one sanitizer at a time, and its hooks are those of one.
-    #[error("{0} does not go with gcc, whose hooks for foretrace exclude it: use clang, or leave the option out")]
-    SanitizerOfGcc(String),
     /// The compiler does not take sources of ours that C++ programs get.
     #[error(
         "the compiler does not compile what foretrace adds to C++ programs; `-nostdlib++ -lstdc++` links without it"
