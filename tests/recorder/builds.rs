@@ -154,6 +154,23 @@ fn threads_of_cpp() {
     records_file("threads.cpp", &["-std=c++17", "--as-shipped", "-O2"]);
 }
 
+/// Lambdas have the name of the function that they stand in, atomics that of their variable. What a future and its promise share is the
+/// library's.
+#[test]
+fn lambdas_and_futures_of_cpp() {
+    let header = records_file("lambdas.cpp", &["-std=c++20", "-pthread"]);
+    let threads = header["threads"].as_object().expect("a table").values();
+    let mut threads: Vec<&str> = threads.map(|thread| thread["name"].as_str().expect("a name")).collect();
+    threads.sort_unstable();
+    assert_eq!(threads, ["Server::Server::lambda", "main", "main::lambda"]);
+    let vars = names(&header, "vars");
+    assert!(vars.contains(&"hits"), "{vars:?}");
+    let shared = |var: &&&str| var.contains("_Sp_counted") && !var.starts_with("(std) ");
+    let mut shown: Vec<&&str> = vars.iter().filter(shared).collect();
+    shown.retain(|var| var.contains("_use_count"));
+    assert!(shown.is_empty(), "{shown:?}");
+}
+
 #[test]
 fn a_static_guard() {
     records_file("static-guard.cpp", &[]);
