@@ -2,9 +2,7 @@
 //! `inside.rs` keeps where inside of the library it happens. An operation of an atomic is its caller's own access.
 
 use super::Walk;
-
-/// Where libraries have the operations of atomics.
-const ATOMICS: [&str; 4] = ["/bits/atomic_base.h", "/atomic", "core/src/sync/atomic.rs", "/bits/atomic_wait.h"];
+use crate::program::holds_atomics;
 
 impl Walk<'_, '_> {
     /// Notes whose code made the access that the last event is.
@@ -28,7 +26,7 @@ impl Walk<'_, '_> {
             let Some(function) = frame.function.map(|number| &self.program.functions[number]) else { break };
             let location = function.instructions.get(frame.next).map_or(function.location, |one| one.location);
             let position = self.program.library_position(function.unit, location)?;
-            if ATOMICS.iter().any(|file| position.file.ends_with(file)) {
+            if holds_atomics(&position.file) {
                 continue;
             }
             let file = position.file.rsplit_once("/library/").map_or(&*position.file, |(_, file)| file);

@@ -40,6 +40,9 @@ const COUNT_OF_OWNERS: &str = "::_M_get_use_count";
 /// The same of Rust's `Arc` and `Weak`, generic arguments left out.
 const COUNTS_OF_RUST: [&str; 2] = ["::strong_count", "::weak_count"];
 
+/// Where libraries have the operations of atomics.
+const ATOMICS: [&str; 4] = ["/bits/atomic_base.h", "/bits/atomic_wait.h", "/atomic", "core/src/sync/atomic.rs"];
+
 /// Where cargo keeps the crates that others have written.
 const REGISTRIES: [&str; 2] = ["/registry/src/", "/.cargo/git/checkouts/"];
 /// Where compilers' own code is: files of the system, and the crates that Rust's standard library is built on (hashbrown).
@@ -91,6 +94,11 @@ impl Code {
             _ => format!("{directory}/{file}"),
         }
     }
+}
+
+/// Whether a library's file holds the operations of atomics: they act for who calls them.
+pub(crate) fn holds_atomics(file: &str) -> bool {
+    ATOMICS.iter().any(|end| file.ends_with(end))
 }
 
 /// The file in Rust's library that a path leads to: one says where the library was built, or where the toolchain keeps its sources.

@@ -29,6 +29,8 @@ pub(crate) struct Function {
     pub address: Option<u64>,
     /// Whether it comes from a file of the system.
     pub is_library: bool,
+    /// Whether it is an operation of an atomic that a library offers.
+    pub is_atomic: bool,
     /// Whether some instruction uses the value of the one of this index.
     pub used: Vec<bool>,
     prepared: OnceCell<Prepared>,
@@ -133,6 +135,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         blocks,
         address: None,
         is_library: false,
+        is_atomic: false,
         prepared: OnceCell::new(),
         loops: OnceCell::new(),
         meets: OnceCell::new(),

@@ -13,7 +13,7 @@ mod prepared;
 mod symbols;
 mod unit;
 
-pub(crate) use code::Code;
+pub(crate) use code::{Code, holds_atomics};
 use foreign::Foreign;
 pub(crate) use function::Function;
 use function::{flatten, for_each_operand};
@@ -152,6 +152,8 @@ impl Program {
             let made_by_rustc = function.name.starts_with("__rust"); // the ways to the allocator, and to panics
             let code = self.units[unit].code(function.location);
             function.is_library = made_by_rustc || code.is_some_and(|code| code != Code::Own);
+            let of_library = || self.library_position(unit, function.location);
+            function.is_atomic = function.is_library && of_library().is_some_and(|at| holds_atomics(&at.file));
             let unknown = code.unwrap_or(if function.is_library { Code::Library } else { Code::Own });
             let code_of = |one: &Instruction| self.units[unit].code(one.location).unwrap_or(unknown);
             function.codes = function.instructions.iter().map(code_of).collect();
