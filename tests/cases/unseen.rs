@@ -114,6 +114,25 @@ fn locks_of_code_that_foretrace_did_not_build_are_told() {
     }
 }
 
+/// A lock file keeps threads apart: no lost update is reported without saying so. A file that all may open keeps none out.
+#[test]
+fn locks_by_a_file_of_one_name_are_told() {
+    const HEADERS: &str = "#include <fcntl.h>\n#include <unistd.h>\n";
+    const LOCK_FILE: &str = "
+        void lock(void) { int file; while ((file = open(\"lock\", O_CREAT | O_EXCL | O_WRONLY, 0600)) < 0) ; close(file); }
+        void unlock(void) { unlink(\"lock\"); }";
+    const NO_LOCK_FILE: &str = "void lock(void) { close(open(\"/\", O_RDONLY)); } void unlock(void) { }";
+    for (lock, expected) in [(LOCK_FILE, Value::from("unseen")), (NO_LOCK_FILE, Value::Null)] {
+        let workshop = Workshop::empty();
+        std::fs::write(workshop.path("user.c"), format!("{HEADERS}{USER}{lock}\n")).expect("written");
+        workshop.make("foretrace cc -w -g -pthread -o program user.c && foretrace record -o run -- ./program");
+        let report = super::ran(&mut workshop.shell("foretrace predict run --format json"));
+        let report: Value = serde_json::from_str(&report.out).expect("JSON");
+        let lost = report["candidates"].as_array().expect("a list").iter().find(|one| one["verdict"] == "feasible");
+        assert_eq!(lost.expect("a lost update")["rests_on"], expected, "{report:#}");
+    }
+}
+
 #[test]
 fn code_without_atomic_instructions_orders_nothing() {
     for how in [SHARED, OBJECT] {

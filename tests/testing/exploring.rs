@@ -190,6 +190,8 @@ fn threads_that_meet_in_files_are_not_called_explored() {
         assert_eq!(report["complete"], false, "{report:#}");
         assert!(report["doubts"].to_string().contains("files"), "{report:#}");
     }
+    let (status, first) = report(&program("first-file.c", ""), "");
+    assert!(status == 3 && first["doubts"].to_string().contains("files"), "{first:#}");
     let (status, own) = report(&program("file-counter.c", "-DOWN"), "");
     assert_eq!((status, &own["complete"]), (0, &Value::Bool(true)), "{own:#}");
 }

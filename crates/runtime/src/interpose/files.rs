@@ -77,6 +77,37 @@ pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
     file
 }
 
+/// Opens a file by its name: unseen where the call wants to be the one that makes it, and where it finds that there is none. A call that
+/// makes a file otherwise is not: threads mostly have files of their own.
+pub fn by_name<R>(
+    name: &'static CStr,
+    alone: bool,
+    place: usize,
+    call: impl FnOnce() -> R,
+    failed: impl FnOnce(&R) -> bool,
+) -> R {
+    const NO_SUCH_NAME: c_int = 2;
+    let what = What::named(name, unseen::NAMES);
+    if !has_threads() {
+        return call();
+    }
+    if alone {
+        return unseen::around(what, place, call);
+    }
+    let result = call();
+    if failed(&result) && sys::errno() == NO_SUCH_NAME {
+        unseen::mark_here(what, place);
+    }
+    result
+}
+
+/// The same where a descriptor is what it gives.
+fn opening(name: &'static CStr, flags: c_int, place: usize, call: impl FnOnce() -> c_int) -> c_int {
+    const ALONE: c_int = 0o300; // O_CREAT and O_EXCL
+    let file = by_name(name, flags & ALONE == ALONE, place, call, |file| *file < 0);
+    opened(name, file, place)
+}
+
 /// Reads or writes: unseen where the file is both read and written.
 pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
     let shared = tracked().filter(|_| has_threads()).and_then(|_| known(file));
@@ -87,11 +118,11 @@ pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl F
 }
 
 extern "C" fn open_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opened(c"open", real::open(path, flags, mode), place)
+    opening(c"open", flags, place, || real::open(path, flags, mode))
 }
 
 extern "C" fn open64_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opened(c"open", real::open64(path, flags, mode), place)
+    opening(c"open", flags, place, || real::open64(path, flags, mode))
 }
 
 extern "C" fn checked_open(path: *const c_char, flags: c_int, place: usize) -> c_int {
@@ -99,15 +130,15 @@ extern "C" fn checked_open(path: *const c_char, flags: c_int, place: usize) -> c
 }
 
 extern "C" fn openat_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opened(c"openat", real::openat(folder, path, flags, mode), place)
+    opening(c"openat", flags, place, || real::openat(folder, path, flags, mode))
 }
 
 extern "C" fn openat64_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opened(c"openat", real::openat64(folder, path, flags, mode), place)
+    opening(c"openat", flags, place, || real::openat64(folder, path, flags, mode))
 }
 
 extern "C" fn creat_(path: *const c_char, mode: u32, place: usize) -> c_int {
-    opened(c"creat", real::creat(path, mode), place)
+    opened(c"creat", by_name(c"creat", false, place, || real::creat(path, mode), |file| *file < 0), place)
 }
 
 extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {

@@ -55,6 +55,13 @@ fn opened(stream: *mut c_void, place: usize) -> *mut c_void {
     stream
 }
 
+/// With `x` a stream is opened only if there is no such file.
+fn opening(how: *const c_char, place: usize, call: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    // SAFETY: the program's string.
+    let alone = !how.is_null() && unsafe { CStr::from_ptr(how) }.to_bytes().contains(&b'x');
+    files::by_name(c"fopen", alone, place, call, |stream| stream.is_null())
+}
+
 fn forget(stream: *mut c_void) {
     for word in [stream as usize, stream as usize | IS_DEVICE] {
         let is_it = |known: &&AtomicUsize| known.compare_exchange(word, 0, Release, Relaxed).is_ok();
@@ -79,11 +86,11 @@ fn after_reading(stream: *mut c_void, name: &'static CStr, place: usize) {
 }
 
 extern "C" fn fopen_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
-    opened(remember(real::fopen(path, how)), place)
+    opened(remember(opening(how, place, || real::fopen(path, how))), place)
 }
 
 extern "C" fn fopen64_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
-    opened(remember(real::fopen64(path, how)), place)
+    opened(remember(opening(how, place, || real::fopen64(path, how))), place)
 }
 
 extern "C" fn fdopen_(file: c_int, how: *const c_char, _: usize) -> *mut c_void {

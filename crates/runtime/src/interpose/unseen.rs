@@ -36,7 +36,7 @@ pub const ASYNCHRONOUS: &CStr = c"asynchronous input and output";
 /// Other processes.
 pub const PROCESSES: &CStr = c"processes";
 /// Names in folders, whichever.
-const NAMES: &CStr = c"names of files";
+pub const NAMES: &CStr = c"names of files";
 
 /// Whether there is, or was, a second thread.
 pub fn has_threads() -> bool {
