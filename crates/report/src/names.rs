@@ -53,7 +53,10 @@ impl<'t> Names<'t> {
 
     /// Where an event is in the source.
     pub fn loc(&self, event: EventId) -> Option<Cow<'t, str>> {
-        self.trace.loc(event).map(|loc| self.short(loc))
+        self.trace.loc(event).map(|loc| match below_crates(loc) {
+            Some(below) => Cow::Borrowed(below),
+            None => self.short(loc),
+        })
     }
 
     /// Where an event is, with its number.
@@ -112,6 +115,13 @@ impl<'t> Names<'t> {
         let line = (self.source.as_ref()?)(self.trace.loc(event)?)?;
         Some(line.trim().to_string()).filter(|line| !line.is_empty())
     }
+}
+
+/// A place in a crate that cargo fetched, or in Rust's library, without the folders above: `tokio-1.54.1/src/lib.rs:7:9`.
+fn below_crates(loc: &str) -> Option<&str> {
+    let fetched = || loc.split_once("/registry/src/").and_then(|(_, below)| below.split_once('/'));
+    let built = || loc.strip_prefix("/rustc/").and_then(|below| below.split_once("/library/"));
+    fetched().or_else(built).map(|(_, below)| below)
 }
 
 /// The name of a thread in text.
@@ -184,6 +194,15 @@ mod tests {
         assert_eq!(common("/a/b/", "/a/b/c/"), "/a/b/");
         assert_eq!(folder_of("/a/b.c:1:2"), Some("/a/"));
         assert_eq!(folder_of("b.c:1:2"), None);
+    }
+
+    #[test]
+    fn places_in_crates_begin_with_the_crate() {
+        let index = "/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f";
+        assert_eq!(below_crates(&format!("{index}/tokio-1.54.1/src/lib.rs:7:9")), Some("tokio-1.54.1/src/lib.rs:7:9"));
+        assert_eq!(below_crates("/rustc/0123abcd/library/core/src/cell.rs:1:2"), Some("core/src/cell.rs:1:2"));
+        assert_eq!(below_crates("/home/me/bank/src/main.rs:1:2"), None);
+        assert_eq!(below_crates("src/main.rs:1:2"), None);
     }
 
     #[test]
