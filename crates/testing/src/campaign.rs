@@ -3,8 +3,8 @@
 
 mod exploring;
 mod finishing;
-mod freed;
 mod recording;
+mod retold;
 mod trying;
 
 use super::judge::Failure;

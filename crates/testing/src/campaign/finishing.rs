@@ -142,8 +142,7 @@ impl Campaign<'_> {
                 if find.story.is_empty() {
                     find.story = self.turns_of(&find, &best.attempt.recording)?;
                 }
-                let more = self.what_else_happened(&find, Some(&best.attempt.recording))?;
-                find.story.extend(more);
+                self.retell(&mut find, Some(&best.attempt.recording))?;
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -161,8 +160,7 @@ impl Campaign<'_> {
                 if find.story.is_empty() {
                     find.story = recorder::turns_in_words(folder, &self.positions, &short.turns, MOST_TURNS_TOLD)?;
                 }
-                let more = self.what_else_happened(&find, None)?;
-                find.story.extend(more);
+                self.retell(&mut find, None)?;
             }
         }
         // Of a run that failed before its three accesses came about, these tell nothing.

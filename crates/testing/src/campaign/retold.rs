@@ -1,4 +1,5 @@
-//! Says where a failing run uses memory after its `free`: no three accesses of one variable show that.
+//! What one more replay of a failing run adds to its story: where the run uses memory after its `free`, which no three accesses of one
+//! variable show; the places that threads came by last, where nothing else is known; and the names of threads.
 
 use super::{Campaign, plan_of};
 use crate::judge::{Effect, judge};
@@ -8,7 +9,7 @@ use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use foretrace_harness as recorder;
 use foretrace_report::thread_name;
-use foretrace_trace::{EventId, Op, Trace};
+use foretrace_trace::{EventId, Op, ThreadId, Trace};
 use foretrace_walker::walk;
 use std::path::Path;
 
@@ -16,46 +17,61 @@ use std::path::Path;
 const MOST_EVENTS: usize = 100_000;
 
 impl Campaign<'_> {
-    /// Replays a find once, and says where that run uses memory after its `free`, and which thread gave it back; nothing where it does not,
-    /// or where there is no time. `recording` is what the find's schedule belongs to, if that is no recording itself.
-    ///
-    /// Where neither this nor the story so far says anything, the places that threads came by last are all that is known.
-    pub(super) fn what_else_happened(
-        &mut self,
-        find: &Find,
-        recording: Option<&Path>,
-    ) -> Result<Vec<String>, TestError> {
+    /// Replays a find once, and completes its story, as far as there is time. `recording` is what the find's schedule belongs to, if that
+    /// is no recording itself.
+    pub(super) fn retell(&mut self, find: &mut Find, recording: Option<&Path>) -> Result<(), TestError> {
         let is_replayed = find.replays.is_some_and(|(failed, _)| failed > 0);
         if !is_replayed || find.failure.is_hang() || self.is_share_over() || self.state.report.size.events > MOST_EVENTS
         {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let plan = match recording {
             Some(recording) => plan_of(&find.schedule, recording)?,
             None => recorder::Plan::of_recording(&find.schedule)?,
         };
-        let ran = match self.runner.replay(&plan, &self.work.join("freed")) {
+        let ran = match self.runner.replay(&plan, &self.work.join("retold")) {
             Ok(ran) => ran,
-            Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(Vec::new()),
+            Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(()),
             Err(error) => return Err(error),
         };
         self.state.report.times.running += ran.took;
         let effect = judge(&ran.seen, &self.state.baseline, self.settings);
         if !matches!(&effect, Effect::Failed(other) if other.signature() == find.failure.signature()) {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        if let Ok((walked, ())) = walk(ran.folder.path(), &self.settings.walk, |_| ())
-            && let Some((use_, free)) = first_use(&walked.trace)
-        {
-            return Ok(lines(&walked.trace, use_, free));
+        let trace = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok().map(|(walked, ())| walked.trace);
+        let used = trace.as_ref().and_then(|trace| Some((trace, first_use(trace)?)));
+        if let Some((trace, (use_, free))) = used {
+            find.story.extend(lines(trace, use_, free));
+        } else if find.story.is_empty() {
+            self.positions.learn(ran.folder.path())?;
+            let places = recorder::last_places(ran.folder.path(), &self.positions)?;
+            find.story.extend(places.iter().map(|(path, place)| format!("thread {path} came last to {place}")));
         }
-        if !find.story.is_empty() {
-            return Ok(Vec::new());
+        if let Some(trace) = trace {
+            let threads: Vec<(&str, String)> = paths(&trace).collect();
+            find.story.iter_mut().for_each(|line| *line = named(line, &threads));
         }
-        self.positions.learn(ran.folder.path())?;
-        let places = recorder::last_places(ran.folder.path(), &self.positions)?;
-        Ok(places.iter().map(|(path, place)| format!("thread {path} came last to {place}")).collect())
+        Ok(())
     }
+}
+
+/// The threads that logs know by their paths, with their names.
+fn paths(trace: &Trace) -> impl Iterator<Item = (&str, String)> {
+    let name = |index: usize| thread_name(trace, ThreadId::from_index(index));
+    let threads = trace.threads.iter().enumerate();
+    threads.filter_map(move |(index, thread)| Some((thread.path.as_deref()?, name(index))))
+}
+
+/// A line that speaks of threads by their paths, with their names; what comes after `that` is a number alone, so that lines stay short. Paths
+/// have a dot, or are 0; the numbers of threads do not.
+fn named(line: &str, threads: &[(&str, String)]) -> String {
+    let of_log = threads.iter().filter(|(path, _)| *path == "0" || path.contains('.'));
+    of_log.fold(line.to_string(), |line, (path, name)| {
+        let number = name.split_once(" (").map_or(name.as_str(), |(number, _)| number);
+        let line = line.replace(&format!("that thread {path} "), &format!("that {number} "));
+        line.replace(&format!("thread {path} "), &format!("{name} "))
+    })
 }
 
 /// The first access of memory after its `free` in the recorded order, and that `free`.
@@ -106,5 +122,15 @@ mod tests {
         let (of_x, of_y) = (r#"{"t":2,"op":"read","var":"x"}"#, r#"{"t":2,"op":"read","var":"y"}"#);
         assert_eq!(first(&[of_x, free, of_y, of_x, of_x].join("\n")), Some((3, 1)));
         assert_eq!(first(&[of_x, of_y, free, of_y].join("\n")), None);
+    }
+
+    #[test]
+    fn threads_have_one_name_in_a_story() {
+        let threads = [("0", "thread 1 (main)".to_string()), ("0.1", "thread 2 (robot)".to_string())];
+        let line = "thread 0.1 holds the lock it took at a.c:1 and waits for the lock that thread 0 took at a.c:2";
+        let expected =
+            "thread 2 (robot) holds the lock it took at a.c:1 and waits for the lock that thread 1 took at a.c:2";
+        assert_eq!(named(line, &threads), expected);
+        assert_eq!(named("thread 1 (main) writes 0  main.c:3", &threads), "thread 1 (main) writes 0  main.c:3");
     }
 }
