@@ -25,10 +25,10 @@ ROWS = "rows.jsonl"
 FIGURES = {
     "events": r": (\d+) events, ",
     "threads": r" events, (\d+) threads",
-    "can happen": r" classes of source locations: (\d+) can happen",
-    "cannot": r"(\d+) cannot happen",
-    "undecided": r"(\d+) undecided",
-    "left": r"(\d+) not reached",
+    "can happen": r" classes of source locations: (\d+)\s+can\s+happen",
+    "cannot": r"(\d+)\s+cannot\s+happen",
+    "undecided": r"(\d+)\s+undecided",
+    "left": r"(\d+)\s+not\s+reached",
 }
 
 
@@ -139,7 +139,7 @@ class Experiment:
         totals = (" classes of source locations: ", " candidates: ")
         for key, pattern in FIGURES.items():
             found = re.search(pattern, report)
-            self.row[key] = int(found.group(1)) if found else None
+            self.row[key] = int(found.group(1)) if found else 0
         for line in report.splitlines():
             if line.startswith(about) or any(total in line for total in totals):
                 print(line)

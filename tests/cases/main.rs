@@ -149,6 +149,7 @@ cases! {
     orders_sigqueue: "orders-sigqueue.c";
     orders_socketpair: "orders-socketpair.c";
     orders_writev: "orders-writev.c";
+    wide_memory: "wide-memory.c";
 }
 
 /// Verdicts of the candidates in one labelled block, over all recordings.
@@ -177,7 +178,7 @@ fn judge(file: &str, flags: &str) {
         .any(|mark| text.contains(mark));
     let asked = if marked { "--candidates all" } else { "--candidates all --atomic threads" };
     let verdicts = judge_built(&workshop, file, asked, &usual);
-    for (mark, start) in [("OPEN(\"", "open "), ("NEVER(\"", "never ")] {
+    for (mark, start) in [("YES(\"", "yes "), ("OPEN(\"", "open "), ("NEVER(\"", "never ")] {
         for label in text.split(mark).skip(1).filter_map(|rest| rest.split('"').next()) {
             assert!(verdicts.contains_key(&format!("{start}{label}")), "{file}: no candidate in \"{start}{label}\"");
         }

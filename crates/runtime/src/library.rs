@@ -135,6 +135,10 @@ functions! {
     Pipe "pipe" 1 WritesLast Passes;
     Poll "poll" 3 WritesLast Passes;
     EpollWait "epoll_wait" 4 WritesLast Passes;
+    Wmemcpy "wmemcpy" 3 Runtime Passes;
+    Wmemmove "wmemmove" 3 Runtime Passes;
+    Wmempcpy "wmempcpy" 3 Runtime Passes;
+    Wmemset "wmemset" 3 Runtime Passes;
 }
 
 impl Function {

@@ -11,6 +11,9 @@ use crate::library::Function;
 use crate::record::{Kind, piece};
 use crate::threads::Thread;
 
+/// Bytes of a wide character.
+const WIDE: u64 = 4;
+
 /// Arguments as hooks get them.
 type Arguments = [u64; 5];
 
@@ -85,6 +88,15 @@ fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
         Function::Memset => {
             // SAFETY: as above.
             unsafe { __foretrace_set(a, b, c, call.site) };
+            a
+        }
+        Function::Wmemcpy | Function::Wmemmove | Function::Wmempcpy => {
+            // SAFETY: as above.
+            unsafe { __foretrace_copy(a, b, c * WIDE, call.site) };
+            if function == Function::Wmempcpy { a + c * WIDE } else { a }
+        }
+        Function::Wmemset => {
+            (0..c).for_each(|index| call.write(a + index * WIDE, b & u64::from(u32::MAX), WIDE));
             a
         }
         Function::Qsort => sort::qsort(call, arguments),

@@ -1,6 +1,6 @@
 //! The same with recording off: the C library's own.
 
-use super::Arguments;
+use super::{Arguments, WIDE};
 use crate::library::Function;
 use crate::sys::{self, Compare};
 
@@ -13,6 +13,12 @@ pub unsafe fn perform(function: Function, [a, b, c, d, e]: Arguments) -> u64 {
             Function::Memcpy | Function::Memmove => sys::memmove(a as _, b as _, c as usize) as u64,
             Function::Mempcpy => sys::memmove(a as _, b as _, c as usize) as u64 + c,
             Function::Memset => sys::memset(a as _, b as i32, c as usize) as u64,
+            Function::Wmemcpy | Function::Wmemmove => sys::memmove(a as _, b as _, (c * WIDE) as usize) as u64,
+            Function::Wmempcpy => sys::memmove(a as _, b as _, (c * WIDE) as usize) as u64 + c * WIDE,
+            Function::Wmemset => {
+                (0..c).for_each(|index| ((a + index * WIDE) as *mut u32).write_unaligned(b as u32));
+                a
+            }
             Function::Strlen => sys::strlen(a as _) as u64,
             Function::Strnlen => sys::strnlen(a as _, b as usize) as u64,
             Function::Strcpy => sys::strcpy(a as _, b as _) as u64,
