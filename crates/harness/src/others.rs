@@ -233,7 +233,7 @@ mod tests {
         ]);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         assert_eq!(entries_of(&bytes), [received(4, 50, b"set")]);
-        assert_eq!(entries_of(&bytes[..60]), []);
+        assert_eq!(entries_of(&bytes[..58]), []);
         assert_eq!(entries_of(&bytes[..3]), []);
     }
 }
