@@ -198,6 +198,7 @@ fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<
     let run =
         Run { program, mode, folder, max_bytes: None, part, time_limit: None, quiet: false, recording, apart: None };
     let mut told = run.environment();
+    told.extend(run.others().context("cannot prepare what other programs did")?);
     told.push(("FORETRACE_STOP", "1".into()));
     told.push(fill(&told));
     let inherited = || std::env::vars_os().collect();

@@ -1,6 +1,6 @@
 //! What other programs send by sockets and pipes: a replay gives it again, and they need not be there.
 
-use crate::support::{Workshop, ran, source};
+use crate::support::{Workshop, expect, is_installed, ran, source};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -107,6 +107,23 @@ fn serves(way: &str, modes: &[&str]) {
         }
     }
     assert!(failed > 0, "{way}: no witness loses a count");
+}
+
+#[test]
+fn gdb_stops_without_the_clients() {
+    if !is_installed("gdb") {
+        return;
+    }
+    let workshop = Workshop::build(&source("served.c"), &[]);
+    let record = "foretrace record --seed 1 -o run -- ./program port epoll";
+    meanwhile("epoll", &workshop.path("port"), || _ = expect(0, &mut workshop.shell(record)));
+    let found = workshop.predict("run");
+    let lost = found.iter().find(|one| one.pattern == "R-W-W").expect("an update that is lost");
+    let commands = "printf 'print bare\ncontinue\nquit\n'";
+    let debug = format!("{commands} | foretrace replay {} --gdb -- ./program port epoll 2>&1", lost.witness.display());
+    let run = ran(&mut workshop.shell(&debug));
+    assert!(run.out.contains(" in count (") && run.out.contains("$1 = "), "{}", run.out);
+    assert!(run.out.contains("exited with code 01"), "{}", run.out);
 }
 
 /// Two threads count what they read of standard input; in the end `main` counts the rest.

@@ -163,7 +163,7 @@ impl Run<'_> {
             None => self.command(),
         };
         let mut told = self.environment();
-        told.extend(self.others().map_err(failed)?.map(|file| ("FORETRACE_SOCKETS", file.into())));
+        told.extend(self.others().map_err(failed)?);
         if self.apart.is_none_or(|apart| apart.harness.is_none()) {
             told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
         }
@@ -181,14 +181,18 @@ impl Run<'_> {
         }
     }
 
-    /// What a replay gets in place of other programs, if there were any. A harness starts them itself.
-    fn others(&self) -> io::Result<Option<PathBuf>> {
-        match (&self.mode, self.recording) {
+    /// The variable that names what a replay gets in place of other programs, if there were any. A harness starts them itself.
+    ///
+    /// # Errors
+    /// The recording cannot be read, or the file of what they did not be written.
+    pub fn others(&self) -> io::Result<Option<(&'static str, OsString)>> {
+        let file = match (&self.mode, self.recording) {
             (Mode::Replay(_), Some(recording)) if self.apart.is_none_or(|apart| apart.harness.is_none()) => {
-                others::write(recording, self.folder)
+                others::write(recording, self.folder)?
             }
-            _ => Ok(None),
-        }
+            _ => None,
+        };
+        Ok(file.map(|file| ("FORETRACE_SOCKETS", file.into())))
     }
 
     /// What is started: the program, or its harness.
