@@ -387,7 +387,7 @@ fn right_twins_give_nothing() {
     for name in
         names.into_iter().chain(["polite-waiters-right.c", "token-right.c", "drain-right.c", "seat-taken-right.c"])
     {
-        let run = test(&built(&source(name)), "--time 20");
+        let run = test(&built(&source(name)), "--runs 120");
         assert_eq!(
             (run.status, run.out.lines().next()),
             (Some(0), Some("nothing failed")),
