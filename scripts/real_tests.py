@@ -132,8 +132,7 @@ def memcached(foretrace, folder):
 def redis(foretrace, folder):
     if foretrace:
         must(["make", "-s", "-C", "src", "redis-server", f"CC={foretrace} cc -w", *REDIS_BUILD], folder)
-    # Its runs have so many events that in the usual limit nothing is decided.
-    return Real("redis", folder / "src/redis-server", REDIS, None, [*SERVED, "--predict-limit", "60"])
+    return Real("redis", folder / "src/redis-server", REDIS, None, SERVED)
 
 
 PROGRAMS = {"memcached": memcached, "redis": redis, "leveldb": leveldb, "pigz": pigz, "pbzip2": pbzip2, "lbzip2": lbzip2, "xz": xz}
