@@ -2,6 +2,7 @@
 
 mod asking;
 mod atomic;
+mod block_repair;
 mod cargo;
 mod cargo_tests;
 mod cc;

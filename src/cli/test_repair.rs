@@ -1,6 +1,7 @@
 //! `foretrace test --repair`: of each failure, which code would have to be atomic for it not to happen.
 
 use super::atomic::AtomicArgs;
+use super::block_repair::ViolatedBlock;
 use super::enforced::{Endings, Enforced};
 use super::kept_whole::Failed;
 use super::patched::proposed;
@@ -12,7 +13,7 @@ use foretrace::report::{
 };
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
 use foretrace_repair::{Limits, Repair, repairs};
-use foretrace_trace::Trace;
+use foretrace_trace::{EventId, Trace};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -84,7 +85,7 @@ impl<'a> Repairer<'a> {
     fn repair(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
         let Some(best) = find.attempts.first() else { return self.needed(find, share) };
         if best.cycle.is_some() {
-            return Ok(FoundRepair::none("a whole block is violated, of several variables"));
+            return self.of_block(best, share);
         }
         let mut ways: Vec<&Attempt> = Vec::new();
         for attempt in find.attempts.iter().filter(|attempt| attempt.cycle.is_none()) {
@@ -101,6 +102,30 @@ impl<'a> Repairer<'a> {
             }
         }
         Ok(useless.unwrap_or_else(|| FoundRepair::none("a limit was reached")))
+    }
+
+    /// The repair of a whole block, of several variables.
+    fn of_block(&self, way: &Attempt, share: Duration) -> anyhow::Result<FoundRepair> {
+        let start = Instant::now();
+        let go_on = || !self.settings.stop.load(Ordering::Relaxed) && start.elapsed() < share;
+        let asked = Asked::read(&way.recording, self.settings, self.settings.predict_limit)?;
+        let witness = read_witness(&way.witness)?;
+        let (Some(first), Some(last)) = (witness.path.first(), witness.path.last()) else {
+            return Ok(FoundRepair::none("the witness has no violation path"));
+        };
+        let block = ViolatedBlock {
+            trace: &asked.trace,
+            observed: &asked.observed,
+            atomic: asked.options.atomic,
+            ends: (first.event, last.event),
+            schedule: witness.schedule.iter().map(|step| step.event).collect(),
+        };
+        let run = |plan: &Plan| Ok(self.trials.run(plan)?);
+        let enforced = Enforced { recording: &way.recording, run: &run };
+        let (repair, runs) = block.tried(&enforced, self.settings.replays, &go_on)?;
+        let path: Vec<EventId> = witness.path.iter().map(|step| step.event).collect();
+        let json = json!({ "sections": repair, "path": path, "runs": runs });
+        shown_sections(&asked.trace, &repair, runs, (json, "a whole block is violated: no lock was sought"))
     }
 
     /// The repair of a recorded run that failed by itself: of those that its own trace needs the first that helps the program.
@@ -189,15 +214,21 @@ fn target(best: &Attempt, attempts: &[Attempt]) -> Result<RepairTarget, TestErro
 }
 
 fn shown_needed(trace: &Trace, repair: &Repair, runs: Option<NeededRuns>) -> anyhow::Result<FoundRepair> {
+    let json = json!({ "sections": repair, "observed": true, "runs": runs });
+    shown_sections(trace, repair, runs, (json, "the run failed by itself: no lock was sought"))
+}
+
+/// Sections without a lock, with what is said to programs, and why there is no patch.
+fn shown_sections(
+    trace: &Trace,
+    repair: &Repair,
+    runs: Option<NeededRuns>,
+    (json, why): (Value, &str),
+) -> anyhow::Result<FoundRepair> {
     let mut text = Vec::new();
     write_needed(trace, repair, runs, &mut text)?;
     let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
-    let why = "the run failed by itself: no lock was sought".to_string();
-    Ok(FoundRepair {
-        lines,
-        json: json!({ "sections": repair, "observed": true, "runs": runs }),
-        patch: Some(Err(why)),
-    })
+    Ok(FoundRepair { lines, json, patch: Some(Err(why.to_string())) })
 }
 
 fn shown(subject: Subject<'_>, repair: &PredictedRepair) -> anyhow::Result<FoundRepair> {

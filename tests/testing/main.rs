@@ -258,6 +258,18 @@ fn no_temporary_folder_is_named_where_a_repair_is_sought() {
     assert!(!run.err.contains(&folder) && !run.out.contains(&folder), "{}{}", run.out, run.err);
 }
 
+/// The reader comes between the updates of two fields: all of both updates has to be atomic.
+#[test]
+fn a_whole_block_is_repaired() {
+    let report = report(&built(&source("two-stage.c")), "--seed 1 --stop-after 1 --repair");
+    let repair = &report["tests"][0]["finds"][0]["repair"];
+    let section = &repair["sections"][0];
+    let lines = (&section["lines"][0]["first"], &section["lines"][0]["last"]);
+    assert_eq!(lines, (&12.into(), &15.into()), "{report:#}");
+    assert!(repair["path"].as_array().is_some_and(|path| path.len() > 2), "{report:#}");
+    assert_eq!((&repair["runs"]["failed"], &repair["runs"]["passed"]), (&0.into(), &3.into()), "{report:#}");
+}
+
 /// The first way to this failure goes through two turns of a loop: whole turns of the check alone do not remove it.
 #[test]
 fn a_repair_that_does_not_help_is_said_to() {
