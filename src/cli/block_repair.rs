@@ -1,8 +1,9 @@
-//! The repair of a whole block that is violated: its code from the first to the last access of the violation, made atomic.
+//! Repairs of whole blocks that are violated: its code from the first to the last access of the violation, made atomic.
 
 use super::enforced::{Endings, Enforced};
-use foretrace::report::NeededRuns;
-use foretrace_repair::{Repair, Sections, Whole, kept_whole};
+use super::predict_repair::Runs;
+use foretrace::report::{BlockRepair, BlockReport, BlockRuns, NeededRuns, Subject};
+use foretrace_repair::{Repair, Sections, Whole, kept_whole, stretches_of};
 use foretrace_trace::{Atomic, EventId, Observed, Trace};
 
 /// A violation of a block.
@@ -20,23 +21,58 @@ pub struct ViolatedBlock<'t> {
 }
 
 impl ViolatedBlock<'_> {
-    /// The code that has to be atomic, and what becomes of the program along the schedule with this code kept whole; no runs where no
-    /// order of the trace keeps it whole.
+    /// The code that has to be atomic.
+    pub fn sections(&self) -> Repair {
+        Sections::new(self.trace, Some(self.atomic)).around(&[self.ends])
+    }
+
+    /// What becomes of the program along the schedule with this code kept whole; nothing where no order of the trace keeps it whole.
     pub fn tried(
         &self,
+        repair: &Repair,
         enforced: &Enforced<'_>,
         times: u32,
         go_on: &dyn Fn() -> bool,
-    ) -> anyhow::Result<(Repair, Option<NeededRuns>)> {
-        let sections = Sections::new(self.trace, Some(self.atomic));
-        let repair = sections.around(&[self.ends]);
-        let stretches = sections.stretches(&repair);
+    ) -> anyhow::Result<Option<NeededRuns>> {
+        let stretches = stretches_of(self.trace, Some(self.atomic), repair);
         let order = kept_whole(self.trace, self.observed, &self.schedule, &stretches)?;
         if order.get(..self.schedule.len()) == Some(self.schedule.as_slice()) {
-            return Ok((repair, None));
+            return Ok(None);
         }
         let plan = enforced.plan(self.trace, &order, Some(self.ends.1))?;
         let Endings { failed, passed, left, .. } = enforced.runs(&plan, times, go_on)?;
-        Ok((repair, Some(NeededRuns { failed, passed, left })))
+        Ok(Some(NeededRuns { failed, passed, left }))
     }
+}
+
+/// The repairs of the violated blocks that a report shows, at most so many, each code once; with runs of the program, where it is there.
+pub fn block_repairs(
+    (subject, observed): (Subject<'_>, &Observed),
+    report: &BlockReport<'_>,
+    most: usize,
+    (runs, go_on): (Option<&Runs<'_>>, &dyn Fn() -> bool),
+) -> anyhow::Result<Vec<BlockRepair>> {
+    let mut all: Vec<BlockRepair> = Vec::new();
+    for (_, violation, off_path) in report.shown() {
+        let path = violation.claim().events.clone();
+        let (Some(first), Some(last)) = (path.first().copied(), path.last().copied()) else { continue };
+        let block = ViolatedBlock {
+            trace: subject.trace,
+            observed,
+            atomic: subject.options.atomic,
+            ends: (first, last),
+            schedule: violation.schedule().to_vec(),
+        };
+        let sections = block.sections();
+        if all.iter().any(|known| known.sections == sections && known.off_path == off_path) {
+            continue;
+        }
+        if all.len() == most {
+            break;
+        }
+        let tried = runs.filter(|_| go_on()).map(|runs| block.tried(&sections, &runs.enforced, runs.times, go_on));
+        let runs = tried.transpose()?.map(BlockRuns);
+        all.push(BlockRepair { sections, path, off_path, runs });
+    }
+    Ok(all)
 }

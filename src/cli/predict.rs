@@ -4,6 +4,7 @@ use super::asking::{
     CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c,
 };
 use super::atomic::Asked;
+use super::block_repair::block_repairs;
 use super::choices::{Choice, FORMATS, Format, one_of};
 use super::enforced::{Enforced, ran_along};
 use super::files::source_lines;
@@ -22,7 +23,8 @@ use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::{Plan, Program, SourcePlaces};
 use foretrace::report::{
-    BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport, WitnessDir, write_predicted,
+    BlockRepair, BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport, WitnessDir,
+    write_predicted,
 };
 use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
 use foretrace::verdict::{Decider, Decision, Verdict};
@@ -35,7 +37,7 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
@@ -230,6 +232,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             repairs.iter_mut().for_each(|repair| repair.patch = Some(proposed(subject, repair)));
             write_first(repairs.iter().filter_map(|repair| repair.patch.as_ref()), file)?;
         }
+        let of_blocks = match (&blocks, &repairs) {
+            (Some((report, _)), Some(_)) => {
+                let limit = args.limits.time_limit;
+                let go_on = || !stop.load(Ordering::Relaxed) && limit.is_none_or(|limit| since_start() < limit);
+                block_repairs((subject, &observed), report, args.most_repairs, (runs.as_ref(), &go_on))?
+            }
+            _ => Vec::new(),
+        };
+        let repairs = repairs.map(|(repairs, targets)| Repaired { repairs, targets, of_blocks });
         Ok(Looked { blocks, repairs })
     };
     oversee((args.limits.time_limit, &stop), work, Listener::new(args, subject, Box::new(look))?)
@@ -443,8 +454,18 @@ struct Listener<'t> {
 struct Looked<'t> {
     /// What whole blocks show, where that was asked for.
     blocks: Option<(BlockReport<'t>, Beyond)>,
-    /// The repairs, and for how much there could be some, where they are sought.
-    repairs: Option<(Vec<PredictedRepair>, usize)>,
+    /// The repairs, where they are sought.
+    repairs: Option<Repaired>,
+}
+
+/// Repairs of what was found.
+struct Repaired {
+    /// Of three accesses.
+    repairs: Vec<PredictedRepair>,
+    /// For how much there could be some.
+    targets: usize,
+    /// Of whole blocks.
+    of_blocks: Vec<BlockRepair>,
 }
 
 /// Looks at it.
@@ -487,14 +508,15 @@ impl<'t> Listener<'t> {
         match self.report {
             Report::Json(report) => {
                 let blocks = blocks.as_ref().map(|(report, beyond)| report.beyond_json(beyond));
-                report.finish(totals, blocks, repairs.as_ref().map(|(repairs, _)| repairs.as_slice()))?
+                let repairs = repairs.as_ref().map(|all| (all.repairs.as_slice(), all.of_blocks.as_slice()));
+                report.finish(totals, blocks, repairs)?
             }
             Report::Text(mut report) => {
                 report.set_blocks(blocks);
                 let mut out = BufWriter::new(anstream::stdout().lock());
                 report.write(totals, &mut out)?;
-                if let Some((repairs, targets)) = &repairs {
-                    write_predicted(self.subject, repairs, *targets, &mut out)?;
+                if let Some(Repaired { repairs, targets, of_blocks }) = &repairs {
+                    write_predicted(self.subject, (repairs, *targets), of_blocks, &mut out)?;
                 }
                 out.flush()?;
             }

@@ -122,7 +122,8 @@ impl<'a> Repairer<'a> {
         };
         let run = |plan: &Plan| Ok(self.trials.run(plan)?);
         let enforced = Enforced { recording: &way.recording, run: &run };
-        let (repair, runs) = block.tried(&enforced, self.settings.replays, &go_on)?;
+        let repair = block.sections();
+        let runs = block.tried(&repair, &enforced, self.settings.replays, &go_on)?;
         let path: Vec<EventId> = witness.path.iter().map(|step| step.event).collect();
         let json = json!({ "sections": repair, "path": path, "runs": runs });
         shown_sections(&asked.trace, &repair, runs, (json, "a whole block is violated: no lock was sought"))

@@ -200,3 +200,66 @@ fn what_no_run_comes_to_is_repaired_last() {
     let text = ran(&mut workshop.shell("foretrace predict passing --repair --repair-runs 3 -- ./program")).out;
     assert!(text.contains("no run along this schedule came to it, so that it may be impossible"), "{text}");
 }
+
+/// Two fields that change one after the other, each under a lock: what a reader between sees is of several variables. With one lock
+/// around both updates there is nothing to repair.
+#[test]
+fn a_whole_block_is_repaired() {
+    const TWO: &str = r#"
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int first, second, seen, also;
+
+static void *update(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    first = 1;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    second = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+static void *look(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    seen = first;
+    also = second;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, update, NULL);
+    pthread_create(&threads[1], NULL, look, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return seen == also ? 0 : 3;
+}
+"#;
+    let right = TWO.replacen("    pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n", "", 1);
+    let report = |text: &str| {
+        let workshop = Workshop::build_text(text, "two.c");
+        assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+        let command = "foretrace predict passing --repair --repair-runs 5 --format json -- ./program";
+        let run = ran(&mut workshop.shell(command));
+        let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.schema.json");
+        let schema = std::fs::read_to_string(path).expect("the schema is shipped");
+        let validator = jsonschema::draft202012::new(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+        assert!(validator.is_valid(&report), "{report:#}");
+        report
+    };
+    let wrong = report(TWO);
+    assert_eq!(wrong["repairs"], json!([]), "no triple shows it: {wrong:#}");
+    let repair = &wrong["block_repairs"][0];
+    let lines = &repair["sections"][0]["lines"][0];
+    assert_eq!((&lines["first"], &lines["last"]), (&json!(10), &json!(13)), "{wrong:#}");
+    assert_eq!((&repair["off_path"], &repair["runs"]["failed"]), (&json!(false), &json!(0)), "{wrong:#}");
+    assert_eq!(repair["runs"]["passed"], 5, "{wrong:#}");
+    assert_eq!(report(&right).get("block_repairs"), None);
+}

@@ -146,6 +146,10 @@ impl Section {
                 open &= !place.is_own || self.lines.iter().all(|own| own.file != place.file);
                 continue;
             }
+            // What comes after an access of the line may belong to the next one: only what comes later shows that it is within.
+            if open && place.way.is_some_and(|way| !way.is_sure && way.line == line) {
+                continue;
+            }
             let event = trace.event(place.event);
             let key = (place.file, place.line, place.column, event.op.kind());
             let is_same_step = event.part.is_some_and(|(part, _)| part > 1);

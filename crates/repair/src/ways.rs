@@ -36,6 +36,8 @@ pub(crate) struct Ways {
 pub(crate) struct Way<'t> {
     pub(crate) file: &'t str,
     pub(crate) line: u32,
+    /// Whether the step is surely done there: the line calls the function that it is in.
+    pub(crate) is_sure: bool,
 }
 
 impl Ways {
@@ -106,9 +108,9 @@ impl Ways {
             child = inner;
             inner = around[inner? as usize];
         }
-        let place = |event: EventId| {
+        let place = |event: EventId, is_sure| {
             let (file, line, _) = trace.loc(event).and_then(parts_of_loc)?;
-            Some(Way { file, line })
+            Some(Way { file, line, is_sure })
         };
         let is_library = || trace.loc(step).and_then(parts_of_loc).is_some_and(|(file, ..)| is_of_library(file));
         let is_function = block.is_some_and(|block| self.are_functions[block as usize]);
@@ -117,10 +119,10 @@ impl Ways {
         }
         match child.map(|child| child as usize) {
             Some(child) => {
-                let called = self.called_at[child].and_then(place);
-                called.or_else(|| place(self.before_block[child]?))
+                let called = self.called_at[child].and_then(|event| place(event, true));
+                called.or_else(|| place(self.before_block[child]?, false))
             }
-            None => place(self.own_before[step.index()]?),
+            None => place(self.own_before[step.index()]?, false),
         }
     }
 

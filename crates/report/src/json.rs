@@ -1,6 +1,7 @@
 //! The report for programs: one JSON object, written candidate by candidate as decisions come.
 
 use super::block::BlockJson;
+use super::block_repair::BlockRepair;
 use super::predicted::{PredictedRepair, predicted_json};
 use super::totals::TotalsJson;
 use super::{Subject, candidate_set_name, per_name};
@@ -208,7 +209,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         mut self,
         totals: &Totals,
         blocks: Option<impl Serialize>,
-        repairs: Option<&[PredictedRepair]>,
+        repairs: Option<(&[PredictedRepair], &[BlockRepair])>,
     ) -> io::Result<()> {
         self.out.write_all(b"],\n")?;
         if let Some(blocks) = blocks {
@@ -218,8 +219,11 @@ impl<'t, W: Write> JsonReport<'t, W> {
         }
         self.out.write_all(b"\"totals\":")?;
         serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.subject.options.times))?;
-        if let Some(repairs) = repairs {
+        if let Some((repairs, of_blocks)) = repairs {
             write!(self.out, ",\n\"repairs\":{}", predicted_json(self.subject, repairs)?)?;
+            if !of_blocks.is_empty() {
+                write!(self.out, ",\n\"block_repairs\":{}", serde_json::to_string(of_blocks)?)?;
+            }
         }
         self.out.write_all(b"}\n")?;
         self.out.flush()

@@ -5,6 +5,7 @@
 mod block;
 mod block_comparison;
 mod block_explanation;
+mod block_repair;
 mod class;
 mod comparison;
 mod explanation;
@@ -30,6 +31,7 @@ mod witness;
 pub use block::BlockJson;
 pub use block_comparison::BlockComparison;
 pub use block_explanation::BlockExplanationReport;
+pub use block_repair::{BlockRepair, BlockRuns};
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use folding::{cut, short_name};

@@ -2,6 +2,7 @@
 
 use super::Subject;
 use super::block;
+use super::block_repair::{BlockRepair, write_block_repairs};
 use super::class::Classes;
 use super::names::{Names, wrapped};
 use super::repair::count;
@@ -274,22 +275,23 @@ fn lock_name(trace: &Trace, lock: SyncId) -> String {
     trace.syncs.get(lock.index()).map_or("the new lock".to_string(), |sync| sync.key.to_string())
 }
 
-/// Writes the repairs for people; `all` is how many groups of classes there are.
+/// Writes the repairs for people; `all` is how many groups of classes there are. Those of whole blocks come last.
 pub fn write_predicted(
     subject: Subject<'_>,
-    repairs: &[PredictedRepair],
-    all: usize,
+    (repairs, all): (&[PredictedRepair], usize),
+    of_blocks: &[BlockRepair],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names = Names::new(subject.trace);
     writeln!(out, "\n{HEAD}Repairs{HEAD:#}")?;
-    if all == 0 {
+    if all == 0 && of_blocks.is_empty() {
         return writeln!(out, "none is needed: nothing was found that three accesses in one variable show");
     }
     for (number, repair) in repairs.iter().enumerate() {
         writeln!(out)?;
         write_repair(&format!("{}. make atomic", number + 1), &names, subject.trace, repair, out)?;
     }
+    write_block_repairs(subject.trace, of_blocks, repairs.len(), out)?;
     match all - repairs.len() {
         0 => Ok(()),
         more => writeln!(out, "\n{} without a repair (--most-repairs seeks more)", count(more, "other variable")),
@@ -308,12 +310,27 @@ pub fn write_needed(
     runs: Option<NeededRuns>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let names = Names::new(trace);
+    section_lines("   make atomic", &Names::new(trace), sections, out)?;
+    writeln!(out, "{}", wrapped(&needed_line(runs), "      "))
+}
+
+/// The sections, one a line.
+pub(super) fn section_lines(
+    lead: &str,
+    names: &Names<'_>,
+    sections: &[Section],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for (place, section) in sections.iter().enumerate() {
-        let lead = if place == 0 { "   make atomic" } else { "   and" };
-        writeln!(out, "{}", wrapped(&format!("{lead}: {}", short_section(&names, section)), "      "))?;
+        let lead = if place == 0 { lead } else { "   and" };
+        writeln!(out, "{}", wrapped(&format!("{lead}: {}", short_section(names, section)), "      "))?;
     }
-    let line = match runs {
+    Ok(())
+}
+
+/// What became of the program with sections kept whole.
+pub(super) fn needed_line(runs: Option<NeededRuns>) -> String {
+    match runs {
         None => "   not tried on the program: no schedule of this run keeps the section whole".to_string(),
         Some(NeededRuns { failed, passed: 0, left: 0 }) if failed > 0 => {
             format!(
@@ -326,8 +343,7 @@ pub fn write_needed(
             format!("   on the program: with the section kept whole it failed {failed} of {all} times{astray}")
         }
         Some(_) => "   not tried on the program: a limit was reached".to_string(),
-    };
-    writeln!(out, "{}", wrapped(&line, "      "))
+    }
 }
 
 fn write_repair(

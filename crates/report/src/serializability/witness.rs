@@ -49,16 +49,20 @@ struct BlockPlaceJson<'t> {
 }
 
 impl BlockReport<'_> {
+    /// The violations that are shown, one of each kind, with the position of the block; those off the path of the run last, and marked.
+    pub fn shown(&self) -> Vec<(usize, &Violation, bool)> {
+        let violated = self.groups().into_iter().map(|group| (group, false));
+        let off_path = self.paths_off_path().into_iter().map(|group| (group, true));
+        violated.chain(off_path).map(|(group, off_path)| (group[0].0, group[0].1, off_path)).collect()
+    }
+
     /// Writes the file of each violation that is shown, those of other paths of the program last; says which.
     ///
     /// # Errors
     /// Where a file cannot be written.
     pub fn write_witnesses(&self, folder: &WitnessDir) -> Result<Vec<WrittenBlock<'_>>, WitnessFileError> {
-        let violated = self.groups().into_iter().map(|group| (group, false));
-        let off_path = self.paths_off_path().into_iter().map(|group| (group, true));
         let mut written = Vec::new();
-        for (group, off_path) in violated.chain(off_path) {
-            let (block, violation) = group[0];
+        for (block, violation, off_path) in self.shown() {
             let file = folder.file(&file_name(violation, off_path));
             write_whole(&file, |out| self.write_witness((block, off_path), violation, out))
                 .map_err(|source| WitnessFileError { path: file.clone(), source })?;
