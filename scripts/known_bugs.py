@@ -60,6 +60,13 @@ def crate(folder, work, *options):
     return next(Path(message["executable"]) for message in messages if message.get("executable"))
 
 
+def programs_of(folder):
+    """The programs of a Rust package: their names, and how to build each."""
+    for source in sorted((folder / "src/bin").glob("*.rs")):
+        name = source.stem
+        yield name, lambda work, name=name: crate(folder, work, "--bin", name)
+
+
 def ledger(work):
     """The case `ledger`, as a program."""
     folder = work / "ledger"

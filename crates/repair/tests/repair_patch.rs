@@ -135,7 +135,8 @@ void sell(void)
     let repair = &found.ranked[0].repair;
     let stretches = stretches_of(&trace, None, repair);
     let text_of_lock = text.replace("m.", "lock.");
-    let patch = patch(&trace, (repair, &stretches), Some(SyncId::from_index(0)), ("a/shop.c", &text_of_lock));
+    let patch =
+        patch(&trace, (repair, &[stretches]), PatchLock::Existing(SyncId::from_index(0)), ("a/shop.c", &text_of_lock));
     let patch = patch.expect("a patch");
     assert_eq!(changes(&patch), ["+    lock.lock();", "+    lock.unlock();"]);
     let (before, after) = patch.diff.split_once("+    lock.unlock();").expect("there");

@@ -186,12 +186,12 @@ impl<'t> Source<'t> {
             Language::Cxx => "#include <mutex>",
             Language::Rust => return None,
         };
-        let is_include = |line: &&str| line.trim_start().starts_with("#include");
+        let is_include = |line: &str| line.trim_start().starts_with("#include");
         let plain = |line: &str| line.split_whitespace().collect::<String>();
         if self.lines.iter().any(|line| plain(line) == plain(include)) {
             return None;
         }
-        Some((self.lines.iter().position(|line| is_include(&line)).unwrap_or(0), include))
+        Some((self.lines.iter().position(|line| is_include(line)).unwrap_or(0), include))
     }
 
     /// Whether a branch of the preprocessor that a line is in ends before another line.
