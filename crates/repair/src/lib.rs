@@ -17,6 +17,7 @@ mod minimize;
 mod operations;
 mod others;
 mod patch;
+mod place;
 mod rank;
 mod relation;
 mod rounds;

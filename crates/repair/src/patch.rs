@@ -14,7 +14,8 @@ mod refusal;
 mod source;
 
 use crate::enforce::Whole;
-use crate::section::{Section, parts_of_loc};
+use crate::place::parts_of_loc;
+use crate::section::Section;
 use diff::{Edit, unified};
 use foretrace_trace::{Op, SyncId, Trace};
 use new_lock::by_new_lock;
@@ -100,7 +101,7 @@ pub fn patch(
             all
         }
         (None, PatchLock::New(new)) => by_new_lock(trace, (repair, new), (file, &source))?,
-        (None, PatchLock::None) => return no("no lock would do"),
+        (None, PatchLock::None) => return no("no existing lock would do"),
     };
     Ok(Patch { diff: unified(name, &source.lines, &edits), what, declares })
 }

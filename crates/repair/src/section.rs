@@ -2,6 +2,7 @@
 
 use crate::eliminators::Segment;
 use crate::operations::Operations;
+use crate::place::parts_of_loc;
 use crate::relation::{Position, Relation};
 use crate::serializable::Stretch;
 use crate::subsumption::Contains;
@@ -257,14 +258,6 @@ impl<'a> Steps<'a> {
             AccessLine { event: *event, position: self.from + offset as Position, is_own, file, line, column, way }
         })
     }
-}
-
-/// `file:line` or `file:line:column` in its parts.
-pub(crate) fn parts_of_loc(loc: &str) -> Option<(&str, u32, u32)> {
-    let (rest, last) = loc.rsplit_once(':')?;
-    let last: u32 = last.parse().ok()?;
-    let with_column = rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?, last)));
-    Some(with_column.unwrap_or((rest, last, 0)))
 }
 
 impl fmt::Display for Lines {

@@ -1,19 +1,9 @@
 //! Where the program's own code leads to steps that lie elsewhere: in a function that it calls, in code that the compiler put in, or
 //! in a library. Programmers make lines of their own function atomic, so the ends of a section have to be such lines.
 
-use crate::section::parts_of_loc;
+use crate::place::{is_of_library, parts_of_loc};
 use foretrace_trace::{Block, BlockKind, Blocks, EventId, NameId, Op, Trace};
 use rustc_hash::FxHashMap;
-
-/// Folders of code that no program owns, where a path starts with them.
-const SYSTEM: [&str; 3] = ["/usr/", "/rustc/", "/rust/deps/"];
-/// Folders of code that others wrote, anywhere in a path.
-const OF_OTHERS: [&str; 3] = ["/lib/rustlib/src/rust/", "/registry/src/", "/.cargo/git/checkouts/"];
-
-/// Whether a file is of a library, as far as its path says.
-fn is_of_library(file: &str) -> bool {
-    SYSTEM.iter().any(|start| file.starts_with(start)) || OF_OTHERS.iter().any(|folder| file.contains(folder))
-}
 
 /// Ways from named blocks to the steps within that lie elsewhere.
 pub(crate) struct Ways {
@@ -172,24 +162,5 @@ impl<'t> OwnLines<'t> {
         let Some((own, first, label)) = self.starts[block as usize] else { return false };
         let last = self.last.get(&label).copied().unwrap_or(first);
         own == file && (first..=last).contains(&line)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_of_library;
-
-    #[test]
-    fn paths_say_whether_a_file_is_of_a_library() {
-        for (file, expected) in [
-            ("src/main.rs", false),
-            ("/home/me/bank/registry/table.h", false),
-            ("/usr/include/c++/12/bits/stl_tree.h", true),
-            ("/rustc/0123/library/std/src/sync/mpmc/list.rs", true),
-            ("/rust/deps/hashbrown-0.16.1/src/raw/mod.rs", true),
-            ("/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/dashmap-6.1.0/src/lib.rs", true),
-        ] {
-            assert_eq!(is_of_library(file), expected, "{file}");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Repairs of whole blocks that are violated over several accesses or variables.
 
 use super::names::{Names, wrapped};
-use super::predicted::{NeededRuns, needed_line, section_lines};
+use super::needed::{NeededRuns, needed_line, section_lines};
 use foretrace_repair::Section;
 use foretrace_trace::{EventId, Trace};
 use serde::Serialize;

@@ -13,6 +13,7 @@ mod folding;
 mod history;
 mod json;
 mod names;
+mod needed;
 mod off_path;
 mod predicted;
 mod repair;
@@ -40,9 +41,10 @@ pub use history::{HistoryJson, HistoryReport, OperationJson, SEQUENTIAL_RUNS, as
 pub use json::JsonReport;
 use names::wrapped;
 pub use names::{Names, SourceLine, thread_name};
+pub use needed::{NeededRuns, write_needed};
 pub use predicted::{
-    LockChoice, NeededRuns, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget,
-    RepairTargets, predicted_json, write_needed, write_predicted, write_predicted_one,
+    LockChoice, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, RepairTargets,
+    predicted_json, write_predicted, write_predicted_one,
 };
 pub use repair::RepairReport;
 pub use repair_program::{ProgramRepair, Proposed, RepairRound, Ways};

@@ -5,11 +5,12 @@ use super::block;
 use super::block_repair::{BlockRepair, write_block_repairs};
 use super::class::Classes;
 use super::names::{Names, wrapped};
+use super::needed::short_section;
 use super::repair::count;
 use super::style::HEAD;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::Decision;
-use foretrace_repair::{Lines, Patch, Section, Taken};
+use foretrace_repair::{Patch, Section, Taken};
 use foretrace_trace::{EventId, SyncId, Trace, Triple, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -177,17 +178,6 @@ pub struct RepairRuns {
     pub shown: u32,
 }
 
-/// Runs of the program along the schedule of a run that failed, with sections kept whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct NeededRuns {
-    /// How often it failed.
-    pub failed: u32,
-    /// How often it passed.
-    pub passed: u32,
-    /// How often it passed, but left the schedule before the sections had ended.
-    pub left: u32,
-}
-
 impl RepairRuns {
     /// Whether the program failed and still fails every time.
     pub fn is_useless(self) -> bool {
@@ -303,49 +293,6 @@ pub fn write_predicted_one(subject: Subject<'_>, repair: &PredictedRepair, out: 
     write_repair("   make atomic", &Names::new(subject.trace), subject.trace, repair, out)
 }
 
-/// Writes the sections that a run which failed by itself would have needed, and what became of the program with them kept whole.
-pub fn write_needed(
-    trace: &Trace,
-    sections: &[Section],
-    runs: Option<NeededRuns>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    section_lines("   make atomic", &Names::new(trace), sections, out)?;
-    writeln!(out, "{}", wrapped(&needed_line(runs), "      "))
-}
-
-/// The sections, one a line.
-pub(super) fn section_lines(
-    lead: &str,
-    names: &Names<'_>,
-    sections: &[Section],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for (place, section) in sections.iter().enumerate() {
-        let lead = if place == 0 { lead } else { "   and" };
-        writeln!(out, "{}", wrapped(&format!("{lead}: {}", short_section(names, section)), "      "))?;
-    }
-    Ok(())
-}
-
-/// What became of the program with sections kept whole.
-pub(super) fn needed_line(runs: Option<NeededRuns>) -> String {
-    match runs {
-        None => "   not tried on the program: no schedule of this run keeps the section whole".to_string(),
-        Some(NeededRuns { failed, passed: 0, left: 0 }) if failed > 0 => {
-            format!(
-                "   on the program: with the section kept whole it failed {failed} of {failed} times: this alone does not mend it"
-            )
-        }
-        Some(NeededRuns { failed, passed, left }) if failed + passed + left > 0 => {
-            let all = failed + passed + left;
-            let astray = if left == 0 { String::new() } else { format!("; {left} times it left the schedule") };
-            format!("   on the program: with the section kept whole it failed {failed} of {all} times{astray}")
-        }
-        Some(_) => "   not tried on the program: a limit was reached".to_string(),
-    }
-}
-
 fn write_repair(
     lead: &str,
     names: &Names<'_>,
@@ -400,12 +347,6 @@ fn runs_line(runs: RepairRuns) -> String {
         "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section kept \
          whole {failed} of {all}{verdict}; the violation came about {shown_before} and {shown} times{astray}"
     )
-}
-
-/// A section with short names of files.
-fn short_section(names: &Names<'_>, section: &Section) -> String {
-    let lines = |lines: &Lines| Lines { file: names.short(&lines.file).into_owned(), ..lines.clone() };
-    Section { lines: section.lines.iter().map(lines).collect(), ..section.clone() }.to_string()
 }
 
 fn lock_line(names: &Names<'_>, trace: &Trace, choice: &LockChoice, target: &RepairTarget) -> String {

@@ -3,7 +3,8 @@
 use super::diff::Edit;
 use super::refusal::{NoPatch, no};
 use super::source::{Language, Source};
-use crate::section::{Section, parts_of_loc};
+use crate::place::parts_of_loc;
+use crate::section::Section;
 use foretrace_trace::{EventId, Op, ThreadId, Trace, VarId};
 
 /// What a new lock is for.
