@@ -4,7 +4,7 @@ use super::asking::{ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::enforced::{Enforced, ran_along, run_along};
-use super::kept_whole::Failed;
+use super::kept_whole::{Executions, Failed};
 use super::{Outcome, say};
 use anyhow::bail;
 use foretrace::recorder::{Ending, Plan, Program, differences, recorded_ending};
@@ -204,7 +204,12 @@ impl Runs<'_> {
         let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
         let enforced = Enforced { recording: &self.args.recording, run: &run };
         let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen };
-        let endings = failed.tried(&ranked, &enforced, self.args.times, self.go_on)?;
+        let mut endings = failed.tried(&ranked, &enforced, self.args.times, self.go_on)?;
+        if endings.is_some_and(|endings| endings.failed > 0 && endings.passed == 0) {
+            let &Args { run_limit, times, ref atomic, .. } = self.args;
+            let all = Executions { program: self.program, run_limit, atomic, go_on: self.go_on };
+            endings = all.tried(failed, &ranked, &enforced, times)?.or(endings);
+        }
         let gone = endings.map(|endings| Gone { passed: endings.passed, left: endings.left });
         let forbids = (ranked.forbids.len(), passing);
         Ok(Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone })

@@ -166,7 +166,7 @@ const FILES: [&str; 17] = [
     "ipc",
     "mutex",
     "notices",
-    "outside",
+    "socket_order",
     "polling",
     "rwlock",
     "semaphore",

@@ -131,6 +131,24 @@ fn the_cause_is_named_and_what_is_harmless_is_not() {
     assert!((1..=2).contains(&left), "{switches:#}");
 }
 
+/// A worker takes work until none is left. In the failing run it takes once. With that code kept whole it comes by it once more, and fails
+/// there, so it has to be kept whole there, too.
+#[test]
+fn code_that_the_program_comes_by_once_more_is_kept_whole_there_too() {
+    let workshop = Workshop::build_crate("work-queue-rust", &[]);
+    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+    let found = workshop.predict("passing");
+    let witness = found.first().expect("a witness").witness.display().to_string();
+    let replay = format!("foretrace replay {witness} -o failing --time-limit 10 -- ./program");
+    let replayed = ran(&mut workshop.shell(&replay));
+    assert!(workshop.path("failing/recording.json").exists(), "{}", replayed.err);
+    let run = ran(&mut workshop.shell("foretrace why failing --times 5 --switch-runs 0 --format json -- ./program"));
+    let report = fitting(&run.out);
+    assert_eq!((run.status, &report["again"]), (Some(0), &json!(5)), "{}", run.err);
+    let cause = &report["violations"][0];
+    assert_eq!((&cause["cause"], &cause["sections"][0]["function"]), (&json!(true), &json!("take")), "{cause:#}");
+}
+
 /// From a run that passed: the code that must be atomic, the lock that would do, and the program that passes with it.
 #[test]
 fn a_repair_of_what_is_predicted_makes_the_program_pass() {
