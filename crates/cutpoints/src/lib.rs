@@ -14,7 +14,7 @@
 //! trace.end(1);
 //! trace.put(2, "x", None);
 //! let trace = trace.build()?;
-//! let found = CutPoints::of(&trace, &Atomic::Marked.blocks(&trace));
+//! let found = CutPoints::in_trace(&trace, &Atomic::Marked.blocks(&trace));
 //! assert_eq!(found.all.len(), 1);
 //! let observed = Observed::default();
 //! let schedule = Synthesizer::new(&trace, &observed).synthesize(&found.all[0]).expect("two threads without locks");
