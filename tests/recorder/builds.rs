@@ -171,6 +171,17 @@ fn lambdas_and_futures_of_cpp() {
     assert!(shown.is_empty(), "{shown:?}");
 }
 
+/// A variable gives its type to what it points to, unless another of its name in the same function has another type.
+#[test]
+fn variables_of_one_name_give_no_wrong_names() {
+    let header = records_file("shadowed.c", &["-pthread"]);
+    let vars = names(&header, "vars");
+    assert!(!vars.iter().any(|var| var.starts_with("point.")), "{vars:?}");
+    let header = records_file("shadowed.c", &["-pthread", "-DSAME"]);
+    let vars = names(&header, "vars");
+    assert_eq!(vars.iter().filter(|var| var.starts_with("point.y")).count(), 2, "{vars:?}");
+}
+
 #[test]
 fn a_static_guard() {
     records_file("static-guard.cpp", &[]);

@@ -45,7 +45,11 @@ pub(super) fn read(types: &mut Types, module: usize, bias: u64, object: &object:
 enum Around {
     Type(TypeRef),
     Function(String),
-    Namespace { is_library: bool },
+    /// Code of another function that the compiler put in.
+    Inlined,
+    Namespace {
+        is_library: bool,
+    },
     Other,
 }
 
@@ -67,6 +71,7 @@ impl Reading<'_> {
         let around = match entry.tag() {
             c::DW_TAG_variable | c::DW_TAG_formal_parameter => self.variable(entry)?,
             c::DW_TAG_subprogram => Around::Function(self.symbol(entry)?),
+            c::DW_TAG_inlined_subroutine => Around::Inlined,
             c::DW_TAG_namespace => Around::Namespace { is_library: self.is_library(&self.name(entry)?) },
             c::DW_TAG_compile_unit => self.language(entry),
             c::DW_TAG_member | c::DW_TAG_inheritance => self.member(entry)?,
@@ -163,7 +168,11 @@ impl Reading<'_> {
             _ => None,
         });
         if let (Some(function), Some(ty)) = (function, ty) {
-            self.types.locals.entry((function, name)).or_insert(ty);
+            let types = self.types.locals.entry((function, name)).or_default();
+            let is_own = !self.open.iter().any(|around| matches!(around, Around::Inlined));
+            if types.is_empty() || is_own && !types.contains(&ty) {
+                types.push(ty);
+            }
         }
         Ok(Around::Other)
     }

@@ -72,8 +72,9 @@ pub(super) struct Types {
     pub types: FxHashMap<TypeRef, Type>,
     /// By address in the process.
     pub variables: BTreeMap<u64, Variable>,
-    /// By symbol of the function and name.
-    pub locals: FxHashMap<(String, String), TypeRef>,
+    /// By symbol of the function and name, the types of its variables of that name: each block of a function has its own. Of the code of
+    /// functions that the compiler put in only a name counts that the function has not.
+    pub locals: FxHashMap<(String, String), Vec<TypeRef>>,
     /// By symbol of the function, what it gives back; nothing inside where it gives nothing back.
     pub returns: FxHashMap<String, Option<TypeRef>>,
 }
@@ -117,12 +118,33 @@ impl Types {
         Some(self.member(ty, offset, wanted))
     }
 
-    /// The type of a local variable or parameter.
+    /// The type of a local variable or parameter; none where the function has several variables of that name with other types.
     pub fn local(&self, function: &str, variable: &str) -> Option<TypeRef> {
         if variable.is_empty() {
             return None;
         }
-        self.locals.get(&(function.to_string(), variable.to_string())).copied()
+        let all = self.locals.get(&(function.to_string(), variable.to_string()))?;
+        let (first, others) = all.split_first()?;
+        others.iter().all(|other| self.is_same(Some(*first), Some(*other), DEEPEST)).then_some(*first)
+    }
+
+    /// Whether two types are one in the source, by whatever name: each unit of a program describes a type anew.
+    fn is_same(&self, one: Option<TypeRef>, other: Option<TypeRef>, depth: u32) -> bool {
+        let (Some(one), Some(other)) = (one, other) else { return one == other };
+        let (Some(a), Some(b)) = (self.types.get(&one), self.types.get(&other)) else { return one == other };
+        if one == other || depth == 0 {
+            return true;
+        }
+        match (&a.shape, &b.shape) {
+            (Shape::Alias(a), _) => self.is_same(*a, Some(other), depth - 1),
+            (_, Shape::Alias(b)) => self.is_same(Some(one), *b, depth - 1),
+            (Shape::Pointer(a), Shape::Pointer(b)) => self.is_same(*a, *b, depth - 1),
+            (Shape::Array(a, counts), Shape::Array(b, others)) => counts == others && self.is_same(*a, *b, depth - 1),
+            (Shape::Scalar, Shape::Scalar) | (Shape::Record(_), Shape::Record(_)) => {
+                (&a.name, a.size) == (&b.name, b.size)
+            }
+            _ => false,
+        }
     }
 
     /// `.member[3]` of a type.
