@@ -35,7 +35,7 @@ pub use ending::{Cut, Ending};
 pub use error::{LaunchError, RecordError, ReplayError};
 pub use folder::{Folder, FolderError, Recording};
 pub use launch::{Mode, RecordingScope, Run, fix_addresses};
-pub use outside::{Variables, differences, environment_of, fill, notes};
+pub use outside::{Variables, differences, environment_of, fill, is_of_number, notes};
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, Replayed, judge, run_plan};

@@ -81,6 +81,11 @@ pub fn notes(replay: &Path) -> Vec<String> {
     text.lines().map(str::to_string).collect()
 }
 
+/// Whether a note is about the number of a process or thread, which differs in every run.
+pub fn is_of_number(note: &str) -> bool {
+    ["getpid", "getppid", "gettid"].iter().any(|call| note.contains(&format!(": {call} gave ")))
+}
+
 /// What differs between a recorded program's surroundings and those of its replay, as lines for people.
 pub fn differences(recording: &Path, program: &Program) -> Vec<String> {
     let mut lines = Vec::new();
