@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn places_in_crates_begin_with_the_crate() {
-        let index = "/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f";
+        let index = "/home/user/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f";
         assert_eq!(below_crates(&format!("{index}/tokio-1.54.1/src/lib.rs:7:9")), Some("tokio-1.54.1/src/lib.rs:7:9"));
         assert_eq!(below_crates("/rustc/0123abcd/library/core/src/cell.rs:1:2"), Some("core/src/cell.rs:1:2"));
         assert_eq!(below_crates("/home/me/bank/src/main.rs:1:2"), None);
