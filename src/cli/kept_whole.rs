@@ -4,7 +4,7 @@ use super::atomic::AtomicArgs;
 use super::enforced::{Endings, Enforced};
 use anyhow::Context;
 use foretrace::recorder::{Ending, Folder, Plan, Program, run_plan};
-use foretrace_repair::{Ranked, Relates, Whole, kept_whole, stretches_of};
+use foretrace_repair::{Ranked, Relates, Repair, Whole, kept_whole, stretches_of};
 use foretrace_trace::{Atomic, EventId, Observed, Trace};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Failed<'_> {
     }
 
     /// The schedule of the run, but with these sections kept whole; `None` where it keeps them whole itself.
-    fn plan(self, ranked: &Ranked, enforced: &Enforced<'_>) -> anyhow::Result<Option<Plan>> {
+    pub fn plan(self, ranked: &Ranked, enforced: &Enforced<'_>) -> anyhow::Result<Option<Plan>> {
         let Failed { trace, observed, chosen } = self;
         let stretches = stretches_of(trace, chosen, &ranked.repair);
         let order = kept_whole(trace, observed, &[], &stretches)?;
@@ -64,20 +64,22 @@ pub struct Executions<'a> {
 }
 
 impl Executions<'_> {
-    /// What becomes of the program with the sections kept whole as often as it comes by them. A run that keeps them whole where the
-    /// recorded run came by them, and fails where it comes by them once more, takes the place of the recorded run. `None` where it
+    /// What becomes of the program with the sections kept whole as often as it comes by them. `plan` keeps them whole where the recorded
+    /// run came by them. A run along it that fails where it comes by them once more takes the place of the recorded run. `None` where it
     /// still fails with all executions kept whole, or a limit is reached.
     pub fn tried(
         &self,
-        failed: Failed<'_>,
-        ranked: &Ranked,
+        (repair, chosen): (&Repair, Option<Atomic>),
+        plan: Plan,
         enforced: &Enforced<'_>,
         times: u32,
     ) -> anyhow::Result<Option<Endings>> {
-        let mut plan = failed.plan(ranked, enforced)?;
+        let mut along = plan;
         let mut kept = Vec::new(); // plans read the recordings that they are of
         for _ in 0..MOST_FAILURES {
-            let Some(along) = plan.filter(|_| (self.go_on)()) else { break };
+            if !(self.go_on)() {
+                break;
+            }
             let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
             let run = Folder::create(&folder.path().join("run"))?;
             if run_plan(&along, self.program, &run, self.run_limit, true)? == Ending::Code(0) {
@@ -85,11 +87,11 @@ impl Executions<'_> {
             }
             self.atomic.first_trace_unsaid(run.path())?;
             let Some(asked) = self.atomic.read_within(run.path(), self.go_on)? else { break };
-            let stretches = stretches_of(&asked.trace, failed.chosen, &ranked.repair);
+            let stretches = stretches_of(&asked.trace, chosen, repair);
             let Some(end) = first_interrupted(&asked.trace, &stretches) else { break };
             let order = kept_whole(&asked.trace, &asked.observed, &[], &stretches)?;
             let enforced = Enforced { recording: run.path(), run: enforced.run };
-            plan = Some(enforced.plan(&asked.trace, &order, Some(end))?);
+            along = enforced.plan(&asked.trace, &order, Some(end))?;
             kept.push(folder);
         }
         Ok(None)

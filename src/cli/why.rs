@@ -204,11 +204,13 @@ impl Runs<'_> {
         let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
         let enforced = Enforced { recording: &self.args.recording, run: &run };
         let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen };
-        let mut endings = failed.tried(&ranked, &enforced, self.args.times, self.go_on)?;
-        if endings.is_some_and(|endings| endings.failed > 0 && endings.passed == 0) {
+        let plan = failed.plan(&ranked, &enforced)?;
+        let along = |plan: &Plan| enforced.runs(plan, self.args.times, self.go_on);
+        let mut endings = plan.as_ref().map(along).transpose()?;
+        if let Some(plan) = plan.filter(|_| endings.is_some_and(|endings| endings.failed > 0 && endings.passed == 0)) {
             let &Args { run_limit, times, ref atomic, .. } = self.args;
             let all = Executions { program: self.program, run_limit, atomic, go_on: self.go_on };
-            endings = all.tried(failed, &ranked, &enforced, times)?.or(endings);
+            endings = all.tried((&ranked.repair, chosen), plan, &enforced, times)?.or(endings);
         }
         let gone = endings.map(|endings| Gone { passed: endings.passed, left: endings.left });
         let forbids = (ranked.forbids.len(), passing);

@@ -118,7 +118,7 @@ impl<'t> Names<'t> {
 }
 
 /// A place in a crate that cargo fetched, or in Rust's library, without the folders above: `tokio-1.54.1/src/lib.rs:7:9`.
-fn below_crates(loc: &str) -> Option<&str> {
+pub fn below_crates(loc: &str) -> Option<&str> {
     let fetched = || loc.split_once("/registry/src/").and_then(|(_, below)| below.split_once('/'));
     let built = || loc.strip_prefix("/rustc/").and_then(|below| below.split_once("/library/"));
     fetched().or_else(built).map(|(_, below)| below)

@@ -51,7 +51,7 @@ pub(super) enum Language {
 
 impl Language {
     /// By the name of a file.
-    pub(super) fn of(file: &str) -> Language {
+    pub(super) fn of_file(file: &str) -> Language {
         match file.rsplit_once('.').map(|(_, extension)| extension) {
             Some("rs") => Language::Rust,
             Some("c" | "h") => Language::C,
@@ -100,7 +100,7 @@ const EXITS: [&str; 8] = ["return", "goto", "break", "continue", "throw", "longj
 impl<'t> Source<'t> {
     /// Reads the text of a file of this name.
     pub(super) fn new(file: &str, text: &'t str) -> Source<'t> {
-        let language = Language::of(file);
+        let language = Language::of_file(file);
         let lines: Vec<&str> = text.split('\n').collect();
         let code = code_of(language, text);
         let (mut depths, mut lowest) = (vec![0], Vec::new());

@@ -1,5 +1,6 @@
 //! Places of a trace as people read them: lines, the program's own code before a library's, functions, files below the project.
 
+use foretrace_report::below_crates;
 use foretrace_trace::{Blocks, EventId, Trace};
 
 /// A place without its column.
@@ -55,8 +56,7 @@ pub fn below_project(place: &str) -> &str {
         return place;
     }
     let after = |marker: &str| place.rsplit_once(marker).map(|(_, rest)| rest);
-    let of_registry = after("/registry/src/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
-    let known = of_registry.or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
+    let known = below_crates(place).or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
     known.or_else(|| after("/include/")).unwrap_or_else(|| {
         let start = place.rmatch_indices('/').nth(2).map_or(0, |(at, _)| at + 1);
         &place[start..]
