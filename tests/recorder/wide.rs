@@ -78,3 +78,29 @@ fn a_compare_and_swap_needs_both_halves() {
     workshop.record("window", &["--window", "4"]);
     expect(0, foretrace().arg("check").arg(workshop.path("window").join("trace.jsonl.zst")));
 }
+
+/// A compare-and-swap that failed and would succeed elsewhere is no read there; one that fails everywhere is. Of an `int`, of 16 bytes,
+/// and of 8 bytes of which another thread writes half.
+#[test]
+fn a_swap_that_failed_would_have_written() {
+    for size in ["", "-DWIDE -mcx16", "-DSPLIT"] {
+        for (expected, can_happen) in [(0, false), (3, true)] {
+            let workshop = built("refused-swap.c", &format!("-g {size} -DEXPECTED={expected}"));
+            workshop
+                .make("foretrace record -o run -- ./program; foretrace predict --witness-dir found run || test $? = 1");
+            for model in MODELS {
+                // With the values of the run a read that must find 5 again cannot come where it finds 0.
+                let wanted = can_happen && model == "ctp";
+                let patterns = feasible(&workshop, "run", model);
+                assert_eq!(!patterns.is_empty(), wanted, "{size} {expected} {model}: {patterns:?}");
+            }
+            let witnesses = std::fs::read_dir(workshop.path("found")).expect("a folder");
+            for witness in witnesses {
+                let witness = witness.expect("a file").path();
+                let name = witness.display().to_string();
+                assert_eq!(name.contains("off-path"), !can_happen, "{name}");
+                assert_eq!(workshop.replay(&witness, 1, 0)["followed"], 1, "{size} {expected} {name}");
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The events of the walk as they come: those of the trace but for the marks of transactions and the names that are put in later,
 //! and with cells in place of variables.
 
-use foretrace_trace::{Event, EventId, NameId, Op, ThreadId, TraceAssembler};
+use foretrace_trace::{Event, EventId, NameId, Op, TermId, ThreadId, TraceAssembler};
 
 /// Code that foretrace did not build and that ran: the function, and what it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +37,13 @@ impl Draft {
         EventId::from_index(self.events.len())
     }
 
+    /// The index of the access that comes next: what comes right before it is put in.
+    pub fn next_access(&mut self, thread: ThreadId, loc: Option<NameId>) -> EventId {
+        self.begin_call(thread);
+        self.push_held(thread, loc);
+        self.next()
+    }
+
     /// Adds an event, after the marks that come right before it.
     pub fn push(&mut self, event: Event) -> EventId {
         if !matches!(event.op, Op::Assume { .. } | Op::Let { .. }) {
@@ -46,6 +53,13 @@ impl Draft {
         let id = self.next();
         self.events.push(event);
         id
+    }
+
+    /// A read happens as recorded only where this holds, which may be about what it finds.
+    pub fn guard_read(&mut self, read: EventId, condition: TermId) {
+        if let Op::Read { guard, .. } = &mut self.events[read.index()].op {
+            *guard = Some(condition);
+        }
     }
 
     /// What runs before the next event of a thread is put in.

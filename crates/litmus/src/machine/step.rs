@@ -4,7 +4,7 @@ use super::super::program::{Instruction, Target, TextId, Update};
 use super::super::recorder::Operand;
 use super::super::synchronisation::{Object, Waiter};
 use super::{Failed, Machine, Status};
-use foretrace_trace::{BlockKind, Op, SyncId, ThreadId, Value, VarId, WakeCause, Why};
+use foretrace_trace::{BlockKind, Func, Op, SyncId, ThreadId, Value, VarId, WakeCause, Why};
 
 /// Why an instruction could not be run.
 enum Refused {
@@ -251,8 +251,10 @@ impl Machine<'_> {
         }
         let dst = Some(self.recorder.fresh_name(thread, dst));
         let value = Some(self.recorder.literal(&old.value));
-        self.recorder.event(thread, at, Op::Read { var, dst, value, guard: None });
-        self.push(thread, equal); // the next instruction assumes that it does not hold
+        let differs = self.recorder.apply(Func::Not, std::slice::from_ref(&equal));
+        let guard = Some(self.recorder.term(&differs));
+        self.recorder.event(thread, at, Op::Read { var, dst, value, guard });
+        self.push(thread, equal);
         Ok(())
     }
 

@@ -151,7 +151,10 @@ impl Rewrite<'_> {
     /// An event of the draft becomes one of the trace.
     fn rewrite(&mut self, op: &mut Op) {
         match op {
-            Op::Read { var, .. } => *var = self.variable(*var),
+            Op::Read { var, guard, .. } => {
+                *var = self.variable(*var);
+                self.replace(guard);
+            }
             Op::Write { var, expr, .. } => {
                 *var = self.variable(*var);
                 self.replace(expr);
@@ -182,7 +185,7 @@ impl Rewrite<'_> {
 /// What a trace without expressions has of an event.
 fn only_values(op: &mut Op) {
     match op {
-        Op::Read { dst, .. } => *dst = None,
+        Op::Read { dst, guard, .. } => (*dst, *guard) = (None, None),
         Op::Write { expr, .. } => *expr = None,
         Op::Rmw { dst, expr, guard, .. } => (*dst, *expr, *guard) = (None, None, None),
         _ => {}

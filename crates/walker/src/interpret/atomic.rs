@@ -1,7 +1,6 @@
 //! Atomic read-modify-writes and compare-and-swaps.
 
 use super::Walk;
-use super::accesses::Access;
 use super::thread::Step;
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -9,7 +8,7 @@ use crate::program::Function;
 use crate::value::{Value, Word, mask};
 use foretrace_instrument::sidecar::{Operand, Type, UpdateOp};
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Func, Op, VarId, Why};
+use foretrace_trace::{Func, Node, Op, VarId, Why};
 
 impl Walk<'_, '_> {
     pub(super) fn update(
@@ -83,14 +82,7 @@ impl Walk<'_, '_> {
             self.replace(record, name, Some(expected), &mut |_, _| desired)
         } else {
             let expected = self.checked(expected, record.words[2], "the value expected by a compare-and-swap");
-            let bytes = self.read(Access::of_record(&record), name);
-            let old = self.world.expressions.join(&bytes);
-            let differ = self.world.expressions.compare(Func::Distinct, old, expected);
-            // One that may fail for no reason did so: nothing follows from it.
-            if let Some(condition) = differ.term.filter(|_| differ.is(1)) {
-                self.assume(condition, Why::Branch);
-            }
-            old
+            self.read_refusing(record, expected, name)
         };
         let width = match &function.instructions[index].ty {
             Type::Aggregate(parts) => parts.first().map_or(width, Type::bits),
@@ -99,6 +91,50 @@ impl Walk<'_, '_> {
         let old = self.world.expressions.truncate(old, width);
         let parts = [Value::Word(old), Value::Word(Word::constant(1, u64::from(succeeded)))];
         self.set(index, Value::Aggregate(parts.into()))
+    }
+
+    /// What a compare-and-swap finds that changes nothing: had it found what it expects, it would have written.
+    fn read_refusing(&mut self, record: Record, expected: Word, name: &str) -> Word {
+        let (address, size) = (record.words[0], record.kind.size() as u32);
+        let found = Bytes::constant(size, record.words[1]);
+        if self.is_survey() {
+            return Word::constant(size * 8, found.bits);
+        }
+        let mut pieces = self.pieces(address, size);
+        let differing = pieces.put_first_that_differs(&found, expected.bits);
+        let found = self.read_pieces(address, &pieces, found, name, (record.at, 1));
+        let old = self.world.expressions.join(&found);
+        match differing {
+            Some(piece) => {
+                let expected = self.world.expressions.split(expected, size);
+                self.guard_by_piece(Func::Distinct, &found, &expected, piece);
+            }
+            None => {
+                let differ = self.world.expressions.compare(Func::Distinct, old, expected);
+                self.assume_refused(differ);
+            }
+        }
+        old
+    }
+
+    /// Gives the read of a piece, which lies there and is so long, a guard on what it finds: the other pieces are read in the same step.
+    pub(super) fn guard_by_piece(&mut self, is: Func, found: &Bytes, expected: &Bytes, (offset, size): (u32, u32)) {
+        let [found, expected] = [found, expected].map(|bytes| bytes.part(offset, size));
+        let [found, expected] = [found, expected].map(|bytes| self.world.expressions.join(&bytes));
+        let holds = self.world.expressions.compare(is, found, expected);
+        let Some((read, condition)) = found.term.zip(holds.term) else { return };
+        match self.world.expressions.terms.node(read) {
+            Node::Leaf(local) => self.world.draft.guard_read(local.definition, condition),
+            _ => drop(self.assume(condition, Why::Branch)),
+        }
+    }
+
+    /// That a compare-and-swap failed for what it found. One that may fail for no reason did so if nothing differed: nothing follows
+    /// from it.
+    pub(super) fn assume_refused(&mut self, differ: Word) {
+        if let Some(condition) = differ.term.filter(|_| differ.is(1)) {
+            self.assume(condition, Why::Branch);
+        }
     }
 
     /// An atomic update: `new` computes the new value from the old one, which is given back. A compare-and-swap that
@@ -114,14 +150,20 @@ impl Walk<'_, '_> {
         if self.is_survey() {
             return Word::constant(size * 8, record.words[1]);
         }
-        let pieces = self.pieces(address, size);
+        let mut pieces = self.pieces(address, size);
         let found = Bytes::constant(size, record.words[1]);
         if let (Some((0, whole, Some(cell))), 1) = (pieces.iter().next(), pieces.count)
             && whole == size
         {
             return self.replace_cell(record, cell, name, expected, new);
         }
+        let changing =
+            expected.and_then(|expected| pieces.put_first_that_differs(&found, record.words[2]).zip(Some(expected)));
         let old = self.read_pieces(address, &pieces, found, name, (record.at, 2));
+        if let Some((piece, expected)) = changing {
+            let expected = self.world.expressions.split(expected, size);
+            self.guard_by_piece(Func::Eq, &old, &expected, piece);
+        }
         let old = self.world.expressions.join(&old);
         let value = new(self, old);
         let value = self.checked(value, record.words[2], "an updated value");
@@ -146,8 +188,7 @@ impl Walk<'_, '_> {
         let source = self.source(record.at);
         let found_bits = record.words[1] & mask(size * 8);
         self.expect_content(source, cell, address, (size, found_bits));
-        self.world.draft.begin_call(source.thread);
-        let event = self.world.draft.next();
+        let event = self.world.draft.next_access(source.thread, source.loc);
         let term = self.world.expressions.local(event, size * 8);
         let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
         let value = new(self, old);

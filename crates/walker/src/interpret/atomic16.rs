@@ -1,6 +1,7 @@
 //! Atomic accesses of 16 bytes. All cells of both halves are read, and written, in one step.
 //!
-//! A compare-and-swap that succeeded writes only if both halves were as expected, which no single guard says. So it reads in one
+//! A compare-and-swap that failed has a guard on the first cell that it reads: one that differed. A compare-and-swap that succeeded
+//! writes only if both halves were as expected, which no single guard says. So it reads in one
 //! step, the condition follows, and it writes in another one; between them it holds a lock that all which write 16 bytes there
 //! take.
 
@@ -26,6 +27,8 @@ type Halves = [Word; 2];
 struct Access<'f> {
     records: [Record; 2],
     pieces: [Pieces; 2],
+    /// The half that is read first.
+    leading: usize,
     /// What the source calls the value.
     name: &'f str,
 }
@@ -35,10 +38,18 @@ impl Access<'_> {
         self.records[0].words[0]
     }
 
-    /// The position in the log of what it does to a half: where it reads and then writes that of the first record, since positions
-    /// must not go back.
+    /// The position in the log of what it does to a half: where it reads and then writes, or begins with the other half, that of the
+    /// first record, since positions must not go back.
     fn at(&self, half: usize) -> u64 {
-        self.records[if is_update(self.records[0].kind) { 0 } else { half }].at
+        self.records[if is_update(self.records[0].kind) || self.leading == 1 { 0 } else { half }].at
+    }
+
+    /// Has the half read first.
+    fn begin_with(&mut self, half: usize) {
+        self.leading = half;
+        let [low, high] = [self.pieces[0].cells, self.pieces[1].cells];
+        [self.pieces[0].around, self.pieces[1].around] =
+            if half == 0 { [(0, high), (low, 0)] } else { [(high, 0), (0, low)] };
     }
 
     fn is_shared(&self) -> bool {
@@ -79,11 +90,10 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn access_of<'f>(&mut self, records: [Record; 2], name: &'f str) -> Access<'f> {
-        let mut pieces = records.map(|record| self.pieces(record.words[0], HALF));
-        let [low, high] = [pieces[0].cells, pieces[1].cells];
-        pieces[0].around = (0, high);
-        pieces[1].around = (low, 0);
-        Access { records, pieces, name }
+        let pieces = records.map(|record| self.pieces(record.words[0], HALF));
+        let mut access = Access { records, pieces, leading: 0, name };
+        access.begin_with(0);
+        access
     }
 
     /// Makes the events; what was there.
@@ -93,13 +103,7 @@ impl<'a> Walk<'_, 'a> {
             Atomic16Op::Load => Ok(self.read_both(access, 1)),
             Atomic16Op::CompareAndSwap if is_failed(kind) => {
                 let expected = self.agreed(first, access.words(2), "a value expected by a compare-and-swap");
-                let found = self.read_both(access, 1);
-                let same = self.are_equal(found, expected);
-                let differ = self.negated(same);
-                if let Some(condition) = differ.term.filter(|_| differ.is(1)) {
-                    self.assume(condition, Why::Branch);
-                }
-                Ok(found)
+                Ok(self.read_refusing_both(access, expected))
             }
             Atomic16Op::CompareAndSwap => self.exclusively(access, |walk, access| {
                 let expected = walk.agreed(first, access.words(1), "a value expected by a compare-and-swap");
@@ -140,11 +144,37 @@ impl<'a> Walk<'_, 'a> {
     fn read_both(&mut self, access: &Access, rounds: u32) -> Halves {
         let found = access.words(1).map(|word| Bytes::constant(HALF, word.bits));
         self.expect_both(access, &found);
-        [0, 1].map(|half| {
+        let mut words = access.words(1);
+        for half in [access.leading, 1 - access.leading] {
             let (address, at) = (access.records[half].words[0], access.at(half));
             let bytes = self.read_pieces(address, &access.pieces[half], found[half], access.name, (at, rounds));
-            self.world.expressions.join(&bytes)
-        })
+            words[half] = self.world.expressions.join(&bytes);
+        }
+        words
+    }
+
+    /// What a compare-and-swap finds that changes nothing. The half with a cell that differs is read first, so that it can have a guard.
+    fn read_refusing_both(&mut self, access: &mut Access, expected: Halves) -> Halves {
+        let words = access.words(1);
+        let mut differing = |half: usize| {
+            let found = Bytes::constant(HALF, words[half].bits);
+            Some((half, access.pieces[half].put_first_that_differs(&found, expected[half].bits)?))
+        };
+        let differing = differing(0).or_else(|| differing(1));
+        access.begin_with(differing.map_or(0, |(half, _)| half));
+        let found = self.read_both(access, 1);
+        match differing {
+            Some((half, piece)) => {
+                let [found, expected] = [found, expected].map(|words| self.world.expressions.split(words[half], HALF));
+                self.guard_by_piece(Func::Distinct, &found, &expected, piece);
+            }
+            None => {
+                let same = self.are_equal(found, expected);
+                let differ = self.negated(same);
+                self.assume_refused(differ);
+            }
+        }
+        found
     }
 
     /// What code that was not recorded has written comes before the step.

@@ -6,7 +6,7 @@ use super::thread::Step;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::program::{Code, Function};
-use crate::value::{Value, Word};
+use crate::value::{Value, Word, mask};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::record::Kind;
@@ -26,6 +26,17 @@ pub(super) struct Pieces {
 impl Pieces {
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32, Option<u32>)> + use<> {
         self.list.into_iter().take(self.count)
+    }
+
+    /// Puts the first cell whose content is not the expected one before the others; where it lies in the access, and its size.
+    pub fn put_first_that_differs(&mut self, found: &Bytes, expected: u64) -> Option<(u32, u32)> {
+        let differs = |(offset, size, cell): (u32, u32, Option<u32>)| {
+            cell.is_some() && (found.bits ^ expected) >> (offset * 8) & mask(size * 8) != 0
+        };
+        let index = self.iter().position(differs)?;
+        self.list.swap(0, index);
+        let (offset, size, _) = self.list[0];
+        Some((offset, size))
     }
 
     /// The cells, each with which part of the step it is where there are several: of `steps` events for each cell those of `step`.
