@@ -39,7 +39,7 @@ impl<'a> Execution<'a> {
         let mut memory: Vec<(Option<EventId>, Option<Value>)> =
             trace.vars.iter().map(|var| (None, var.init.clone())).collect();
         let mut before = BTreeMap::new();
-        for (nth, step) in run.steps.into_iter().enumerate() {
+        for (nth, step) in run.steps(trace).into_iter().enumerate() {
             place[step.event.index()] = Some(nth);
             let op = &trace.event(step.event).op;
             let Some(var) = op.var() else { continue };

@@ -237,7 +237,7 @@ fn show(args: &Args, trace: &Trace, path: &Path, run: &Run, out: &mut dyn Write)
         return Ok(());
     }
     writeln!(out, "{}:", path.display())?;
-    run.steps.iter().enumerate().try_for_each(|(number, step)| write_step(trace, number, step, out))
+    run.steps(trace).iter().enumerate().try_for_each(|(number, step)| write_step(trace, number, step, out))
 }
 
 fn write_step(trace: &Trace, number: usize, step: &Step, out: &mut dyn Write) -> io::Result<()> {

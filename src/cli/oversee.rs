@@ -7,8 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long after its limit, or after Ctrl-C, the work may take to end.
+/// How long after its limit, or after Ctrl-C, the work may take to end: at least, and as a part of the limit.
 const GRACE: Duration = Duration::from_millis(700);
+const PART_OF_LIMIT: u32 = 20;
+
+/// Work that has something to say after that goes on, as long as it is not silent for this time.
+const SILENCE: Duration = Duration::from_millis(200);
+
+/// How long it may go on at most: what was decided is kept, but the limit is one.
+const MOST_GRACE: Duration = Duration::from_secs(5);
 
 /// How often the clock is looked at while nothing is heard.
 const POLL: Duration = Duration::from_millis(20);
@@ -42,7 +49,7 @@ pub fn oversee<M: Send, T: Send>(
     mut hearer: impl Hearer<M, T>,
 ) -> anyhow::Result<Outcome> {
     let (sender, messages) = sync_channel(MOST_WAITING);
-    let mut patience = Patience { limit, stop, over_since: None };
+    let mut patience = Patience { limit, stop, over_since: None, heard_at: Instant::now() };
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| work(sender));
         let mut heard = Ok(());
@@ -54,7 +61,10 @@ pub fn oversee<M: Send, T: Send>(
         };
         let is_done = loop {
             match messages.recv_timeout(POLL) {
-                Ok(message) => take(message),
+                Ok(message) => {
+                    take(message);
+                    patience.heard_at = Instant::now();
+                }
                 Err(RecvTimeoutError::Disconnected) => break true,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -81,6 +91,7 @@ struct Patience<'a> {
     limit: Option<Duration>,
     stop: &'a AtomicBool,
     over_since: Option<Instant>,
+    heard_at: Instant,
 }
 
 impl Patience<'_> {
@@ -89,7 +100,9 @@ impl Patience<'_> {
         if self.over_since.is_none() && (late || self.stop.load(Ordering::Relaxed)) {
             self.over_since = Some(Instant::now());
         }
-        self.over_since.is_some_and(|since| since.elapsed() >= GRACE)
+        let Some(over) = self.over_since.map(|since| since.elapsed()) else { return false };
+        let grace = self.limit.map_or(GRACE, |limit| (limit / PART_OF_LIMIT).clamp(GRACE, MOST_GRACE));
+        over >= grace && (self.heard_at.elapsed() >= SILENCE || over >= MOST_GRACE)
     }
 }
 

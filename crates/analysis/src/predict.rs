@@ -300,18 +300,14 @@ impl<'r, 'a> Run<'r, 'a> {
         watched: Option<&Candidates<'_>>,
     ) -> anyhow::Result<()> {
         let Chunk { triples, mut slots } = std::mem::take(chunk);
-        if self.context.options.strategy == Strategy::Demand {
-            let easy = self.open(&triples, &slots, Effort::Easy);
-            self.solve(easy, &mut slots, workers)?;
+        for stage in Stage::ALL {
+            if self.is_over() {
+                break;
+            }
+            let batches = stage.batches(self, &triples, &slots);
+            self.solve(batches, &mut slots, workers)?;
         }
-        let infeasible = self.not_apart_yet(&triples, &slots);
-        self.solve(infeasible, &mut slots, workers)?;
-        let hard = self.hard(&triples, &slots);
-        self.solve(hard, &mut slots, workers)?;
-        let unclear = self.not_guarded_yet(&triples, &slots);
-        self.solve(unclear, &mut slots, workers)?;
-        let infeasible = self.not_apart_yet(&triples, &slots);
-        self.solve(infeasible, &mut slots, workers)?;
+        let is_over = self.is_over();
         if let Some(candidates) = watched {
             triples.iter().zip(&slots).for_each(|(triple, slot)| self.watch(candidates, *triple, slot));
         }
@@ -324,7 +320,7 @@ impl<'r, 'a> Run<'r, 'a> {
                     self.counted.count(&decision);
                     self.sink.decision(&decision)?;
                 }
-                Slot::Open if self.given_up && !self.is_found(triple) => {
+                Slot::Open if is_over && !self.is_found(triple) => {
                     let limit = self.context.limits().reached().unwrap_or(Limit::Budget);
                     let decision = Decision::unknown(self.context.view.trace, triple, limit);
                     self.counted.count(&decision);
@@ -335,6 +331,11 @@ impl<'r, 'a> Run<'r, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether nothing more is to be asked.
+    fn is_over(&self) -> bool {
+        self.given_up || self.context.limits().reached().is_some()
     }
 
     /// Notes with which remote accesses a transaction has a feasible neighbouring pair.
@@ -584,6 +585,30 @@ impl<'b> Chunk<'b> {
     fn push(&mut self, triple: Triple, slot: Slot<'b>) {
         self.triples.push(triple);
         self.slots.push(slot);
+    }
+}
+
+/// What solver threads are asked of a chunk.
+#[derive(Clone, Copy)]
+enum Stage {
+    Easy,
+    OffPath,
+    Hard,
+    Guarded,
+}
+
+impl Stage {
+    /// In this order: what is infeasible by the hard questions may be off the path, too.
+    const ALL: [Stage; 5] = [Stage::Easy, Stage::OffPath, Stage::Hard, Stage::Guarded, Stage::OffPath];
+
+    fn batches(self, run: &Run<'_, '_>, triples: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
+        match self {
+            Stage::Easy if run.context.options.strategy == Strategy::Demand => run.open(triples, slots, Effort::Easy),
+            Stage::Easy => Vec::new(),
+            Stage::OffPath => run.not_apart_yet(triples, slots),
+            Stage::Hard => run.hard(triples, slots),
+            Stage::Guarded => run.not_guarded_yet(triples, slots),
+        }
     }
 }
 

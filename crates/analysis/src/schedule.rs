@@ -10,7 +10,8 @@ use foretrace_checker::{CheckError, Checker, Interruption, Witness};
 use foretrace_encodings::TraceView;
 use foretrace_trace::{EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The witness with fewer events and context switches, as far as the checker accepts that.
 pub fn simplify(view: TraceView<'_>, transactions: &[Transaction], question: Question, witness: Witness) -> Witness {
@@ -23,14 +24,21 @@ pub fn simplify(view: TraceView<'_>, transactions: &[Transaction], question: Que
 /// The same with a checker of the question that is there already.
 pub fn simplify_with(checker: &Checker<'_>, trace: &Trace, feasibility: Feasibility, witness: Witness) -> Witness {
     let triple = *witness.claim();
+    let shorter = shorter(trace, feasibility, triple, witness.schedule());
+    let mut proposals = vec![merge(trace, triple, &shorter)];
+    // A part of the schedule that is as long is the schedule.
+    if shorter.len() < witness.schedule().len() {
+        proposals.extend([merge(trace, triple, witness.schedule()), shorter]);
+    }
+    let score = |schedule: &[EventId]| (context_switches(trace, schedule), schedule.len());
+    let mut least = score(witness.schedule());
     let mut best = witness;
-    let shorter = shorter(trace, feasibility, triple, best.schedule());
-    for proposal in [merge(trace, triple, &shorter), merge(trace, triple, best.schedule()), shorter] {
-        let score = |schedule: &[EventId]| (context_switches(trace, schedule), schedule.len());
-        if score(&proposal) < score(best.schedule())
+    for proposal in proposals {
+        let reached = score(&proposal);
+        if reached < least
             && let Ok(better) = checker.check(triple, &proposal)
         {
-            best = better;
+            (best, least) = (better, reached);
         }
     }
     best
@@ -64,9 +72,13 @@ pub fn shorter(trace: &Trace, feasibility: Feasibility, triple: Triple, schedule
     }
 }
 
-/// For each step of a schedule, the earlier steps that it depends on directly.
+/// For each step of a schedule, the earlier steps that it depends on directly: a linked list in two tables, since a schedule can have
+/// as many steps as the trace has events.
 struct Dependences {
-    sources: Vec<Vec<u32>>,
+    /// Per step, one more than the place of its latest dependence; 0 where it has none.
+    latest: Vec<u32>,
+    /// The step that another depends on, and the place of what that one depends on besides, likewise.
+    sources: Vec<(u32, u32)>,
 }
 
 /// The latest steps that matter for what comes next.
@@ -84,32 +96,63 @@ struct Latest {
 impl Dependences {
     fn new(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Dependences {
         let mut latest = Latest::default();
-        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); schedule.len()];
+        let sources = Vec::with_capacity(2 * schedule.len());
+        let mut dependences = Dependences { latest: vec![0; schedule.len()], sources };
         let mut shown: Option<u32> = None;
+        let mut found = Vec::new();
         for (step, event) in schedule.iter().enumerate() {
             let step = step as u32;
-            let mut found = latest.add(trace, *event, step);
+            found.clear();
+            latest.add(trace, *event, step, &mut found);
             if [triple.first, triple.remote, triple.second].contains(event) {
                 found.extend(shown.replace(step)); // the three stay in order
             }
             let part = trace.event(*event).part;
             // Parts of one step stay together: the first waits for what any of them waits for.
             let at = latest.group.filter(|_| part.is_some_and(|(k, _)| k > 1)).unwrap_or(step);
-            sources[at as usize].extend(found.iter().filter(|source| **source < at));
+            found.iter().filter(|source| **source < at).for_each(|source| dependences.add(at, *source));
             if at != step {
-                sources[step as usize].push(step - 1);
+                dependences.add(step, step - 1);
             }
             latest.group = part.filter(|(k, n)| k < n).map(|_| at);
         }
-        Dependences { sources }
+        dependences
+    }
+
+    fn add(&mut self, step: u32, source: u32) {
+        self.sources.push((source, self.latest[step as usize]));
+        self.latest[step as usize] = self.sources.len() as u32;
+    }
+
+    /// The steps that a step depends on, the same one perhaps several times.
+    fn of_step(&self, step: u32) -> impl Iterator<Item = u32> {
+        let at = |place: u32| place.checked_sub(1).map(|place| self.sources[place as usize]);
+        std::iter::successors(at(self.latest[step as usize]), move |(_, next)| at(*next)).map(|(source, _)| source)
+    }
+
+    /// The steps that depend on each step: where those of a step begin, with an end for the last, and all of them.
+    fn targets(&self) -> (Vec<u32>, Vec<u32>) {
+        let steps = self.latest.len();
+        let mut from = vec![0_u32; steps + 1];
+        self.sources.iter().for_each(|(source, _)| from[*source as usize + 1] += 1);
+        for step in 0..steps {
+            from[step + 1] += from[step];
+        }
+        let (mut next, mut targets) = (from.clone(), vec![0_u32; self.sources.len()]);
+        for step in 0..steps as u32 {
+            for source in self.of_step(step) {
+                targets[next[source as usize] as usize] = step;
+                next[source as usize] += 1;
+            }
+        }
+        (from, targets)
     }
 }
 
 impl Latest {
-    /// The direct dependences of the next step, which is then the latest.
-    fn add(&mut self, trace: &Trace, event: EventId, step: u32) -> Vec<u32> {
+    /// Finds the direct dependences of the next step, which is then the latest.
+    fn add(&mut self, trace: &Trace, event: EventId, step: u32, found: &mut Vec<u32>) {
         let (thread, op) = (trace.event(event).thread.0, &trace.event(event).op);
-        let mut found: Vec<u32> = Vec::new();
         found.extend(self.of_thread.insert(thread, step).or_else(|| self.fork.get(&thread).copied()));
         for sync in syncs_of(op).into_iter().flatten() {
             found.extend(self.of_sync.insert(sync, step));
@@ -121,20 +164,19 @@ impl Latest {
             Op::Join { child } => found.extend(self.of_thread.get(&child.0)),
             Op::Free { vars } => {
                 for var in vars {
-                    self.written(*var, step, &mut found);
+                    self.written(*var, step, found);
                 }
             }
             _ => {}
         }
         if let Some(var) = op.var() {
             if op.writes() {
-                self.written(var, step, &mut found);
+                self.written(var, step, found);
             } else {
                 found.extend(self.write.get(&var));
                 self.reads.entry(var).or_default().push(step);
             }
         }
-        found
     }
 
     fn written(&mut self, var: VarId, step: u32, found: &mut Vec<u32>) {
@@ -169,9 +211,7 @@ fn needed(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
     for (step, event) in schedule.iter().enumerate().rev() {
         if keep[step] || [triple.first, triple.remote, triple.second].contains(event) {
             keep[step] = true;
-            for source in &dependences.sources[step] {
-                keep[*source as usize] = true;
-            }
+            dependences.of_step(step as u32).for_each(|source| keep[source as usize] = true);
         }
     }
     schedule.iter().zip(keep).filter(|(_, keep)| *keep).map(|(event, _)| *event).collect()
@@ -181,32 +221,28 @@ fn needed(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
 /// next event stands earliest.
 fn merge(trace: &Trace, triple: Triple, schedule: &[EventId]) -> Vec<EventId> {
     let dependences = Dependences::new(trace, triple, schedule);
-    let mut waits: Vec<u32> = vec![0; schedule.len()];
-    let mut targets: Vec<Vec<u32>> = vec![Vec::new(); schedule.len()];
-    for (step, sources) in dependences.sources.iter().enumerate() {
-        waits[step] = sources.len() as u32;
-        for source in sources {
-            targets[*source as usize].push(step as u32);
-        }
-    }
+    let (from, targets) = dependences.targets();
+    let targets = |step: u32| &targets[from[step as usize] as usize..from[step as usize + 1] as usize];
+    let steps = schedule.len() as u32;
+    let mut waits: Vec<u32> = (0..steps).map(|step| dependences.of_step(step).count() as u32).collect();
     let thread = |step: u32| trace.event(schedule[step as usize]).thread;
-    let mut ready: BTreeSet<u32> = (0..schedule.len() as u32).filter(|step| waits[*step as usize] == 0).collect();
+    let mut ready: BinaryHeap<Reverse<u32>> =
+        (0..steps).filter(|step| waits[*step as usize] == 0).map(Reverse).collect();
     let mut merged = Vec::with_capacity(schedule.len());
     let mut own_next: Option<u32> = None;
-    while let Some(step) = own_next.take().or_else(|| ready.first().copied()) {
-        ready.remove(&step);
+    while let Some(step) = own_next.take().or_else(|| ready.pop().map(|Reverse(step)| step)) {
         merged.push(schedule[step as usize]);
-        for target in &targets[step as usize] {
+        for target in targets(step) {
             waits[*target as usize] -= 1;
-            if waits[*target as usize] == 0 {
-                ready.insert(*target);
+            if waits[*target as usize] > 0 {
+                continue;
+            }
+            // The thread's next event depends on this one, so it is among the targets.
+            match thread(*target) == thread(step) {
+                true => own_next = Some(*target),
+                false => ready.push(Reverse(*target)),
             }
         }
-        // The thread's next event depends on this one, so it is among the targets.
-        own_next = targets[step as usize]
-            .iter()
-            .copied()
-            .find(|next| thread(*next) == thread(step) && waits[*next as usize] == 0);
     }
     merged
 }

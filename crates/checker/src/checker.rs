@@ -13,12 +13,11 @@ use foretrace_trace::{
 };
 use std::sync::Arc;
 
-/// A checked proof that a schedule shows a property. Copies share the schedule, since a schedule of 10⁵ events takes about 10 MB.
+/// A checked proof that a schedule shows a property. Copies share the schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness<P: Property = Triple> {
     claim: P,
     shown: P::Shown,
-    schedule: Arc<[EventId]>,
     run: Arc<Run>,
 }
 
@@ -30,7 +29,7 @@ impl<P: Property> Witness<P> {
 
     /// The events, in order.
     pub fn schedule(&self) -> &[EventId] {
-        &self.schedule
+        self.run.schedule()
     }
 
     /// The same with values, and what else was seen on the way.
@@ -95,7 +94,7 @@ impl<'t> Checker<'t> {
         };
         let run = run(&self.semantics, &self.unseen, schedule, see)?;
         let shown = claim.shown_by(&self.asked, &values)?;
-        Ok(Witness { claim, shown, schedule: schedule.into(), run: run.into() })
+        Ok(Witness { claim, shown, run: run.into() })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::error::CheckError;
 use crate::unseen::{Unseen, UnseenOrders};
-use foretrace_trace::{BadStep, Effect, EventId, Model, Observed, Op, Semantics, Trace, Value};
+use foretrace_trace::{BadStep, Effect, EventId, Model, Observed, Op, Semantics, TermId, Trace, Value};
+use std::sync::Arc;
 
 /// One event of a schedule that was run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,8 +19,10 @@ pub struct Step {
 /// A schedule that was run: it is a prefix.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Run {
-    /// Its events with their values.
-    pub steps: Vec<Step>,
+    schedule: Arc<[EventId]>,
+    /// The steps whose values are not those that the trace says of their events, with these values. Most are the same, so a schedule
+    /// of 10⁵ events takes little more than their numbers.
+    other: Vec<Step>,
     /// Whether it holds all events of the trace.
     pub complete: bool,
     /// The accesses to variables whose memory was given back before.
@@ -28,6 +31,40 @@ pub struct Run {
     pub passes_external: bool,
     /// The first order of the observed run that it does not keep and that code which the trace does not show may ask for.
     pub unseen: Option<Unseen>,
+}
+
+impl Run {
+    /// The events, in order.
+    pub fn schedule(&self) -> &[EventId] {
+        &self.schedule
+    }
+
+    /// The events with their values; of a schedule of the trace.
+    pub fn steps(&self, trace: &Trace) -> Vec<Step> {
+        let mut other = self.other.iter().peekable();
+        let step = |event: &EventId| match other.next_if(|step| step.event == *event) {
+            Some(step) => step.clone(),
+            None => as_recorded(trace, *event),
+        };
+        self.schedule.iter().map(step).collect()
+    }
+}
+
+/// The event with the values that the trace says it has.
+fn as_recorded(trace: &Trace, event: EventId) -> Step {
+    let value = |term: Option<TermId>| term.map(|term| trace.value(term).clone());
+    let (read, written) = recorded(&trace.event(event).op);
+    Step { event, read: value(read), written: value(written) }
+}
+
+/// What the trace says that an access read and wrote.
+fn recorded(op: &Op) -> (Option<TermId>, Option<TermId>) {
+    match *op {
+        Op::Read { value, .. } => (value, None),
+        Op::Write { value, .. } => (None, value),
+        Op::Rmw { value, stored, .. } => (value, stored),
+        _ => (None, None),
+    }
 }
 
 /// How often a schedule goes from one thread to another; also where the first one could not go on.
@@ -48,7 +85,7 @@ pub(crate) fn run(
 ) -> Result<Run, BadStep> {
     let trace = semantics.trace();
     let mut freed = vec![false; trace.vars.len()];
-    let mut run = Run { unseen: unseen.first_left_out(trace, schedule), ..Run::default() };
+    let mut run = Run { schedule: schedule.into(), unseen: unseen.first_left_out(trace, schedule), ..Run::default() };
     let end = semantics.run(schedule, |event, effect| {
         see(event, effect);
         let op = &trace.event(event).op;
@@ -59,14 +96,21 @@ pub(crate) fn run(
         if op.var().is_some_and(|var| freed[var.index()]) {
             run.uses_after_free.push(event);
         }
-        run.steps.push(step(semantics, event, effect));
+        run.other.extend(other(semantics, event, effect));
     })?;
     run.complete = semantics.is_complete(&end);
     Ok(run)
 }
 
-fn step(semantics: &Semantics<'_>, event: EventId, effect: &Effect) -> Step {
-    let op = &semantics.trace().event(event).op;
-    let value = |cell, wanted: bool| op.var().filter(|_| wanted).and_then(|var| semantics.value(var, cell)).cloned();
-    Step { event, read: value(&effect.before, op.reads()), written: value(&effect.after, op.writes()) }
+/// The step where its values are not those that the trace says.
+fn other(semantics: &Semantics<'_>, event: EventId, effect: &Effect) -> Option<Step> {
+    let trace = semantics.trace();
+    let op = &trace.event(event).op;
+    let var = op.var()?;
+    let read = semantics.value(var, &effect.before).filter(|_| op.reads());
+    let written = semantics.value(var, &effect.after).filter(|_| op.writes());
+    let said = recorded(op);
+    let is_said = |value: Option<&Value>, said: Option<TermId>| value == said.map(|term| trace.value(term));
+    let differs = !is_said(read, said.0) || !is_said(written, said.1);
+    differs.then(|| Step { event, read: read.cloned(), written: written.cloned() })
 }

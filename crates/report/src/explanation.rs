@@ -8,7 +8,7 @@ use super::table;
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Limit, OffPath, Verdict};
-use foretrace_checker::Witness;
+use foretrace_checker::{Step, Witness};
 use foretrace_index::TraceIndex;
 use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Pattern, Triple, Value};
 use serde::Serialize;
@@ -168,8 +168,9 @@ impl<'t> ExplanationReport<'t> {
         let Triple { first, remote, second } = *witness.claim();
         let [first_writes, remote_writes, second_writes] = witness.pattern().writes();
         let guarded = witness.guarded_dependent() == Some(true);
+        let steps = witness.run().steps(self.subject.trace);
         [((first, first_writes), (remote, remote_writes)), ((remote, remote_writes), (second, second_writes))]
-            .map(|(earlier, later)| dependence(witness, earlier, later, guarded))
+            .map(|(earlier, later)| dependence(&steps, earlier, later, guarded))
     }
 
     /// Writes it for programs.
@@ -236,10 +237,10 @@ pub fn checked(argument: &Argument, what: &str) -> String {
     format!("Checked: {these} no schedule with {what}; {needed}.")
 }
 
-fn dependence(witness: &Witness, earlier: (EventId, bool), later: (EventId, bool), guarded: bool) -> String {
+fn dependence(steps: &[Step], earlier: (EventId, bool), later: (EventId, bool), guarded: bool) -> String {
     let verb = |writes: bool| if writes { "writes" } else { "reads" };
     let value = |(event, writes): (EventId, bool)| -> Option<Value> {
-        let step = witness.run().steps.iter().find(|step| step.event == event)?;
+        let step = steps.iter().find(|step| step.event == event)?;
         if writes { step.written.clone() } else { step.read.clone() }
     };
     let shown = |access: (EventId, bool)| {

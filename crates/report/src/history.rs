@@ -165,8 +165,8 @@ impl HistoryReport<'_> {
 
     /// What the threads do to each other, from the first of the operations that fail on.
     fn write_schedule(&self, names: &Names<'_>, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
-        let steps = &violation.witness.run().steps;
-        let shared = shared(self.trace, steps);
+        let steps = violation.witness.run().steps(self.trace);
+        let shared = shared(self.trace, &steps);
         let moments: FxHashMap<u64, String> = (violation.history.operations.iter())
             .flat_map(|operation| {
                 let mut called = operation.clone();

@@ -90,6 +90,6 @@ fn write_schedule(trace: &Trace, names: &Names<'_>, class: &OffPathClass<'_>, ou
         _ => "This schedule leaves out values and branches. Only running the program can judge it:",
     };
     writeln!(out, "      {kind}\n")?;
-    write_rows("      ", &table::rows_of(trace, names, class.decision.triple, &run.steps), out)?;
+    write_rows("      ", &table::rows_of(trace, names, class.decision.triple, &run.steps(trace)), out)?;
     writeln!(out)
 }

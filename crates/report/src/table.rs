@@ -41,7 +41,7 @@ pub struct Row {
 
 /// The table's lines, its head first.
 pub fn rows(trace: &Trace, names: &Names<'_>, witness: &Witness) -> Vec<Row> {
-    rows_of(trace, names, *witness.claim(), &witness.run().steps)
+    rows_of(trace, names, *witness.claim(), &witness.run().steps(trace))
 }
 
 /// The same for steps that show a triple or a part of it.

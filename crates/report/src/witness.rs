@@ -132,7 +132,7 @@ impl WitnessDir {
             },
             _ => return Ok(None),
         };
-        self.write(name, subject, decision, (&run.steps, &run.uses_after_free)).map(Some)
+        self.write(name, subject, decision, (&run.steps(subject.trace), &run.uses_after_free)).map(Some)
     }
 
     /// Writes a schedule for a candidate that nothing proves: only running the program can judge it. An empty schedule leaves all to

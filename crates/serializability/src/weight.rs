@@ -54,7 +54,7 @@ impl Weight {
 fn values(violation: &Violation, trace: &Trace) -> FxHashMap<EventId, Access<Known>> {
     let mut memory: FxHashMap<VarId, Option<Value>> = FxHashMap::default();
     let mut values = FxHashMap::default();
-    for step in &violation.run().steps {
+    for step in violation.run().steps(trace) {
         let op = &trace.event(step.event).op;
         let Some(var) = op.var() else { continue };
         let held = memory.entry(var).or_insert_with(|| trace.vars[var.index()].init.clone());

@@ -52,7 +52,7 @@ fn a_path_over_two_variables_is_shown_only_by_a_schedule_that_keeps_its_order() 
     let links = [X, Link::ProgramOrder, Y];
     let witness = checked(&[1, 4, 5, 2], &links, &[0, 1, 4, 5, 2]).expect("the path is there");
     assert_eq!(witness.claim().kind(), PathKind::SeveralVariables);
-    assert_eq!(witness.run().steps.len(), 5);
+    assert_eq!(witness.schedule().len(), 5);
     for schedule in [&[0, 1, 2, 4, 5], &[4, 5, 0, 1, 2], &[0, 4, 1, 5, 2]] {
         assert_eq!(checked(&[1, 4, 5, 2], &links, schedule).err(), Some(CheckError::NotOnPath), "{schedule:?}");
     }

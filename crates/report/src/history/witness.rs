@@ -66,7 +66,7 @@ impl HistoryReport<'_> {
             performed: violation.witness.claim().steps.iter().map(performed).collect(),
         };
         write_open_object(&head, out)?;
-        write_schedule(self.trace, &run.steps, out)
+        write_schedule(self.trace, &run.steps(self.trace), out)
     }
 
     /// The first call of the operations that fail together, the first one of another thread, and the last return.

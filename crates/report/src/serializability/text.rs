@@ -199,9 +199,10 @@ impl BlockReport<'_> {
             let blocks = plural(others as u64, "more block");
             writeln!(out, "   {blocks} of this place too, by the same path")?;
         }
+        let steps = violation.run().steps(self.trace);
         for (at, event) in violation.claim().events.iter().enumerate() {
             let known = Step { event: *event, read: None, written: None };
-            let step = violation.run().steps.iter().find(|step| step.event == *event).unwrap_or(&known);
+            let step = steps.iter().find(|step| step.event == *event).unwrap_or(&known);
             let place = self.names.loc(*event).map_or(String::new(), |loc| format!(", {loc}"));
             let thread = self.names.thread(self.trace.event(*event).thread);
             let act = act(self.trace, step);

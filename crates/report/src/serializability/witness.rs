@@ -90,7 +90,7 @@ impl BlockReport<'_> {
             observed: self.judged_of(position).observed,
         };
         write_open_object(&head, out)?;
-        write_schedule(self.trace, &violation.run().steps, out)
+        write_schedule(self.trace, &violation.run().steps(self.trace), out)
     }
 }
 
