@@ -4,7 +4,7 @@ use crate::distinct;
 use crate::history::History;
 use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, ObjectHistory, Spec, State, compile};
-use crate::pairs;
+use crate::visits;
 use crate::search::search;
 use crate::value::Value;
 use rustc_hash::FxHashSet;
@@ -73,7 +73,7 @@ fn is_unclear(history: &History, unclear: &FxHashSet<Option<&str>>, part: &Objec
 fn judge(part: &ObjectHistory, spec: Spec, compiled: &Compiled, limits: Limits<'_>) -> Option<bool> {
     let fast = match spec {
         Spec::Register => distinct::register(&part.steps, compiled.initial),
-        Spec::Queue => distinct::queue(&part.steps).or_else(|| pairs::queue(&part.steps, limits)),
+        Spec::Queue => distinct::queue(&part.steps).or_else(|| visits::queue(&part.steps, limits)),
         Spec::Stack => distinct::stack(&part.steps),
         Spec::Deque => distinct::deque(&part.steps),
         _ => None,

@@ -6,7 +6,7 @@
 //!
 //! Objects are judged one by one, sets and maps key by key (Horn and Kroening, "Faster linearizability checking via
 //! P-compositionality", FORTE 2015). Registers, queues and stacks whose values are all different are decided in
-//! O(n log n) ([`distinct`]); other queues by a search for pairs of puts and takes ([`pairs`]); everything else by search with
+//! O(n log n) ([`distinct`]); other queues by a search for the order in which values pass the front ([`visits`]); everything else by search with
 //! memoisation ([`search`]).
 
 pub mod check;
@@ -15,12 +15,12 @@ mod history;
 mod limits;
 mod minimal;
 mod model;
-pub mod pairs;
 mod picture;
 mod read;
 pub mod search;
 mod sequential;
 mod value;
+pub mod visits;
 
 pub use check::{Checked, Verdict, check};
 pub use history::{History, Operation};

@@ -62,7 +62,7 @@ impl Spec {
 pub type Id = u32;
 
 /// What an operation does. Stacks, queues and deques are sequences; sets and maps are judged key by key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Act {
     /// Gives the value of a register.
     Read,
@@ -111,7 +111,7 @@ pub enum Act {
 }
 
 /// What an operation gave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ret {
     /// Not known: it never returned, or gives nothing that tells anything.
     Unknown,

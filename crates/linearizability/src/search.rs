@@ -7,10 +7,14 @@
 //! *Lemma.* If an operation may come next, fits, and [only looks](Step::only_looks), the search need not try others in its place.
 //! *Proof.* In any order of the rest, move it to the front. Real time allows that, since it may come next. It fits there, and
 //! the others find the states that they found. (The tests hold the search against all orders.)
+//!
+//! *Lemma.* Of two operations that do and gave the same and may both come next, the search need not try the one that returns later. *Proof.*
+//! In an order that begins with it, let the two change places. Both may come at the first place. At the other one, the one that returns later may
+//! stand where the other could. All others find the states that they found.
 
 use crate::limits::Limits;
 use crate::model::{Act, Ret, Step};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
 /// Whether some order fits; `None` where the limit was reached.
@@ -61,6 +65,8 @@ struct Search<S> {
     /// Per operation its entries.
     call: Vec<usize>,
     ret: Vec<Option<usize>>,
+    /// Per operation those that stand in for it while they are left.
+    before: Vec<Box<[u32]>>,
     /// Per operation its rank: those that returned come first, by their calls.
     rank: Vec<u32>,
     /// All of lower rank are taken.
@@ -100,6 +106,7 @@ impl<S: Clone + Eq + Hash> Search<S> {
         let mut rank = vec![0; steps.len()];
         by_rank.iter().enumerate().for_each(|(place, number)| rank[*number] = place as u32);
         Search {
+            before: stand_ins(steps),
             next: (1..=end).chain([0]).collect(),
             previous: std::iter::once(end).chain(0..end).collect(),
             returns: ret.iter().flatten().count(),
@@ -128,6 +135,10 @@ impl<S: Clone + Eq + Hash> Search<S> {
     /// Takes an operation if its result fits and this was not tried; else goes on to the next entry.
     fn call(&mut self, at: usize, operation: usize, after: &impl Fn(&S, Act, Ret) -> Option<S>, steps: &[Step]) {
         let step = &steps[operation];
+        if self.before[operation].iter().any(|other| !self.is_taken(*other as usize)) {
+            self.at = self.after_entry(at);
+            return;
+        }
         if let Some(state) = after(&self.state, step.act, step.ret) {
             self.mark(operation);
             let key = (self.first, self.ahead.clone().into_boxed_slice(), state.clone());
@@ -164,6 +175,11 @@ impl<S: Clone + Eq + Hash> Search<S> {
         false
     }
 
+    fn is_taken(&self, operation: usize) -> bool {
+        let rank = self.rank[operation];
+        rank < self.first || self.ahead.binary_search(&rank).is_ok()
+    }
+
     fn unlink(&mut self, at: usize) {
         let (previous, next) = (self.previous[at], self.next[at]);
         self.next[previous] = next;
@@ -195,4 +211,23 @@ impl<S: Clone + Eq + Hash> Search<S> {
             self.ahead.remove(place);
         }
     }
+}
+
+/// Per operation the others that do and gave the same, were called before it and not over by then, and return no later: if it may come next, so may they.
+fn stand_ins(steps: &[Step]) -> Vec<Box<[u32]>> {
+    let mut by_call: Vec<usize> = (0..steps.len()).collect();
+    by_call.sort_by_key(|number| steps[*number].from);
+    let mut open: FxHashMap<(Act, Ret), Vec<u32>> = FxHashMap::default();
+    let mut all = vec![Box::default(); steps.len()];
+    for number in by_call {
+        let Step { act, ret, from, to, .. } = steps[number];
+        let same = open.entry((act, ret)).or_default();
+        same.retain(|other| steps[*other as usize].to > from);
+        all[number] = same.iter().copied().filter(|other| steps[*other as usize].to <= to).collect();
+        if to == u64::MAX {
+            same.retain(|other| steps[*other as usize].to < to); // the latest of those that never return stands for the others
+        }
+        same.push(number as u32);
+    }
+    all
 }

@@ -91,7 +91,7 @@ fn few_values(seed: u64, most: usize) -> History {
 }
 
 #[test]
-fn the_search_for_pairs_agrees_with_all_orders() {
+fn the_search_for_visits_agrees_with_all_orders() {
     let mut bad = 0;
     for seed in 1..=how_many() {
         let history = few_values(seed, 9);
@@ -102,6 +102,22 @@ fn the_search_for_pairs_agrees_with_all_orders() {
     assert!(bad > how_many() / 20, "{bad} of {} are not linearizable", how_many());
     (1..=how_many() / 8).for_each(|seed| {
         verdict(&few_values(seed, 24), Spec::Queue);
+    });
+}
+
+/// The same with looks: against all orders where that is short, else against the search.
+#[test]
+fn the_search_for_visits_knows_what_looks_see() {
+    let mut bad = 0;
+    for seed in 1..=how_many() {
+        let history = random_history(seed, Spec::Queue, false, 9);
+        let expected = is_linearizable(&history, Spec::Queue);
+        assert_eq!(verdict(&history, Spec::Queue), expected, "seed {seed}: {history:#?}");
+        bad += u64::from(!expected);
+    }
+    assert!(bad > how_many() / 40, "{bad} of {} are not linearizable", how_many());
+    (1..=how_many() / 8).for_each(|seed| {
+        verdict(&random_history(seed, Spec::Queue, false, 28), Spec::Queue);
     });
 }
 

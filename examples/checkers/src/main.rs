@@ -55,12 +55,13 @@ fn main() {
         if !only.is_empty() && !only.iter().any(|only| only == name) {
             continue;
         }
-        let made: Vec<History> = (1..=count).map(|seed| made(seed, name, (spec, distinct), operations)).collect();
+        // One at a time: ten thousand histories of a thousand operations take gigabytes.
+        let made = (0..count as usize).map(|number| made(number as u64 + 1, name, (spec, distinct), operations));
         let times = match spec {
-            Spec::Register => times::<Register>(spec, &made, limit, ours),
-            Spec::Counter => times::<Counter>(spec, &made, limit, ours),
-            Spec::Set | Spec::Map => times::<Key>(spec, &made, limit, ours),
-            _ => times::<Container>(spec, &made, limit, ours),
+            Spec::Register => times::<Register>(spec, made, limit, ours),
+            Spec::Counter => times::<Counter>(spec, made, limit, ours),
+            Spec::Set | Spec::Map => times::<Key>(spec, made, limit, ours),
+            _ => times::<Container>(spec, made, limit, ours),
         };
         let [own, mut theirs] = times.each.map(|(time, undecided)| format!("{time:.3} | {undecided}"));
         if ours {
@@ -90,7 +91,8 @@ struct Times {
     each: [(f64, usize); 2],
 }
 
-fn times<O: Object>(spec: Spec, made: &[History], limit: Duration, only_ours: bool) -> Times {
+fn times<O: Object>(spec: Spec, made: impl ExactSizeIterator<Item = History>, limit: Duration, only_ours: bool) -> Times {
+    let count = made.len() as f64;
     let zero = Value::Int(0);
     let mut spent = [Duration::ZERO; 2];
     let mut undecided = [0; 2];
@@ -98,16 +100,16 @@ fn times<O: Object>(spec: Spec, made: &[History], limit: Duration, only_ours: bo
     for history in made {
         let start = Instant::now();
         let go_on = || start.elapsed() < limit;
-        let checked = check(history, spec, Some(&zero), Limits { go_on: &go_on }).expect("the methods are known");
+        let checked = check(&history, spec, Some(&zero), Limits { go_on: &go_on }).expect("the methods are known");
         spent[0] += start.elapsed();
         let ours = (checked.verdict != Verdict::Unknown).then_some(checked.verdict == Verdict::Linearizable);
-        let theirs = if only_ours { None } else { by_porcupine::<O>(&typed(history, spec), limit, &mut spent[1]) };
+        let theirs = if only_ours { None } else { by_porcupine::<O>(&typed(&history, spec), limit, &mut spent[1]) };
         assert!(ours.is_none() || theirs.is_none() || ours == theirs, "they differ on {history:#?}");
         undecided[0] += usize::from(ours.is_none());
         undecided[1] += usize::from(theirs.is_none());
         bad += usize::from(ours.or(theirs) == Some(false));
     }
-    let average = |at: usize| (1e3 * spent[at].as_secs_f64() / made.len() as f64, undecided[at]);
+    let average = |at: usize| (1e3 * spent[at].as_secs_f64() / count, undecided[at]);
     Times { bad, each: [average(0), average(1)] }
 }
 
