@@ -3,10 +3,10 @@
 use super::atomic::AtomicArgs;
 use super::enforced::{Endings, Enforced};
 use anyhow::Context;
-use foretrace::recorder::{Ending, Folder, Plan, Program, run_plan};
-use foretrace_repair::{Ranked, Relates, Repair, Whole, kept_whole, stretches_of};
+use foretrace::recorder::Plan;
+use foretrace_repair::{Link, Ranked, Relates, Repair, Whole, kept_whole, stretches_of};
 use foretrace_trace::{Atomic, EventId, Observed, Trace};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 /// A program that fails where it comes by the code once more is followed this many times.
 const MOST_FAILURES: usize = 8;
@@ -22,58 +22,101 @@ pub struct Failed<'t> {
     pub chosen: Option<Atomic>,
 }
 
-impl Failed<'_> {
-    /// What becomes of the program with these sections kept whole; `None` where no schedule of the run keeps them whole.
-    pub fn tried(
-        self,
-        ranked: &Ranked,
-        enforced: &Enforced<'_>,
-        times: u32,
-        go_on: &dyn Fn() -> bool,
-    ) -> anyhow::Result<Option<Endings>> {
-        let plan = self.plan(ranked, enforced)?;
-        plan.map(|plan| enforced.runs(&plan, times, go_on)).transpose()
-    }
+/// The schedule of the failing run, but with sections kept whole.
+struct Schedule {
+    /// Its part that a program has to follow.
+    followed: Vec<EventId>,
+    plan: Plan,
+}
 
-    /// The schedule of the run, but with these sections kept whole; `None` where it keeps them whole itself.
-    pub fn plan(self, ranked: &Ranked, enforced: &Enforced<'_>) -> anyhow::Result<Option<Plan>> {
+impl Failed<'_> {
+    /// `None` where the run keeps these sections whole itself.
+    fn schedule(self, ranked: &Ranked, enforced: &Enforced<'_>) -> anyhow::Result<Option<Schedule>> {
         let Failed { trace, observed, chosen } = self;
         let stretches = stretches_of(trace, chosen, &ranked.repair);
-        let order = kept_whole(trace, observed, &[], &stretches)?;
+        let mut order = kept_whole(trace, observed, &[], &stretches)?;
         if trace.iter().map(|(id, _)| id).eq(order.iter().copied()) {
             return Ok(None);
         }
-        // What comes after the code that is whole first may go other ways: its values may differ now.
-        let ends = ranked.cycle.iter().filter(|link| link.by == Relates::Section).map(|link| link.from);
-        let ends: Vec<EventId> = ends.chain(overlapping(trace, &stretches)).collect();
-        let until = order.iter().copied().find(|event| ends.contains(event));
-        enforced.plan(trace, &order, until).map(Some)
+        let until = followed_until(trace, ranked, &stretches, &order);
+        let plan = enforced.plan(trace, &order, until)?;
+        let end = until.and_then(|until| order.iter().position(|event| *event == until));
+        order.truncate(end.map_or(order.len(), |end| end + 1));
+        Ok(Some(Schedule { followed: order, plan }))
     }
 }
 
-/// Runs of a program that may come by the sections of a repair more often than the recorded run did.
-pub struct Executions<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// A run that takes longer is killed.
-    pub run_limit: Duration,
+/// Up to where a program has to follow a schedule in which sections are kept whole: what comes later may go other ways, since its values
+/// may differ. All turns of a loop as one are whole only when the last one has ended.
+fn followed_until(trace: &Trace, ranked: &Ranked, stretches: &[Whole], order: &[EventId]) -> Option<EventId> {
+    let broken = ranked.cycle.iter().filter(|link| link.by == Relates::Section).map(|link| link.from);
+    let end_of_all = |event: EventId| {
+        let is_around = |stretch: &&Whole| {
+            stretch.0 <= event && event <= stretch.1 && trace.event(stretch.0).thread == trace.event(event).thread
+        };
+        stretches.iter().filter(is_around).map(|stretch| stretch.1).max().unwrap_or(event)
+    };
+    let is_of_turns = ranked.repair.iter().any(|section| section.turns);
+    let broken = broken.map(|event| if is_of_turns { end_of_all(event) } else { event });
+    let ends: Vec<EventId> = broken.chain(overlapping(trace, stretches)).collect();
+    order.iter().copied().find(|event| ends.contains(event))
+}
+
+/// What became of the program along a schedule with sections kept whole.
+pub struct Tried {
+    /// How its runs ended.
+    pub endings: Endings,
+    /// What the runs began with, as far as they had to follow the schedule.
+    followed: Vec<EventId>,
+}
+
+impl Tried {
+    /// Whether the runs began in a way in which this cycle does not come about.
+    pub fn is_without(&self, trace: &Trace, cycle: &[Link]) -> bool {
+        let place = |event: EventId| self.followed.iter().position(|other| *other == event);
+        let is_interrupted = |link: &Link| match (place(link.to), place(link.from)) {
+            (Some(first), Some(last)) if first <= last => {
+                let thread = trace.event(link.to).thread;
+                self.followed[first..=last].iter().any(|event| trace.event(*event).thread != thread)
+            }
+            _ => false,
+        };
+        !cycle.iter().filter(|link| link.by == Relates::Section).any(is_interrupted)
+    }
+}
+
+/// Runs the program along a plan, in a folder that does not exist yet; gives the recording and whether it passed, if the run came to an end.
+pub type RunInto<'a> = dyn Fn(&Plan, &Path) -> anyhow::Result<Option<(PathBuf, bool)>> + 'a;
+
+/// Runs of a program along the schedule of a run that failed, with sections kept whole as often as the program comes by them.
+pub struct Tries<'a> {
+    /// The failing run, and what runs the program along orders of its events.
+    pub enforced: Enforced<'a>,
+    /// The same for runs whose recording is read.
+    pub run_into: &'a RunInto<'a>,
+    /// How often each schedule.
+    pub times: u32,
     /// Which code of its runs is a block.
     pub atomic: &'a AtomicArgs,
     /// Whether there is time.
     pub go_on: &'a dyn Fn() -> bool,
 }
 
-impl Executions<'_> {
+impl Tries<'_> {
+    /// What becomes of the program with the sections of a repair kept whole; `None` where no schedule of the run keeps them whole.
+    pub fn tried(&self, failed: Failed<'_>, ranked: &Ranked) -> anyhow::Result<Option<Tried>> {
+        let Some(Schedule { followed, plan }) = failed.schedule(ranked, &self.enforced)? else { return Ok(None) };
+        let mut endings = self.enforced.runs(&plan, self.times, self.go_on)?;
+        if endings.failed > 0 && endings.passed == 0 {
+            endings = self.each_execution((&ranked.repair, failed.chosen), plan)?.unwrap_or(endings);
+        }
+        Ok(Some(Tried { endings, followed }))
+    }
+
     /// What becomes of the program with the sections kept whole as often as it comes by them. `plan` keeps them whole where the recorded
     /// run came by them. A run along it that fails where it comes by them once more takes the place of the recorded run. `None` where it
     /// still fails with all executions kept whole, or a limit is reached.
-    pub fn tried(
-        &self,
-        (repair, chosen): (&Repair, Option<Atomic>),
-        plan: Plan,
-        enforced: &Enforced<'_>,
-        times: u32,
-    ) -> anyhow::Result<Option<Endings>> {
+    fn each_execution(&self, (repair, chosen): (&Repair, Option<Atomic>), plan: Plan) -> anyhow::Result<Option<Endings>> {
         let mut along = plan;
         let mut kept = Vec::new(); // plans read the recordings that they are of
         for _ in 0..MOST_FAILURES {
@@ -81,16 +124,16 @@ impl Executions<'_> {
                 break;
             }
             let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-            let run = Folder::create(&folder.path().join("run"))?;
-            if run_plan(&along, self.program, &run, self.run_limit, true)? == Ending::Code(0) {
-                return enforced.runs(&along, times, self.go_on).map(Some);
+            let Some((run, passed)) = (self.run_into)(&along, &folder.path().join("run"))? else { break };
+            if passed {
+                return self.enforced.runs(&along, self.times, self.go_on).map(Some);
             }
-            self.atomic.first_trace_unsaid(run.path())?;
-            let Some(asked) = self.atomic.read_within(run.path(), self.go_on)? else { break };
+            self.atomic.first_trace_unsaid(&run)?;
+            let Some(asked) = self.atomic.read_within(&run, self.go_on)? else { break };
             let stretches = stretches_of(&asked.trace, chosen, repair);
             let Some(end) = first_interrupted(&asked.trace, &stretches) else { break };
             let order = kept_whole(&asked.trace, &asked.observed, &[], &stretches)?;
-            let enforced = Enforced { recording: run.path(), run: enforced.run };
+            let enforced = Enforced { recording: &run, run: self.enforced.run };
             along = enforced.plan(&asked.trace, &order, Some(end))?;
             kept.push(folder);
         }

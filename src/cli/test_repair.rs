@@ -3,7 +3,7 @@
 use super::atomic::AtomicArgs;
 use super::block_repair::ViolatedBlock;
 use super::enforced::{Endings, Enforced};
-use super::kept_whole::Failed;
+use super::kept_whole::{Failed, Tries};
 use super::patched::proposed;
 use super::predict_repair::{Runs, Seeker};
 use foretrace::recorder::Plan;
@@ -141,11 +141,21 @@ impl<'a> Repairer<'a> {
         let limits = Limits { repairs: MOST_NEEDED, go_on: &go_on };
         let found = repairs(std::slice::from_ref(&asked.trace), &[], chosen, limits);
         let run = |plan: &Plan| Ok(self.trials.run(plan)?);
-        let enforced = Enforced { recording: &find.schedule, run: &run };
+        let run_into = |plan: &Plan, place: &Path| {
+            let ran = self.trials.run_into(plan, place)?;
+            Ok(ran.map(|(trial, recording)| (recording, trial.passed)))
+        };
+        let tries = Tries {
+            enforced: Enforced { recording: &find.schedule, run: &run },
+            run_into: &run_into,
+            times: self.settings.replays,
+            atomic: self.atomic,
+            go_on: &go_on,
+        };
         let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen: found.chosen };
         let mut useless = None;
         for ranked in found.ranked.iter().take(MOST_WAYS) {
-            let endings = failed.tried(ranked, &enforced, self.settings.replays, &go_on)?;
+            let endings = tries.tried(failed, ranked)?.map(|tried| tried.endings);
             let runs = endings.map(|Endings { failed, passed, left, .. }| NeededRuns { failed, passed, left });
             let shown = shown_needed(&asked.trace, &ranked.repair, runs)?;
             if runs.is_some_and(|runs| runs.failed == 0 && runs.passed > 0) {

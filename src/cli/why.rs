@@ -4,12 +4,12 @@ use super::asking::{ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::enforced::{Enforced, ran_along, run_along};
-use super::kept_whole::{Executions, Failed};
+use super::kept_whole::{Failed, Tried, Tries};
 use super::{Outcome, say};
 use anyhow::bail;
-use foretrace::recorder::{Ending, Plan, Program, differences, recorded_ending};
+use foretrace::recorder::{Ending, Folder, Plan, Program, differences, recorded_ending, run_plan};
 use foretrace::report::{Gone, Switches, Violation, WhyReport};
-use foretrace_repair::{Limits, Ranked, Repairs, Switch, minimize, repairs, switches, with_switches};
+use foretrace_repair::{Limits, Repairs, Switch, minimize, repairs, switches, with_switches};
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::OsString;
@@ -95,13 +95,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let again = runs.failures(&Plan::of_recording(&args.recording)?)?;
     let limits = Limits { repairs: 20_000, go_on: &go_on };
     let of = |chosen| repairs(std::slice::from_ref(&asked.trace), &passing, chosen, limits);
-    let mut violations = Vec::new();
-    let within = runs.violations(&asked, of(chosen), passing.len(), &mut violations)?;
-    if within.is_none() && !violations.iter().any(|violation| violation.is_cause(args.times)) && go_on() {
+    let mut tried = Vec::new();
+    let within = runs.violations(&asked, of(chosen), passing.len(), &mut tried)?;
+    let is_small_cause = |(violation, _): &(Violation, _)| violation.is_cause(args.times) && !violation.is_of_turns();
+    if within.is_none() && !tried.iter().any(is_small_cause) && go_on() {
         // Functions are what is tried first. What is wrong may lie in a thread's own function.
-        runs.violations(&asked, of(Some(Atomic::Auto)), passing.len(), &mut violations)?;
+        runs.violations(&asked, of(Some(Atomic::Auto)), passing.len(), &mut tried)?;
     }
     let complete = go_on();
+    let violations = runs.with_smaller_causes(&asked.trace, tried);
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
     let report = WhyReport {
         recording: &name,
@@ -175,46 +177,58 @@ impl Runs<'_> {
         asked: &Asked,
         found: Repairs,
         passing: usize,
-        violations: &mut Vec<Violation>,
+        violations: &mut Vec<(Violation, Option<Tried>)>,
     ) -> anyhow::Result<Option<Atomic>> {
+        let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
+        let run_into = |plan: &Plan, place: &Path| self.run_into(plan, place);
+        let tries = Tries {
+            enforced: Enforced { recording: &self.args.recording, run: &run },
+            run_into: &run_into,
+            times: self.args.times,
+            atomic: &self.args.atomic,
+            go_on: self.go_on,
+        };
+        let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen: found.chosen };
         for ranked in found.ranked {
             if violations.len() == self.args.most || !(self.go_on)() {
                 break;
             }
-            if violations.iter().any(|known| known.sections == ranked.repair) {
+            if violations.iter().any(|(known, _)| known.sections == ranked.repair) {
                 continue;
             }
-            let violation = self.violation(asked, found.chosen, ranked, passing)?;
+            let tried = tries.tried(failed, &ranked)?;
             if !(self.go_on)() {
                 break; // not all of its runs were made
             }
-            violations.push(violation);
+            let gone = tried.as_ref().map(|Tried { endings, .. }| Gone { passed: endings.passed, left: endings.left });
+            let forbids = (ranked.forbids.len(), passing);
+            let violation = Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone, smaller: None };
+            violations.push((violation, tried));
         }
         Ok(found.chosen)
     }
 
-    /// Tries the schedule with the sections of a repair kept whole.
-    fn violation(
-        &self,
-        asked: &Asked,
-        chosen: Option<Atomic>,
-        ranked: Ranked,
-        passing: usize,
-    ) -> anyhow::Result<Violation> {
-        let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
-        let enforced = Enforced { recording: &self.args.recording, run: &run };
-        let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen };
-        let plan = failed.plan(&ranked, &enforced)?;
-        let along = |plan: &Plan| enforced.runs(plan, self.args.times, self.go_on);
-        let mut endings = plan.as_ref().map(along).transpose()?;
-        if let Some(plan) = plan.filter(|_| endings.is_some_and(|endings| endings.failed > 0 && endings.passed == 0)) {
-            let &Args { run_limit, times, ref atomic, .. } = self.args;
-            let all = Executions { program: self.program, run_limit, atomic, go_on: self.go_on };
-            endings = all.tried((&ranked.repair, chosen), plan, &enforced, times)?.or(endings);
-        }
-        let gone = endings.map(|endings| Gone { passed: endings.passed, left: endings.left });
-        let forbids = (ranked.forbids.len(), passing);
-        Ok(Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone })
+    /// How a run along a plan ends, with its recording.
+    fn run_into(&self, plan: &Plan, place: &Path) -> anyhow::Result<Option<(PathBuf, bool)>> {
+        let folder = Folder::create(place)?;
+        let ending = run_plan(plan, self.program, &folder, self.args.run_limit, true)?;
+        Ok(Some((folder.path().to_path_buf(), ending == Ending::Code(0))))
+    }
+
+    /// The violations. One whose code goes on from turn to turn of a loop is no cause by itself where its schedule does not come to a smaller
+    /// cause, or keeps that whole.
+    fn with_smaller_causes(&self, trace: &Trace, tried: Vec<(Violation, Option<Tried>)>) -> Vec<Violation> {
+        let times = self.args.times;
+        let smaller = |(violation, along): &(Violation, Option<Tried>)| {
+            let along = along.as_ref().filter(|_| violation.is_of_turns() && violation.removes_failure(times))?;
+            let is_kept = |other: &Violation| {
+                other.is_cause(times) && !other.is_of_turns() && along.is_without(trace, &other.cycle)
+            };
+            tried.iter().position(|(other, _)| is_kept(other))
+        };
+        let smaller: Vec<Option<usize>> = tried.iter().map(smaller).collect();
+        let violations = tried.into_iter().zip(smaller);
+        violations.map(|((violation, _), smaller)| Violation { smaller, ..violation }).collect()
     }
 
     /// The context switches that the failure takes.

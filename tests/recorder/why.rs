@@ -281,3 +281,80 @@ int main(void)
     assert_eq!(repair["runs"]["passed"], 5, "{wrong:#}");
     assert_eq!(report(&right).get("block_repairs"), None);
 }
+
+/// A ring of two places: the producer says that a value is there before it has written it. Who is ahead waits in a loop.
+const RING: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define SIZE 2
+#define COUNT 6
+static int slots[SIZE], bad;
+static atomic_uint head, tail;
+
+static void *producer(void *unused)
+{
+    for (unsigned at = 0; at < COUNT; at++) {
+        while (at - atomic_load(&head) == SIZE)
+            ;
+        atomic_store(&tail, at + 1);
+        slots[at % SIZE] = at + 1;
+    }
+    return unused;
+}
+
+static void *consumer(void *unused)
+{
+    for (unsigned at = 0; at < COUNT; at++) {
+        while (at == atomic_load(&tail))
+            ;
+        int value = slots[at % SIZE];
+        atomic_store(&head, at + 1);
+        if (value != (int)at + 1)
+            bad = 1;
+    }
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, producer, NULL);
+    pthread_create(&threads[1], NULL, consumer, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return bad;
+}
+"#;
+
+/// With all turns of a waiting loop as one the program leaves its way before the bug: that is no cause. In the right ring the value is
+/// there first, and no run fails.
+#[test]
+fn turns_of_a_waiting_loop_are_no_cause() {
+    let workshop = Workshop::build_text(RING, "ring.c");
+    let mut spurious = 0;
+    let failing = |seed: &u32| workshop.record(&format!("run-{seed}"), &["--seed", &seed.to_string()]) == json!({"code": 1});
+    for seed in (1..=60).filter(failing) {
+        let command = format!("foretrace why run-{seed} --times 3 --switch-runs 0 --format json -- ./program");
+        let run = ran(&mut workshop.shell(&command));
+        let report = fitting(&run.out);
+        let violations = report["violations"].as_array().expect("a list");
+        let causes: Vec<&Value> = violations.iter().filter(|violation| violation["cause"] == json!(true)).collect();
+        let lines = causes.iter().map(|cause| &cause["sections"][0]["lines"][0]);
+        let lines: Vec<_> = lines.map(|lines| (&lines["first"], &lines["last"])).collect();
+        assert_eq!(lines, [(&json!(15), &json!(16))], "{report:#}");
+        for other in violations.iter().filter(|other| other["smaller"].is_u64()) {
+            assert_eq!((&other["sections"][0]["turns"], &other["gone"]), (&json!(true), &json!(3)), "{report:#}");
+            spurious += 1;
+        }
+        if spurious > 0 {
+            break;
+        }
+    }
+    assert!(spurious > 0, "in no failing run the turns of a loop were in question");
+    let published = "        atomic_store(&tail, at + 1);\n";
+    let right = RING.replace(published, "").replace(" = at + 1;\n    }", &format!(" = at + 1;\n{published}    }}"));
+    assert_ne!(right, RING);
+    let workshop = Workshop::build_text(&right, "ring.c");
+    assert!((1..=12).all(|seed| workshop.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
+}

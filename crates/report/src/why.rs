@@ -38,12 +38,24 @@ pub struct Violation {
     pub forbids: (usize, usize),
     /// How often the program passed; nothing where no schedule keeps the sections whole.
     pub gone: Option<Gone>,
+    /// The violation, by its place in the report, that is smaller and a cause, and that did not come about either with this one kept whole.
+    pub smaller: Option<usize>,
 }
 
 impl Violation {
-    /// Whether it removes the failure, each of so many times.
+    /// Whether it removes the failure, each of so many times, and not just since a smaller cause does not come about with it.
     pub fn is_cause(&self, times: u32) -> bool {
-        self.gone.is_some_and(|gone| gone.passed == times)
+        self.smaller.is_none() && self.gone.is_some_and(|gone| gone.passed == times)
+    }
+
+    /// Whether the program passed each of so many times, be it that it left the schedule.
+    pub fn removes_failure(&self, times: u32) -> bool {
+        self.gone.is_some_and(|gone| gone.passed + gone.left == times)
+    }
+
+    /// Whether all that a thread does in some lines, from one turn of a loop to the next, is one section.
+    pub fn is_of_turns(&self) -> bool {
+        self.sections.iter().any(|section| section.turns)
     }
 }
 
@@ -90,6 +102,8 @@ struct JsonViolation<'t> {
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<u32>,
     cause: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smaller: Option<usize>,
     cycle: Vec<super::repair::JsonLink<'t>>,
 }
 
@@ -160,6 +174,7 @@ impl WhyReport<'_> {
             gone: violation.gone.map(|gone| gone.passed),
             left: violation.gone.map(|gone| gone.left).filter(|left| *left > 0),
             cause: self.is_cause(violation),
+            smaller: violation.smaller,
             cycle: violation.cycle.iter().map(|link| json_link(self.trace, link)).collect(),
         }
     }
@@ -182,13 +197,22 @@ impl WhyReport<'_> {
                 out,
                 "   kept whole, with the rest of the schedule as it was, the program passed {times} of {times} times"
             )?;
+            if violation.is_of_turns() {
+                writeln!(out, "   no smaller code that was tried removes the failure: all turns of the loop have to be one section")?;
+            }
             writeln!(out, "   in the failing run:")?;
             write_cycle(self.trace, &violation.cycle, out)?;
         }
         for violation in &others {
             writeln!(out)?;
-            let is_open = violation.gone.is_some_and(|gone| gone.left > 0 && gone.passed + gone.left == times);
+            let is_open = violation.smaller.is_none() && violation.removes_failure(times);
             self.write_sections(if is_open { "perhaps the cause" } else { "not the cause" }, violation, out)?;
+            if let Some(smaller) = violation.smaller {
+                let is_it = |cause: &&Violation| std::ptr::eq(*cause, &self.violations[smaller]);
+                let number = causes.iter().position(is_it).map_or(0, |place| place + 1);
+                writeln!(out, "   kept whole, the program passed, but on this schedule cause {number} did not come about either")?;
+                continue;
+            }
             match violation.gone {
                 None => writeln!(out, "   no schedule of this run's events keeps it whole")?,
                 Some(Gone { passed: 0, left: 0 }) => {
