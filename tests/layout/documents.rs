@@ -97,6 +97,26 @@ fn paths(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// A line of the code map that names the folder of a crate begins the text about that crate.
+#[test]
+fn the_code_map_of_architecture_names_files_that_exist() {
+    let text = read(&crate::root().join("ARCHITECTURE.md"));
+    let section = text.split("## Code map").nth(1).expect("a code map").split("\n## ").next().expect("it ends");
+    let mut source = crate::root().to_owned();
+    let mut seen = 0;
+    for line in section.lines() {
+        if line.contains("` (`foretrace") {
+            source = crate::root().join(line.split('`').nth(1).expect("a folder")).join("src");
+        }
+        for file in line.split('`').skip(1).step_by(2).filter(|span| span.ends_with(".rs")) {
+            seen += 1;
+            let is_there = source.join(file).exists() || crate::root().join(file).exists();
+            assert!(is_there, "there is no {file} in {}: {line}", source.display());
+        }
+    }
+    assert!(seen > 50, "{seen} files");
+}
+
 #[test]
 fn the_answers_of_architecture_are_files() {
     let text = read(&crate::root().join("ARCHITECTURE.md"));
@@ -110,6 +130,34 @@ fn the_answers_of_architecture_are_files() {
         for path in answers {
             assert!(crate::root().join(&path).exists(), "there is no {path}: {row}");
         }
+    }
+}
+
+/// The crates of ours that a crate's code is built on, by the section `[dependencies]` of its manifest.
+fn built_on(folder: &Path) -> BTreeSet<String> {
+    let manifest = read(&folder.join("Cargo.toml"));
+    let section = manifest.split("\n[dependencies]\n").nth(1).map_or("", |rest| rest.split("\n[").next().unwrap_or(rest));
+    let names = section.lines().filter_map(|line| line.strip_prefix("foretrace-")?.split(['.', ' ', '=']).next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_table_of_crates_in_architecture_is_that_of_the_manifests() {
+    let text = read(&crate::root().join("ARCHITECTURE.md"));
+    let table = text.split("| crate | built on (of ours) |").nth(1).expect("a table").split("\n\n").next().expect("it ends");
+    let mut above = BTreeSet::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let mut names = row.split('`').skip(1).step_by(2).map(str::to_owned);
+        let name = names.next().expect("a crate");
+        let listed: BTreeSet<String> = names.collect();
+        let folder = crate::crates().into_iter().find(|(known, _)| *known == name);
+        let (_, folder) = folder.unwrap_or_else(|| panic!("ARCHITECTURE.md names {name}, which is no crate"));
+        assert_eq!(listed, built_on(&folder), "ARCHITECTURE.md is not right about {name}");
+        assert!(listed.is_subset(&above), "{name} is built on crates below it in the table");
+        above.insert(name);
+    }
+    for (name, _) in crate::crates() {
+        assert!(above.contains(&name), "ARCHITECTURE.md lacks {name}");
     }
 }
 
