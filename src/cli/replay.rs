@@ -5,8 +5,8 @@ use super::replayed::{Seen, Tally, unmatched};
 use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, differences, environment_of, fill,
-    fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending, run_plan,
+    Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,
+    environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending, run_plan,
 };
 use foretrace::report::{SavedKind, SavedSchedule};
 use foretrace_walker::log::Record;
@@ -105,18 +105,23 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         tally.add(judge(&plan, &folder, ending, |record| positions.of_event(record))?);
     }
+    let threads = ThreadNames::of_replay(&plan, &folder);
+    let known = Known { positions, threads };
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
-        Format::Text => tally.write_text(&moved, &plan, recorded, &positions, &mut out)?,
+        Format::Text => tally.write_text(&moved, &plan, recorded, &known, &mut out)?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &tally.json(&moved, recorded, &positions))?;
+            serde_json::to_writer_pretty(&mut out, &tally.json(&moved, recorded, &known))?;
             writeln!(out)?;
         }
     }
     out.flush()?;
     // Threads have other numbers in each run. That matters only where the program went another way.
     if let Some(note) = other.or(number.filter(|_| tally.to_the_letter() < args.times)) {
-        say(format_args!("foretrace: what came from outside could not be given again: {note}"));
+        say(format_args!(
+            "foretrace: what came from outside could not be given again: {}",
+            known.threads.in_line(&note)
+        ));
     }
     let good = if args.exactly { tally.to_the_letter() } else { tally.reached() };
     Ok(if good == args.times { Outcome::Fine } else { Outcome::Found })
@@ -230,8 +235,18 @@ fn without_gdb(environment: &[(OsString, OsString)]) -> Vec<OsString> {
     OF_GDB.into_iter().flat_map(|name| ["-ex".into(), command(name)]).collect()
 }
 
-impl Seen for Positions {
+/// What is known of the replays.
+struct Known {
+    positions: Positions,
+    threads: ThreadNames,
+}
+
+impl Seen for Known {
     fn location(&self, record: &Record) -> Option<String> {
-        Positions::location(self, record)
+        self.positions.location(record)
+    }
+
+    fn threads(&self) -> &ThreadNames {
+        &self.threads
     }
 }

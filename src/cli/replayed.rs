@@ -1,16 +1,19 @@
 //! What `foretrace replay` reports: how the program ended, then whether the triple happened, and where the program left the schedule.
 
-use foretrace::recorder::{Difference, Ending, Event, Outcome, Plan, Replayed, What, ops};
+use foretrace::recorder::{Difference, Ending, Event, Outcome, Plan, Replayed, ThreadNames, What, ops};
 use foretrace_walker::log::Record;
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Who knows where in the source records are.
+/// What the program's code and recording say of a replay.
 pub trait Seen {
     /// Where an access is, as `file:line:column`.
     fn location(&self, record: &Record) -> Option<String>;
+
+    /// The names of threads.
+    fn threads(&self) -> &ThreadNames;
 }
 
 /// What came of one or more replays.
@@ -153,7 +156,7 @@ impl Tally {
         let share = self.share(self.not_reached.times);
         match &one.outcome {
             Outcome::NotReached(why) if plan.triple.is_some() => {
-                writeln!(out, "did not reach the triple{share}: {why}")?;
+                writeln!(out, "did not reach the triple{share}: {}", seen.threads().in_line(why))?;
             }
             _ => writeln!(out, "did not follow the schedule{share}")?,
         }
@@ -169,7 +172,7 @@ impl Tally {
         let departed = groups.into_iter().skip(1).find_map(|group| group.first.as_ref());
         let reached = groups.into_iter().take(2).find_map(|group| group.first.as_ref());
         let reason = self.not_reached.first.as_ref().and_then(|one| match &one.outcome {
-            Outcome::NotReached(why) => Some(why.clone()),
+            Outcome::NotReached(why) => Some(seen.threads().in_line(why)),
             _ => None,
         });
         TallyJson {
@@ -190,17 +193,22 @@ impl Tally {
 
 /// What programs read where a place of a witness is not in an edited program: no replay was made.
 pub fn unmatched(missing: &str) -> TallyJson {
-    let mut none = Tally::default().json(&[], None, &Nothing);
+    let mut none = Tally::default().json(&[], None, &Nothing::default());
     none.reason = Some(missing.to_string());
     none
 }
 
-/// Knows no positions.
-struct Nothing;
+/// Knows no positions and no names.
+#[derive(Default)]
+struct Nothing(ThreadNames);
 
 impl Seen for Nothing {
     fn location(&self, _: &Record) -> Option<String> {
         None
+    }
+
+    fn threads(&self) -> &ThreadNames {
+        &self.0
     }
 }
 
@@ -228,7 +236,7 @@ fn left_json(departed: &Replayed, seen: &dyn Seen) -> Option<LeftJson> {
         expected: told(&expected.what),
         found: found.as_ref().map(|event| shown(event, seen)),
         out_of_turn: *out_of_turn,
-        reason: departed.left.clone(),
+        reason: departed.left.as_ref().map(|reason| seen.threads().in_line(reason)),
     })
 }
 
@@ -272,7 +280,7 @@ fn write_triple(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) -> io
 /// Where the program left the schedule.
 fn write_departure(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
     if let Some(Difference { expected, found, out_of_turn }) = &replayed.difference {
-        writeln!(out, "left the schedule at event {} of thread {}", expected.at, expected.path)?;
+        writeln!(out, "left the schedule at event {} of {}", expected.at, seen.threads().full(&expected.path))?;
         writeln!(out, "  expected  {}", told(&expected.what))?;
         match found {
             Some(event) if *out_of_turn => writeln!(out, "  found     it out of turn: {}", shown(event, seen))?,
@@ -287,7 +295,7 @@ fn write_departure(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) ->
         writeln!(out, "left the schedule, though all its events came in their order")?;
     }
     match &replayed.left {
-        Some(reason) => writeln!(out, "  because   {reason}"),
+        Some(reason) => writeln!(out, "  because   {}", seen.threads().in_line(reason)),
         None => Ok(()),
     }
 }
@@ -309,5 +317,5 @@ fn shown(event: &Event, seen: &dyn Seen) -> String {
         (Some(value), None) | (None, Some(value)) => format!(" {value}"),
         (None, None) => String::new(),
     };
-    format!("thread {}: {}{value}{loc}", event.path, ops(event.record.kind)[0])
+    format!("{}: {}{value}{loc}", seen.threads().full(&event.path), ops(event.record.kind)[0])
 }

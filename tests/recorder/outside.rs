@@ -109,7 +109,7 @@ fn a_clock_that_is_read_more_often_goes_on_from_the_recorded_time() {
     workshop.make("touch more");
     let replayed = ran(&mut workshop.shell("foretrace replay run -- ./program"));
     assert!(replayed.out.starts_with("1\n"), "{}", replayed.out);
-    let expected = "thread 0.1: clock_gettime was called more than the 1 times of the recording";
+    let expected = "thread 2 (work): clock_gettime was called more than the 1 times of the recording";
     assert!(replayed.err.contains(expected), "{}", replayed.err);
 }
 

@@ -29,10 +29,11 @@ fn another_argument_leaves_the_schedule() {
     assert_eq!(text.status, Some(1), "{}", text.err);
     let lines: Vec<&str> = text.out.lines().collect();
     assert_eq!(lines[1], "passed: exit status 0 (the recorded run: 0)"); // after the program's own output
-    assert!(lines[2].starts_with("did not reach the triple: thread 0."), "{}", text.out);
-    assert_eq!(lines[3], "left the schedule at event 0 of thread 0");
-    assert!(lines[4].starts_with("  expected  write at ") && lines[5].starts_with("  found     thread 0: read "));
-    assert!(lines.iter().any(|line| line.starts_with("  because   thread 0.")), "{}", text.out);
+    assert!(lines[2].starts_with("did not reach the triple: thread 2 (add) "), "{}", text.out);
+    assert_eq!(lines[3], "left the schedule at event 0 of thread 1 (main)");
+    assert!(lines[4].starts_with("  expected  write at "), "{}", text.out);
+    assert!(lines[5].starts_with("  found     thread 1 (main): read "), "{}", text.out);
+    assert!(lines.iter().any(|line| line.starts_with("  because   thread 2 (add) ")), "{}", text.out);
     let report = replay(&workshop, &witness, "--times 3 -- ./program 0");
     assert_eq!((&report["status"], &report["followed"]), (&json!(1), &json!(0)));
     assert_eq!(report["endings"], json!([{"code": 0, "times": 3}]));

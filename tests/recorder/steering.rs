@@ -53,14 +53,17 @@ fn a_run_that_follows_is_told_from_one_that_comes_there_another_way() {
 fn what_cannot_be_reached_is_told_with_the_reason() {
     let (workshop, witness) = departures();
     let reasons = [
-        ("1 locked", "thread 0.2 never came to the place of first"),
-        ("1 never", "thread 0.2 never came to the place of first"),
-        ("1 lonely", "thread 0.2 never came to the place of first"),
+        ("1 locked", "thread 3 (withdraw) never came to the place of first"),
+        ("1 never", "thread 3 (withdraw) never came to the place of first"),
+        ("1 lonely", "thread 3 (withdraw) never came to the place of first"),
         // The other thread is through before this one goes on: held or not, it cannot come between.
-        ("1 spin", "thread 0.2 stood before second, and no other thread could make the remote access meanwhile"),
+        (
+            "1 spin",
+            "thread 3 (withdraw) stood before second, and no other thread could make the remote access meanwhile",
+        ),
         (
             "3 spin",
-            "thread 0.2 stood before second 3 times, and no other thread could make the remote access meanwhile",
+            "thread 3 (withdraw) stood before second 3 times, and no other thread could make the remote access meanwhile",
         ),
     ];
     for (arguments, reason) in reasons {
@@ -82,11 +85,11 @@ fn what_the_program_did_is_said_first() {
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines[1], "failed: exit status 1 (the recorded run: 0)"); // after the program's own output
     assert_eq!(lines[2], "reached the triple another way");
-    assert!(lines[3].starts_with("  first   thread 0.2: read 1000 at "), "{told}");
+    assert!(lines[3].starts_with("  first   thread 3 (withdraw): read 1000 at "), "{told}");
     assert!(lines.iter().any(|line| line.starts_with("left the schedule at event ")), "{told}");
     let told = text("--times 3", "1 locked");
     assert!(told.starts_with("passed: exit status 0, 3 of 3 times (the recorded run: 0)\n"), "{told}");
-    assert!(told.contains("\ndid not reach the triple, 3 of 3 times: thread 0.2 never came "), "{told}");
+    assert!(told.contains("\ndid not reach the triple, 3 of 3 times: thread 3 (withdraw) never came "), "{told}");
 }
 
 /// Of a class that is off the path after the remote access, the schedule up to there is proved. The program goes on to second.

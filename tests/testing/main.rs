@@ -479,7 +479,7 @@ fn what_is_kept_is_run_again_on_a_new_build() {
 fn a_program_without_an_end_gives_one_message() {
     let run = test(&built(&source("endless.c")), "--run-limit 1");
     assert_eq!(run.status, Some(2), "{}", run.out);
-    assert!(run.err.contains("the program did not end within 1 s (thread 0 after endless.c:"), "{}", run.err);
+    assert!(run.err.contains("the program did not end within 1 s (thread 1 (main) after endless.c:"), "{}", run.err);
 }
 
 /// No run ends before all time is over, so that each run under way is stopped.

@@ -4,6 +4,7 @@ use super::apart::STDERR;
 use super::ending::Ending;
 use super::folder::Folder;
 use super::positions::Positions;
+use super::thread_names::ThreadNames;
 use super::verify::deadlocked;
 use foretrace_runtime::record::Kind;
 use foretrace_walker::WalkError;
@@ -38,18 +39,14 @@ struct Held {
 ///
 /// # Errors
 /// The logs cannot be read.
-pub fn deadlock_in_words(
-    output: &Path,
-    recording: &Path,
-    positions: &Positions,
-    name: impl Fn(&str) -> String,
-) -> Result<Vec<String>, WalkError> {
+pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions) -> Result<Vec<String>, WalkError> {
     let text = std::fs::read_to_string(output.join(STDERR)).unwrap_or_default();
     let waiting: Vec<Waiting> = text.lines().filter_map(waiting).collect();
     if waiting.is_empty() {
         return Ok(Vec::new());
     }
     let Ends { held, last } = ends(recording, positions)?;
+    let names = ThreadNames::of_recording(recording)?;
     let place = |held: &Held| held.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     let line = |waiting: &Waiting| {
         let own =
@@ -62,11 +59,11 @@ pub fn deadlock_in_words(
                 "a write to an eventfd that no thread makes".to_string()
             }
             Some(owner) if owner.path == waiting.path => "a lock that it holds itself".to_string(),
-            Some(owner) => format!("the lock that {} took{}", name(&owner.path), place(owner)),
+            Some(owner) => format!("the lock that {} took{}", names.short(&owner.path), place(owner)),
             None => "a signal, a barrier or the end of a thread".to_string(),
         };
         let at = last.get(&waiting.path).map(|place| format!(", after {place}")).unwrap_or_default();
-        format!("{} {holds}waits for {awaited}{at}", name(&waiting.path))
+        format!("{} {holds}waits for {awaited}{at}", names.full(&waiting.path))
     };
     Ok(waiting.iter().map(line).collect())
 }
@@ -83,12 +80,14 @@ fn waiting(line: &str) -> Option<Waiting> {
     Some(Waiting { path: path.to_string(), what })
 }
 
-/// The program's own line that each thread came by last in a run, by thread.
+/// The program's own line that each thread came to last in a run, with the name of the thread, in the order of threads' paths.
 ///
 /// # Errors
 /// The logs cannot be read.
-pub fn last_places(recording: &Path, positions: &Positions) -> Result<BTreeMap<String, String>, WalkError> {
-    Ok(ends(recording, positions)?.last)
+pub fn last_places(recording: &Path, positions: &Positions) -> Result<Vec<(String, String)>, WalkError> {
+    let names = ThreadNames::of_recording(recording)?;
+    let last = ends(recording, positions)?.last.into_iter();
+    Ok(last.map(|(path, place)| (names.full(&path), place)).collect())
 }
 
 /// Where threads are at the end of a run.

@@ -1,7 +1,7 @@
 //! Real programs: running them recorded, and running them again along a witness.
 //!
-//! What runs inside of the program is the crate `foretrace-runtime`; what makes a trace of its logs is
-//! `foretrace-walker`; `docs/recording.md` says how they meet.
+//! The crate `foretrace-runtime` runs inside of the program, and `foretrace-walker` makes a trace of its logs. `docs/recording.md` says how
+//! they meet.
 
 mod apart;
 mod calls;
@@ -21,6 +21,7 @@ mod schedule;
 mod scheduling;
 mod sources;
 mod target;
+mod thread_names;
 mod turns;
 mod unlogged;
 mod unlogged_places;
@@ -43,6 +44,7 @@ pub use schedule::Turn;
 pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};
+pub use thread_names::ThreadNames;
 pub use turns::turns_in_words;
 pub use unlogged_places::keep_unlogged;
 pub use verify::{Between, Difference, Event, Expected, What, deadlocked, ops};

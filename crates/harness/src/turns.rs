@@ -2,13 +2,14 @@
 
 use super::positions::Positions;
 use super::schedule::Turn;
+use super::thread_names::ThreadNames;
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// The last turns that touch memory, at most so many, as `thread 0.1 goes on from a.c:3 to a.c:9`.
+/// The last turns that touch memory, at most so many, as `thread 2 (worker) goes on from a.c:3 to a.c:9`.
 ///
 /// # Errors
 /// The logs of the recording cannot be read.
@@ -19,6 +20,7 @@ pub fn turns_in_words(
     most: usize,
 ) -> Result<Vec<String>, WalkError> {
     let logs = open_logs(recording)?;
+    let names = ThreadNames::of_recording(recording)?;
     let counts = counts(turns);
     let mut accesses = vec![None; turns.len()];
     for (path, log) in thread_paths(&logs).iter().zip(&logs) {
@@ -30,7 +32,7 @@ pub fn turns_in_words(
         let [from, to] = accesses?.ends.map(|record| positions.line_of(&record));
         let (from, to) = (from?, to?);
         let way = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
-        Some(format!("thread {} goes on {way}", turn.path))
+        Some(format!("{} goes on {way}", names.full(&turn.path)))
     });
     let mut lines: Vec<String> = told.take(most).collect();
     lines.reverse();

@@ -40,7 +40,7 @@ pub use foretrace_trace::write_whole;
 pub use history::{HistoryJson, HistoryReport, OperationJson, SEQUENTIAL_RUNS, as_what, operation_json};
 pub use json::JsonReport;
 use names::wrapped;
-pub use names::{Names, SourceLine, below_crates, thread_name};
+pub use names::{Names, SourceLine, below_crates, thread_called, thread_name};
 pub use needed::{NeededRuns, write_needed};
 pub use predicted::{
     LockChoice, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, RepairTargets,

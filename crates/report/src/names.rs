@@ -127,9 +127,14 @@ pub fn below_crates(loc: &str) -> Option<&str> {
 /// The name of a thread in text.
 pub fn thread_name(trace: &Trace, thread: ThreadId) -> String {
     let thread = &trace.threads[thread.index()];
-    match &thread.name {
-        Some(name) => format!("thread {} ({})", thread.number, short_name(name)),
-        None => format!("thread {}", thread.number),
+    thread_called(thread.number, thread.name.as_deref())
+}
+
+/// The name in text of the thread with this number and name.
+pub fn thread_called(number: u64, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("thread {number} ({})", short_name(name)),
+        None => format!("thread {number}"),
     }
 }
 

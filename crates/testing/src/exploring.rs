@@ -21,7 +21,7 @@ use super::settings::{Settings, TestError};
 use execution::Execution;
 use executions::Executions;
 use foretrace_explore::{Ended, Tally, bounded, explore};
-use foretrace_harness::{Ending, Folder, Positions, STDERR, deadlock_in_words};
+use foretrace_harness::{Ending, Folder, Positions, STDERR, ThreadNames, deadlock_in_words};
 use rustc_hash::FxHashSet;
 use schedule::Onward;
 use spin::Loop;
@@ -207,6 +207,15 @@ pub fn reverse_program(
     Ok(Explored { runs, running, left, ..collected.explored })
 }
 
+/// The failure of a run that these threads keep from its end: they wait in loops.
+fn spinning(run: &Execution, threads: &[String]) -> Result<Failure, TestError> {
+    let names = ThreadNames::of_recording(&run.place.join("recording"))?;
+    let waiting: Vec<String> = threads.iter().map(|path| names.full(path)).collect();
+    let verb = if waiting.len() == 1 { "waits in a loop" } else { "wait in loops" };
+    let message = format!("{} {verb} for what no other thread does any more", waiting.join(" and "));
+    Ok(Failure { cause: Cause::Ended(Ending::Hang), message: Some(message), place: None })
+}
+
 #[derive(Default)]
 struct Collected {
     explored: Explored,
@@ -235,11 +244,13 @@ impl Collected {
                 self.explored.cut_off += 1;
                 return ControlFlow::Continue(());
             }
-            End::Spins(run, threads) => {
-                let threads = threads.join(" and ");
-                let message = Some(format!("thread {threads} waits in a loop for what no other thread does any more"));
-                (run, Some(Failure { cause: Cause::Ended(Ending::Hang), message, place: None }))
-            }
+            End::Spins(run, threads) => match spinning(&run, &threads) {
+                Ok(failure) => (run, Some(failure)),
+                Err(error) => {
+                    self.error = Some(error);
+                    return ControlFlow::Break(());
+                }
+            },
             End::Whole(run) => {
                 let failure = run.failure.clone();
                 (run, failure)
@@ -302,7 +313,7 @@ impl Collected {
             true => {
                 let mut positions = Positions::default();
                 positions.learn(recording)?;
-                deadlock_in_words(&output, recording, &positions, |path| format!("thread {path}"))?
+                deadlock_in_words(&output, recording, &positions)?
             }
         };
         self.explored.failing.push(Failing { failure, cycle, classes: 1, kept, signature });

@@ -1,5 +1,5 @@
-//! What fails is kept: a folder with a witness for each failure and the recordings that they come from, which `replay` takes; and the same
-//! folder run again on a new build, by places in the source.
+//! Keeps failures: a folder with a witness for each failure and the recordings that they come from, for `replay`. Runs such a folder again
+//! on a new build, by places in the source.
 
 use super::baseline::Baseline;
 use super::judge::{Effect, judge};
@@ -9,7 +9,7 @@ use super::predicting::read_witness;
 use super::report::Report;
 use super::runner::{Runner, is_stopped};
 use super::settings::{Settings, TestError};
-use foretrace_harness::{self as recorder, Matched, Outcome, Plan, Positions, plan_of_edited};
+use foretrace_harness::{self as recorder, Matched, Outcome, Plan, Positions, ThreadNames, plan_of_edited};
 use foretrace_report::write_whole;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -234,7 +234,10 @@ fn run_kept(
         positions.learn(ran.folder.path())?;
         let replayed = recorder::judge(plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?;
         match replayed.outcome {
-            Outcome::NotReached(reason) => why = why.or(Some(reason)),
+            Outcome::NotReached(reason) if why.is_none() => {
+                why = Some(ThreadNames::of_replay(plan, ran.folder.path()).in_line(&reason));
+            }
+            Outcome::NotReached(_) => (),
             _ => reached += 1,
         }
         if let Effect::Failed(failure) = judge(&ran.seen, baseline, settings) {

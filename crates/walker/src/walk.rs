@@ -15,6 +15,7 @@ use crate::program::{Code, Program};
 use crate::shared::{self, Analysis, Sharing};
 use crate::signals::signal_name;
 use crate::statistics::{Statistics, Ways};
+use crate::threads::name_of;
 use crate::transactions::{Insertions, Title};
 use crate::window;
 use crate::world::{Source, World};
@@ -149,7 +150,7 @@ fn declare_threads<'a>(
     let mut threads = Vec::new();
     for ((index, log), path) in logs.iter().enumerate().zip(thread_paths(logs)) {
         let header = log.header();
-        let name = if path == "0" { Some("main".to_string()) } else { start_name(world.program, log) };
+        let name = name_of(world.program, log, &path);
         let id = world.draft.assembler.declare_thread(header.thread, name.as_deref(), Some(&path))?;
         world.threads.insert(header.thread, id);
         world.statistics.records += log.len();
@@ -160,27 +161,6 @@ fn declare_threads<'a>(
     }
     world.statistics.threads = threads.len() as u64;
     Ok(threads)
-}
-
-/// The function in which threads of Rust's library start.
-const STD_START: &str = "std::sys::thread::";
-
-/// The thread's start function, else the first function of the program's own that it entered.
-fn start_name(program: &Program, log: &Log) -> Option<String> {
-    if let Some(function) = program.function_at(log.header().start) {
-        return Some(function.name.clone());
-    }
-    let symbol = program.symbol_at(log.header().start);
-    if let Some((name, _)) = symbol.filter(|(name, offset)| *offset == 0 && !name.contains(STD_START)) {
-        return Some(name);
-    }
-    let is_enter = |kind| matches!(kind, Kind::Enter0 | Kind::Enter1 | Kind::Enter2 | Kind::Enter3 | Kind::Enter4);
-    let mut entered = log.records().filter(|record| is_enter(record.kind)).take(100);
-    let own = entered.find_map(|record| {
-        let (function, _) = program.find(record.site())?;
-        Some(&program.functions[function]).filter(|function| !program.is_library(function))
-    });
-    own.map(|function| function.name.clone())
 }
 
 fn take_turns<'a>(world: &mut World<'a>, threads: &mut [Thread<'a>], logs: &'a [Log]) -> Result<(), WalkError> {

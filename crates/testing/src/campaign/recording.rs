@@ -167,7 +167,7 @@ impl Campaign<'_> {
     fn endless(&mut self, ran: &Ran) -> TestError {
         let learned = self.positions.learn(ran.folder.path());
         let places = learned.and_then(|()| recorder::last_places(ran.folder.path(), &self.positions));
-        let line = |(path, place): (String, String)| format!("thread {path} after {place}");
+        let line = |(name, place): (String, String)| format!("{name} after {place}");
         let threads = places.map(|places| places.into_iter().map(line).take(MOST_TOLD).collect()); // they are an extra
         TestError::Endless(self.runner.limit(), threads.unwrap_or_default())
     }
@@ -217,8 +217,7 @@ impl Campaign<'_> {
     /// Notes who waits for whom in a run that ended in a deadlock.
     pub(super) fn explain_deadlock(&mut self, at: usize, ran: &Ran) -> Result<(), TestError> {
         if ran.seen.ending == recorder::Ending::Deadlock && self.state.found[at].deadlock.is_empty() {
-            let name = |path: &str| format!("thread {path}");
-            let lines = recorder::deadlock_in_words(&ran.output, ran.folder.path(), &self.positions, name)?;
+            let lines = recorder::deadlock_in_words(&ran.output, ran.folder.path(), &self.positions)?;
             self.state.found[at].deadlock = lines;
         }
         Ok(())

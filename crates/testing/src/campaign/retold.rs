@@ -1,5 +1,5 @@
 //! What one more replay of a failing run adds to its story: where the run uses memory after its `free`, which no three accesses of one
-//! variable show; the places that threads came by last, where nothing else is known; and the names of threads.
+//! variable show; and the places that threads came to last, where nothing else is known.
 
 use super::{Campaign, plan_of};
 use crate::judge::{Effect, judge};
@@ -9,7 +9,7 @@ use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use foretrace_harness as recorder;
 use foretrace_report::thread_name;
-use foretrace_trace::{EventId, Op, ThreadId, Trace};
+use foretrace_trace::{EventId, Op, Trace};
 use foretrace_walker::walk;
 use std::path::Path;
 
@@ -46,32 +46,10 @@ impl Campaign<'_> {
         } else if find.story.is_empty() {
             self.positions.learn(ran.folder.path())?;
             let places = recorder::last_places(ran.folder.path(), &self.positions)?;
-            find.story.extend(places.iter().map(|(path, place)| format!("thread {path} came last to {place}")));
-        }
-        if let Some(trace) = trace {
-            let threads: Vec<(&str, String)> = paths(&trace).collect();
-            find.story.iter_mut().for_each(|line| *line = named(line, &threads));
+            find.story.extend(places.iter().map(|(name, place)| format!("{name} came last to {place}")));
         }
         Ok(())
     }
-}
-
-/// The threads that logs know by their paths, with their names.
-fn paths(trace: &Trace) -> impl Iterator<Item = (&str, String)> {
-    let name = |index: usize| thread_name(trace, ThreadId::from_index(index));
-    let threads = trace.threads.iter().enumerate();
-    threads.filter_map(move |(index, thread)| Some((thread.path.as_deref()?, name(index))))
-}
-
-/// A line that speaks of threads by their paths, with their names; what comes after `that` is a number alone, so that lines stay short. Paths
-/// have a dot, or are 0; the numbers of threads do not.
-fn named(line: &str, threads: &[(&str, String)]) -> String {
-    let of_log = threads.iter().filter(|(path, _)| *path == "0" || path.contains('.'));
-    of_log.fold(line.to_string(), |line, (path, name)| {
-        let number = name.split_once(" (").map_or(name.as_str(), |(number, _)| number);
-        let line = line.replace(&format!("that thread {path} "), &format!("that {number} "));
-        line.replace(&format!("thread {path} "), &format!("{name} "))
-    })
 }
 
 /// The first access of memory after its `free` in the recorded order, and that `free`.
@@ -122,15 +100,5 @@ mod tests {
         let (of_x, of_y) = (r#"{"t":2,"op":"read","var":"x"}"#, r#"{"t":2,"op":"read","var":"y"}"#);
         assert_eq!(first(&[of_x, free, of_y, of_x, of_x].join("\n")), Some((3, 1)));
         assert_eq!(first(&[of_x, of_y, free, of_y].join("\n")), None);
-    }
-
-    #[test]
-    fn threads_have_one_name_in_a_story() {
-        let threads = [("0", "thread 1 (main)".to_string()), ("0.1", "thread 2 (robot)".to_string())];
-        let line = "thread 0.1 holds the lock it took at a.c:1 and waits for the lock that thread 0 took at a.c:2";
-        let expected =
-            "thread 2 (robot) holds the lock it took at a.c:1 and waits for the lock that thread 1 took at a.c:2";
-        assert_eq!(named(line, &threads), expected);
-        assert_eq!(named("thread 1 (main) writes 0  main.c:3", &threads), "thread 1 (main) writes 0  main.c:3");
     }
 }
