@@ -1,8 +1,8 @@
 //! Compiles the runtime of recorded programs, by itself, to an archive that this crate embeds.
 //!
-//! It is no dependency in Cargo's sense: it must be free of `std`, abort on panics, and be one object that exports
-//! nothing but hooks and interposed functions. Link-time optimisation with the core library makes that object; the
-//! other members of the archive that rustc writes are never needed, and would clash with those of Rust programs.
+//! It is no dependency in Cargo's sense. It must be free of `std`, abort on panics, and be one object that exports only hooks and
+//! interposed functions. Link-time optimisation with the core library makes that object. The other members of the archive that rustc writes
+//! are not needed, and would clash with those of Rust programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Lets tests and examples of all crates find the libz3 that `scripts/setup` unpacked: cargo runs them with the
-//! directories below `target/` that build scripts name for linking, so libz3 gets a link in one of those.
+//! Lets tests and examples of all crates find the libz3 that `scripts/setup` unpacked. Cargo runs them with the directories below `target/`
+//! that build scripts name for linking, so libz3 gets a link in one of those.
 
 use std::path::{Path, PathBuf};
 

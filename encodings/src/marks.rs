@@ -1,7 +1,7 @@
 //! Marks that divide schedules into stretches: a trace with one more thread, whose events do nothing and can happen at any time.
 //!
-//! A bound on context switches is said in order atoms alone: each stretch between two marks belongs to one thread, and marks are
-//! steps like others, so every solver that decides order decides this, too.
+//! A bound on context switches needs only order atoms: each stretch between two marks belongs to one thread, and marks are steps like
+//! others, so every solver that decides order decides this, too.
 
 use crate::view::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};

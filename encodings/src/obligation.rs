@@ -1,9 +1,9 @@
-//! What a solver that knows schedules is told in place of constraints: which regions of locks, reads and writes take part.
+//! What a solver that knows schedules gets in place of constraints: which regions of locks, reads and writes take part.
 //!
-//! What it must see to is what the constraints say that are left out (`NotBetween`, the order in `WrittenBefore`,
-//! `Exclusion`, `Signalled`, `OwnSignal`): regions of one lock that are part of the prefix do not overlap, unless both only
-//! share it; a `ReadsFrom` atom that is true puts its write before the access, and every other write of the prefix before
-//! that write or after the access; and each wake of the prefix has its signal.
+//! The solver must ensure what the constraints say that are left out (`NotBetween`, the order in `WrittenBefore`, `Exclusion`, `Signalled`,
+//! `OwnSignal`). Regions of one lock that are part of the prefix do not overlap, unless both only share it. A `ReadsFrom` atom that is true
+//! puts its write before the access, and every other write of the prefix before that write or after the access. Each wake of the prefix has
+//! its signal.
 
 use foretrace_index::Region;
 use foretrace_trace::{EventId, SyncId, VarId};

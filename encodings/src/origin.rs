@@ -1,6 +1,6 @@
 //! Where a constraint comes from: the instance of a rule, small enough to be named in a sentence.
 //!
-//! What an unsatisfiable core holds is said in these terms. Constraints of one origin stand and fall together.
+//! Unsatisfiable cores consist of origins. A core has all constraints of an origin, or none.
 
 use crate::rules::Rule;
 use foretrace_trace::EventId;

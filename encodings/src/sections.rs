@@ -1,8 +1,8 @@
 //! Critical sections and what they hide: sources that a π-function can do without.
 //!
-//! Two regions of one lock do not overlap. So of the writes of one region an access in another sees at most the last, and
-//! an access after a write of its own region sees none of the other. This stands on the rule for locks without naming it,
-//! so an argument's encoder does without.
+//! Two regions of one lock do not overlap. So of the writes of one region an access in another sees at most the last, and an access after a
+//! write of its own region sees none of the other. This uses the rule for locks without naming it, so the encoder of an argument does not
+//! use it.
 
 use crate::pi::Pi;
 use crate::view::TraceView;

@@ -136,7 +136,8 @@ fn the_answers_of_architecture_are_files() {
 /// The crates of ours that a crate's code is built on, by the section `[dependencies]` of its manifest.
 fn built_on(folder: &Path) -> BTreeSet<String> {
     let manifest = read(&folder.join("Cargo.toml"));
-    let section = manifest.split("\n[dependencies]\n").nth(1).map_or("", |rest| rest.split("\n[").next().unwrap_or(rest));
+    let section =
+        manifest.split("\n[dependencies]\n").nth(1).map_or("", |rest| rest.split("\n[").next().unwrap_or(rest));
     let names = section.lines().filter_map(|line| line.strip_prefix("foretrace-")?.split(['.', ' ', '=']).next());
     names.map(str::to_owned).collect()
 }
@@ -144,7 +145,8 @@ fn built_on(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn the_table_of_crates_in_architecture_is_that_of_the_manifests() {
     let text = read(&crate::root().join("ARCHITECTURE.md"));
-    let table = text.split("| crate | built on (of ours) |").nth(1).expect("a table").split("\n\n").next().expect("it ends");
+    let table =
+        text.split("| crate | built on (of ours) |").nth(1).expect("a table").split("\n\n").next().expect("it ends");
     let mut above = BTreeSet::new();
     for row in table.lines().filter(|line| line.starts_with("| `")) {
         let mut names = row.split('`').skip(1).step_by(2).map(str::to_owned);

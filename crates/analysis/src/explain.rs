@@ -1,8 +1,8 @@
 //! Why a candidate cannot happen: an argument that was checked, from instances of rules to a contradiction.
 //!
-//! The encoder is told no order but that of each thread, so that every other order, value and lock that an argument uses
-//! is a constraint with a name. Rules are tried family by family, plain orders first: an argument that can do without
-//! values has none. For what can happen, the witness is the explanation.
+//! The encoder knows only the order of each thread. So every other order, value and lock that an argument uses is a constraint with a name.
+//! Rules are tried family by family, plain orders first: an argument that needs no values has none. If a candidate can happen, the witness
+//! is the explanation.
 
 mod block;
 mod sequence;

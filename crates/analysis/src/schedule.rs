@@ -1,9 +1,9 @@
 //! From a feasible schedule to one that is easier to follow: fewer events, fewer context switches.
 //!
-//! Source: Penelope, 4.2.3, with the exact dependences of this schedule in place of unshared accesses and read blocks: two
-//! events may change places unless they are of one thread, of one synchronisation object, or accesses to one variable of
-//! which one writes. Events that the rest does not depend on are dropped, then each thread runs as long as it can. What comes
-//! out is only a proposal: the caller has it checked and keeps the original if it fails.
+//! Source: Penelope, 4.2.3, with the exact dependences of this schedule in place of unshared accesses and read blocks: two events may
+//! change places unless they are of one thread, of one synchronisation object, or accesses to one variable of which one writes. Events that
+//! the rest does not depend on are dropped, then each thread runs as long as it can. The result is only a proposal: the caller has it
+//! checked and keeps the original if it fails.
 
 pub use foretrace_checker::context_switches;
 use foretrace_checker::{CheckError, Checker, Interruption, Witness};

@@ -1,10 +1,10 @@
-//! Whole blocks, decided in turn by the static check, by schedules that are likely to show a violation, by exploring the segment for
-//! so many steps, by the solver, and by exploring to the end.
+//! Decides whole blocks. In turn, these decide a block: the static check, schedules that are likely to show a violation, exploration of the
+//! segment for a bounded number of steps, the solver, and exploration to the end.
 //!
-//! The solver and the exploration answer the same question, so each stands in where the other comes to its limit: exploration where
-//! few interleavings differ, the solver where many do or a segment begins far above its block.
+//! The solver and the exploration answer the same question. Exploration is better where few interleavings differ; the solver is better
+//! where many differ or a segment begins long before its block.
 //!
-//! What the recorded order itself violates is known before: that takes one pass ([`foretrace_serializability::observed`]).
+//! The blocks that the recorded order itself violates are known before: that takes one pass ([`foretrace_serializability::observed`]).
 
 mod other_paths;
 mod windowed;

@@ -1,6 +1,6 @@
 //! Solver threads: each has its own session and decides its share of the candidates in order.
 //!
-//! Shares are dealt out by class, not by who is free, so that a run's output does not depend on timing.
+//! The class of a candidate decides its worker, whichever worker is free, so that a run's output does not depend on timing.
 
 mod off_path;
 

@@ -1,7 +1,7 @@
 //! Bounds on context switches against exhaustive search: triples and blocks of random small traces, each bound from 0 to 4, in each
 //! model and by each back-end.
 //!
-//! `FORETRACE_TRACES` says how many random traces.
+//! `FORETRACE_TRACES` is the number of random traces.
 
 use foretrace_analysis::options::{CandidateSet, Options, Order, Per};
 use foretrace_analysis::predict::{Sink, predict};

@@ -1,8 +1,8 @@
 //! The judge: runs schedules by the step semantics and says whether they show a violation.
 //!
-//! This crate is the trusted base. It stands on the trace alone and shares nothing with the encodings, the filters or the
-//! index that those read off a trace: it cannot repeat their mistakes. [`check`] is the only maker of a [`Witness`]; the
-//! exhaustive oracle (feature `oracle`) decides small traces by walking all their prefixes.
+//! This crate is the trusted base. It is built on the trace alone and shares nothing with the encodings, the filters and their index of a
+//! trace: it cannot repeat their mistakes. [`check`] is the only maker of a [`Witness`]; the exhaustive oracle (feature `oracle`) decides
+//! small traces by walking all their prefixes.
 //!
 //! ```
 //! use foretrace_checker::check;

@@ -1,8 +1,8 @@
 //! The exhaustive oracle: decides candidates of small traces by looking at all prefixes.
 //!
-//! It is the definition of feasibility and nothing else: every prefix is made step by step with the semantics, each
-//! choice of a signal included. Two prefixes that reach the same state have the same continuations, so that it is
-//! enough to walk the graph of states, together with how far the prefix has come with the candidate.
+//! It is the definition of feasibility and nothing else: it makes every prefix step by step with the semantics, each choice of a signal
+//! included. Two prefixes that reach the same state have the same continuations. So it is enough to walk the graph of states, each with the
+//! accesses of the candidate that the prefix has so far.
 
 use crate::dependence::{Access, first_depends, second_depends};
 pub use foretrace_trace::candidates;

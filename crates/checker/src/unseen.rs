@@ -1,7 +1,7 @@
 //! Orders that the trace does not show. An `unseen` event marks a place where code ran that may order threads.
 //!
-//! What such code does in the order of the observed run it can do again: that order has been. So a schedule that keeps the orders
-//! between those events leaves nothing open, and one that does not keep them rests on there being no such order.
+//! The observed run shows that such code can run in the order of that run. So a schedule that keeps the orders between those events is
+//! certain. Any other schedule rests on the assumption that the code does not order the threads.
 
 use foretrace_trace::{EventId, NameId, Op, Trace};
 use rustc_hash::FxHashMap;

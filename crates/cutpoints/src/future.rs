@@ -1,8 +1,8 @@
 //! Decides whether locks keep the transaction's thread from reaching its second access.
 //!
-//! The paper rolls the remote access back and lets the run proceed "eventually". It cannot where both threads then wait for each
-//! other's lock. The condition is the backward one of Kahlon and Gupta, *An Automata-Theoretic Approach for Model Checking
-//! Threads for LTL Properties*, LICS 2006: what each thread takes before it gives back a lock that it holds at the cut-point.
+//! The paper rolls the remote access back and lets the run proceed "eventually". The run cannot proceed if both threads then wait for each
+//! other's lock. The condition is the backward one of Kahlon and Gupta, *An Automata-Theoretic Approach for Model Checking Threads for LTL
+//! Properties*, LICS 2006: what each thread takes before it gives back a lock that it holds at the cut-point.
 
 use crate::lock_log::LockLog;
 use crate::locks::{Change, LockState, LockStates, Taken};

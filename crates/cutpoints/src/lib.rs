@@ -1,8 +1,8 @@
 //! Cut-points of a trace, and schedules that reach them, without a solver.
 //!
-//! Source: Sorrentino, Farzan, Madhusudan, *PENELOPE: Weaving Threads to Expose Atomicity Violations*, FSE 2010, section 4. A
-//! [`CutPoint`] is found from locks alone, so that it is a guess where values, branches or conditions order threads:
-//! only running the program along its [`Schedule`] can judge it. What is no cut-point is impossible.
+//! Source: Sorrentino, Farzan, Madhusudan, *PENELOPE: Weaving Threads to Expose Atomicity Violations*, FSE 2010, section 4. A [`CutPoint`]
+//! is found from locks alone. It may be impossible where values, branches or conditions order threads: only a run of the program along its
+//! [`Schedule`] can decide. An interruption without a cut-point is impossible.
 //!
 //! ```
 //! # use foretrace_trace::{Atomic, Data, Observed, TraceBuilder};

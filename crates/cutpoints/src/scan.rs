@@ -1,9 +1,9 @@
 //! The pass over the trace: the paper's sets R, W, WW and AA, one representative of each kind.
 //!
-//! Source: Sorrentino, Farzan, Madhusudan, *PENELOPE*, FSE 2010, section 4.1. R and W have the accesses of a thread to a variable,
-//! AA (and in it WW) pairs of accesses of one transaction with an event in between, each with locksets and acquisition histories.
-//! Of the pairs and of the accesses that differ in nothing that decides, one is kept. What decides besides the paper's
-//! criteria: the block that holds the pair, what the thread has learned of others, and what it takes before its second access.
+//! Source: Sorrentino, Farzan, Madhusudan, *PENELOPE*, FSE 2010, section 4.1. R and W have the accesses of a thread to a variable, AA (and
+//! in it WW) pairs of accesses of one transaction with an event in between, each with locksets and acquisition histories. One pair, or one
+//! access, is kept of all those with the same criteria. Besides the paper's criteria these are: the block that holds the pair, the events
+//! of other threads that the thread knows of, and the locks that it takes before its second access.
 
 use crate::future::{FutureId, Futures};
 use crate::lock_log::LockLog;

@@ -1,5 +1,5 @@
-//! Runs of a program that nobody watches: in a process group, with its output in files, cut off at limits, and ended with all that it
-//! started.
+//! Runs of a program without a terminal: in a process group, with its output in files, cut off at limits, and ended together with all
+//! processes that it started.
 
 use super::ending::{Cut, Ending};
 use super::error::{LaunchError, RecordError};

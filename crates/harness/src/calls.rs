@@ -1,9 +1,9 @@
-//! Calls on pipes, event counters and queues make several events in one step of the program: that they come after other calls (`depart`), what
-//! they write or take (`post`, `down`), that others come after them (`arrive`). A schedule of a trace may put another thread's event in between,
+//! A call on a pipe, event counter or queue makes several events in one step of the program: a `depart` after earlier calls, a `post` or
+//! `down` for what it writes or takes, an `arrive` before later calls. A schedule of a trace may put another thread's event in between,
 //! which the program cannot do.
 //!
-//! Here each such call is put in one place, which leaves the schedule what it is: a `depart` may come later and an `arrive` sooner, since
-//! neither keeps anybody waiting there; a `post` may come sooner and a `down` later. Events of other threads keep their order.
+//! This module puts each such call in one place. The schedule stays possible: a `depart` may come later and an `arrive` sooner, since no
+//! thread waits for them there, and a `post` may come sooner and a `down` later. Events of other threads keep their order.
 
 use foretrace_report::SavedStep;
 use rustc_hash::FxHashMap;

@@ -1,4 +1,5 @@
-//! What other programs did by sockets, pipes and terminals in a recording, for the runtime to play in a replay: connections that began, bytes that came, ends.
+//! The deeds of other programs in a recording, by sockets, pipes and terminals: connections, bytes that came, ends. The runtime plays them
+//! in a replay.
 
 use super::folder::Folder;
 use foretrace_report::write_whole;

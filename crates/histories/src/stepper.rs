@@ -1,13 +1,14 @@
-//! A trace as a thing that can be stepped, with the history so far.
+//! A trace as a system of steps, with the history so far.
 //!
-//! A step is one event that other threads can tell from its absence, with the thread's events after it that they cannot; all events of
-//! one step of the trace (`part`) go together. An operation begins in the step of its first such event, and ends in that of its last: of all schedules that
-//! order these events alike, this one has most operations end before others begin. If its history is linearizable, so are theirs, since they ask for
-//! less. That an operation ends before another begins or not makes a difference, so such steps depend on each other.
+//! A step is one event that other threads can observe, with the thread's events after it that they cannot observe. All events of one step
+//! of the trace (`part`) go together. An operation begins in the step of its first observable event, and ends in the step of its last one.
+//! Of all schedules that order these events alike, this one has the most operations that end before others begin. If its history is
+//! linearizable, so are the others', since they have fewer constraints. Whether an operation ends before another one begins makes a
+//! difference, so such steps depend on each other.
 //!
-//! In each state only some threads are tried: a set such that nothing that the others can still do depends on the next steps of its
-//! threads (a persistent set, P. Godefroid, "Partial-order methods for the verification of concurrent systems", LNCS 1032, chapter 4). Traces end, so
-//! that this loses no interleaving up to equivalence.
+//! In each state only the threads of a persistent set are tried: nothing that the other threads can still do depends on the next steps of
+//! these threads (P. Godefroid, "Partial-order methods for the verification of concurrent systems", LNCS 1032, chapter 4). Traces are
+//! finite, so this loses no interleaving up to equivalence.
 
 use crate::context::{Context, Step};
 use crate::performed::{CallsOrReturns, Came, Performed};

@@ -1,8 +1,8 @@
-//! The histories of random small programs' traces are those of plain enumeration, and those of the programs themselves: each that is found is one, and
-//! each that there is asks for no more than one that is found.
+//! Compares the predicted histories of random small programs' traces with those of plain enumeration, and with those of the programs
+//! themselves. Each predicted history must be a real one. Each real history must have no more constraints than some predicted one.
 //!
-//! The programs are litmus programs, so that the interpreter says which histories there are: by running the program in every
-//! interleaving, not by changing the order of one run's events.
+//! The programs are litmus programs. So the interpreter says which histories there are: it runs the program in every interleaving, and does
+//! not change the order of one run's events.
 
 use foretrace_histories::every_history;
 use foretrace_linearizability::{History, Value, read_order, read_trace};

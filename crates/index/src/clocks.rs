@@ -1,7 +1,8 @@
 //! Must-happen-before by vector clocks: orders that hold in every prefix of every model.
 //!
-//! Source: the vectors of TAS, section II.B, without read-after-write edges. Edges are program order, fork to child, child
-//! to join, every arrive of a round to its departs, an initialisation's end to those who go past it, and a signal to a wake that no other signal can cause.
+//! Source: the vectors of TAS, section II.B, without read-after-write edges. Edges are program order, fork to child, child to join, every
+//! arrive of a round to its departs, an initialisation's end to the threads that pass it, and a signal to a wake that no other signal can
+//! cause.
 
 use crate::trace_index::TraceIndex;
 use foretrace_trace::{EventId, Op, Trace};

@@ -5,7 +5,7 @@
 //! - integers of 128 bits are taken apart, and atomic accesses of them become calls of their hook,
 //! - atomic updates that no hook has become calls of functions with a loop around a compare-and-swap.
 //!
-//! What comes out are ordinary instructions, which the rest instruments like any others.
+//! The results are ordinary instructions, which are instrumented like any others.
 
 use crate::legalize_i128::halve;
 use crate::llvm::{Builder, Layout, Linkage, Module, Opcode, Type, TypeKind, Value, ValueKind};

@@ -1,8 +1,8 @@
 //! Coroutines of older compilers, in the form that LLVM 22 takes apart.
 //!
-//! Up to LLVM 21 `llvm.coro.end` told whether the code that it stands in goes on after the coroutine was resumed, which is what
-//! unwinding asks. From LLVM 22 on it tells nothing, and `llvm.coro.is_in_ramp` tells the opposite. LLVM 22 does not bring the older
-//! form up to date: it ends the process where it reads one. So the function has another name while bitcode is read.
+//! Up to LLVM 21 `llvm.coro.end` returned whether the code around it runs after the coroutine was resumed; unwinding needs that. From LLVM
+//! 22 on it returns nothing, and `llvm.coro.is_in_ramp` returns the opposite. LLVM 22 does not update the older form: it ends the process
+//! when it reads one. So the function has another name while bitcode is read.
 
 use crate::llvm::{Builder, Module, Opcode, TypeKind, Value};
 use std::borrow::Cow;

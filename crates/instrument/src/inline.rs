@@ -1,5 +1,5 @@
-//! Accesses of a thread's own memory, performed where they stand: what the runtime's hooks of loads and stores do first
-//! (`hooks::access`, `ownership`), as code that is inlined. Whatever is not as expected is left to the hook.
+//! Inlined code for accesses of a thread's own memory: the first part of the runtime's hooks of loads and stores (`hooks::access`,
+//! `ownership`). Any other case is left to the hook.
 
 use crate::llvm::{LlvmError, Module};
 use foretrace_runtime::record::own::{

@@ -1,7 +1,7 @@
 //! Integers of 128 bits as two halves of 64, so that records hold them and the tools can compute them.
 //!
-//! Atomic accesses of such integers become calls of one function, which is the hook that performs them; their values, and what
-//! is commonly done with them, become pairs of words. Where something else needs the whole integer, it is put together.
+//! Atomic accesses of such integers become calls of the hook that performs them. Their values, and the results of common operations on
+//! them, become pairs of words. Where other code needs the whole integer, it is put together.
 
 use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::parts::same_access;

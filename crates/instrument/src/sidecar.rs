@@ -1,7 +1,7 @@
-//! The side-car: what the walker has to know of instrumented code, as compact data in a section of the object.
+//! The side-car: a description of the instrumented code for the walker, as compact data in a section of the object.
 //!
-//! A linked program holds the side-cars of all its units one after the other, each in a frame of its own: [`FRAME_MAGIC`], the length of
-//! the payload (u32, little-endian), the payload (postcard, compressed with Zstandard).
+//! A linked program holds the side-cars of all its units one after the other, each in a frame: [`FRAME_MAGIC`], the length of the payload
+//! (u32, little-endian), the payload (postcard, compressed with Zstandard).
 
 use foretrace_runtime::record::atomic16;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Values that may be anything. LLVM may take such a value for another one at each use, and then what a hook records of it is not
-//! what the program goes on with. Here it is decided once.
+//! Undefined values. LLVM may choose another value at each use, and then a hook records another value than the program uses. This module
+//! fixes the value once.
 
 use crate::llvm::{Builder, Context, Opcode, Type, TypeKind, Value, ValueKind};
 

@@ -1,7 +1,7 @@
 //! A checked program: declarations and flat code, ready to run.
 //!
-//! The code is that of a stack machine, since a run must be able to leave a thread in the middle of an expression:
-//! every access is a step of its own, and any thread may take the next.
+//! The code is that of a stack machine, since a run must be able to leave a thread in the middle of an expression: every access is a
+//! separate step, and any thread may take the next one.
 
 use foretrace_trace::{Func, Sort, SyncId, SyncObject, Value, VarId, Variable};
 

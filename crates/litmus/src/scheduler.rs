@@ -1,4 +1,4 @@
-//! Who takes the next step.
+//! Chooses the thread that takes the next step.
 
 use foretrace_trace::random::Random;
 

@@ -1,8 +1,8 @@
-//! The run as it would have been, had code held a lock: the trace with that lock in it, in an order that it allows.
+//! The run as it would have been if code had held a lock: the trace with that lock in it, in an order that the lock allows.
 //!
-//! This turns a repair into a trace, so that everything that judges traces can judge the repair. Where the recorded order
-//! has others come into a section, the section may start later or they may, as long as all accesses that depend on each
-//! other keep their order: then every value stays what it was. If there is no such order, the lock forbids the run.
+//! This turns a repair into a trace, so that all code that judges traces can judge the repair. If other threads come into a section in the
+//! recorded order, the section or their events may move, as long as all accesses that depend on each other keep their order. Then every
+//! value stays as it was. If there is no such order, the lock forbids the run.
 
 use crate::enforce::{Whole, woken};
 use foretrace_trace::{

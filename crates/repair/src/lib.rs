@@ -1,8 +1,8 @@
 //! Which code must be atomic for a failing run not to happen.
 //!
-//! A repair is a set of atomic sections. It *eliminates* a trace if no trace that orders the same conflicts alike keeps
-//! its sections whole. The crate finds all repairs of a failing trace that are optimal (none contains another), turns
-//! them into stretches of source lines, and ranks them by how many passing traces they would forbid.
+//! A repair is a set of atomic sections. It *eliminates* a trace if no trace with the same order of conflicts keeps its sections whole. The
+//! crate finds all repairs of a failing trace that are optimal (none contains another), turns them into stretches of source lines, and
+//! ranks them by how many passing traces they would forbid.
 //!
 //! After Berk Çirisci, Constantin Enea, Azadeh Farzan, Suha Orhun Mutluergil: "Root Causing Linearizability Violations",
 //! CAV 2020; the sections that the modules name are those of this paper.

@@ -1,4 +1,4 @@
-//! Who else accesses what a section is to protect, and which locks they hold.
+//! The other accesses of the variables that a section is to protect, and the locks that are held there.
 
 use crate::enforce::Whole;
 use foretrace_trace::{EventId, Op, SyncId, Trace, VarId};

@@ -1,5 +1,5 @@
-//! The text report's third verdict: classes that are off the path of the recorded run, which other paths may show; those of one variable
-//! and block together.
+//! The part of the text report with classes that are off the path of the recorded run. Other paths may show them. Classes of one variable
+//! and block are together.
 
 use super::Subject;
 use super::class::{Classes, OffPathClass};

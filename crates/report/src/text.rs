@@ -1,5 +1,5 @@
-//! The report for people: what can happen, worst first, classes of one variable and block together, the worst of them with a witness;
-//! then what is off the path, and the totals.
+//! The report for people: first the classes that can happen, worst first. Classes of one variable and block are together, the worst of them
+//! with a witness. Then the classes that are off the path, and the totals.
 
 use super::block::Folded;
 use super::class::{ClassVerdicts, Classes, Found};

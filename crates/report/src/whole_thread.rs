@@ -1,8 +1,8 @@
 //! Which violations of whole threads count as found.
 //!
-//! A thread as a whole is seldom meant to be atomic: that another thread comes between two blocks of its code is what threads are
-//! for. So a violation that no tighter block holds counts only if the thread's own code makes both accesses, or if what the first
-//! one read decides what the thread writes to the variable at the second: a check, and an act on it.
+//! A thread as a whole is seldom meant to be atomic: other threads may normally come between two blocks of its code. So a violation that no
+//! tighter block holds counts only in two cases. The thread's own code makes both accesses, or the value that the first one read decides
+//! what the thread writes at the second: a check, and an act on it.
 
 use super::Subject;
 use foretrace_trace::{Atomic, BlockKind, Data, EventId, Op, TermId, Trace, Triple};

@@ -1,5 +1,5 @@
-//! How long the monitoring pass takes, and how much memory besides the trace:
-//! `cargo run --release --example observed_scale -- EVENTS THREADS SHARED`, with so many variables that threads share.
+//! Measures the time of the monitoring pass, and its memory besides the trace: `cargo run --release --example observed_scale -- EVENTS
+//! THREADS SHARED`. SHARED is the number of variables that threads share.
 
 use foretrace_serializability::observed;
 use foretrace_trace::{Atomic, BlockKind, Data, Event, Op, Thread, ThreadId, Trace, VarId, Variable};

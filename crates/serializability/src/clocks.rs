@@ -5,8 +5,8 @@
 //! that leads to it directly, and the latest one that leads to it through another thread: if the latter is inside a block that is
 //! still open, a path came back. Memory grows with variables that several threads share, times threads; not with events.
 //!
-//! A thread has a place in the clocks. When it is over, another thread may have its place: what the clocks know of the first one is older
-//! than each block of the second one, so that it is never taken for a path back to such a block.
+//! A thread has a place in the clocks. When it is over, another thread may take its place. The entries of the first thread are older than
+//! each block of the second one, so they are never taken for a path back to such a block.
 
 use foretrace_trace::{Event, EventId, VarId};
 use std::rc::Rc;

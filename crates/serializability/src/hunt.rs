@@ -1,5 +1,5 @@
-//! Schedules that are likely to show a violation, tried before anything is explored: the block is interrupted at one access, one
-//! other thread goes on, and the block comes back.
+//! Tries schedules that are likely to show a violation, before exploration: the block is interrupted at one access, one other thread goes
+//! on, and the block continues.
 
 use crate::segment::Segment;
 use crate::stepper::Stepper;

@@ -1,7 +1,7 @@
-//! What a solver may be asked of a block: where its violation paths can leave it, what they can visit, where they can come back.
+//! The question to a solver about a block: where its violation paths can leave it, what they can visit, and where they can come back.
 //!
-//! Of the segment's accesses only those take part to which a path can lead and from which one can come back, by conflicts and program
-//! order alone. How large the question would be is bounded: its constraints grow with the pairs of accesses that conflict.
+//! Of the segment's accesses only some take part: by conflicts and program order alone, a path must be able to lead there and back. The
+//! size of the question is bounded, since its constraints grow with the pairs of accesses that conflict.
 
 use crate::accesses::Accesses;
 use crate::attempt::Attempts;

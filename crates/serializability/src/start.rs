@@ -1,8 +1,7 @@
-//! From where a segment is explored: the events above its upper frontier that may as well all come first, as recorded.
+//! Where the exploration of a segment starts: after events above its upper frontier that can all come first, in the recorded order.
 //!
-//! The upper frontier says which events can be on no violation path. It does not say that they can all come before the segment:
-//! a write of the segment may have to come before one above it, so that a later read finds what it must. What is explored
-//! starts further up where that is possible.
+//! The events above the upper frontier are on no violation path. But they cannot always all come before the segment: a write of the segment
+//! may have to come before one above it, so that a later read finds its value. In that case the exploration starts further up.
 //!
 //! Lemma. Let P be closed under the orders of the model and such that [`Start::offender`] finds nothing. Then each prefix of the
 //! model with a violation path has one in which all of P comes first, in the recorded order. Proof: move the events of P to

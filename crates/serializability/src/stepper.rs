@@ -1,7 +1,7 @@
-//! The events of a segment as a thing that can be stepped.
+//! The events of a segment as a system of steps.
 //!
-//! A step is one event that other threads can tell from its absence, with the thread's events after it that they cannot; all
-//! events of one step of the trace (`part`) go together. What is enabled and what it does is the trace's step semantics.
+//! A step is one event that other threads can observe, with the thread's events after it that they cannot observe. All events of one step
+//! of the trace (`part`) go together. The trace's step semantics says what is enabled and what a step does.
 
 use crate::accesses::Accesses;
 use crate::monitor::{Monitor, Watched};

@@ -3,9 +3,10 @@
 //! A block's segment is closed when each thread has an event that comes after the block's last access in every prefix, by orders that no
 //! later event undoes (section III.A: the lower frontier is known). No later event is on a violation path of the block then.
 //!
-//! Events that are not kept any more are taken to come first, as recorded. So a schedule that violates a block is one of the whole
-//! trace. That none does holds for the whole trace where the former can come first in every prefix that matters: see `start.rs` for the
-//! lemma, whose conditions are asked here of events that are gone, by what is known of them ([`Gone`]). Where that is not known the block counts as cut.
+//! Events that are no longer kept are taken to come first, in the recorded order. So a schedule that violates a block is one of the whole
+//! trace. If no schedule violates a block, that holds for the whole trace if the dropped events can come first in every prefix that
+//! matters. `start.rs` has the lemma. Its conditions are checked here by what is known of dropped events ([`Gone`]). Where that is not
+//! known, the block counts as cut.
 
 mod gone;
 

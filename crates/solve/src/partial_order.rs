@@ -7,8 +7,8 @@
 //! - An atom whose order becomes known is implied by the atoms of a path.
 //! - Every change of what is known keeps the edge that caused it, so that paths can be read off.
 //!
-//! Besides orders there are *facts*, atoms that do not speak of order, and edges that follow from atoms and paths. What locks and
-//! reads mean is the business of [`super::schedules`].
+//! Besides orders there are *facts*, which are atoms that are not about order, and edges that follow from atoms and paths.
+//! [`super::schedules`] knows what locks and reads mean.
 //!
 //! Source: ordering consistency theories (He, Sun and Fan, *Satisfiability modulo ordering consistency theory*), with
 //! what threads know of each other in place of a search for cycles.

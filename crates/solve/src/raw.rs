@@ -1,11 +1,11 @@
 //! Z3's solver with a theory of ours in it, by the raw bindings: the `z3` crate has no user propagator.
 //!
 //! The only unsafe code. What makes it sound:
-//! - The context is the thread's own one, which the crate keeps; the solver is counted up when made and down when dropped, a
-//!   model likewise; every term is held by a `z3` value for as long as Z3 is handed its pointer.
-//! - Z3 calls back only within calls that this file makes, on the same thread, with the pointer given at `propagate_init`. The
-//!   theory lives behind it in an `Rc<RefCell<_>>` that outlives the solver; nothing here holds a borrow over a call that can
-//!   call back, so that two never meet.
+//! - The context is the thread's own one, which the crate keeps. The reference count of a solver goes up when it is made and down when it
+//!   is dropped; the same holds for a model. A `z3` value holds every term as long as Z3 has its pointer.
+//! - Z3 calls back only within calls that this file makes, on the same thread, with the pointer given at `propagate_init`. The theory
+//!   lives behind it in an `Rc<RefCell<_>>` that outlives the solver. No code here holds a borrow over a call that can call back, so
+//!   there are never two borrows.
 //! - No panic crosses the border: an `extern "C"` function of Rust aborts instead.
 #![allow(unsafe_code, reason = "the z3 crate has no user propagator")]
 

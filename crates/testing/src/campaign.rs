@@ -1,5 +1,5 @@
-//! The loop: rounds of recorded runs, each with one of them analysed and the schedules that come of it tried, until nothing new comes up;
-//! then all schedules that are left; then each failure is confirmed, shortened and counted.
+//! The loop. Each round records runs, analyses passing ones, and tries schedules; rounds go on until nothing new is found. Then the
+//! remaining schedules are tried. Last, each failure is confirmed, shortened and counted.
 
 mod exploring;
 mod finishing;

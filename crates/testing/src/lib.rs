@@ -1,11 +1,10 @@
 //! Testing a program: record runs that pass, predict what other schedules lead to, force each schedule on the program, and say what
 //! really fails.
 //!
-//! This is the loop of Sorrentino, Farzan and Madhusudan, "PENELOPE: Weaving Threads to Expose Atomicity Violations", FSE 2010 (section
-//! 2), for native programs, with verdicts that are proved in place of cut-points alone. The way through: `predicting` makes
-//! attempts of recordings, `plan` orders them, `runner` runs the program, `judge` says what happened by what `baseline` knows of
-//! passing runs, `campaign` is the loop, `kept` saves what fails. `state` is all that a test knows; `unfinished` keeps that of a test that
-//! was stopped.
+//! This is the loop of Sorrentino, Farzan and Madhusudan, "PENELOPE: Weaving Threads to Expose Atomicity Violations", FSE 2010 (section 2),
+//! for native programs, with verdicts that are proved in place of cut-points alone. `predicting` makes attempts from recordings, `plan`
+//! orders them, and `runner` runs the program. `judge` says what happened, by comparison with passing runs (`baseline`). `campaign` is the
+//! loop, and `kept` saves failures. `state` is all that a test knows; `unfinished` keeps the state of a test that was stopped.
 
 mod attempt;
 mod baseline;

@@ -1,8 +1,8 @@
-//! What is tried next: of each class of candidates the schedule of which most is known, and effort goes to where outcomes changed.
+//! Chooses the schedule to try next. Each class of candidates offers its most certain schedule, and effort goes to where outcomes changed.
 //!
-//! The choice is that of an upper confidence bound (Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit
-//! Problem", Machine Learning, 2002), over what is known of schedules and over variables with the functions that use them. Equal
-//! ones go by kind, then tight blocks first, then by how near the accesses were in the recorded run.
+//! The choice uses an upper confidence bound (Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem",
+//! Machine Learning, 2002). Its arms are the kinds of schedules, and the variables with the functions that use them. Equal schedules are
+//! ordered by kind, then tight blocks first, then by how near the accesses were in the recorded run.
 
 use super::attempt::{Attempt, Kind};
 use rustc_hash::FxHashMap;

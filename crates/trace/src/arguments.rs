@@ -1,4 +1,4 @@
-//! The arguments of a term, without memory of their own where they are few, as nearly always.
+//! The arguments of a term. A few arguments, the usual case, need no separate allocation.
 
 use crate::ids::TermId;
 use std::ops::Deref;

@@ -1,7 +1,7 @@
 //! Traces of concurrent programs: what one run of a program did, event by event.
 //!
-//! This crate is the ground that everything else stands on and knows nothing of encodings or solvers: the trace
-//! itself ([`Trace`]), its formats, and its step semantics, which every recorded order is run through as it is read.
+//! Most other crates are built on this one, and it knows nothing of encodings or solvers. It has the trace itself ([`Trace`]), its formats,
+//! and its step semantics. Every reader runs the recorded order through the step semantics.
 //!
 //! ```
 //! use foretrace_trace::{Data, EventId, TraceBuilder, Value};

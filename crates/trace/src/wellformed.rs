@@ -1,7 +1,7 @@
 //! The rules of the format that need no values: what each event may say, given those before it.
 //!
-//! Every reader and [`crate::TraceAssembler::finish`] ask here. That the recorded order finds each event enabled and
-//! reproduces each value is the business of the step semantics; what is checked here names the mistake more plainly.
+//! Every reader and [`crate::TraceAssembler::finish`] use these checks. The step semantics checks that the recorded order finds each event
+//! enabled and reproduces each value. The messages here name the mistake more plainly.
 
 mod blocks;
 mod fields;

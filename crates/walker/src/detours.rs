@@ -1,7 +1,7 @@
-//! Synchronisation that a thread comes by only on some ways through its code: `if (shared) lock(); x++; if (shared) unlock();`.
+//! Synchronisation that is on some ways through the code only: `if (shared) lock(); x++; if (shared) unlock();`.
 //!
-//! Another path of the program makes the same accesses without it, so it orders them on this path alone. Such locks and joins are marked like
-//! tries. What decides is dynamic control dependence (Xin and Zhang, "Online Detection of Dynamic Control Dependence", ISSTA 2007): a
+//! Another path of the program makes the same accesses without it, so it orders them on this path alone. Such locks and joins are marked
+//! like tries. The criterion is dynamic control dependence (Xin and Zhang, "Online Detection of Dynamic Control Dependence", ISSTA 2007): a
 //! branch on shared memory is open from where the ways part to where they meet again.
 
 use crate::expression::Expressions;

@@ -1,7 +1,7 @@
-//! Whose turn it is: the threads of a recording one after the other, so that their ordered records come in order.
+//! The turns of the threads of a recording, so that their ordered records come in order.
 //!
-//! Where the logs reached their size limit there are no order numbers from that moment on, for any thread: what is there
-//! is all that happened before it.
+//! If the logs reached their size limit, there are no order numbers from that moment on, for any thread. The logs then hold all that
+//! happened before it.
 
 use crate::error::WalkError;
 use crate::log::{Disorder, Log};

@@ -1,8 +1,8 @@
 //! Recordings that do not begin with the run: where their traces begin, and with what.
 //!
-//! The logs of some threads begin later than others. Before the latest of these moments events of some thread are missing, and
-//! with them order that they made: so the trace begins there, for all threads. What a thread has open then it takes at
-//! once: its locks, before any thread goes on (a barrier holds them back); the wait that it is in; its marked transactions.
+//! The logs of some threads begin later than others. Before the latest of these moments events of some thread are missing, and with them
+//! order that they made: so the trace begins there, for all threads. At that moment each thread takes what it has open: its locks, before
+//! any thread goes on (a barrier holds the threads back); the wait that it is in; its marked transactions.
 
 use crate::error::WalkError;
 use crate::initials::Initials;

@@ -1,7 +1,7 @@
 //! Path conditions: g(t) is true iff t is executed (Fusion, section 4.2).
 //!
-//! As in the paper's Fig. 5, an event's own condition is part of its g. What a thread waits for to start or to go on
-//! (a fork, a join, the arrives of a barrier's round, the end of what happens once) is executed, too.
+//! As in the paper's Fig. 5, an event's own condition is part of its g. The events that a thread waits for (a fork, a join, the arrives of
+//! a barrier's round, the end of an initialisation) are executed, too.
 
 use super::atom::{Atom, Cell};
 use super::formula::Formula;

@@ -1,7 +1,7 @@
 //! Condition variables: a wake needs a separate signal between its wait and itself, or a broadcast there.
 //!
-//! That a signal releases *exactly one* waiter, any, comes to the same: whoever else a spare signal releases is only
-//! helped by it. So a prefix is possible exactly when its wakes can be matched to different signals.
+//! In the format a signal releases *exactly one* waiter, any of them. That makes no difference here: a spare signal that releases another
+//! waiter only helps it. So a prefix is possible exactly when its wakes can be matched to different signals.
 
 use super::Rule;
 use crate::encoder::Encoder;

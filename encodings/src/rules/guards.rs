@@ -1,8 +1,8 @@
 //! Guards, branches and pinned values: what must hold for the events of a prefix to happen as recorded.
 //!
-//! Source: Fusion, section 4.2, path conditions; asked of included events only (`encodings.md`, *Feasibility, exactly*). A
-//! condition over one value that only constants can give is said in terms of where the value comes from, so that no
-//! arithmetic is left of it. What other conditions of the thread imply is left out ([`super::implied`]).
+//! Source: Fusion, section 4.2, path conditions; for included events only (`docs/exactness.md`, *Inclusion*). If only constants can give
+//! the one value of a condition, the constraint names the writes that the value may come from, so it needs no arithmetic. A condition that
+//! other conditions of the thread imply is left out ([`super::implied`]).
 
 use super::{Reads, Rule};
 use crate::encoder::Encoder;

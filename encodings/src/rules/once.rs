@@ -1,5 +1,5 @@
-//! Initialisations that happen once: they exclude each other as the critical sections of a lock do, and the one that does not fail is
-//! the last. Who goes past it comes after it.
+//! Initialisations that happen once: they exclude each other like the critical sections of a lock, and the one that does not fail is the
+//! last. A thread passes it only after its end.
 //!
 //! A valid trace has at most one that does not fail. Another thread's attempt that failed need not be in a prefix that holds it; where
 //! it is, it was over before.

@@ -1,8 +1,8 @@
-//! A bound on context switches: between the first and the last access of a violation at most so many.
+//! A bound on the number of context switches between the first and the last access of a violation.
 //!
-//! Marks (`marks.rs`) divide a schedule into stretches. The first mark comes before the violation's first access; each step from
-//! there on belongs to the thread that holds its stretch, and a stretch is held by one thread. One constraint for each step and
-//! stretch says so. Some marks may follow each other at once, so a schedule with fewer switches fits, too.
+//! Marks (`marks.rs`) divide a schedule into stretches. The first mark comes before the violation's first access; each step from there on
+//! belongs to the thread that owns its stretch, and one thread owns a stretch. There is one constraint for each step and stretch. Some
+//! marks may follow each other at once, so a schedule with fewer switches fits, too.
 //!
 //! Source: Fusion, section 7, which says that such constraints can be added. The bound is that of M. Musuvathi and S. Qadeer,
 //! "Iterative context bounding for systematic testing of multithreaded programs", PLDI 2007, but all switches count.

@@ -1,4 +1,4 @@
-//! What is asked of a comparison, and who listens to it.
+//! What is asked of a comparison, and the trait of its listeners.
 
 use super::outcome::{Comparison, Disagreement};
 use crate::options::{Options, strongest_model};

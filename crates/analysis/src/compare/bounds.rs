@@ -1,7 +1,7 @@
 //! Orders that refute many candidates of a pair at once.
 //!
-//! While one thread is between first and second, another thread can often do little. What it did before first in the run must come
-//! before first; what it did after second needs second. So this asks the solver two questions about each other thread:
+//! While one thread is between first and second, another thread can often do little. Its events from before first in the run must come
+//! before first; its events from after second need second. So this module asks the solver two questions about each other thread:
 //!
 //! - Must its last remote access before first, in the run, come before first?
 //! - Must its first remote access after second, in the run, come after second?

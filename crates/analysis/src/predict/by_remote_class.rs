@@ -1,5 +1,5 @@
-//! The candidates of a whole set, those that differ in nothing but the remote access together as far as that goes: what
-//! the orders and locks refute, and what is of a class that is done.
+//! Decides the candidates of a whole set, where possible all those together that differ only in the remote access: those that orders and
+//! locks refute, and those of a class that is done.
 
 use super::{Chunk, Judge, Run, Slot, SolverWorkers};
 use crate::candidates::{AccessLocation, Candidates, Class, Pair};

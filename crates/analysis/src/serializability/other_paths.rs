@@ -1,7 +1,7 @@
 //! Whether a block that no schedule of the model violates is safe on every path, or on the path of this run alone.
 //!
 //! A block is safe on every path if synchronisation alone keeps it from being violated: if no prefix with free reads (`cam`) of the trace
-//! with open tries violates it. That is a remark on a verdict that stands, so it costs little: a bounded number of steps.
+//! with open tries violates it. The verdict stands without this answer, so the search for it is small: a bounded number of steps.
 
 use super::{AskedBlocks, Bounds, Method, decide_some};
 use foretrace_serializability::{Choices, Decision, Violation};

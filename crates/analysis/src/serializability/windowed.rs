@@ -1,5 +1,5 @@
-//! Blocks of a trace that is read as it comes: each is decided once its segment is closed, on the events that are kept then, by what
-//! decides the blocks of whole traces.
+//! Blocks of a trace that is read as it comes. Each block is decided when its segment closes, on the events that are kept then, in the same
+//! way as blocks of whole traces.
 
 use super::{AskedBlocks, Bounds, Method, decide_some};
 use foretrace_serializability::{Choices, Decision, Gone, Judgement, Window};

@@ -1,9 +1,9 @@
 //! Decides whether a candidate that no prefix of the model shows is impossible or off the path.
 //!
-//! First whether synchronisation alone forbids it: whether some prefix shows it when reads may return anything. Then whether the
-//! model at least has a prefix that holds first and then remote, and not second. Both are remarks on a verdict that stands, so
-//! each costs little: filters first, then a solver for so many steps. Both are asked of prefixes, whatever was asked of the
-//! candidate: what a complete run cannot show a shorter one may.
+//! The first question: does synchronisation alone forbid it, or does some prefix show it when reads may return anything? The second
+//! question: does the model have a prefix that holds first and then remote, and not second? The verdict stands without the answers, so each
+//! search is small: filters first, then a solver for a bounded number of steps. Both questions are about prefixes, also if the candidate
+//! was asked about with complete feasibility: a shorter run may show what no complete run shows.
 
 use super::{REMARK, Report, SolverWorker};
 use crate::context::AnalysisContext;

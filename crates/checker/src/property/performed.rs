@@ -1,6 +1,6 @@
 //! The operations that a schedule performs: its calls and returns in order, with what the operations give.
 //!
-//! The claim is about the history alone. Whether a specification allows that history is for who knows the specification to say.
+//! The claim is about the history alone. The caller, which knows the specification, decides whether it allows that history.
 
 use super::{Asked, Property, ends_at, place};
 use crate::dependence::Access;

@@ -5,9 +5,9 @@
 //! threads comes to its point. Region III weaves the two to the cut-point, as locksets and acquisition histories ask. (The
 //! paper says that the thread of region II has its point earlier; the figure and the proof need it later.)
 //!
-//! What the paper leaves out holds too: each event is taken by the step semantics of the trace, and an event that waits for
-//! another thread (a fork, join, barrier, signal, post) lets that thread go ahead. So each schedule is a prefix in the model
-//! of free reads (`cam`). It says nothing of values: only the program can.
+//! The schedules also keep orders that the paper leaves out: each event is taken by the step semantics of the trace, and an event that
+//! waits for another thread (a fork, join, barrier, signal, post) lets that thread go ahead. So each schedule is a prefix in the model of
+//! free reads (`cam`). Only the program can show whether its values allow the schedule.
 
 mod observed;
 mod switches;

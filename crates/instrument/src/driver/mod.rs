@@ -1,7 +1,7 @@
 //! `foretrace cc` and `foretrace c++`, in place of the compiler.
 //!
-//! Each source is compiled to bitcode by clang and instrumented; what is none of our business (preprocessing, questions
-//! about the compiler, assembly) clang does as if it had been called itself.
+//! clang compiles each source to bitcode, which is then instrumented. Everything else (preprocessing, questions about the compiler,
+//! assembly) clang does as if it had been called itself.
 
 mod arguments;
 mod compile;

@@ -1,6 +1,6 @@
 //! The functions of LLVM-C that are used, in one table that is filled from the library when it is opened.
 //!
-//! Handles are pointers into LLVM, each kind a type of its own; where LLVM may answer null the signature says `Option`.
+//! Handles are pointers into LLVM, with one type for each kind. Where LLVM may answer null, the signature says `Option`.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::NonNull;

@@ -1,8 +1,8 @@
 //! LLVM, opened at run time: no LLVM is needed to build foretrace, and one that is newer than the clang which wrote
 //! the bitcode can read all of it.
 //!
-//! Everything unsafe of this crate is in here. The handles (`Value`, `Block` …) are plain pointers with methods; they
-//! may be used as long as the `Module` that they come from lives, and an erased instruction not any more.
+//! All unsafe code of this crate is here. The handles (`Value`, `Block` …) are plain pointers with methods. They may be used as long as the
+//! `Module` that they come from lives. An erased instruction may not be used.
 
 #![allow(unsafe_code, reason = "calls of a C library")]
 

@@ -1,8 +1,8 @@
-//! Locks that programs build themselves, where it is known which functions are theirs: by the traits that they implement (`rust::lock_api`),
-//! by what the user says (`names`), by marks in the source (`marks`).
+//! Locks that programs build themselves. The functions of such a lock are known by the traits that they implement (`rust::lock_api`), by
+//! the user's rules (`names`), or by marks in the source (`marks`).
 //!
-//! Such a function stays as it is, with a function in its place that calls it between two calls of the runtime (see
-//! `interpose/locks.rs` there). Neither is instrumented: what is between is no business of anybody.
+//! Such a function stays as it is. A wrapper takes its place and calls it between two calls of the runtime (see `interpose/locks.rs`
+//! there). Neither is instrumented, so that nothing inside is recorded.
 
 mod function;
 mod marks;

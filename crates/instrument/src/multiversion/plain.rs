@@ -1,9 +1,9 @@
 //! The plain versions: the functions as they were before anything was inserted, optimised as the program ships.
 //!
-//! With recording off this half is what runs. It is a module of its own while it is optimised, which has the memory
-//! and the symbols of the instrumented half as declarations: there is one copy of each variable, and a function has one
-//! address, that of the instrumented one. What calls a function directly, from plain code to plain code, stays so and can
-//! be inlined: a process in which recording is off stays one (see `mode.rs` of the runtime).
+//! With recording off this half runs. It is a separate module while it is optimised. That module has the memory and the symbols of the
+//! instrumented half as declarations: there is one copy of each variable, and a function has one address, that of the instrumented one.
+//! Direct calls from plain code to plain code stay direct and can be inlined, since a process in which recording is off stays one (see
+//! `mode.rs` of the runtime).
 
 use crate::describe::cannot_describe;
 use crate::labels::own_tables;

@@ -1,9 +1,9 @@
 //! The compiled part of Rust's standard library: which of its functions are instrumented.
 //!
-//! What threads meet in must be seen, or accesses would look unordered that are not. The mutexes and condition variables here
-//! are those that the library uses itself (in its barriers): all that is done to them is done here, and is seen as
-//! atomic operations. Those of programs are the runtime's. The library has more mutexes, as that of `stdout`, which code locks that has
-//! no hooks: of those nothing is seen, or a thread that has to wait for one would leave records, and one that has not would leave none.
+//! The objects in which threads meet must be recorded; otherwise accesses would look unordered that are not. The mutexes and condition
+//! variables here are those that the library uses itself (in its barriers). Only this code changes them, and they are recorded as atomic
+//! operations. Those of programs are the runtime's. The library has more mutexes, such as that of `stdout`, which code without hooks locks.
+//! Of those nothing is recorded: otherwise a thread would leave records only when it has to wait.
 
 use super::{plain, rust_name};
 

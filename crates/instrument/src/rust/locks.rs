@@ -1,9 +1,9 @@
-//! The locks of Rust's standard library: its mutexes, rwlocks and condition variables are words that inlined code changes by
-//! atomic operations, and futexes. As data they would be noise, and how many operations a lock takes depends on who
-//! is in the way. So each of them becomes one call of the runtime, which locks the same word, waits, and records.
+//! The locks of Rust's standard library: its mutexes, rwlocks and condition variables are words that inlined code changes by atomic
+//! operations, and futexes. As data they would be noise, and a contended lock performs a varying number of operations. So each operation
+//! becomes one call of the runtime, which locks the same word, waits, and records.
 //!
-//! Which operation is whose is seen in its chain of inlined functions. An operation on such a word that is not known stops
-//! the compilation: half of a lock must not go one way and half the other.
+//! The chain of inlined functions says to which function of the library an operation belongs. An unknown operation on such a word stops the
+//! compilation: all operations of a lock must be replaced, or none.
 
 use super::{plain, rust_name};
 use crate::llvm::{Builder, Metadata, Module, Opcode, Type, Value, ValueKind};

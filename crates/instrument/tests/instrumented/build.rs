@@ -1,4 +1,4 @@
-//! Builds the programs of `tests/programs` plainly and instrumented, with hooks that write down what they are told.
+//! Builds the programs of `tests/programs` plainly and instrumented, with hooks that write down their arguments.
 
 use foretrace_instrument::{Options, instrument, sidecar::Unit};
 use foretrace_runtime::library::Function;

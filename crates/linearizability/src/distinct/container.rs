@@ -1,4 +1,4 @@
-//! What a history of a container comes to: when each value was put in and taken out.
+//! The summary of a history of a container: when each value was put in and taken out.
 
 use crate::model::{Act, Id, Ret, Step};
 use rustc_hash::FxHashMap;

@@ -1,8 +1,8 @@
 //! Registers, queues and stacks whose values are all different, in O(n log n).
 //!
-//! Each check answers only for histories in which every value is put in once, and `None` for others. Operations that never
-//! returned: one that puts a value in has happened if its value was taken or seen, and may be left out if not; a look may
-//! be left out; a history in which a taking operation never returned is left to the search, since any value may be its.
+//! Each check answers only for histories in which every value is put in once, and `None` for others. Some operations never returned. One
+//! that puts a value in has happened if its value was taken or seen, and is left out if not. One that only looks is left out. A history in
+//! which a taking operation never returned is left to the search, since it may have taken any value.
 
 mod container;
 mod deque;

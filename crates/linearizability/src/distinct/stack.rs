@@ -11,10 +11,10 @@
 //! after `l` and is called before `r`. The others stay nested without it. The moments at which the stack may be empty stay the
 //! same: those outside of all stretches.
 //!
-//! So the check takes one such value away, and goes on with the groups that the others form. A history is linearizable if and
-//! only if no group is without such a value, and whoever found the stack empty has a moment outside of all stretches. Values
-//! are taken away in O(log n) each. This is in the spirit of Lee and Mathur, "Efficient Decrease-and-Conquer
-//! Linearizability Monitoring", OOPSLA 2025.
+//! So the check takes one such value away, and goes on with the groups that the others form. A history is linearizable if and only if no
+//! group is without such a value, and each operation that found the stack empty has a moment outside of all stretches. Values are taken
+//! away in O(log n) each. This is in the spirit of Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability Monitoring", OOPSLA
+//! 2025.
 
 use super::container::{Life, Read, read};
 use crate::model::{Act, Step};

@@ -1,4 +1,4 @@
-//! What is known of events that are not kept any more: whether those that are kept can be judged as if all of the former came first.
+//! What is known of dropped events: whether the kept events can be judged as if all dropped ones came first.
 
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Lent, Op, SyncId, ThreadId, VarId};

@@ -1,12 +1,10 @@
-//! The SAT solver with its theory, and how what constraints speak of becomes literals.
+//! The SAT solver with its theory, and the literals for the atoms of constraints.
 //!
-//! Two kinds of variables are never decided, only forced: whether the prefix holds an event, and whether a read takes its value
-//! from a source. What is not forced is false, so that the prefix is as short as it can be. For that to be a model no
-//! clause may leave it open which of several of them is true: such a clause speaks of *choices*, variables that are decided
-//! and imply them.
+//! Two kinds of variables are never decided, only forced: whether the prefix holds an event, and whether a read takes its value from a
+//! source. Variables that are not forced are false, so that the prefix is as short as possible. For that to be a model, no clause may leave
+//! open which of several such variables is true: such a clause is over *choices*, variables that are decided and imply them.
 //!
-//! The clauses that say which sources a read may have are the exception: the theory sees to it that one is chosen
-//! ([`super::sources`]).
+//! The clauses that say which sources a read may have are the exception: the theory ensures that one is chosen ([`super::sources`]).
 
 use super::clause_target::Clauses;
 use super::sources::Sources;

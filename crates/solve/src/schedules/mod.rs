@@ -6,9 +6,9 @@
 //! - Where a read takes its value from a write, every other write that comes before the read comes before that write, and
 //!   every one that comes after the write comes after the read.
 //!
-//! Both are about events of the prefix only. What is left open at the end is tried out ([`execution`]): steps one by one,
-//! as locks and pending reads allow. Where that gets stuck, the pairs that it is stuck at become atoms to decide. Where it does
-//! not, reads find what was written last and wakes are served ([`releases`]), unless it was decided otherwise.
+//! Both are about events of the prefix only. Orders that are open at the end are tried out ([`execution`]): steps one by one, as locks and
+//! pending reads allow. If no step is possible, the pairs that prevent it become atoms to decide. Otherwise reads find the latest write and
+//! wakes are served ([`releases`]), unless it was decided otherwise.
 //!
 //! Sources: the from-read and lock rules of ordering consistency theories (He, Sun and Fan; Deagle), with lazily made atoms.
 

@@ -1,5 +1,5 @@
-//! Where nothing has failed, reverses pairs of accesses that came in one order only, and then explores the program's interleavings: where
-//! they are few, these are all that it has.
+//! If nothing has failed, reverses pairs of accesses that came in one order only, and then explores the program's interleavings. A program
+//! with few interleavings is explored completely.
 
 use super::{Campaign, Progress};
 use crate::baseline::Baseline;

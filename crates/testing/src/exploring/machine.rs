@@ -1,5 +1,5 @@
-//! What the steps taken so far leave of locks, conditions, semaphores, barriers and threads: whether a thread's next step can come, and
-//! what it is to others.
+//! The state of locks, conditions, semaphores, barriers and threads after the steps so far: whether a thread's next step can come, and on
+//! which steps it depends.
 
 use super::execution::{Taken, end_of};
 use super::objects::Objects;

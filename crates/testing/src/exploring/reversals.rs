@@ -1,10 +1,9 @@
 //! Runs in which two places of the code come in an order that no run has shown yet.
 //!
-//! Of each run the pairs of places are known at which two threads access the same memory, or take the same lock, one after the other. A run
-//! is made for each pair that has come in one order only: it follows a known run up to the first of the two, then lets the other
-//! thread come to its place first. Runs that show new pairs are looked at in turn. This is steering by coverage: there are few pairs
-//! of places even where there are many interleavings, so larger programs come to an end, too; what takes several orders at once may be
-//! missed.
+//! Each run has pairs of places at which two threads access the same memory, or take the same lock, one after the other. A run is made for
+//! each pair that has come in one order only: it follows a known run up to the first of the two, then lets the other thread come to its
+//! place first. New pairs of that run are looked at in turn. This is steering by coverage. There are few pairs of places even if there are
+//! many interleavings, so the search ends for larger programs, too. A failure that needs several reversed orders may be missed.
 
 use super::execution::{Execution, Taken};
 use super::executions::Executions;

@@ -1,10 +1,11 @@
 //! Loops in which a thread waits for another one by reading again and again.
 //!
-//! A thread that has read the same at the same places twice in a row, and meanwhile wrote nothing but what was there already, may wait in a
-//! loop. So may one that does so apart from memory that no other thread accesses: a loop may count its turns there. The thread is taken to
-//! wait where an execution shows that it goes on so by itself until another thread changes what it reads, or the run has as many events as it may. It may sleep between: a
-//! wait for a futex has no record. Then it takes no step until another thread changes what it reads: the steps between would bring
-//! nothing new. Code that is not recorded may change it, as Rust's test harness does. Then the thread takes no step until no other can.
+//! A thread may wait in a loop if it has read the same values at the same places twice in a row, and wrote only values that were there
+//! already. Memory that no other thread accesses does not matter: a loop may count its turns there. The thread is taken to wait if an
+//! execution shows that it goes on like this by itself, until another thread changes what it reads or the run has reached its limit of
+//! events. It may sleep in between: a wait for a futex has no record. Then the thread takes no step until another thread changes what it
+//! reads: the steps in between bring nothing new. Code that is not recorded may change it, as Rust's test harness does. Then the thread
+//! takes no step until no other thread can.
 
 use super::execution::Taken;
 use super::objects::Objects;

@@ -1,4 +1,5 @@
-//! Schedules for a thread that has not done in this run what another has: both came to the same code, and one took another way there.
+//! Schedules for a thread that took another way than a second thread at the same code, and so did not make the second thread's write in
+//! this run.
 //!
 //! A thread checks a variable and then writes it, in one block but not under one lock. In a run that passes, a second thread comes to
 //! the check later, sees what the first wrote, and leaves. So the trace has no remote access, and no candidate. The second thread would

@@ -1,7 +1,7 @@
-//! What events leave behind that are not kept: what threads hold and wait for, and what was initialised.
+//! The state after dropped events: what threads hold and wait for, and what was initialised.
 //!
-//! It stands before the events that are kept, as events of its own that no schedule may put later: so a trace that begins
-//! there has the executions of the whole one in which all that went by comes first, as recorded. A waiter that a signal released before needs none
+//! This state becomes events before the kept ones, and no schedule may put them later. So a trace that begins there has the executions of
+//! the whole trace in which all dropped events come first, in the recorded order. A waiter that a signal released before needs no signal
 //! any more; its wake says so.
 
 use crate::op::{Op, WakeCause};

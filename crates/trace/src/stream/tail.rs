@@ -1,4 +1,4 @@
-//! The latest events of a trace that is read as it comes, as a trace of its own.
+//! The latest events of a trace that is read as it comes, as a separate trace.
 
 use super::past::{self, Carried, Past};
 use super::{EventStream, Source};

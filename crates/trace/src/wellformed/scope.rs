@@ -1,4 +1,4 @@
-//! Names in expressions: each stands for the latest definition of its thread, of the sort that it has there.
+//! Names in expressions: each means the latest definition of its thread, with the sort that it has there.
 
 use super::thread;
 use crate::error::{Problem, quoted};

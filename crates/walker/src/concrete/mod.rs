@@ -1,8 +1,8 @@
-//! Code that is walked by its records alone: what gcc's hooks recorded, and functions that were entered before the trace begins.
+//! Walks code by its records alone: code with gcc's hooks, and functions that were entered before the trace begins.
 //!
-//! Of such code there are events with their values and where in the machine code each comes from, but no expressions. A
-//! program that has no other code gives a trace without expressions. Where such code is mixed with code that has a side-car, every
-//! value that it reads is pinned, since what it did with the value is unknown.
+//! Such code gives events with their values and their places in the machine code, but no expressions. A program that has no other code
+//! gives a trace without expressions. Where such code is mixed with code that has a side-car, every value that it reads is pinned, since
+//! what it did with the value is unknown.
 
 mod calls;
 mod functions;

@@ -1,5 +1,5 @@
-//! Calls of code that foretrace did not build and that may order threads. What the thread did before is before whatever the code does, so
-//! a mark comes right after that; what the thread does next is after it, so a mark comes right before that.
+//! Calls of code that foretrace did not build and that may order threads. The code runs between the thread's last event before the call and
+//! its next event after it. So one mark comes right after the former, and one right before the latter.
 
 use super::Walk;
 use crate::draft::Ran;

@@ -1,5 +1,5 @@
-//! Functions of the C library whose accesses are in the log: bytes keep their terms where they are moved, and a result
-//! holds to what it depended on.
+//! Functions of the C library whose accesses are in the log. Bytes keep their terms when they are moved, and a result is fixed by assumes
+//! over the bytes that it depended on.
 
 use super::Walk;
 use super::accesses::Access;

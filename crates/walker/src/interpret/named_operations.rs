@@ -1,7 +1,7 @@
 //! Operations on concurrent objects by the names of functions: `call` and `return` events where the program has no marks.
 //!
-//! A `call` comes as late as it can, and a `return` as early: between two accesses of shared memory a thread does nothing that concerns
-//! others, so a run like that is one of the program's, too.
+//! A `call` comes as late as possible, and a `return` as early as possible: other threads cannot observe a thread between two accesses of
+//! shared memory, so that is a run of the program, too.
 
 use super::Walk;
 use super::thread::OpenOperation;

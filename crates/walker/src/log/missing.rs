@@ -1,5 +1,5 @@
-//! Logs that are not there. A thread that did nothing before the process ended has none; one that others saw do something must have
-//! one, or the trace would be of another run.
+//! Missing logs. A thread that did nothing before the process ended has no log. If another thread's log shows that the thread did
+//! something, a missing log is an error: the trace would be of another run.
 
 use super::Log;
 use crate::error::WalkError;

@@ -1,7 +1,7 @@
 //! Copies of the logs of a program that still runs: what happened up to some moment, as a recording that can be walked.
 //!
-//! Threads write their logs as they go, each by itself, so that one may be ahead of another. Order numbers are given without
-//! gaps. All records up to the first number that no log has are what happened up to a moment; what comes after it is left for the next copy.
+//! Threads write their logs as they go, each by itself, so that one may be ahead of another. Order numbers are given without gaps. All
+//! records up to the first number that no log has are the run up to a moment. Later records are left for the next copy.
 
 use super::finish::stopped;
 use super::{COUNT_WORD, HEADER_WORDS, Record, Records, WORD, contents, log_files};

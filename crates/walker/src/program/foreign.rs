@@ -1,5 +1,5 @@
-//! Code that foretrace did not build and that may order threads: it has atomic instructions or system calls of its own, of which no trace
-//! shows what they do. What it calls of the C library is seen as anyone's.
+//! Code that foretrace did not build and that may order threads: it has atomic instructions or system calls, whose effects no trace shows.
+//! Its calls of the C library are recorded like all others.
 
 use super::module::Module;
 use crate::error::WalkError;
