@@ -1,9 +1,9 @@
-//! The order of what is written to a pipe or queue, and of what is read from it.
+//! The order of the writes to a pipe or queue, and of the reads from it.
 //!
-//! What a read gives is in the log as it was, so who reads first matters: in another order the messages are others. Each call meets
-//! the calls before it in the same direction at a barrier of the channel, unless all that was ever written is one text. A read that
-//! left nothing is also before the next write: otherwise it would have got more. Another path of the program may have other orders,
-//! so the walker takes these for those of this path alone.
+//! The log has the result of a read as it was in the run, so the order of readers matters: in another order they get other messages. Each
+//! call meets the calls before it in the same direction at a barrier of the channel, unless all writes are the same text. A read that left
+//! nothing is also before the next write: otherwise it would have got more. Another path of the program may have other orders, so the
+//! walker marks these as orders of this path alone.
 //!
 //! Each call makes the same records whatever the order is, so that positions in logs are those of the recording when it is replayed.
 

@@ -1,5 +1,5 @@
-//! What a thread has begun and not ended: locks, waits, marked transactions. The runtime keeps it to say at the start of
-//! a log that is not the thread's first; the tools keep it on the way to where such logs begin.
+//! What a thread has begun and not ended: locks, waits, marked transactions. The runtime writes it at the start of a log that is not the
+//! thread's first. The tools collect it up to where such logs begin.
 
 use crate::record::{Kind, TRIED};
 

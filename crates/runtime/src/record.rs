@@ -12,12 +12,12 @@
 //! was the one that crashed, it is zero. (If a handler of the program repairs what was wrong, the handler's records follow, and
 //! the access has a second record with an order.)
 //!
-//! An access of memory that only its own thread touches may be *left out*, if its address and value can be computed: it has no
-//! record. It took effect after the ordered record of its thread before it, and before all later records of other threads
-//! that touch its memory. Ordered records but those of the allocator, those of order zero too, and accesses that were left out are *counted*: the k-th
-//! of a thread, from 0, is where a schedule can stop the thread (`at` of the trace format). How many there are by now is
-//! [`FileHeader::count`]; from the stamps follows how many were left out before each record. What an access reads that
-//! was left out is what the last access, by a record or left out, left at each of its bytes; where there was none, zero.
+//! An access of memory that only its own thread touches may be *left out*, if its address and value can be computed: it has no record. It
+//! took effect after the ordered record of its thread before it, and before all later records of other threads that touch its memory.
+//! Ordered records but those of the allocator, those of order zero too, and accesses that were left out are *counted*: the k-th of a
+//! thread, from 0, is where a schedule can stop the thread (`at` of the trace format). How many there are by now is [`FileHeader::count`];
+//! from the stamps follows how many were left out before each record. An access that was left out reads what the last access before it left
+//! at each of its bytes, or zero if there was none.
 
 mod kind;
 

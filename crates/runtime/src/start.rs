@@ -138,7 +138,7 @@ fn settings() -> u8 {
     }
     take(c"FORETRACE_FILL"); // makes the stack begin at the same address in every run
     interpose::threads::prepare();
-    interpose::channels::prepare();
+    interpose::ends::prepare();
     interpose::process::prepare();
     modules::write();
     interpose::signals::process_starts();

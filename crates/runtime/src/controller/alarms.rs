@@ -1,7 +1,7 @@
-//! Signals in a replay. They come at any moment, so a replay follows a recording only if they come where they came there: the thread's
-//! count of records says where. Of those that timers and other programs send, the schedule says which, and the feed with what
-//! information; while the schedule is followed those that really arrive are taken away. Those that the program sends arrive by
-//! themselves, and wait until there.
+//! Signals in a replay. A replay follows a recording only if signals come where they came there: the thread's count of records says where.
+//! For signals that timers and other programs send, the schedule says which signal comes, and the feed has its information. While the
+//! schedule is followed, such signals that really arrive are taken away. Signals that the program sends arrive by themselves, and wait for
+//! their place.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};

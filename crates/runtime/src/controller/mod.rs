@@ -35,7 +35,6 @@ use crate::lock::Lock;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
-use steer::Next;
 
 /// Who chooses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,6 +57,16 @@ pub enum State {
     Outside,
     /// It ended.
     Done,
+}
+
+/// What becomes of an access.
+pub enum Next {
+    /// It is made.
+    Go,
+    /// The thread is held before it.
+    Hold,
+    /// It is the remote access, and a debugger wants to stop here.
+    Stop,
 }
 
 /// Before what a thread waits for its turn.

@@ -1,8 +1,8 @@
-//! Who runs after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
+//! Chooses threads after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
 //!
-//! A line `then <turn> <all>` of the schedule asks for it: a turn has at most `turn` counted records, so that a thread that waits in a
-//! loop does not keep the others from what it waits for; after `all` of them the run is cut off. How the run ends stands in the
-//! file `waits` of its folder: `cut` where it was cut off, and for each thread that waits a line `<path> <object>`.
+//! A line `then <turn> <all>` of the schedule asks for it: a turn has at most `turn` counted records, so that a thread that waits in a loop
+//! does not stop the others. After `all` of them the run is cut off. The file `waits` of its folder says how the run ends: `cut` if it was
+//! cut off, and a line `<path> <object>` for each thread that waits.
 
 use core::sync::atomic::{
     AtomicU64, AtomicUsize,

@@ -1,4 +1,4 @@
-//! Who runs in a replay: the schedule says it, line by line, as long as the program goes along.
+//! Chooses threads in a replay: by the schedule, line by line, as long as the program follows it.
 
 use core::cell::Cell;
 use core::ffi::c_int;

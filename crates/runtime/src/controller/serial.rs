@@ -1,4 +1,4 @@
-//! Who runs in a serial recording: chance decides, and a seed decides chance.
+//! Chooses threads in a serial recording: at random, by a seed.
 //!
 //! `turns` lets a thread run for up to 50 records. All others decide before each record, so that the start of a thread and each
 //! operation of a lock are points where another thread may go on. [`priorities`](super::priorities) has those that rank threads.

@@ -1,19 +1,19 @@
 //! Steering towards the triple of a witness, where the program has left the schedule or the schedule is over.
 //!
 //! Only one thing about a schedule must hold: first, then remote, then second. The rest is a preference. So the controller holds other
-//! threads before remote until first has happened. Then it holds the thread of first, and lets the others run until one makes the
-//! remote access, at the same place in the code and of the same memory. Then second may come. Where no other thread can go on
-//! (one may wait for a lock that the held thread has), the held thread goes on by single steps. Where nothing else is left, it passes
-//! the access that it is held before. So no thread waits forever. That testers which know a suspicious place hold threads there is due to Park and
-//! Sen, "Randomized active atomicity violation detection in concurrent programs", FSE 2008, and Park, Lu and Zhou,
-//! "CTrigger: exposing atomicity violation bugs from their hiding places", ASPLOS 2009.
+//! threads before remote until first has happened. Then it holds the thread of first, and lets the others run until one makes the remote
+//! access, at the same place in the code and of the same memory. Then second may come. Where no other thread can go on (one may wait for a
+//! lock that the held thread has), the held thread goes on by single steps. Where nothing else is left, it passes the access that it is
+//! held before. So no thread waits forever. Holding threads at suspicious places is an idea of Park and Sen, "Randomized active atomicity
+//! violation detection in concurrent programs", FSE 2008, and of Park, Lu and Zhou, "CTrigger: exposing atomicity violation bugs from their
+//! hiding places", ASPLOS 2009.
 
 use core::cell::Cell;
 use core::fmt::Arguments;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::target::{self, Access, Target};
-use crate::controller::{Choice, LOCK, State, give_up as give_up_waiting, ready, replay};
+use crate::controller::{Choice, LOCK, Next, State, give_up as give_up_waiting, ready, replay};
 use crate::interpose::mappings;
 use crate::mode;
 use crate::text::Text;
@@ -110,16 +110,6 @@ const AWAIT_AGAIN: u64 = 2000;
 const MOST: u64 = 100_000;
 /// and so many for each record of the longest thread of the schedule. The triple stands in the schedule, so it is not much further.
 const MOST_FOR_EACH: u64 = 20;
-
-/// What becomes of an access.
-pub enum Next {
-    /// It is made.
-    Go,
-    /// The thread is held before it.
-    Hold,
-    /// It is the remote access, and a debugger wants to stop here.
-    Stop,
-}
 
 /// Takes a line of the schedule that names an access of the triple.
 pub fn prepare(role: usize, line: &'static [u8]) -> Result<(), &'static str> {

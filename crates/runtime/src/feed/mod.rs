@@ -1,4 +1,5 @@
-//! What comes from outside of the program: random bytes, clocks, input by sockets (`sockets.rs`, `others.rs`). The recorder keeps what each call gave; a replay gives it again.
+//! Input from outside of the program: random bytes, clocks, input by sockets (`sockets.rs`, `others.rs`). The recorder keeps the result of
+//! each call; a replay gives it again.
 //!
 //! Each thread has a file `outside-<path>` in the recording's folder. A replay finds a value by the thread's path, the kind of
 //! call and how many such calls the thread has made, so values fit in any interleaving. After the last stored value the real

@@ -1,8 +1,9 @@
 //! Plays the programs at the other end of a replay's sockets. No client has to be there.
 //!
-//! The harness gives a file of what they did in the recording: connections that began, bytes that they sent, ends. While the schedule is
-//! followed, a thread gets its part of that from the recording (`sockets.rs`), and a connection is one to ourselves, by which nothing comes. When
-//! the schedule is over or left, the rest comes by these connections, in the recorded order, and by new ones to where the program listens.
+//! The harness gives a file of their deeds in the recording: connections that began, bytes that they sent, ends. While the schedule is
+//! followed, a thread gets its bytes from the recording (`sockets.rs`), and a connection is one of the program to itself, by which nothing
+//! comes. When the schedule is over or left, the remaining bytes come by these connections, in the recorded order, and by new connections
+//! to where the program listens.
 
 use core::ffi::{CStr, c_int};
 use core::sync::atomic::{

@@ -1,5 +1,5 @@
-//! Calls on sockets: what they gave is kept. In a replay that follows its schedule, a thread gets from the sockets of other programs what it got in
-//! the recording (`others.rs` says which sockets these are). Calls on other sockets are made.
+//! Calls on sockets. The recorder keeps their results. In a replay that follows its schedule, a thread gets the recorded results from the
+//! sockets of other programs (`others.rs` says which sockets these are). Calls on other sockets are made.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};

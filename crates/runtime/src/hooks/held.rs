@@ -1,7 +1,7 @@
 //! The write that a thread of a program of gcc's is about to make.
 //!
-//! gcc's hooks come before the access. What a write wrote is read back at the thread's next event, and only then the write is
-//! recorded: where one thread runs at a time nobody else can have come in between.
+//! gcc's hooks come before the access. At the thread's next event the written value is read back, and only then the write is recorded. If
+//! one thread runs at a time, no other thread can have come in between.
 
 use core::cell::Cell;
 use core::sync::atomic::{

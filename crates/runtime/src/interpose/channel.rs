@@ -32,6 +32,15 @@ pub(super) fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
     })
 }
 
+/// The channel of this key; a new one has this many bytes in each write.
+fn get_or_new(bucket: &Bucket, key: usize, bytes: u64) -> Channel {
+    get(bucket, key).unwrap_or_else(|| {
+        let new = Channel::new(bytes);
+        put(bucket, key, &new);
+        new
+    })
+}
+
 pub(super) fn put(bucket: &Bucket, key: usize, channel: &Channel) {
     bucket.object_or_new(key).words.set([channel.number, channel.writes, channel.bytes]);
 }
@@ -246,15 +255,22 @@ pub(super) fn down_locked(
 /// that began since then may or may not have come first: it stays without an order. The thread is inside of a hook.
 pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     let bucket = waiting::lock(key);
-    let channel = get(bucket, key).unwrap_or_else(|| {
-        let new = Channel::new(UNWRITTEN);
-        put(bucket, key, &new);
-        new
-    });
+    let channel = get_or_new(bucket, key, UNWRITTEN);
     let empty = |order: &mut Order| if channel.writes == 0 { order.read(true) } else { Rounds::NONE };
     let _step = log::together(thread, 2);
     Turn::new(thread, (bucket, key), &channel, place, empty).end();
     bucket.unlock();
+}
+
+/// Something was read from the socket or file of this key: other reads are not where it was.
+pub fn read_in_turn(thread: &'static Thread, key: usize, place: usize) {
+    thread.begin();
+    let bucket = waiting::lock(key);
+    let stream = get_or_new(bucket, key, 0);
+    let _step = log::together(thread, 2);
+    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
+    bucket.unlock();
+    thread.end();
 }
 
 /// A signal is about to be sent: it comes after waits for signals that found none. The thread is inside of a hook.
@@ -269,11 +285,7 @@ pub fn no_signal(thread: &'static Thread, place: usize) {
 
 fn among_signals(thread: &'static Thread, place: usize, call: impl FnOnce(&mut Order) -> Rounds) {
     let bucket = waiting::lock(SIGNALS_KEY);
-    let signals = get(bucket, SIGNALS_KEY).unwrap_or_else(|| {
-        let new = Channel::new(UNWRITTEN);
-        put(bucket, SIGNALS_KEY, &new);
-        new
-    });
+    let signals = get_or_new(bucket, SIGNALS_KEY, UNWRITTEN);
     let _step = log::together(thread, 2);
     Turn::new(thread, (bucket, SIGNALS_KEY), &signals, place, call).end();
     bucket.unlock();

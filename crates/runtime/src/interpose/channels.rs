@@ -1,138 +1,30 @@
 //! Pipes and event counters within the program: what one thread reads another has written before. They are recorded as
 //! semaphores that count writes.
 //!
-//! Pipes that the process was started with lead elsewhere, and whether they are pipes differs from run to run: they are none of these.
-//! What one call takes beyond its first write, or without waiting, is no order of every path: such a record says that the call might have
-//! come back without it. The order of the messages is in [`crate::message_order`].
+//! Pipes that the process was started with lead elsewhere, and whether they are pipes differs from run to run: they are none of these. What
+//! one call takes beyond its first write, or without waiting, is no order of every path: such a record says that the call could have
+//! returned without it. The order of the messages is in [`crate::message_order`].
 //!
 //! What comes from other processes has no `Post`, so reading it is no `Down`. Where writes to a pipe are of different lengths a
 //! read counts as that of one: the order that is recorded is then a part of what there was.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::channel::{
-    Channel, HIGH, MOST_AT_ONCE, Message, ONE_BY_ONE, Taken, Turn, down, down_locked, found_empty, get, order_key,
-    post, put, record, take_back,
+    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, Taken, down, down_locked, found_empty, order_key, post, put,
+    read_in_turn, record, take_back,
 };
-use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
-use super::polling::{Poll, READABLE, WRITABLE};
-use super::socket_pair::is_terminal;
+use super::ends::{End, before_waiting, end, event_key, waits};
+use super::poll::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{entropy, files, interpose, notices, real, socket_order, sockets, tracked};
 use crate::controller;
 use crate::feed::sockets::Call;
-use crate::log;
 use crate::message_order::{LONGEST_TEXT, SEVERAL, text_of};
 use crate::record::Kind;
 use crate::sys::{self, call};
-use crate::text::Text;
 use crate::threads::Thread;
 use crate::waiting;
-
-/// `/dev/random` and `/dev/urandom`.
-const RANDOM: [u64; 2] = [1 << 8 | 8, 1 << 8 | 9];
-
-/// The pipes that the process was started with, by inode; 0 where there is none.
-static INHERITED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-
-/// The program starts: what is open now is not its own.
-pub fn prepare() {
-    for (file, inherited) in INHERITED.iter().enumerate() {
-        let pipe = status(file as c_int).filter(|status| status.mode & KIND == PIPE);
-        inherited.store(pipe.map_or(0, |status| status.inode), Relaxed);
-    }
-}
-
-/// What is behind a descriptor.
-pub enum End {
-    /// A channel of this key, and whether a read takes all that was written.
-    Channel(usize, bool),
-    Socket,
-    /// A terminal, or a pipe that the program was started with: what comes is another program's.
-    Input,
-    /// A file with a position that its readers share, and the key of the order of their reads.
-    File(usize),
-    /// A device of random bytes.
-    Random,
-    /// What a timer wakes.
-    Timer,
-    /// What signals wake.
-    Signals,
-    /// Something else that others may wake.
-    Unseen,
-}
-
-/// Where the bucket has the order of reads by this descriptor of a file.
-fn file_key(file: c_int, status: &Status) -> usize {
-    HIGH | ((file as usize) << 36 ^ status.inode as usize) << 4 | 2
-}
-
-/// The same of a socket.
-fn socket_key(status: &Status) -> usize {
-    HIGH | (status.inode as usize) << 4 | 4
-}
-
-/// What is behind a descriptor, if it leads to other threads or programs.
-pub fn end(file: c_int) -> Option<End> {
-    let status = status(file)?;
-    let is_inherited = || INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode);
-    match status.mode & KIND {
-        PIPE if is_inherited() => Some(End::Input),
-        PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
-        SOCKET => Some(End::Socket),
-        FILE => Some(End::File(file_key(file, &status))),
-        DEVICE if RANDOM.contains(&status.device_behind()) => Some(End::Random),
-        DEVICE if is_terminal(file) => Some(End::Input),
-        0 => of_no_file(file),
-        _ => None,
-    }
-}
-
-/// Event counters have no number of their own but that of the descriptor.
-fn event_key(file: c_int) -> usize {
-    HIGH | (file as usize) << 4 | 8
-}
-
-/// What is behind a descriptor that is no file's, by the name that the kernel gives it.
-fn of_no_file(file: c_int) -> Option<End> {
-    const OTHERS: [&[u8]; 6] = [b"[eventpoll]", b"inotify", b"[fanotify]", b"[userfaultfd]", b"[io_uring]", b"[pidfd]"];
-    let path = Text::<64>::formatted(format_args!("/proc/self/fd/{file}\0"));
-    let mut name = [0u8; 48];
-    let length = call!(READLINK, path.bytes().as_ptr(), name.as_mut_ptr(), name.len());
-    let name = name[..length.max(0) as usize].strip_prefix(b"anon_inode:")?;
-    match name {
-        b"[eventfd]" => Some(End::Channel(event_key(file), true)),
-        b"[timerfd]" => Some(End::Timer),
-        b"[signalfd]" => Some(End::Signals),
-        _ if OTHERS.contains(&name) => Some(End::Unseen),
-        _ => None,
-    }
-}
-
-/// Something was read from a socket: other reads are not where it was.
-pub fn read_from_socket(thread: &'static Thread, file: c_int, place: usize) {
-    let error = sys::errno();
-    if let Some(socket) = status(file) {
-        read_in_turn(thread, socket_key(&socket), place);
-    }
-    sys::set_errno(error);
-}
-
-/// The same of the socket or file of this key.
-fn read_in_turn(thread: &'static Thread, key: usize, place: usize) {
-    thread.begin();
-    let bucket = waiting::lock(key);
-    let stream = get(bucket, key).unwrap_or_else(|| {
-        let new = Channel::new(0);
-        put(bucket, key, &new);
-        new
-    });
-    let _step = log::together(thread, 2);
-    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
-    bucket.unlock();
-    thread.end();
-}
 
 /// A descriptor is closed: the next one of its number is another.
 pub fn closed(thread: &'static Thread, file: c_int) {
@@ -291,22 +183,6 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
         _ => {}
     }
     read
-}
-
-/// A replay chooses who reads next from a descriptor whose readers wait.
-pub fn before_waiting(thread: &'static Thread, file: c_int) {
-    if controller::replaying() && waits(file) {
-        controller::before_taking(thread);
-    }
-}
-
-/// Whether a read of this descriptor waits until there is something.
-pub fn waits(file: c_int) -> bool {
-    const GET_FLAGS: c_int = 3;
-    const ONLY_WRITES: isize = 1;
-    const NONBLOCK: isize = 0o4000;
-    let flags = call!(FCNTL, file, GET_FLAGS);
-    flags & NONBLOCK == 0 && flags & 3 != ONLY_WRITES
 }
 
 /// Signals were read from their descriptor.

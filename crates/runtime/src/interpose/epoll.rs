@@ -1,12 +1,13 @@
-//! Waiting for several descriptors by `epoll`. What it reports is not the descriptor but a number that the program chose, so which descriptors
-//! stand for it is kept here.
+//! Waiting for several descriptors by `epoll`. It reports not the descriptor but a number that the program chose, so this module keeps the
+//! descriptors of each number.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::channel;
-use super::polling::{Look, Poll, READABLE, READY, Waiting, by_script, channel, looking, outside_of};
+use super::poll::{Poll, READABLE};
+use super::polling::{Look, READY, Waiting, by_script, channel, looking, outside_of};
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;

@@ -1,8 +1,8 @@
-//! `syscall`, for programs that wait by futexes of their own (`std::atomic::wait` does). With a controller such waits
-//! must be ours, or nobody would run; without one they are the kernel's.
+//! `syscall`, for programs that use futexes directly (`std::atomic::wait` does). With a controller the runtime performs such waits, since
+//! otherwise no thread would run. Without a controller the kernel does.
 //!
-//! A futex is no event: whoever waits for one looks at its word before and after, which are events. So that what a thread does
-//! next depends on nothing but these, a wait that is over at once ends as one does that was woken.
+//! A futex is no event: a thread that waits for one reads its word before and after, and these reads are events. A wait that is over at
+//! once ends like one that was woken, so that the thread's next step depends only on these reads.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};

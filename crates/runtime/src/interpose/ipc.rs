@@ -1,4 +1,5 @@
-//! Message queues, of POSIX and of System V, and semaphores of System V: who receives or takes comes after who sent or gave.
+//! Message queues, of POSIX and of System V, and semaphores of System V: a thread that receives or takes comes after the one that sent or
+//! gave.
 //!
 //! A queue is a channel: a message is one post, receiving one a down, whichever it is. The room of a POSIX queue, which holds few messages, is a
 //! semaphore, too: sending takes some, receiving gives it back. Of semaphores each number of a set is one.
@@ -7,9 +8,9 @@ use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
 use super::channel::{self, Message, Taken};
-use super::channels;
 use super::descriptors;
-use super::polling::{Poll, READABLE, WRITABLE};
+use super::ends;
+use super::poll::{Poll, READABLE, WRITABLE};
 use super::rooms::{self, Room};
 use super::unseen::{self, What};
 use super::{interpose, real, tracked};
@@ -91,8 +92,8 @@ fn in_steps(
     at: *const Timespec,
     step: impl Fn() -> bool,
 ) -> bool {
-    let waits = channels::waits(queue);
-    channels::before_waiting(thread, queue);
+    let waits = ends::waits(queue);
+    ends::before_waiting(thread, queue);
     loop {
         if step() {
             return true;
@@ -130,7 +131,7 @@ fn until(at: *const Timespec) -> c_int {
 /// Sends by `send`, which gets a limit of time.
 fn sending_posix(queue: c_int, at: *const Timespec, place: usize, send: impl Fn(*const Timespec) -> c_int) -> c_int {
     let Some((thread, key)) = posix_queue(queue) else { return send(at) };
-    let tried = !at.is_null() || !channels::waits(queue);
+    let tried = !at.is_null() || !ends::waits(queue);
     let step = || {
         let room = room_of(queue, key);
         rooms::send(thread, (key, room), (Message::of_length(0), tried), place, || send(&raw const PAST) == 0)
@@ -146,7 +147,7 @@ fn receiving_posix(
     receive: impl Fn(*const Timespec) -> isize,
 ) -> isize {
     let Some((thread, key)) = posix_queue(queue) else { return receive(at) };
-    let waits = at.is_null() && channels::waits(queue);
+    let waits = at.is_null() && ends::waits(queue);
     let received = Cell::new(-1);
     let step = || {
         let room = room_of(queue, key);

@@ -1,10 +1,10 @@
 //! Locks that the program builds itself, of which the instrumenter knows the functions: around each it calls [`enter`] and
 //! [`leave`].
 //!
-//! What is between is done as the program does it, with nothing recorded. Who holds the lock is kept here as well, and who would have
-//! to wait waits here, before it comes to the program's own waiting. So a lock is one step of the schedule however often
-//! its code looks at its words. A lock that can be upgraded has a second one, its *gate*: whoever writes or may come to write holds
-//! it, so that nobody else writes between a release and an acquire that are one operation of the program's.
+//! The program's own code runs in between, with nothing recorded. This module knows which thread holds the lock. A thread that would have
+//! to wait waits here, before it comes to the program's own waiting. So a lock is one step of the schedule however often its code reads its
+//! words. A lock that can be upgraded has a second one, its *gate*: each thread that writes or may come to write holds it, so that no other
+//! thread writes between a release and an acquire that are one operation of the program's.
 
 use core::cell::Cell;
 

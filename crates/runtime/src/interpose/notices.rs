@@ -1,8 +1,8 @@
-//! Signals and cancellation within the program: what a thread did before it sent one comes before what that makes another thread do.
+//! Signals and cancellation within the program: the sender's earlier events come before the receiver's later ones.
 //!
-//! Each is a semaphore: sending posts it, and who handles a signal, takes it by `sigwait` or `signalfd`, or begins to unwind takes one
-//! down. Signals to a thread and those to the process have semaphores of their own. What nobody here sent has no `Post`, so handling it is
-//! no `Down`.
+//! Each is a semaphore: sending posts it. A thread takes one down when it handles a signal, takes it by `sigwait` or `signalfd`, or begins
+//! to unwind. Signals to a thread and those to the process have separate semaphores. A signal that the program did not send has no `Post`,
+//! so handling it is no `Down`.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};

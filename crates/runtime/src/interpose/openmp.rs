@@ -1,8 +1,9 @@
-//! OpenMP as clang compiles it: what its library (libomp) does is done here while a program is recorded, so that threads, barriers,
-//! locks and tasks are those of the trace, and the controller decides who is first. With recording off the library does it.
+//! OpenMP as clang compiles it. While a program is recorded, this module replaces clang's library (libomp), so that threads, barriers,
+//! locks and tasks are those of the trace, and the controller decides which thread is first. With recording off the library runs.
 //!
-//! A parallel region makes its threads and joins them. Some things are decided by who comes first: who runs a `single`, who gets which turns
-//! of a loop. The standard leaves them open, so they order nothing; a replay decides as the recording did (`feed::decision`).
+//! A parallel region makes its threads and joins them. The first thread that comes decides some questions: which one runs a `single`, which
+//! one gets which turns of a loop. The standard leaves them open, so they order nothing; a replay decides as the recording did
+//! (`feed::decision`).
 
 mod loops;
 mod parallel;

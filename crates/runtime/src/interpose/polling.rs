@@ -9,7 +9,8 @@
 use core::ffi::{CStr, c_int, c_void};
 
 use super::channel;
-use super::channels::{self, End};
+use super::ends::{End, end};
+use super::poll::Poll;
 use super::socket_pair::inode;
 use super::sockets::{self, Script};
 use super::unseen::{self, TIMERS, What};
@@ -20,15 +21,6 @@ use crate::feed::sockets::Ready;
 use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
 
-/// `struct pollfd`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Poll {
-    pub file: c_int,
-    pub events: i16,
-    pub found: i16,
-}
-
 /// The descriptors of an array that a thread gave to `poll`.
 ///
 /// # Safety
@@ -37,17 +29,6 @@ pub unsafe fn waits_in_poll(files: usize, count: usize) -> impl Iterator<Item = 
     let files = files as *const Poll;
     // SAFETY: as the caller says.
     (0..count).map(move |index| unsafe { (*files.add(index)).file }).filter(|file| *file >= 0)
-}
-
-/// There is something to read.
-pub const READABLE: i16 = 1;
-/// A write would not wait.
-pub const WRITABLE: i16 = 4;
-
-impl Poll {
-    pub fn new(file: c_int, events: i16) -> Poll {
-        Poll { file, events, found: 0 }
-    }
 }
 
 /// Something can be read, an error or the other side's end included.
@@ -79,7 +60,7 @@ impl Look {
     /// A descriptor can be read from.
     pub(super) fn ready(&mut self, file: c_int) {
         self.stop_in_replay();
-        match channels::end(file) {
+        match end(file) {
             Some(End::Channel(key, _)) => self.unseen[1] |= !channel::seen(self.thread, key, self.place),
             Some(End::Socket) => socket_order::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
@@ -120,7 +101,7 @@ impl Look {
 
 /// The channel behind a descriptor.
 pub(super) fn channel(file: c_int) -> Option<usize> {
-    match channels::end(file)? {
+    match end(file)? {
         End::Channel(key, _) => Some(key),
         _ => None,
     }
@@ -128,12 +109,12 @@ pub(super) fn channel(file: c_int) -> Option<usize> {
 
 /// Whether a descriptor leads to what other threads or programs write.
 fn is_looked_at(file: c_int) -> bool {
-    matches!(channels::end(file), Some(End::Channel(..) | End::Socket | End::Input))
+    matches!(end(file), Some(End::Channel(..) | End::Socket | End::Input))
 }
 
 /// The inode of what other programs may be behind, else 0.
 pub(super) fn outside_of(file: c_int) -> u64 {
-    let is_outside = file >= 0 && matches!(channels::end(file), Some(End::Socket | End::Input));
+    let is_outside = file >= 0 && matches!(end(file), Some(End::Socket | End::Input));
     if is_outside { inode(file) } else { 0 }
 }
 

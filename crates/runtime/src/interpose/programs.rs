@@ -1,7 +1,7 @@
-//! Other programs that this one starts or becomes: they run unrecorded, which is said once.
+//! Other programs that this one starts or becomes: they run unrecorded, and a message says so once.
 //!
-//! Some of these functions take any number of arguments, so none of ours looks at them: each says its word, then goes
-//! on in the real one with registers and stack as they were.
+//! Some of these functions take any number of arguments, so none of ours looks at them: each writes its message, then goes on in the real
+//! one with registers and stack as they were.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! The functions that ours stand before, by the dynamic linker.
+//! The original functions behind the interposed ones, found by the dynamic linker.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::Ordering::Relaxed;

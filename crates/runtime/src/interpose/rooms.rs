@@ -1,5 +1,5 @@
-//! Queues that hold few messages: who sends takes room, who receives gives it back. Both are semaphores, the messages and the room, and a call
-//! that sends or receives changes both in one step.
+//! Queues that hold few messages: a thread that sends takes room, and one that receives gives it back. The messages and the room are two
+//! semaphores, and a call that sends or receives changes both in one step.
 
 use super::channel::{Channel, Message, Taken, down_locked, get, post_locked, put, record};
 use super::unseen::{self, What};

@@ -1,9 +1,8 @@
 //! Signals. Handlers of the program are wrapped, so that the log says when they run and none runs inside of a hook;
 //! those that would end the process are written down before they do.
 //!
-//! A signal that arrives inside of a hook is deferred to the hook's end, with all others blocked until then. A fault of
-//! the program's own access there cannot wait: the access is undone (see `hooks::access`), and begun again should a
-//! handler repair what was wrong.
+//! A signal that arrives inside of a hook is deferred to the hook's end, with all others blocked until then. A fault of the program's own
+//! access there cannot wait: the access is undone (see `hooks::access`), and begun again if a handler repairs the cause.
 
 mod faults;
 mod stack;

@@ -1,5 +1,5 @@
-//! Sleeping. Where one thread runs at a time, who sleeps lets the others run instead; it really sleeps only if
-//! nobody else can run.
+//! Sleeping. If one thread runs at a time, a thread that sleeps lets the others run instead. It really sleeps only if no other thread can
+//! run.
 
 use core::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! Sockets: what other programs send may depend on all that they were sent before, so it comes after that.
+//! Sockets: input from other programs may depend on all that was sent to them before, so it comes after that.
 //!
 //! Sending is recorded as arriving at a barrier, each time in a new round. Receiving is recorded as leaving the barrier's rounds up to
 //! one of them: the last so far, or an earlier one if the bytes that are read were there before something was sent, since then they
@@ -8,8 +8,9 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::channel::{self, Message, Taken};
-use super::channels::{self, End};
-use super::polling::{Poll, READABLE};
+use super::descriptors::status;
+use super::ends::{End, before_waiting, end, socket_key, waits};
+use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::{files, interpose, real, tracked};
 use crate::feed::sockets::Call;
@@ -142,8 +143,10 @@ pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: 
     log::sync(thread, Kind::Depart, place, OUTSIDE, number);
     LOCK.unlock();
     thread.end();
+    if let Some(socket) = status(file) {
+        channel::read_in_turn(thread, socket_key(&socket), place);
+    }
     sys::set_errno(error);
-    channels::read_from_socket(thread, file, place);
 }
 
 /// A socket can be read from: bytes or a connection, which stay there. The thread is inside of a hook.
@@ -168,7 +171,7 @@ pub fn leave(thread: &'static Thread, file: c_int) {
 }
 
 pub fn is_socket(file: c_int) -> bool {
-    matches!(channels::end(file), Some(End::Socket))
+    matches!(end(file), Some(End::Socket))
 }
 
 /// Sends by what may be a socket.
@@ -182,7 +185,7 @@ fn sending(file: c_int, place: usize, send: impl FnOnce() -> isize) -> isize {
 fn receiving(file: c_int, (to, call): (Parts, Call), place: usize, read: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
     watch(thread, file);
-    channels::before_waiting(thread, file);
+    before_waiting(thread, file);
     let bytes = sockets::receive(thread, file, to, call, read);
     if bytes >= 0 {
         after_receiving(thread, file, bytes as u64, place);
@@ -207,7 +210,7 @@ unsafe fn accepting(
 ) -> c_int {
     let Some(thread) = tracked() else { return accept() };
     watch(thread, file);
-    channels::before_waiting(thread, file);
+    before_waiting(thread, file);
     // SAFETY: the caller's promise.
     let accepted = unsafe { sockets::accept(thread, (file, flags), to, accept) };
     if accepted >= 0 {
@@ -249,7 +252,7 @@ extern "C" fn sendmsg_(file: c_int, message: *const c_void, flags: c_int, place:
 
 extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
     let write = || real::writev(file, parts, count);
-    match tracked().and_then(|thread| Some((thread, channels::end(file)?))) {
+    match tracked().and_then(|thread| Some((thread, end(file)?))) {
         Some((thread, End::Channel(key, _))) => {
             // SAFETY: the program's array of so many.
             let bytes = unsafe { length_of(parts.cast(), count) };
@@ -311,7 +314,7 @@ unsafe extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, p
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
-    let channel = tracked().and_then(|thread| match channels::end(file) {
+    let channel = tracked().and_then(|thread| match end(file) {
         Some(End::Channel(key, all)) => Some((thread, key, all)),
         _ => None,
     });
@@ -323,7 +326,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
         // SAFETY: the program's array of so many.
         let asked = unsafe { length_of(parts.cast(), count) };
         let left_nothing = all || (read as u64) < asked;
-        let taken = Taken { bytes: read as u64, all, left_nothing, waits: channels::waits(file) };
+        let taken = Taken { bytes: read as u64, all, left_nothing, waits: waits(file) };
         channel::down(thread, key, taken, place);
     }
     read

@@ -7,7 +7,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::channels::{self, End};
+use super::ends::{End, end};
 use super::entropy::DEVICE;
 use super::unseen::{self, What};
 use super::{files, interpose, real};
@@ -35,7 +35,7 @@ fn remember(stream: *mut c_void) -> *mut c_void {
     if stream.is_null() || super::tracked().is_none() {
         return stream;
     }
-    let word = match channels::end(real::fileno(stream)) {
+    let word = match end(real::fileno(stream)) {
         Some(End::Random) => stream as usize | IS_DEVICE,
         Some(End::Channel(..) | End::Socket | End::Unseen) => stream as usize,
         _ => return stream,
@@ -73,7 +73,7 @@ fn forget(stream: *mut c_void) {
 
 /// A stream is about to be read from.
 fn before_reading(stream: *mut c_void, name: &'static CStr) {
-    if feed::others::notes_streams() && matches!(channels::end(real::fileno(stream)), Some(End::Input)) {
+    if feed::others::notes_streams() && matches!(end(real::fileno(stream)), Some(End::Input)) {
         feed::others::note_stream(name);
     }
 }

@@ -1,5 +1,4 @@
-//! Strings and memory. What is read is looked at first, so that no byte is read that the function does not depend on; what
-//! counts is what is read then.
+//! Strings and memory. A first look finds the bytes that the function depends on; only these are then read and recorded.
 
 use super::{Arguments, Call, each_piece, plain};
 use crate::library::Function;

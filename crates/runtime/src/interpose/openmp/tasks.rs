@@ -2,8 +2,8 @@
 //! the end of a `taskgroup`, a barrier, its own end. A team of N threads has at most N - 1 of them that were not joined yet, so that no more
 //! runs at the same time than the team could do.
 //!
-//! Those beyond, tasks with dependences and loops of tasks run where they are made, as the standard allows. What they could do at the same
-//! time is not in the trace, which is said once.
+//! Further tasks, tasks with dependences and loops of tasks run where they are made, as the standard allows. The trace does not show that
+//! they could run at the same time; a message says so once.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

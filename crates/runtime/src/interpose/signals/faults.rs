@@ -1,5 +1,4 @@
-//! A fault inside of a hook: the access under way did not take effect, and begins again should a handler of the program repair
-//! what was wrong.
+//! A fault inside of a hook: the current access did not take effect, and begins again if a handler of the program repairs the cause.
 
 use core::ffi::{c_int, c_void};
 
