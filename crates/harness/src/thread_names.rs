@@ -67,7 +67,7 @@ mod tests {
 
     fn names() -> ThreadNames {
         let names = [("0", "thread 1 (main)"), ("0.1", "thread 2 (robot)"), ("0.1.1", "thread 3")];
-        ThreadNames { names: names.map(|(path, name)| (path.to_string(), name.to_string())).into() }
+        ThreadNames { names: names.into_iter().map(|(path, name)| (path.to_string(), name.to_string())).collect() }
     }
 
     #[test]
