@@ -70,7 +70,7 @@ impl QuestionArgs {
 #[derive(clap::Args)]
 pub struct SwitchBound {
     /// Look only for violations with at most K context switches between their first and last access. All count, also where a thread
-    /// cannot go on; a violation takes at least two. What is not found with K is not called impossible
+    /// cannot go on; a violation takes at least two. If none is found, the verdict is `unknown`, not impossible
     #[arg(long, value_name = "K")]
     pub context_switches: Option<u32>,
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// Builds, tests or runs a Rust program for `foretrace record`, in place of cargo
+/// Build, test or run a Rust program for `foretrace record`, in place of cargo
 ///
 /// Takes the options of `cargo build`, `test`, `run` and `bench`, on the stable toolchain. Builds the crate and all that it
 /// depends on for recording, but not build scripts and procedural macros. The results go to the folder target/foretrace, and

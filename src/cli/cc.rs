@@ -5,19 +5,20 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Compiles C for `foretrace record`, in place of the C compiler
+/// Compile C for `foretrace record`, in place of the C compiler
 ///
-/// Takes the options of clang. Programs behave as before. If there is no clang, it uses gcc and says so: then
-/// traces hold values only, no expressions. Further options:
+/// Takes the options of clang. Programs behave as before. If there is no clang, it uses gcc and says so.
+/// Then traces hold values only, no expressions. Further options:
 ///
 ///   --as-shipped     optimise (-O2 and the like) before instrumenting: record the accesses that ship
 ///   --gcc            use gcc even if there is a clang (FORETRACE_CC=gcc does the same)
-///   --lock RULE      functions of a lock of the program's own, as 'spin_lock,?spin_trylock/spin_unlock'; more rules may stand in a
-///                    file foretrace.locks beside the source or above (docs/recorder.md)
+///   --lock RULE      functions of a lock of the program's own:
+///                    'spin_lock,?spin_trylock/spin_unlock'; a file foretrace.locks
+///                    beside the source or above may have more rules (docs/recorder.md)
 ///   --print-include  show the folder of foretrace.h, with which programs mark transactions
 ///
-/// CC="foretrace cc" ./configure works. If the compiler must be one path (CMake), make a link to foretrace with
-/// the name foretrace-cc or foretrace-c++.
+/// CC="foretrace cc" ./configure works. If the compiler must be one path (CMake),
+/// make a link to foretrace with the name foretrace-cc or foretrace-c++.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true, verbatim_doc_comment)]
 pub struct Args {
@@ -33,7 +34,7 @@ impl Args {
     }
 }
 
-/// Compiles C++ for `foretrace record`, in place of the C++ compiler
+/// Compile C++ for `foretrace record`, in place of the C++ compiler
 ///
 /// As `foretrace cc`, with clang++ or g++.
 #[derive(clap::Args)]

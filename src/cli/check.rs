@@ -23,8 +23,7 @@ use std::sync::atomic::AtomicBool;
 /// event by event, and shows what its reads return and where it fails.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A schedule is a JSON array of event indices, such as [0, 1, 4, 2], or a file of `predict --witness-dir`; of the latter
-foretrace also checks that its triple happens.
+A schedule is a JSON array of event indices, such as [0, 1, 4, 2], or a file of `predict --witness-dir`. Of such a file foretrace also checks that its triple happens.
 
 Exit codes: 0 valid, and every schedule is feasible; 1 a schedule is not; 2 the trace or a file is not valid.
 

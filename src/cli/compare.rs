@@ -30,7 +30,7 @@ use std::sync::mpsc::SyncSender;
 /// allows. Then come the candidates on which a model and ctp disagree, with the reason why ctp refutes them: `explain` says more.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 every model decided every candidate, 2 error, 3 not everything decided, or only for so few context switches.
+Exit codes: 0 every model decided every candidate, 2 error, 3 not everything decided, or only within --context-switches.
 
 Examples:
   foretrace compare trace.jsonl

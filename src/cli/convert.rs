@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 /// The trace is checked first. The result keeps everything that both formats can hold.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The formats that a file's name stands for: `.jsonl` JSON Lines, `.ftb` the compact binary form, `.std` the text format
-that RAPID reads (kinds and names only; places become numbers, and FILE.locations says which); each of them with `.zst` after it is compressed. What is read is known by its
-content; `-` is stdin or stdout.
+The end of a file's name says the format: `.jsonl` JSON Lines, `.ftb` the compact binary form, `.std` the text format that RAPID reads \
+(kinds and names only; places become numbers, and FILE.locations says which). With `.zst` after it, the file is compressed. \
+The content of a file that is read decides its format. `-` is stdin or stdout.
 
 Examples:
   foretrace convert trace.jsonl trace.ftb

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Show where locks and orders of threads let transactions be interrupted, without values and without a solver
 ///
 /// One line for each class: threads, variable, three places of the source, pattern, kind of block. An interruption that is not listed
-/// is impossible. One that is listed is a guess, since values and branches may forbid it. `predict` decides, and `schedules` makes
+/// is impossible. One that is listed may be impossible, since values and branches are not looked at. `predict` decides, and `schedules` makes
 /// schedules to run the program along. After Sorrentino, Farzan, Madhusudan, PENELOPE, FSE 2010.
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -23,8 +23,7 @@ use std::sync::mpsc::SyncSender;
 /// of its accesses makes a difference.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 it cannot happen on this trace's path, 1 it can, 2 error, such as three events that are no candidate, 3 not
-decided.
+Exit codes: 0 it cannot happen on this trace's path, 1 it can, 2 error, such as three events that are no candidate, 3 not decided.
 
 Examples:
   foretrace explain trace.jsonl 15 40 16

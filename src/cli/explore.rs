@@ -30,7 +30,7 @@ use std::time::Duration;
 /// of them only.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none was found but not all were explored.
+Exit codes: 0 no interleaving fails, 1 one fails or comes to a deadlock, 2 error, 3 none fails, but not all were explored.
 
 Examples:
   foretrace explore -- ./bank
@@ -76,12 +76,12 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().max_steps, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_steps: u32,
 
-    /// Of a real program: only interleavings with at most so many interruptions. An interruption takes the turn from a thread that
+    /// Of a real program: only interleavings with at most K interruptions. An interruption takes the turn from a thread that
     /// could go on
     #[arg(long, value_name = "K", requires = "command")]
     pub(super) context_switches: Option<u32>,
 
-    /// Of a real program: run it at most so often
+    /// Of a real program: make at most N runs
     #[arg(long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) runs: Option<u64>,
 

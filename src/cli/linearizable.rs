@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[command(
     group = clap::ArgGroup::new("specification").required(true).args(["spec", "spec_from"]),
     after_help = "\
-Exit codes: 0 linearizable, 1 not, 2 error, 3 not decided: the limit was reached, or the histories of --spec-from do not
+Exit codes: 0 linearizable, 1 not, 2 error, 3 not decided: the limit was reached, or the histories of --spec-from do not \
 show what some operation gives.
 
 Examples:

@@ -49,8 +49,7 @@ use std::time::Duration;
 /// What only the path of this run forbids is off the path: another path may show it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 nothing that counts can happen on this path, 1 something can, 2 error, 3 nothing found but not everything
-decided, or only for so few context switches.
+Exit codes: 0 nothing that counts can happen on this path, 1 something can, 2 error, 3 nothing found, but not everything decided, or only within --context-switches.
 
 Examples:
   foretrace predict trace.jsonl
@@ -130,7 +129,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
 
-    /// Seek code that would have to be atomic for nothing of it to happen, and a lock that would do; each is proved by predicting
+    /// Look for code that would have to be atomic so that nothing of it can happen, and for a lock that would do; each is proved by predicting
     /// again with that lock
     #[arg(long)]
     repair: bool,

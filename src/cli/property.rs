@@ -33,7 +33,7 @@ pub const PROPERTIES: &[Choice<Property>] = &[
         "whether another schedule has a history of operations that does not fit --spec",
         Property::Linearizability,
     ),
-    ("both", "triples; and of whole blocks, as far as a little work goes, what no triple shows", Property::Both),
+    ("both", "triples, and violations of whole blocks that no triple shows, with bounded work", Property::Both),
 ];
 
 /// The values of `--decide`.

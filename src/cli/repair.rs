@@ -26,9 +26,11 @@ use std::sync::mpsc::SyncSender;
 /// A litmus program is explored, and the first repair of what fails is kept whole when it is explored again, until nothing fails.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A section lies within one operation: from call to return, else a mark, else a function; --atomic chooses others. A repair
-rules out each of the failing runs. Exit codes: 0 no run needs a repair, 1 repairs were found, 2 error, 3 the
-limit was reached before any was found, or no section repairs the program.
+A section lies within one operation: from call to return, else a mark, else a function; --atomic chooses others. A repair \
+rules out each of the failing runs.
+
+Exit codes: 0 no run needs a repair, 1 repairs were found, 2 error, 3 the limit was reached before any was found, \
+or no section repairs the program.
 
 Examples:
   foretrace repair failing.foretrace

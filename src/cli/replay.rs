@@ -46,7 +46,7 @@ pub struct Args {
     gdb: bool,
 
     /// Try the witness on another build of the program: find its places in the edited source, and steer the program
-    /// steered to them
+    /// to them
     #[arg(long, conflicts_with_all = ["exactly", "gdb"])]
     edited: bool,
 

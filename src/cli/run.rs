@@ -12,8 +12,7 @@ use std::path::PathBuf;
 /// The language is described in docs/litmus.md; examples/litmus has programs to start from.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 the run finished, 1 it failed or came to a deadlock, 2 error, 3 it was cut off. The trace is written
-in any case but 2.
+Exit codes: 0 the run finished, 1 it failed or came to a deadlock, 2 error, 3 it was cut off. The trace is written in any case but 2.
 
 Examples:
   foretrace run examples/litmus/bank.lit --seed 1 -o bank.jsonl

@@ -28,8 +28,8 @@ use std::time::Duration;
 /// checked, or left undecided at the limit. A violation is reported for the innermost block that has it.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 no block can be violated, 1 one can, 2 error, 3 none was found but not every block was decided, or not beyond
---context-switches.
+Exit codes: 0 no block can be violated, 1 one can, 2 error, 3 none was found, but not every block was decided, or only \
+within --context-switches.
 
 Examples:
   foretrace serializability trace.jsonl
