@@ -257,7 +257,7 @@ fn compare_and_swap() {
             "T: read y into a: 1",
             "T: rmw x into x, (+ a 1): 1 to 2 if (= x a)",
             "T: write 5 to y: 5",
-            "T: read x into x.2: 2",
+            "T: read x into x.2: 2 if (not (= x.2 a))",
             "T: assume (not (= x.2 a))",
         ],
     );

@@ -22,6 +22,14 @@ fn is_kept(workshop: &Workshop) -> bool {
     workshop.path("program.finds/unfinished/state.json").is_file()
 }
 
+/// Whether the process has a handler for SIGINT: on a machine under load it takes its time to begin.
+fn catches_ctrl_c(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask >> (nix::sys::signal::Signal::SIGINT as u32 - 1) & 1 == 1)
+}
+
 #[test]
 fn each_schedule_is_tried_once_over_all_parts_of_a_test() {
     let workshop = built(&source("lazy-cache.c"));
@@ -49,6 +57,9 @@ fn ctrl_c_keeps_all() {
         command.current_dir(workshop.path("program").parent().expect("in a folder"));
         command.arg("test").args(OPTIONS.split(' ')).args(["--", "./program"]).process_group(0);
         let mut test = command.stdout(Stdio::null()).spawn().expect("started");
+        while !catches_ctrl_c(test.id()) && test.try_wait().expect("a child").is_none() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         std::thread::sleep(after);
         let process = nix::unistd::Pid::from_raw(i32::try_from(test.id()).expect("a process"));
         let _ = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT); // it may have ended
