@@ -1,5 +1,5 @@
 //! What each filter decides on traces made by hand; that none is ever wrong is tested against the oracle in
-//! `tests/filters.rs`.
+//! `crates/analysis/tests/filters.rs`.
 
 mod cuts;
 mod enabling_sets;

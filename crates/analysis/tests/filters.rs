@@ -2,10 +2,10 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces (default 150), `FORETRACE_SEED` where to start.
 
-use foretrace::candidates::Candidates;
-use foretrace::filters::{Filters, Judgement};
-use foretrace::options::{CandidateSet, Options};
-use foretrace::verdict::Decider;
+use foretrace_analysis::candidates::Candidates;
+use foretrace_analysis::filters::{Filters, Judgement};
+use foretrace_analysis::options::{CandidateSet, Options};
+use foretrace_analysis::verdict::Decider;
 use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
