@@ -94,7 +94,7 @@ impl Class {
         Class { block, ..Class::by_locations(trace, triple) }
     }
 
-    /// Whether it has no location: then no other candidate is of this class, and nobody needs to remember it.
+    /// Whether it has no location: then no other candidate is of this class, and it need not be remembered.
     pub fn is_one_candidate(&self) -> bool {
         [self.first, self.remote, self.second].iter().all(|place| matches!(place, AccessLocation::Event(_)))
     }

@@ -6,6 +6,7 @@ pub mod compare;
 mod context;
 pub mod explain;
 pub mod filters;
+mod kept_session;
 mod open_tries;
 pub mod options;
 mod pool;

@@ -12,6 +12,7 @@ mod windowed;
 pub use other_paths::{OtherPaths, on_other_paths};
 pub use windowed::{Chosen, Decided, Found, Verdict, Windowed};
 
+use crate::kept_session::KeptSession;
 use crate::schedule_from_assignment::{in_order, without_marks};
 use foretrace_encodings::{Marked, Paths, Reads, Rules, TraceView, constant_reads_while};
 use foretrace_index::MustHappenBefore;
@@ -31,9 +32,6 @@ use std::time::{Duration, Instant};
 
 /// Steps of exploration before the solver is asked.
 const STEPS_BEFORE_SOLVER: u64 = 5_000;
-
-/// A session begins again when it has this many times the events that its first question needed.
-const GROWTH: usize = 4;
 
 /// Who decides what the static check and likely schedules leave open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -102,8 +100,7 @@ impl<'a> BlockJudge<'a> {
             rules: &self.rules,
             constants: &self.constants,
             order: Order::Auto,
-            session: None,
-            begun_with: 0,
+            session: KeptSession::default(),
         }
     }
 
@@ -179,8 +176,7 @@ pub struct BlockSolver<'a> {
     rules: &'a Rules,
     constants: &'a OnceCell<FxHashMap<EventId, Value>>,
     order: Order,
-    session: Option<Session<'a>>,
-    begun_with: usize,
+    session: KeptSession<'a>,
 }
 
 impl BlockSolver<'_> {
@@ -230,20 +226,12 @@ impl BlockSolver<'_> {
             false => FxHashMap::default(),
         });
         let order = self.order;
-        let session = self.session.get_or_insert_with(|| {
-            let mark = |switches| self.marked.get_or_init(|| Marked::new(view, switches)).view();
+        let marked = self.marked;
+        let make = || {
+            let mark = |switches| marked.get_or_init(|| Marked::new(view, switches)).view();
             Session::new(rules.switches.map_or(view, mark), rules.clone(), constants, order, 0)
-        });
-        let answer = session.decide_paths(&Paths { starts, through, ends, then }, last, limits);
-        let (size, usable) = (session.encoder().cone_size(), session.is_usable());
-        if self.begun_with == 0 {
-            self.begun_with = size;
-        }
-        if !usable || size > GROWTH * self.begun_with {
-            self.session = None;
-            self.begun_with = 0;
-        }
-        answer
+        };
+        self.session.ask(make, |session| session.decide_paths(&Paths { starts, through, ends, then }, last, limits))
     }
 }
 
@@ -328,7 +316,7 @@ fn decide_these(
 /// What was looked at besides triples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Beyond {
-    /// Blocks there are, but for whole threads where nobody asked for those.
+    /// Blocks there are, but for whole threads that were not asked for.
     pub blocks: u64,
     /// Blocks that were judged.
     pub judged: u64,

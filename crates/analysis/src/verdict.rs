@@ -97,7 +97,7 @@ pub enum OffPath {
     AfterRemote(Box<foretrace_checker::Witness<foretrace_checker::Interruption>>),
     /// There is no such prefix, but with free reads there is a schedule of all three: here it is.
     BeforeRemote(Box<foretrace_checker::Witness>),
-    /// Not told apart: a limit was reached before, or nobody needed to know since a candidate of the class says enough. With free
+    /// Not told apart: a limit was reached before, or it was not needed, since another candidate of the class is off the path. With free
     /// reads' schedule of all three where that was found.
     Unasked(Option<Box<foretrace_checker::Witness>>),
 }

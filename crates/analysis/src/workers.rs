@@ -7,6 +7,7 @@ mod off_path;
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
 
 use crate::context::AnalysisContext;
+use crate::kept_session::KeptSession;
 use crate::options::{Options, Strategy};
 use crate::schedule_from_assignment::{complete_in_order, schedule_from_assignment, without_marks};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
@@ -83,9 +84,6 @@ const MOST_NOT_EASY: usize = 16;
 /// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
 const REMARK_WORK: u32 = 20_000;
 
-/// A session is started afresh when it holds this many times the events that a query needed when it began.
-const GROWTH: usize = 4;
-
 /// Decides batches until there are no more.
 pub(crate) fn run<'a, 'b>(
     context: &'b AnalysisContext<'a>,
@@ -119,8 +117,7 @@ pub(crate) struct SolverWorker<'a, 'b> {
     context: &'b AnalysisContext<'a>,
     /// Variables for which it could not be told whether a candidate is guarded-dependent: values have too many sources.
     hopeless: FxHashSet<VarId>,
-    session: Option<Session<'b>>,
-    begun_with: usize,
+    session: KeptSession<'b>,
     /// Orders, each (earlier, later), that every prefix is known to keep.
     known: Vec<(EventId, EventId)>,
     /// What each query may cost besides time.
@@ -152,8 +149,7 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
         SolverWorker {
             context,
             hopeless: FxHashSet::default(),
-            session: None,
-            begun_with: 0,
+            session: KeptSession::default(),
             known: Vec::new(),
             work: None,
         }
@@ -207,7 +203,7 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
     /// From now on every prefix is known to keep these orders.
     pub(crate) fn know(&mut self, orders: &[(EventId, EventId)]) {
         self.known.extend(orders);
-        if let Some(session) = &mut self.session {
+        if let Some(session) = self.session.current() {
             orders.iter().for_each(|order| session.know_order(*order));
         }
     }
@@ -346,36 +342,25 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
         Limits { timeout, work: self.work, ..self.context.limits() }
     }
 
-    /// Has the session decide something; one that has grown too large for that is given up.
+    /// Has the session decide something.
     fn in_session(&mut self, part: usize, decide: impl FnOnce(&mut Session<'b>) -> Answer) -> Answer {
-        let session = self.session();
-        session.spend_at_most(part);
-        let answer = decide(session);
-        let (size, usable) = (session.encoder().cone_size(), session.is_usable());
-        if self.begun_with == 0 {
-            self.begun_with = size;
-        }
-        if !usable || size > GROWTH * self.begun_with {
-            self.session = None;
-            self.begun_with = 0;
-        }
-        answer
-    }
-
-    /// Whether the session is small enough for this part.
-    fn has_room(&self, part: usize) -> bool {
-        self.session.as_ref().is_none_or(|session| session.has_room(part))
-    }
-
-    fn session(&mut self) -> &mut Session<'b> {
         let (context, known) = (self.context, &self.known);
-        self.session.get_or_insert_with(|| {
+        let make = || {
             let Options { order, seed, .. } = *context.options;
             let (view, rules) = context.encoded();
             let mut session = Session::new(view, rules, &context.constants, order, seed);
             known.iter().for_each(|order| session.know_order(*order));
             session
+        };
+        self.session.ask(make, |session| {
+            session.spend_at_most(part);
+            decide(session)
         })
+    }
+
+    /// Whether the session is small enough for this part.
+    fn has_room(&mut self, part: usize) -> bool {
+        self.session.current().is_none_or(|session| session.has_room(part))
     }
 
     /// The checked schedule of a solver's assignment.

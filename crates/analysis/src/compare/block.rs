@@ -36,7 +36,7 @@ pub(super) struct PairCandidates {
 }
 
 impl PairCandidates {
-    /// Takes it from one stage to another, if it is there and nobody else does.
+    /// Takes it from one stage to another, if it is there and no other thread does.
     pub(super) fn takes(&self, from: Stage, to: Stage) -> bool {
         self.stage.compare_exchange(from as u8, to as u8, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

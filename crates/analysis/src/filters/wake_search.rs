@@ -119,7 +119,7 @@ impl Stretch {
 }
 
 impl WakeSearch {
-    /// Cuts a trace's threads into stretches; nothing where nobody waits for a signal, or where there is too much of them.
+    /// Cuts a trace's threads into stretches; nothing where no thread waits for a signal, or where there is too much of them.
     pub(super) fn new(trace: &Trace, trace_index: &TraceIndex, locksets: &Locksets) -> Option<WakeSearch> {
         let acts = Acts::new(trace, trace_index);
         let threads: Vec<Vec<Stretch>> = (0..trace.threads.len())

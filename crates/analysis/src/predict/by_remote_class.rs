@@ -8,7 +8,7 @@ use crate::options::Per;
 use crate::predict::Refuted;
 use foretrace_trace::Triple;
 
-/// What is not allocated anew for each pair.
+/// What is not allocated again for each pair.
 #[derive(Default)]
 struct Scratch<'b, 'f> {
     /// Filters of the trace with open tries, where it has some.

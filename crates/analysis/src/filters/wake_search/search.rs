@@ -39,7 +39,7 @@ struct Choice {
     thread: usize,
     releases: Vec<(EventId, ThreadId)>,
     worth: Worth,
-    /// The thread's need of the signal, or what is left of signals that nobody needs: the more, the earlier.
+    /// The thread's need of the signal, or what is left of signals that no thread needs: the more, the earlier.
     measure: Reverse<i64>,
 }
 
@@ -236,7 +236,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a stretch is worth whose signals nobody waits for.
+    /// What a stretch is worth whose signals no thread waits for.
     fn without_release(&self, state: &State, stretch: &Stretch) -> (Worth, i64) {
         let reaches = |act: &Act| matches!(act, Act::Broadcast { cond } if self.waiters(state, *cond).next().is_some());
         let slack = |act: &Act| match act {
