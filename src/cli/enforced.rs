@@ -24,7 +24,7 @@ pub struct Endings {
     pub left: u32,
     /// How often it failed.
     pub failed: u32,
-    /// How often what the plan watches for came about.
+    /// How often what the plan watches for happened.
     pub came_between: u32,
 }
 

@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let recorded = plan.recording.as_deref().and_then(recorded_ending);
     if let Some(recording) = plan.recording.as_ref().filter(|_| !args.edited) {
         program.check_recorded_as(recording)?;
-        Recorded::open(recording)?; // refuses libraries that were built anew since
+        Recorded::open(recording)?; // refuses libraries that were built again since
         differences(recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
     } else if plan.recording.is_none() {
         say(format_args!("foretrace: {NOT_THERE}"));

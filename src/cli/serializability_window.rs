@@ -279,7 +279,7 @@ impl Reading<'_> {
     }
 
     fn send(&self, message: Message) -> anyhow::Result<()> {
-        self.sender.send(Ok(message)).map_err(|_| anyhow::anyhow!("nobody listens"))
+        self.sender.send(Ok(message)).map_err(|_| anyhow::anyhow!("no thread receives the events"))
     }
 }
 

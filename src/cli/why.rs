@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     program.check()?;
     let recorded = failed_ending(&args.recording)?;
     program.check_recorded_as(&args.recording)?;
-    Recorded::open(&args.recording)?; // refuses libraries that were built anew since
+    Recorded::open(&args.recording)?; // refuses libraries that were built again since
     differences(&args.recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
     let read = |path: &Path| args.atomic.read_within(path, &go_on);
     let Some(asked) = read(&args.recording)? else { return Ok(ended_early("reading the recording")) };

@@ -44,7 +44,7 @@ pub struct Replayed {
     pub triple: Option<[Option<Event>; 3]>,
     /// What came of what was planned.
     pub outcome: Outcome,
-    /// Whether what it was watched for came about.
+    /// Whether what it was watched for happened.
     pub came_between: bool,
     /// How it ended.
     pub ending: Ending,

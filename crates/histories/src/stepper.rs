@@ -158,7 +158,7 @@ impl<'c> Stepper<'c> {
         Ok(found)
     }
 
-    /// What a thread can do. A step that would stay half-way is not taken: the same history comes about without it.
+    /// What a thread can do. A step that would stay half-way is not taken: the same history happens without it.
     fn able(&self, thread: usize) -> Able {
         let Some(event) = self.next_event(thread) else { return Able::Never };
         let Some(step) = self.context.step(event) else { return Able::Never };

@@ -187,7 +187,7 @@ impl TraceIndex {
         if region.shared { exclusive } else { all }.any_but(region.thread)
     }
 
-    /// Whether nobody takes the object after this region: it is the initialisation that did not fail.
+    /// Whether no thread takes the object after this region: it is the initialisation that did not fail.
     pub fn is_last(&self, region: &Region) -> bool {
         region.end.is_some() && region.end == self.initialised[region.lock.index()]
     }

@@ -198,7 +198,7 @@ impl Canonical<'_> {
         function
     }
 
-    /// Loads, computes, swaps, until nobody came between.
+    /// Loads, computes, swaps, until no other access came between.
     fn update_body(&self, function: Value, update: Update, int: Type) {
         let context = self.module.context();
         let (address, operand) = (function.parameters()[0], function.parameters()[1]);

@@ -206,7 +206,7 @@ fn is_definite(module: &Module, symbol: &str) -> bool {
 }
 
 /// Passes before instrumentation: what no code can do without (coroutines are taken apart); bodies that other units have
-/// too are theirs; variables whose address nobody takes become values; no edge leaves a branching block for a joining one.
+/// too are theirs; variables whose address is not taken become values; no edge leaves a branching block for a joining one.
 fn preparation(options: &Options) -> &'static str {
     if options.as_shipped || options.source == Source::RustStd {
         "elim-avail-extern,function(break-crit-edges)"

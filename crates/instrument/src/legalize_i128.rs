@@ -76,7 +76,7 @@ struct Halving<'a> {
     swapped: HashMap<Value, [Value; 2]>,
     /// Phis, each with those of the halves.
     phis: Vec<(Value, Halves)>,
-    /// Instructions that perhaps nobody needs.
+    /// Instructions that are perhaps not needed.
     made: Vec<Value>,
 }
 
@@ -139,7 +139,7 @@ impl Halving<'_> {
         whole
     }
 
-    /// Completes the phis, and removes what nobody needs.
+    /// Completes the phis, and removes what is not needed.
     fn finish(mut self) {
         for (phi, legalize_i128) in std::mem::take(&mut self.phis) {
             for (block, value) in phi.incoming() {
@@ -155,7 +155,7 @@ impl Halving<'_> {
         self.remove_unused();
     }
 
-    /// Removes what nobody needs but others of them; phis of whole integers may need each other.
+    /// Removes what only other unneeded instructions need; phis of whole integers may need each other.
     fn remove_unused(self) {
         let made: Vec<Value> = self.made.into_iter().filter(|made| made.kind() == ValueKind::Instruction).collect();
         let mut unused: HashSet<Value> = made.iter().copied().collect();

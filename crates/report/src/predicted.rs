@@ -166,7 +166,7 @@ pub struct RepairRuns {
     pub runs_before: u32,
     /// How often it failed along the schedule as it is.
     pub failed_before: u32,
-    /// How often the violation came about along the schedule as it is.
+    /// How often the violation happened along the schedule as it is.
     pub shown_before: u32,
     /// How often it failed with the sections kept whole.
     pub failed: u32,
@@ -174,7 +174,7 @@ pub struct RepairRuns {
     pub passed: u32,
     /// How often it passed, but left the schedule before the sections had ended.
     pub left: u32,
-    /// How often the violation came about with the sections kept whole.
+    /// How often the violation happened with the sections kept whole.
     pub shown: u32,
 }
 
@@ -345,7 +345,7 @@ fn runs_line(runs: RepairRuns) -> String {
     let verdict = if runs.is_useless() { ": this alone does not mend it" } else { "" };
     format!(
         "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section kept \
-         whole {failed} of {all}{verdict}; the violation came about {shown_before} and {shown} times{astray}"
+         whole {failed} of {all}{verdict}; the violation happened {shown_before} and {shown} times{astray}"
     )
 }
 

@@ -21,7 +21,7 @@ const MOST_BETWEEN: usize = 8;
 const FIRST_BETWEEN: usize = 2;
 const LAST_BETWEEN: usize = 5;
 
-/// The three events that a witness is about, as styled by whoever prints.
+/// The three events that a witness is about, as the caller styles them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// No part of the triple.

@@ -14,7 +14,7 @@ pub enum Action {
     Ask = 3,
     /// One who reads, and will perhaps write, writes.
     Upgrade = 4,
-    /// The same if nobody reads.
+    /// The same if there is no reader.
     TryUpgrade = 5,
     /// Who writes goes on reading.
     Downgrade = 6,

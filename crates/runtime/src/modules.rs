@@ -18,7 +18,7 @@ pub fn in_library(place: usize) -> bool {
 const LOAD: u32 = 1;
 const NOTE: u32 = 4;
 
-/// Writes it anew, whole at any time.
+/// Writes it again, whole at any time.
 pub fn write() {
     let (new, name) = (mode::file(b"/modules.new\0"), mode::file(b"/modules\0"));
     let Ok(file) = sys::open(new.bytes(), sys::CREATE) else { return };

@@ -89,7 +89,7 @@ pub fn unlock(address: u64, bytes: u64) {
     SHARDS[first].lock.unlock();
 }
 
-/// Under the lock of an address: how many times in a row, up to now, a thread accessed its line and nobody else did.
+/// Under the lock of an address: how many times in a row, up to now, a thread accessed its line and no other thread did.
 #[inline(always)]
 pub fn times_in_a_row(address: u64, thread: u64) -> u32 {
     let shard = &SHARDS[index(address)];

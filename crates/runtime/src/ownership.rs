@@ -174,7 +174,7 @@ pub fn is_own(thread: &Thread, address: u64) -> bool {
 }
 
 /// Before a recorded access, under the lock of its lines: afterwards no other thread owns any of them. With `claims` the
-/// thread then owns one that was nobody's.
+/// thread then owns one that had no owner.
 #[inline(always)]
 pub fn open(thread: &'static Thread, address: u64, bytes: u64, claims: bool) {
     if !covers(address) {
@@ -275,7 +275,7 @@ fn wait_until_gone(by: u32, group: u64, taken: u64) {
     }
 }
 
-/// Memory came into being that may have other addresses: nobody ever owns it.
+/// Memory came into being that may have other addresses: no thread ever owns it.
 pub fn give_up(address: u64, bytes: u64) {
     if !covers(address) || !covers(address + bytes) {
         return;

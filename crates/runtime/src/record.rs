@@ -264,7 +264,7 @@ pub mod fail {
     pub const ASSERT: u64 = 2;
     /// A signal that ends the process: the detail is its number; of `SIGSEGV` the access before it is the one.
     pub const SIGNAL: u64 = 3;
-    /// An exception that nobody catches.
+    /// An exception without a handler.
     pub const TERMINATE: u64 = 4;
     /// Every thread waits for another one (serial recording and replay).
     pub const DEADLOCK: u64 = 5;

@@ -79,7 +79,7 @@ pub struct Thread {
     pub stolen: Cell<u64>,
     /// Its failure is recorded.
     pub failed: Cell<bool>,
-    /// Calls of the C library are under way whose allocations are nobody's business.
+    /// Calls of the C library are under way whose allocations are not recorded.
     pub quiet: Cell<u32>,
     /// Once objects whose initialiser it runs.
     pub once: interpose::once::Stack,
@@ -89,7 +89,7 @@ pub struct Thread {
     pub waiter: AtomicPtr<Waiter>,
     /// Its deferred signal.
     pub deferred: signals::Deferred,
-    /// What its log has to say if it begins anew.
+    /// What its log has to say if it begins again.
     pub part: window::ThreadWindow,
     /// What it gets from outside.
     pub feed: Feed,
@@ -136,7 +136,7 @@ global_asm!(
     ".popsection"
 );
 
-/// Alone, or in the address of a thread that does for a while what nobody records.
+/// Alone, or in the address of a thread that does for a while what is not recorded.
 const UNRECORDED: usize = 1;
 
 #[inline(always)]

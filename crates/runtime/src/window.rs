@@ -82,7 +82,7 @@ pub fn note(thread: &Thread, kind: Kind, object: u64, extra: u64) {
     unsafe { (*thread.part.open.get()).note(kind, object, extra) }
 }
 
-/// Before a record: if recording was switched on again since the last one, the log begins anew.
+/// Before a record: if recording was switched on again since the last one, the log begins again.
 #[inline(always)]
 pub fn follow(thread: &'static Thread) {
     if thread.part.times.get() != TIMES.load(Relaxed) {

@@ -128,7 +128,7 @@ enum Wanted<'q> {
 
 impl Wanted<'_> {
     /// Whether it is of interest that a verdict rests on pins; and what was learned of others may be of little use for it. Those about
-    /// pairs follow each other, and nobody asks about their pins.
+    /// pairs follow each other, and no question is about their pins.
     fn is_one(self) -> bool {
         matches!(self, Wanted::One(..))
     }

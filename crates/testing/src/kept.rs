@@ -131,7 +131,7 @@ pub struct Again {
 pub enum AgainOutcome {
     /// The program still fails, if perhaps in another way: how, and in how many of how many runs.
     Fails(String, u32, u32),
-    /// The three accesses came about in so many of so many runs, and nothing failed.
+    /// The three accesses happened in so many of so many runs, and nothing failed.
     Reached(u32, u32),
     /// They did not: why. That is no proof that the program is right.
     NotReached(String),

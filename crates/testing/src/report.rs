@@ -61,9 +61,9 @@ pub struct Harmless {
     pub impossible: usize,
     /// Schedules whose accesses did not come about (N).
     pub not_reached: u64,
-    /// Schedules whose accesses came about and that did the same as always.
+    /// Schedules whose accesses happened and that did the same as always.
     pub same: u64,
-    /// Schedules whose accesses came about (F), failures among them.
+    /// Schedules whose accesses happened (F), failures among them.
     pub reached: u64,
     /// Schedules that failed.
     pub failed: u64,

@@ -88,7 +88,7 @@ pub struct Found {
 pub struct Shown {
     /// The schedule.
     pub attempt: Attempt,
-    /// Whether its three accesses came about.
+    /// Whether its three accesses happened.
     pub reached: bool,
     /// What happened, a line each.
     pub story: Vec<String>,

@@ -22,7 +22,7 @@ pub struct Trial {
     pub passed: bool,
     /// Whether it followed the plan as far as was asked.
     pub followed: bool,
-    /// Whether what the plan watches for came about.
+    /// Whether what the plan watches for happened.
     pub came_between: bool,
 }
 

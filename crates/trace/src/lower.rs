@@ -136,7 +136,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Groups of parts that lost some of theirs are numbered anew.
+/// Groups of parts that lost some of theirs are numbered again.
 fn renumber_parts(trace: &Trace, new_index: &[EventId], lowered: &mut Trace) {
     let mut group: Vec<EventId> = Vec::new();
     for (id, event) in trace.iter() {

@@ -203,7 +203,7 @@ pub enum Op {
         /// Which of its rounds.
         round: u64,
     },
-    /// Begin an initialisation that happens once; enabled while nobody is at it and none has ended.
+    /// Begin an initialisation that happens once; enabled while no thread is at it and none has ended.
     OnceBegin {
         /// What is initialised.
         once: SyncId,

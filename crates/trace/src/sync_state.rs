@@ -81,7 +81,7 @@ impl Once {
 }
 
 impl Lock {
-    /// Enabled when nobody holds or shares the lock; its own holder may take a recursive one again.
+    /// Enabled when no thread holds or shares the lock; its own holder may take a recursive one again.
     pub fn may_take(&self, lock: SyncId, thread: ThreadId) -> Result<(), Blocked> {
         match self.holder {
             Some((by, _)) if by == thread && self.recursive => Ok(()),

@@ -21,7 +21,7 @@ impl Aliases {
         }
     }
 
-    /// Memory there is allocated anew: it has no other name, and is none.
+    /// Memory there is allocated again: it has no other name, and is none.
     pub fn forget(&mut self, start: u64, bytes: u64) {
         let end = start.saturating_add(bytes);
         self.0.retain(|alias| {

@@ -50,7 +50,7 @@ struct Live {
     /// Where the whole region starts, and where it ends.
     base: u64,
     whole_end: u64,
-    /// Whether it goes on where a part of it is allocated anew.
+    /// Whether it goes on where a part of it is allocated again.
     stays: bool,
 }
 

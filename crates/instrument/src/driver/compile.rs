@@ -168,7 +168,7 @@ impl Job<'_> {
         words
     }
 
-    /// Keeps the bitcode for whoever looks for a defect of ours.
+    /// Keeps the bitcode for those who look for a defect of ours.
     fn keep_bitcode(&self, environment: &Environment, bitcode: &[u8]) -> Result<(), DriverError> {
         let Some(folder) = &environment.keep else { return Ok(()) };
         let name: PathBuf = self.target.into();

@@ -22,7 +22,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), DriverError> {
     })
 }
 
-/// A name that nobody else uses in the same folder.
+/// A name that no other process uses in the same folder.
 fn beside(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -15,11 +15,11 @@ const FUNCTION: u32 = u32::MAX;
 pub enum Linkage {
     /// Strong and global.
     External = 0,
-    /// A body for whoever wants to look at it; the symbol is another module's.
+    /// A body for other passes to look at; the symbol is another module's.
     Elsewhere = 1,
-    /// As `Weak`, and not there if nobody uses it.
+    /// As `Weak`, and not there if it has no uses.
     WeakIfUsed = 2,
-    /// As `Merged`, and not there if nobody uses it.
+    /// As `Merged`, and not there if it has no uses.
     MergedIfUsed = 3,
     /// May be replaced by something else.
     Weak = 5,
@@ -326,17 +326,17 @@ impl Value {
         unsafe { (api().LLVMAliasGetAliasee)(self) }
     }
 
-    /// Removes a function that nobody uses; this handle must not be used any more.
+    /// Removes a function without uses; this handle must not be used any more.
     pub fn delete_function(self) {
         unsafe { (api().LLVMDeleteFunction)(self) }
     }
 
-    /// Removes a variable that nobody uses; this handle must not be used any more.
+    /// Removes a variable without uses; this handle must not be used any more.
     pub fn delete_global(self) {
         unsafe { (api().LLVMDeleteGlobal)(self) }
     }
 
-    /// Removes an ifunc that nobody uses; this handle must not be used any more.
+    /// Removes an ifunc without uses; this handle must not be used any more.
     pub fn delete_ifunc(self) {
         unsafe { (api().LLVMEraseGlobalIFunc)(self) }
     }

@@ -71,7 +71,7 @@ fn is_single(function: Value) -> bool {
             .any(|operand| operand.kind() == ValueKind::InlineAsm && defines_symbol(&operand.assembly()))
 }
 
-/// Whether assembly has a label that is not numbered anew wherever it is put.
+/// Whether assembly has a label that is not numbered again wherever it is put.
 fn defines_symbol(assembly: &str) -> bool {
     assembly.split(['\n', ';']).any(|line| {
         let label = line.trim_start().split_once(':').map(|(label, _)| label.trim_end());

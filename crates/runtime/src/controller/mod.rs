@@ -114,7 +114,7 @@ pub struct Turn {
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
 static REPLAY: AtomicBool = AtomicBool::new(false);
 static LOCK: Lock = Lock::new();
-/// Who has the turn; null if nobody.
+/// Who has the turn; null if no thread has it.
 static RUNNING: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 /// The kernel's number of a thread that gave its last turn away and is about to go; 0 if none.
 static LEAVING: AtomicI32 = AtomicI32::new(0);
@@ -513,7 +513,7 @@ pub fn release_all() {
     LOCK.unlock();
 }
 
-/// A child process has one thread, which nobody holds back.
+/// A child process has one thread, which no thread holds back.
 pub fn abandon() {
     CONTROLLED.store(false, SeqCst);
 }
@@ -549,7 +549,7 @@ enum Choice {
     Nobody,
 }
 
-/// Gives the turn, which nobody has, to the next. The lock is held.
+/// Gives the turn, which no thread has, to the next. The lock is held.
 fn dispatch() {
     match choose() {
         Choice::Run(thread, until) => grant(thread, until, 0),
@@ -575,7 +575,7 @@ fn choose() -> Choice {
     Choice::RunBeyond(thread, thread.count() + records, beyond)
 }
 
-/// Nobody is ready: whoever's time is up gives up, earliest first.
+/// No thread is ready: those whose time is up give up, earliest first.
 fn last_resort() -> Choice {
     let blocked = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
     let expired = blocked().filter(|thread| thread.turn.expired.get());

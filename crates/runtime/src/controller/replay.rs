@@ -360,7 +360,7 @@ fn end(arguments: Arguments) {
 /// Ticks after which others may go ahead of a thread that sleeps in the kernel.
 const SOON: usize = 10;
 
-/// Every tick of the watchdog in which nobody has the turn; whether to look who can go on. Patience with a thread that sleeps in the
+/// Every tick of the watchdog in which no thread has the turn; whether to look who can go on. Patience with a thread that sleeps in the
 /// kernel ends.
 pub fn nobody_runs() -> bool {
     const TICKS: usize = 400;

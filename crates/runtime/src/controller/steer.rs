@@ -488,7 +488,7 @@ fn held_at_last() -> Option<Choice> {
     give(held, SHORT)
 }
 
-/// Every tick of the watchdog in which nobody has the turn: whether somebody should get it.
+/// Every tick of the watchdog in which no thread has the turn: whether somebody should get it.
 pub fn nobody_runs() -> bool {
     active() && PATIENCE.fetch_update(Relaxed, Relaxed, |ticks| ticks.checked_sub(1)) == Ok(1)
 }

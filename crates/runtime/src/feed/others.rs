@@ -42,7 +42,7 @@ static CONNECTION_COUNT: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// How many bytes of that one were sent.
 static PART: AtomicUsize = AtomicUsize::new(0);
-/// Held by whoever does a deed.
+/// Held while a thread does a deed.
 static LOCK: Lock = Lock::new();
 
 /// Plays by this file, if it can be read.

@@ -80,7 +80,7 @@ fn replace<W: Word>(thread: &'static Thread, address: u64, value: u64, site: u64
     thread.counted();
 }
 
-/// A write by code that was not built by us: what it left behind, if nobody else has changed it since.
+/// A write by code that was not built by us: what it left behind, if nothing else has changed it since.
 #[inline(always)]
 pub(super) fn note<W: Word>(thread: &'static Thread, address: u64, site: u64) {
     let record = log::reserve_ordered(thread, 4);

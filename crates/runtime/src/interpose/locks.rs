@@ -69,7 +69,7 @@ impl InLock {
 /// Whether any lock of the program's is upgraded or downgraded: `__foretrace_lock_changes` is defined by the files that do so.
 fn any_changes() -> bool {
     let address: usize;
-    // SAFETY: the address of a symbol, null if nobody defines it.
+    // SAFETY: the address of a symbol, null if no thread has it defines it.
     unsafe {
         core::arch::asm!(
             ".weak __foretrace_lock_changes",
@@ -311,7 +311,7 @@ impl Call {
         own
     }
 
-    /// Before code that waits for nobody: with the bucket locked, so that code and record are one step. Whoever is just taking the lock
+    /// Before code that waits for no other thread: with the bucket locked, so that code and record are one step. Whoever is just taking the lock
     /// comes first.
     fn at_once(self, frame: usize) -> u64 {
         for _ in 0..LOOKS {
@@ -475,7 +475,7 @@ impl Call {
         }
     }
 
-    /// An exception has left the program's code: nobody knows whether the thread has the lock, and it is as if it had not tried.
+    /// An exception has left the program's code: it is not known whether the thread has the lock, and it is as if it had not tried.
     fn abandon(self) {
         let inside = &self.thread.in_lock;
         self.thread.show();

@@ -33,7 +33,7 @@ extern "C" fn abort_(place: usize) -> ! {
     real::abort()
 }
 
-/// Whether this is where the C++ library gives up, since nobody catches an exception.
+/// Whether this is where the C++ library gives up, since an exception has no handler.
 fn in_terminate(place: usize) -> bool {
     let mut found = DlAddress {
         file: core::ptr::null(),

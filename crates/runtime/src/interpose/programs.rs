@@ -25,7 +25,7 @@ extern "C" fn announced(name: *const c_char) -> *mut c_void {
             false => say(format_args!("programs that this one starts are not recorded")),
         }
     }
-    // SAFETY: as above. The C library makes the loader's lock anew in the child of a fork.
+    // SAFETY: as above. The C library makes the loader's lock again in the child of a fork.
     unsafe { sys::dlsym(NEXT, name) }
 }
 

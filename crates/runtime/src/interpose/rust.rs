@@ -41,7 +41,7 @@ fn word(address: usize) -> &'static AtomicU32 {
 
 const EVERYBODY: c_int = c_int::MAX;
 
-/// Does something that waits for nobody, in one step with its record.
+/// Does something that waits for no other thread, in one step with its record.
 fn step(thread: &'static Thread, object: usize, action: impl FnOnce(&'static waiting::Bucket)) {
     thread.begin();
     let bucket = waiting::lock(object);

@@ -33,7 +33,7 @@ struct Socket {
     bytes: AtomicU64,
 }
 
-/// Held by whoever looks at what follows.
+/// Held while a thread looks at what follows.
 static LOCK: Lock = Lock::new();
 static SENT: AtomicU64 = AtomicU64::new(0);
 static SOCKETS: [Socket; WATCHED] =

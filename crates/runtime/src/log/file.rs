@@ -110,7 +110,7 @@ pub(super) fn turn_over(thread: &'static Thread) {
     window::began(thread);
 }
 
-/// What the thread's log holds is forgotten; it begins anew.
+/// What the thread's log holds is forgotten; it begins again.
 pub fn begin_anew(thread: &'static Thread) {
     let log = &thread.log;
     if log.closed.get() {

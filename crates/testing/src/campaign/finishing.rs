@@ -163,7 +163,7 @@ impl Campaign<'_> {
                 self.retell(&mut find, None)?;
             }
         }
-        // Of a run that failed before its three accesses came about, these tell nothing.
+        // Of a run that failed before its three accesses happened, these tell nothing.
         let others = shown.iter().skip(1).filter(|shown| shown.reached);
         let mut others: Vec<String> = others.map(|shown| other_line(&shown.attempt)).collect();
         others.sort();

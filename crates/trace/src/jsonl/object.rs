@@ -52,7 +52,7 @@ impl<'a> Object<'a> {
         self.fields.iter().map(|field| (&*field.key, field.raw))
     }
 
-    /// The fields that nobody took.
+    /// The fields that were not taken.
     pub(super) fn rest(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.fields.iter().filter(|field| !field.taken).map(|field| (&*field.key, field.raw))
     }

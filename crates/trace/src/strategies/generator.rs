@@ -53,7 +53,7 @@ struct Generator {
 /// How often a step is tried again before it is given up.
 const PATIENCE: usize = 5;
 
-/// How often a trace without candidates is made anew.
+/// How often a trace without candidates is made again.
 const ATTEMPTS: usize = 3;
 
 pub(super) fn generate(seed: u64, shape: &Shape) -> (Trace, Observed) {

@@ -120,7 +120,7 @@ impl Rewrite<'_> {
         terms.app(Func::Distinct, &[found, unknown]).ok()
     }
 
-    /// An update that finds an unknown value cannot happen: nobody knows what it would write. After a read of one nothing is known.
+    /// An update that finds an unknown value cannot happen: what it would write is not known. After a read of one nothing is known.
     fn hold_to_known(&mut self, op: &mut Op, known: TermId, after: Near) {
         match op {
             Op::Rmw { guard, .. } => {

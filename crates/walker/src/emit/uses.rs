@@ -17,7 +17,7 @@ pub(crate) struct Uses(pub(super) Vec<About>);
 pub(super) struct Made {
     /// Of those that were looked at: what they are in the trace, and their sizes as trees there.
     pub(super) terms: FxHashMap<TermId, (TermId, u32)>,
-    /// The list of `Rewrite::not_made` when nobody has it.
+    /// The list of `Rewrite::not_made` when it has none.
     pub(super) spare: Vec<TermId>,
 }
 

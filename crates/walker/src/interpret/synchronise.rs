@@ -413,7 +413,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Code that may order threads in a way that nobody records.
+    /// Code that may order threads in a way that is not recorded.
     fn unseen(&mut self, record: Record) -> Step<()> {
         let what = self.text(record.words[0]).unwrap_or_else(|| "code that is not recorded".to_string());
         let what = self.world.draft.assembler.name(&what);
@@ -435,7 +435,7 @@ impl Walk<'_, '_> {
                 None => "assertion failed".to_string(),
             },
             fail::SIGNAL => signal_name(detail),
-            fail::TERMINATE => "terminate: an exception that nobody catches".to_string(),
+            fail::TERMINATE => "terminate: an exception without a handler".to_string(),
             fail::DEADLOCK => "deadlock".to_string(),
             _ => "unknown failure".to_string(),
         };

@@ -24,7 +24,7 @@ pub(super) struct Argument {
 enum Class {
     General,
     Vector,
-    /// It does not, or nobody knows.
+    /// It does not, or that is not known.
     Other,
 }
 

@@ -128,7 +128,7 @@ impl Types {
         others.iter().all(|other| self.is_same(Some(*first), Some(*other), DEEPEST)).then_some(*first)
     }
 
-    /// Whether two types are one in the source, by whatever name: each unit of a program describes a type anew.
+    /// Whether two types are one in the source, by whatever name: each unit of a program describes a type again.
     fn is_same(&self, one: Option<TypeRef>, other: Option<TypeRef>, depth: u32) -> bool {
         let (Some(one), Some(other)) = (one, other) else { return one == other };
         let (Some(a), Some(b)) = (self.types.get(&one), self.types.get(&other)) else { return one == other };
@@ -217,7 +217,7 @@ const WRAPPED: [&str; 3] = [".data", ".value", ".v"];
 /// The types of which C++'s library makes `std::atomic`. They have one member, whose name the library chose.
 const ATOMIC: [&str; 4] = ["atomic<", "__atomic_base<", "__atomic_float<", "__atomic_flag_base"];
 
-/// The path to a member of a wrapper of the library's leads through what nobody has written down.
+/// The path to a member of a wrapper of the library's leads through names that are not in the source.
 fn without_wrapper(outer: &Type, path: Path) -> Path {
     if outer.is_library && ATOMIC.iter().any(|name| outer.name.starts_with(name)) && path.text.starts_with("._M_") {
         let rest = path.text[1..].find(['.', '[']).map_or("", |end| &path.text[1 + end..]);
@@ -228,7 +228,7 @@ fn without_wrapper(outer: &Type, path: Path) -> Path {
     Path { text: text.unwrap_or(path.text), ..path }
 }
 
-/// Whether it is one of the library's synchronisation objects, whose insides nobody wants to see.
+/// Whether it is one of the library's synchronisation objects, whose inside is not shown.
 fn is_synchronisation(ty: &Type) -> bool {
     let posix = ["pthread_", "sem_t", "mtx_t", "cnd_t", "once_flag"];
     ty.is_library || posix.iter().any(|prefix| ty.name.starts_with(prefix))
