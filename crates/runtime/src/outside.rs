@@ -90,7 +90,7 @@ pub struct Deed {
     pub connection: u32,
     /// [`ACCEPTED`], [`CONNECTED`], [`SENT`], [`ENDED`] or [`INHERITED`].
     pub kind: u32,
-    /// Of bytes that were sent where they stand in the file; of a connection that was accepted the descriptor that it came by; of one that was there
+    /// For sent bytes their position in the file. For an accepted connection the descriptor that it was accepted on. For one that was there
     /// when the program started its descriptor.
     pub at: u64,
     /// How many bytes were sent.

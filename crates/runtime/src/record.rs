@@ -1,23 +1,21 @@
 //! The log of a recorded thread: its layout, shared by the runtime that writes and the tools that read.
 //!
-//! A log is a file of little-endian 64-bit words: [`FileHeader`], then records one after the other. A record starts with
-//! its header word, which is written last (of an access: before the access, its order after it), so a log is whole up
-//! to its first zero header whatever became of the process. A header holds the record's [`Kind`] in its top 8 bits and
-//! 56 bits below it that say where in the program the record comes from: for instrumented code a [`Site`], for
-//! interposed functions the address that they return to.
+//! A log is a file of little-endian 64-bit words: [`FileHeader`], then records one after the other. A record starts with its header word,
+//! which is written last. (The header of an access is written before the access, and its order after it.) So a log is whole up to its first
+//! zero header, whatever became of the process. A header holds the record's [`Kind`] in its top 8 bits. The 56 bits below say where in the
+//! program the record comes from: for instrumented code a [`Site`], for interposed functions the address that they return to.
 //!
-//! Records that are *ordered* end with a [`stamp`]: a sequence number, unique in the process, from 1, and the lower bits of
-//! how many counted things the thread did before. Sorted by the number the
-//! records of all threads stand in the order in which they took effect. Of an access that never took effect, since it
-//! was the one that crashed, it is zero. (If a handler of the program repairs what was wrong, the handler's records follow, and
-//! the access has a second record with an order.)
+//! Records that are *ordered* end with a [`stamp`]: a sequence number, unique in the process, from 1, and the lower bits of the thread's
+//! count before the record. The records of all threads, sorted by the sequence number, are in the order in which they took effect. The
+//! number is zero for an access that crashed and never took effect. (If a handler of the program repairs the cause, the handler's records
+//! follow, and the access has a second record with an order.)
 //!
 //! An access of memory that only its own thread touches may be *left out*, if its address and value can be computed: it has no record. It
-//! took effect after the ordered record of its thread before it, and before all later records of other threads that touch its memory.
-//! Ordered records but those of the allocator, those of order zero too, and accesses that were left out are *counted*: the k-th of a
-//! thread, from 0, is where a schedule can stop the thread (`at` of the trace format). How many there are by now is [`FileHeader::count`];
-//! from the stamps follows how many were left out before each record. An access that was left out reads what the last access before it left
-//! at each of its bytes, or zero if there was none.
+//! took effect after the ordered record of its thread before it, and before all later records of other threads that touch its memory. These
+//! are *counted*: ordered records except those of the allocator (records of order zero count, too), and accesses that were left out. A
+//! schedule can stop a thread at the k-th of them, from 0 (`at` of the trace format). [`FileHeader::count`] is their number so far. The
+//! stamps show how many accesses were left out before each record. An access that was left out reads what the last access before it left at
+//! each of its bytes, or zero if there was none.
 
 mod kind;
 
@@ -188,24 +186,24 @@ pub const BY_CANCELLATION: u64 = 128;
 /// memory has such an address.
 pub const CHANNELS: u64 = 0x7100_0000_0000_0000;
 
-/// Where calls on a pipe or queue meet the calls before them, as barriers from this address on, 16 bytes for each channel: a `Depart`
-/// has up to two rounds, the second in the upper half of its word, 0 for none. They are orders of this run's path alone.
+/// Barriers from this address on, 16 bytes for each channel: calls on a pipe or queue meet the calls before them there. A `Depart` has up
+/// to two rounds, the second in the upper half of its word, 0 for none. They are orders of this run's path alone.
 pub const MESSAGES: u64 = 0x7a00_0000_0000_0000;
 /// Where such barriers end.
 pub const MESSAGES_END: u64 = 0x7b00_0000_0000_0000;
 
-/// Locks whose functions have no parameter that says which are these numbers, of which no memory has the address either.
+/// Locks from this number on: those whose functions have no parameter for the lock. No memory has such an address either.
 pub const LOCKS: u64 = 0x7600_0000_0000_0000;
 
-/// What the threads of an OpenMP team meet at: 16 of these numbers for each team, from 1.
+/// The objects at which the threads of an OpenMP team meet: 16 of these numbers for each team, from 1.
 pub const TEAMS: u64 = 0x7700_0000_0000_0000;
 
-/// What is sent to other programs is an `Arrive` at this object, what comes from them a `Depart`: the round is the number of what was
+/// Something sent to other programs is an `Arrive` at this object, and input from them a `Depart`. The round is the number of what was
 /// sent, or the last one that what comes may depend on.
 pub const OUTSIDE: u64 = 0x7200_0000_0000_0000;
 
-/// Semaphores from this address on are what was sent to threads of the program: 128 for each thread, in the order of their numbers,
-/// those to the process first; 16 bytes for each signal, in place of signal 0 for cancellation.
+/// Semaphores from this address on are signals to threads of the program: 128 for each thread, in the order of their numbers, after those
+/// to the process. Each signal has 16 bytes; signal 0 is cancellation.
 pub const NOTICES: u64 = 0x7300_0000_0000_0000;
 
 /// Semaphores from this address on are those of System V, 16 bytes for each number of each set.

@@ -199,8 +199,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// From now on a query is not decided where the terms of all so far would be more than this part of what a session may
-    /// have: unlike a time, a bound that what Z3 makes of them keeps to, too.
+    /// From now on a query is not decided if the terms of all queries so far would be more than this part of what a session may have.
+    /// Unlike a time limit, this also bounds the memory that Z3 uses for them.
     pub fn spend_at_most(&mut self, one_of: usize) {
         self.most_terms = MOST_TERMS / one_of;
     }

@@ -12,12 +12,11 @@ pub struct Statistics {
     pub records: u64,
     /// What took effect one after the other in the threads, all together: accesses and synchronisation.
     pub counted: u64,
-    /// Records that a log without anything left out would have of what was executed again: one of each read, write and atomic
-    /// update by an instruction (but for variables of a frame whose address goes nowhere), branch by a condition or switch, entry
-    /// of a function and each parameter, return of a function that was not instrumented, exception that arrives, value that is
-    /// neither computed from words nor read (addresses of a frame's variables, intrinsics, floating point, parts of aggregates),
-    /// operation on a mutex or condition variable, thread created or joined; two of each copy or set of memory, and one for
-    /// each eight bytes copied.
+    /// Records that a log would have of the executed code if nothing were left out. One for each read, write and atomic update by an
+    /// instruction, but not for variables of a frame whose address goes nowhere. One for each branch by a condition or switch, entry of a
+    /// function, parameter, return of a function that was not instrumented, exception that arrives, operation on a mutex or condition
+    /// variable, and thread created or joined. One for each value that is neither computed from words nor read: addresses of a frame's
+    /// variables, intrinsics, floating point, parts of aggregates. Two for each copy or set of memory, and one for each eight bytes copied.
     pub operations: u64,
     /// Events of the trace.
     pub events: u64,

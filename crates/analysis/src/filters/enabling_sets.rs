@@ -16,8 +16,8 @@ pub fn edge(trace: &Trace, trace_index: &TraceIndex, from: EventId, to: EventId)
     (trace.event(from).thread != trace.event(to).thread).then(|| (trace_index.step(trace, from).1, to))
 }
 
-/// Adds the orders that follow where `count` of the enabling events, at least one, come before `to`: of each thread the last event that
-/// comes before, or is, the `count`-th enabling event in the order of how many of the thread's events they need.
+/// Adds the orders that follow if `count` of the enabling events, at least one, come before `to`. In each thread, sort the enabling events
+/// by the prefix of the thread that each requires. The last event of the `count`-th prefix then comes before `to`.
 pub fn add_enabling_orders(
     (trace, trace_index, clocks): (&Trace, &TraceIndex, &MustHappenBefore),
     enabling: &[EventId],

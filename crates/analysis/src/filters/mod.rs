@@ -186,8 +186,8 @@ impl<'a> Filters<'a> {
         self.judge_by(&[decider], triple)
     }
 
-    /// Schedules that may show the pair `ends` interrupted by many of the accesses in these spans, made in this way; nothing
-    /// where the filter is switched off, or where most reads stop their thread, so that there are no such schedules.
+    /// Makes schedules in which many of the accesses in these spans interrupt the pair `ends`. There are none if the filter is switched
+    /// off, or if most reads stop their thread.
     pub(crate) fn sweeps(
         &self,
         ends: (EventId, EventId),

@@ -204,8 +204,8 @@ impl Kind {
         matches!(self as u8, 32..=95)
     }
 
-    /// Whether records of this kind are counted. Of the ordered ones those of the allocator are not: who comes first to a stream or to
-    /// a cache of a library allocates it, so how often a thread allocates depends on more than what it does itself.
+    /// Whether records of this kind are counted. Ordered records of the allocator are not: the first thread that uses a stream or a cache
+    /// of a library allocates it, so how often a thread allocates depends on other threads, too.
     #[inline]
     pub const fn counted(self) -> bool {
         self.ordered() && !matches!(self, Kind::Allocate | Kind::Free)

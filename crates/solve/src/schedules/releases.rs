@@ -20,8 +20,8 @@ struct Queue {
 }
 
 impl Schedules {
-    /// The wakes of the prefix without a signal, with one each as far as there are; of those that are not served and all that stand
-    /// in their way it is said that there is none.
+    /// Gives each wake of the prefix that has no signal one signal, as far as there are signals. A wake that stays without is given none,
+    /// and so are the wakes that were served since its wait began.
     pub(super) fn matched(&self, moments: &[Role]) -> Vec<Match> {
         let mut wakes: FxHashMap<WakeId, usize> = FxHashMap::default();
         let mut begun: FxHashMap<WakeId, usize> = FxHashMap::default();

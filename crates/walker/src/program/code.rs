@@ -17,8 +17,8 @@ const MEETING: [&str; 5] =
 /// Cells of one thread, in which its program keeps what it likes.
 const THREAD_LOCAL: &str = "std/src/thread/local.rs";
 
-/// The start of the names that libstdc++ (10 to 15) gives to functions which threads meet in: counts of owners, what `std::stop_token`
-/// leads to, what a future and its promise share, latches, semaphores, barriers, and the tables of threads that wait for an atomic.
+/// Functions of libstdc++ (10 to 15) in which threads meet have names that start like this. They belong to counts of owners, the states of
+/// `std::stop_token`, of futures and their promises, latches, semaphores, barriers, and the tables of threads that wait for an atomic.
 /// `std::shared_ptr` itself, also in `std::atomic`, and `std::future` are not here: they are their users', like atomics.
 const MEETING_OF_CXX: [&str; 11] = [
     "std::_Sp_counted_base<",
