@@ -173,6 +173,24 @@ fn the_recipes_of_contributing_name_files_that_exist() {
 }
 
 #[test]
+fn the_page_of_commands_has_a_row_for_each_command() {
+    let help = read(&crate::root().join("tests/cli/snapshots/cli__messages__help-all.snap"));
+    let listed = help.split("Commands:\n").nth(1).expect("a list of commands").split("\n\n").next().expect("it ends");
+    let names =
+        listed.lines().filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() > 15, "{names:?}");
+    let page = read(&crate::root().join("docs/cli.md"));
+    let table = page.split("\n## ").next().expect("a table before the first section");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let spans: Vec<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    for name in names {
+        let is_there = spans.iter().any(|span| span.split(' ').next() == Some(name));
+        assert!(is_there, "docs/cli.md has no row for {name}");
+    }
+}
+
+#[test]
 fn switches_of_tests_are_read_somewhere() {
     let text = read(&crate::root().join("CONTRIBUTING.md"));
     let section =
