@@ -38,6 +38,11 @@ pub struct OperationArgs {
 }
 
 impl OperationArgs {
+    /// The functions that a recording was walked for.
+    pub fn walked_for(recording: &Path) -> OperationArgs {
+        OperationArgs { operations: WalkedBy::read(recording).and_then(|by| by.operations) }
+    }
+
     /// Whether none are asked for by name.
     pub fn is_empty(&self) -> bool {
         self.operations.is_none()

@@ -4,14 +4,14 @@ use super::Outcome;
 use super::asking::{FEASIBILITIES, MODELS, TimeLimit, ended_early, may_read_on};
 use super::choices::one_of;
 use super::files;
-use super::linearizable::{initial_value, with_meaning};
+use super::linearizable::with_meaning;
 use super::specification::Specification;
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act, as_what};
 use foretrace_checker::{
     CheckError, Checker, Interruption, PerformedOperations, PerformedStep, Run, Step, ViolationPath, run_schedule,
 };
-use foretrace_linearizability::{Spec, Verdict, read_order};
+use foretrace_linearizability::{Verdict, read_order};
 use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn check_one(
 
 fn is_before_remote(schedule: &SavedSchedule) -> bool {
     let SavedSchedule::Witness(witness) = schedule else { return false };
-    witness.off_path.is_some_and(|kind| kind != SavedOffPath::AfterRemote)
+    witness.off_path.is_some_and(|kind| matches!(kind, SavedOffPath::BeforeRemote | SavedOffPath::Unasked))
 }
 
 /// Whether a schedule shows what its witness claims: how that is said, or why not.
@@ -173,10 +173,16 @@ fn check_history(
         result: step.result.clone(),
         given_by: step.given_by,
     });
-    if let Err(error) = checker.check(PerformedOperations { steps: steps.collect() }, schedule) {
+    let is_departure = witness.off_path == Some(SavedOffPath::AfterEnd);
+    let last = witness.performed.last().filter(|_| is_departure).map(|step| step.event);
+    let end = schedule.iter().position(|event| Some(*event) == last).map_or(schedule.len(), |place| place + 1);
+    if let Err(error) = checker.check(PerformedOperations { steps: steps.collect() }, &schedule[..end]) {
         return Ok(Err(error.to_string()));
     }
-    let Some(specification) = saved_specification(witness)? else {
+    if is_departure {
+        return Ok(Ok("the program is to go on elsewhere after it".to_string()));
+    }
+    let Some(specification) = Specification::of_witness(witness, &|| true)? else {
         return Ok(Err("the witness names no known specification".to_string()));
     };
     let result = |event: EventId| witness.performed.iter().find(|step| step.event == event)?.result.clone();
@@ -188,17 +194,6 @@ fn check_history(
         Ok(Verdict::Unknown) => Err(format!("its history is left open: as {name}")),
         Err(error) => Err(error.to_string()),
     })
-}
-
-/// What the history of a witness is held against.
-fn saved_specification(witness: &SavedWitness) -> anyhow::Result<Option<Specification>> {
-    if !witness.meaning.spec_from.is_empty() {
-        let files: Vec<PathBuf> = witness.meaning.spec_from.iter().map(PathBuf::from).collect();
-        return Specification::of_runs(&files, &|| true);
-    }
-    let spec = witness.spec.as_deref().and_then(|name| Spec::ALL.iter().find(|(known, _)| *known == name));
-    let initial = witness.meaning.initial.as_deref().map(initial_value);
-    Ok(spec.map(|(_, spec)| Specification::Named(*spec, initial)))
 }
 
 /// The violation path that a witness tells.

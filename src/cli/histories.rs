@@ -3,7 +3,7 @@
 use anyhow::bail;
 use foretrace::litmus::{self, Execution, Program};
 use foretrace_linearizability::{
-    History, Limits, Operation, Spec, Verdict, check, compile, minimal, picture, read_trace,
+    History, Limits, Operation, Spec, Verdict, check, compile, hint, minimal, picture, read_trace,
 };
 
 /// What is said of an interleaving.
@@ -87,7 +87,8 @@ pub fn judge_history(history: &History, spec: Spec, limits: Limits<'_>) -> anyho
         Verdict::Unknown => Judged::Open,
         Verdict::NotLinearizable => {
             let what = format!("not linearizable as a {}: {}", spec.name(), outcome(history));
-            let picture = minimal(history, spec, None, limits)?.as_ref().map(picture);
+            let drawn = |part: &History| picture(part) + &hint(part).map(|hint| hint + "\n").unwrap_or_default();
+            let picture = minimal(history, spec, None, limits)?.as_ref().map(drawn);
             Judged::Fails(Failure { what, is_deadlock: false, picture })
         }
     })

@@ -7,7 +7,7 @@ use super::choices::{FORMATS, Format, one_of};
 use super::specification::{Specification, read_history};
 use anyhow::{Context, bail};
 use foretrace::report::{OperationJson, SEQUENTIAL_RUNS, SavedMeaning, operation_json};
-use foretrace_linearizability::{Checked, History, Limits, Spec, Value, Verdict, picture};
+use foretrace_linearizability::{Checked, History, Limits, Spec, Value, Verdict, hint, picture};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -214,8 +214,12 @@ fn write_text(
         writeln!(out, "the sequential runs do not show what some operation gives at its place")?;
     }
     if let Some(part) = part {
-        let few = part.operations.len();
-        writeln!(out, "\nno order of these {few} operations gives these results:\n\n{}", picture(part).trim_end())?;
+        let few = match part.operations.len() {
+            1 => "this operation does not give this result in any order".to_string(),
+            few => format!("no order of these {few} operations gives these results"),
+        };
+        writeln!(out, "\n{few}:\n\n{}", picture(part).trim_end())?;
+        hint(part).iter().try_for_each(|hint| writeln!(out, "\n{hint}"))?;
     }
     Ok(())
 }

@@ -37,6 +37,7 @@ mod repair;
 mod repair_program;
 mod replay;
 mod replayed;
+mod replayed_history;
 mod run;
 mod schedules;
 mod serializability;

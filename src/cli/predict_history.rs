@@ -176,15 +176,16 @@ where
         let decision = Decision::Unknown(Undecided::Limit);
         (self.report)(match end? {
             End::Done(found) => found?,
-            End::Overdue => Prediction { decision, histories, steps, redundant: 0 },
+            End::Overdue => Prediction { decision, departures: Vec::new(), histories, steps, redundant: 0 },
         })
     }
 }
 
 fn write(report: &HistoryReport<'_>, how: &How<'_>) -> anyhow::Result<()> {
     let is_violated = matches!(report.prediction.decision, Decision::Violated(_));
-    if let Some(folder) = how.witness_dir.filter(|_| is_violated) {
-        report.write_witness(&WitnessDir::create(folder)?)?;
+    let has_witness = is_violated || !report.prediction.departures.is_empty();
+    if let Some(folder) = how.witness_dir.filter(|_| has_witness) {
+        report.write_witnesses(&WitnessDir::create(folder)?)?;
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     match how.format {

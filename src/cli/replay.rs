@@ -2,13 +2,14 @@
 
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::replayed::{Seen, Tally, unmatched};
+use super::replayed_history::Histories;
 use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
     Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,
     environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending, run_plan,
 };
-use foretrace::report::{SavedKind, SavedSchedule};
+use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness};
 use foretrace_walker::log::Record;
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::{OsStr, OsString};
@@ -21,10 +22,12 @@ use std::time::Duration;
 ///
 /// The threads run one at a time, in the order of the witness; then the program runs on to its end. If the program
 /// leaves that order, replay steers it towards the triple: first, then remote, then second. The report says how the program
-/// ended, whether the three accesses happened, and what they read and wrote.
+/// ended, whether the three accesses happened, and what they read and wrote. For a witness of a history it says whether the history of
+/// the run is linearizable.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 the triple happened every time (for a recording: the program followed its schedule), 1 it did not, 2 error.
+Exit codes: 0 the triple happened every time (for a recording: the program followed its schedule; for a history off the path: it was not
+linearizable), 1 it did not, 2 error.
 
 Examples:
   foretrace predict bank.foretrace --witness-dir witnesses
@@ -75,7 +78,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let program = Program::find(&args.command)?;
     program.check()?;
-    let Asked { plan, moved } = match plan(args, &program)? {
+    let Asked { plan, moved, history } = match plan(args, &program)? {
         Ok(asked) => asked,
         Err(missing) => return missing_place(&missing, args.format),
     };
@@ -96,6 +99,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut tally = Tally::default();
     let mut positions = Positions::default();
     let (mut number, mut other) = (None, None);
+    let mut histories =
+        history.as_deref().map(|witness| Histories::new(witness, plan.recording.as_deref())).transpose()?;
     for _ in 0..args.times {
         let folder = Folder::create(&folder)?;
         let ending = run_plan(&plan, &program, &folder, args.time_limit, quiet)?;
@@ -104,14 +109,21 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             (if is_of_number(&note) { &mut number } else { &mut other }).get_or_insert(note);
         }
         tally.add(judge(&plan, &folder, ending, |record| positions.of_event(record))?);
+        if let Some(histories) = &mut histories {
+            histories.add(folder.path())?;
+        }
     }
     let threads = ThreadNames::of_replay(&plan, &folder);
     let known = Known { positions, threads };
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
-        Format::Text => tally.write_text(&moved, &plan, recorded, &known, &mut out)?,
+        Format::Text => {
+            tally.write_text(&moved, &plan, recorded, &known, &mut out)?;
+            histories.iter().try_for_each(|histories| histories.write_text(&mut out))?;
+        }
         Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &tally.json(&moved, recorded, &known))?;
+            let judged = histories.as_ref().map(|histories| histories.judged);
+            serde_json::to_writer_pretty(&mut out, &tally.json(&moved, recorded, judged, &known))?;
             writeln!(out)?;
         }
     }
@@ -123,7 +135,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             known.threads.in_line(&note)
         ));
     }
-    let good = if args.exactly { tally.to_the_letter() } else { tally.reached() };
+    let off_path = history.filter(|witness| witness.off_path == Some(SavedOffPath::AfterEnd)).and(histories);
+    let good = match off_path {
+        // Only the program can tell what it gives off the path.
+        Some(histories) => histories.judged.not_linearizable,
+        None if args.exactly => tally.to_the_letter(),
+        None => tally.reached(),
+    };
     Ok(if good == args.times { Outcome::Fine } else { Outcome::Found })
 }
 
@@ -136,6 +154,8 @@ struct Asked {
     plan: Plan,
     /// Places of a witness that are elsewhere in an edited program.
     moved: Vec<String>,
+    /// The witness, where it is one of a history.
+    history: Option<Box<SavedWitness>>,
 }
 
 /// What to do; or which place of a witness has no match in an edited program.
@@ -148,7 +168,7 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
         if args.gdb {
             bail!("--gdb needs a witness: a recording has no remote access");
         }
-        return Ok(Ok(Asked { plan: Plan::of_recording(&args.witness)?, moved: Vec::new() }));
+        return Ok(Ok(Asked { plan: Plan::of_recording(&args.witness)?, moved: Vec::new(), history: None }));
     }
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
@@ -165,10 +185,11 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
     let recording = found.as_deref();
     if !args.edited {
         let plan = Plan::of_witness(&witness, recording).with_context(name)?;
-        return Ok(Ok(Asked { plan, moved: Vec::new() }));
+        let history = (witness.kind == SavedKind::History).then(|| Box::new(witness));
+        return Ok(Ok(Asked { plan, moved: Vec::new(), history }));
     }
     Ok(match plan_of_edited(&witness, program, recording).with_context(name)? {
-        Matched::All(plan, moved) => Ok(Asked { plan: *plan, moved }),
+        Matched::All(plan, moved) => Ok(Asked { plan: *plan, moved, history: None }),
         Matched::Missing(which) => Err(which),
     })
 }

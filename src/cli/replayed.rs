@@ -1,5 +1,6 @@
 //! What `foretrace replay` reports: how the program ended, then whether the triple happened, and where the program left the schedule.
 
+use super::replayed_history::Judged;
 use foretrace::recorder::{Difference, Ending, Event, Outcome, Plan, Replayed, ThreadNames, What, ops};
 use foretrace_walker::log::Record;
 use indexmap::IndexMap;
@@ -51,6 +52,8 @@ pub struct TallyJson {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     moved: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    histories: Option<Judged>,
 }
 
 #[derive(Serialize)]
@@ -167,7 +170,13 @@ impl Tally {
     }
 
     /// What programs read.
-    pub fn json(&self, notes: &[String], recorded: Option<Ending>, seen: &dyn Seen) -> TallyJson {
+    pub fn json(
+        &self,
+        notes: &[String],
+        recorded: Option<Ending>,
+        histories: Option<Judged>,
+        seen: &dyn Seen,
+    ) -> TallyJson {
         let groups = [&self.to_the_letter, &self.another_way, &self.not_reached];
         let departed = groups.into_iter().skip(1).find_map(|group| group.first.as_ref());
         let reached = groups.into_iter().take(2).find_map(|group| group.first.as_ref());
@@ -187,13 +196,14 @@ impl Tally {
             left: departed.and_then(|one| left_json(one, seen)),
             reason,
             moved: notes.to_vec(),
+            histories,
         }
     }
 }
 
 /// What programs read where a place of a witness is not in an edited program: no replay was made.
 pub fn unmatched(missing: &str) -> TallyJson {
-    let mut none = Tally::default().json(&[], None, &Nothing::default());
+    let mut none = Tally::default().json(&[], None, None, &Nothing::default());
     none.reason = Some(missing.to_string());
     none
 }

@@ -1,9 +1,10 @@
 //! What histories are held against: a named specification, or sequential runs of the object itself.
 
 use super::files;
+use super::linearizable::initial_value;
 use anyhow::Context;
 use foretrace::recorder::Folder;
-use foretrace::report::SEQUENTIAL_RUNS;
+use foretrace::report::{SEQUENTIAL_RUNS, SavedWitness};
 use foretrace_linearizability::check::check_by_search;
 use foretrace_linearizability::{
     Checked, History, Limits, Sequential, Spec, Value, Verdict, check, compile, minimal, read_text, read_trace,
@@ -31,6 +32,20 @@ impl Specification {
             sequential.add(&run).with_context(|| file.display().to_string())?;
         }
         Ok(Some(Specification::Runs(sequential)))
+    }
+
+    /// What the history of a witness is held against; `None` where it names nothing known, or the command may not go on.
+    ///
+    /// # Errors
+    /// A file of sequential runs cannot be read.
+    pub fn of_witness(witness: &SavedWitness, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<Specification>> {
+        if !witness.meaning.spec_from.is_empty() {
+            let files: Vec<PathBuf> = witness.meaning.spec_from.iter().map(PathBuf::from).collect();
+            return Specification::of_runs(&files, go_on);
+        }
+        let spec = witness.spec.as_deref().and_then(|name| Spec::ALL.iter().find(|(known, _)| *known == name));
+        let initial = witness.meaning.initial.as_deref().map(initial_value);
+        Ok(spec.map(|(_, spec)| Specification::Named(*spec, initial)))
     }
 
     /// What reports call it.

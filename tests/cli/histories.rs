@@ -97,6 +97,19 @@ fn what_leaves_the_path_is_not_called_impossible() {
     let run = predict(&folder, "--spec counter");
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("may leave that path in other schedules"), "{}", run.stdout);
+    assert!(run.stdout.contains("off the path: "), "{}", run.stdout);
+    let run = predict(&folder, "--spec counter --witness-dir w --format json");
+    let report = must_fit("predicted-history.schema.json", &run.stdout);
+    let departures = report["off_path"].as_array().expect("a list");
+    for number in 1..=departures.len() {
+        let name = format!("w/history-off-path-{number}.json");
+        let saved =
+            must_fit("history-witness.schema.json", &std::fs::read_to_string(folder.path(&name)).expect("saved"));
+        assert_eq!((&saved["verdict"], &saved["off_path"]), (&"off-path".into(), &"after-end".into()));
+        let check = folder.foretrace(&format!("check trace.jsonl {name} --quiet"));
+        assert_eq!(check.code, Some(0), "{}{}", check.stdout, check.stderr);
+    }
+    assert!(!departures.is_empty(), "{report:#}");
 }
 
 /// The run itself is sequential: the first increment gives 0, the second 1.

@@ -112,7 +112,46 @@ fn an_item_that_is_taken_twice_is_predicted_from_a_run_that_passes() {
     assert_eq!(replayed["endings"], json!([{"code": 1, "times": 5}]), "the program fails: {replayed:#}");
     let report = predict(&right, 0);
     assert_eq!(report["verdict"], "linearizable", "{report:#}");
-    assert!(!right.path("witnesses").exists());
+    let files = std::fs::read_dir(right.path("witnesses")).into_iter().flatten();
+    files.for_each(|file| assert!(!histories_fail(&right, &file.expect("a file").path())));
+}
+
+/// In each other schedule the second add takes the branch of the first: off the path of the run. Only the program can tell what it gives there. The
+/// wrong one adds the key twice, the right one once.
+#[test]
+fn a_schedule_off_the_path_is_tried_on_the_program() {
+    for (flags, is_linearizable) in [(&[] as &[&str], false), (&["-DRIGHT"], true)] {
+        let workshop = Workshop::build(&source("operations/once-set.c"), flags);
+        workshop.record("run", &["--seed", "1"]);
+        let mut command = foretrace();
+        command.arg("predict").arg(workshop.path("run")).args(["--property", "linearizability", "--spec", "set"]);
+        command.args(["--format", "json", "--witness-dir"]).arg(workshop.path("witnesses"));
+        let report: Value = serde_json::from_slice(&expect(0, &mut command).stdout).expect("JSON");
+        assert_eq!((&report["verdict"], &report["leaves_path"]), (&json!("linearizable"), &json!(true)), "{report:#}");
+        let departures = report["off_path"].as_array().expect("a list");
+        assert!(departures.iter().all(|departure| departure["within"]["method"] == "add"), "{report:#}");
+        let mut fails = 0;
+        for number in 1..=departures.len() {
+            let witness = workshop.path(&format!("witnesses/history-off-path-{number}.json"));
+            let told = expect(0, foretrace().arg("check").arg(workshop.path("run/trace.jsonl.zst")).arg(&witness));
+            assert!(String::from_utf8_lossy(&told.stdout).contains("go on elsewhere after it"));
+            fails += i32::from(histories_fail(&workshop, &witness));
+        }
+        assert_eq!((fails == 0, departures.is_empty()), (is_linearizable, false), "{report:#}");
+    }
+}
+
+/// Whether the histories of three runs along a schedule off the path are not linearizable; they are all or none.
+fn histories_fail(workshop: &Workshop, witness: &std::path::Path) -> bool {
+    let mut command = foretrace();
+    command.arg("replay").arg(witness).args(["--times", "3", "--format", "json", "--"]).arg(workshop.path("program"));
+    let run = ran(&mut command);
+    let replayed: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+    assert_eq!(replayed["followed"], 3, "{replayed:#}");
+    let (fail, pass) = (&replayed["histories"]["not_linearizable"], &replayed["histories"]["linearizable"]);
+    assert!((fail, pass) == (&json!(3), &json!(0)) || (fail, pass) == (&json!(0), &json!(3)), "{replayed:#}");
+    assert_eq!(run.status, Some(i32::from(fail == 0)), "{replayed:#}");
+    fail == 3
 }
 
 /// Fig. 1 of "Root Causing Linearizability Violations" (CAV 2020) as a C program: the repairs of any failing run are among the two of

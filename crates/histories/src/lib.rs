@@ -12,4 +12,6 @@ mod shorten;
 mod stepper;
 
 pub use performed::{Came, Performed};
-pub use predict::{Asked, Decision, Every, PredictError, Prediction, Undecided, Violation, every_history, predict};
+pub use predict::{
+    Asked, Decision, Departure, Every, PredictError, Prediction, Undecided, Violation, every_history, predict,
+};

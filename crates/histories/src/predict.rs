@@ -5,7 +5,7 @@ use crate::performed::{CallsOrReturns, Came, Performed, in_order};
 use crate::run::{Way, perform};
 use crate::shorten::shortened;
 use crate::stepper::Stepper;
-use foretrace_checker::{CheckError, Checker, PerformedOperations, Witness};
+use foretrace_checker::{CheckError, Checker, PerformedOperations, PerformedStep, Run, Witness, run_schedule};
 use foretrace_explore::{Ended, System, Tally, bounded};
 use foretrace_linearizability::{History, Verdict, read_order};
 use foretrace_trace::{
@@ -46,6 +46,22 @@ pub struct Violation {
     pub observed: bool,
 }
 
+/// A schedule after which a thread goes on elsewhere than in the recorded run: only the program can tell what it gives there.
+#[derive(Clone, Debug)]
+pub struct Departure {
+    /// The schedule up to there, run.
+    pub run: Run,
+    /// Its calls and returns, checked.
+    pub performed: Vec<PerformedStep>,
+    /// Its history; times are places in the schedule.
+    pub history: History,
+    /// The thread's next event of the recorded run, which does not come.
+    pub event: EventId,
+}
+
+/// Most departures that are kept, and most of one event.
+const MOST_DEPARTURES: (usize, usize) = (20, 3);
+
 /// Why nothing was decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undecided {
@@ -77,6 +93,8 @@ pub enum Decision {
 pub struct Prediction {
     /// What was found.
     pub decision: Decision,
+    /// Schedules that leave the recorded path, where nothing is violated: some of those that were explored.
+    pub departures: Vec<Departure>,
     /// How many different histories schedules have, as far as that was explored; only those that are not weaker than others count.
     pub histories: u64,
     /// Steps taken.
@@ -112,12 +130,13 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
     let fails = |way: Way| up_to_failure(&context, &judge, way);
     if let Some(way) = perform(&context, &recorded).and_then(fails) {
         let decision = Decision::Violated(Box::new(violation(asked, way, true)?));
-        return Ok(Prediction { decision, histories: 1, steps: 0, redundant: 0 });
+        return Ok(Prediction { decision, departures: Vec::new(), histories: 1, steps: 0, redundant: 0 });
     }
     let start = Stepper::new(&context, &is_found, false);
     let mut seen: FxHashSet<Performed> = FxHashSet::default();
     let mut found: Option<Vec<(usize, usize)>> = start.found().then(Vec::new);
     let (mut leaves_path, mut is_full) = (may_come_out_otherwise(asked.trace), false);
+    let mut departing = Departing::default();
     let (count, told) = (Cell::new(0), Cell::new(0));
     let mut go_on = |tally: &Tally| {
         if tally.steps >> 10 > told.get() {
@@ -131,17 +150,23 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
             found = Some(path.to_vec());
             return ControlFlow::Break(());
         }
-        seen.insert(end.performed().clone());
+        let is_new = seen.insert(end.performed().clone());
         count.set(seen.len() as u64);
-        leaves_path |= end.leaves_path();
+        for event in end.leaving() {
+            leaves_path = true;
+            departing.add(event, is_new, path);
+        }
         is_full = count.get() >= asked.most_histories;
         if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
+    let along = |path: &[(usize, usize)]| {
+        let mut state = Stepper::new(&context, &is_found, true);
+        path.iter().for_each(|(thread, choice)| state.step(*thread, *choice));
+        perform(&context, &state.into_schedule()).ok_or(PredictError::Lost)
+    };
     let decision = match (found, ended) {
         (Some(path), _) => {
-            let mut state = Stepper::new(&context, &is_found, true);
-            path.iter().for_each(|(thread, choice)| state.step(*thread, *choice));
-            let way = perform(&context, &state.into_schedule()).and_then(fails).ok_or(PredictError::Lost)?;
+            let way = along(&path).map(fails)?.ok_or(PredictError::Lost)?;
             let way = shortened(&context, way, &fails, asked.go_on);
             Decision::Violated(Box::new(violation(asked, way, false)?))
         }
@@ -151,8 +176,44 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
         (None, _) => Decision::Holds { leaves_path },
     };
     let Tally { steps, redundant, .. } = tally;
-    let histories = seen.len() as u64 + u64::from(matches!(decision, Decision::Violated(_)));
-    Ok(Prediction { decision, histories, steps, redundant })
+    let is_violated = matches!(decision, Decision::Violated(_));
+    let histories = seen.len() as u64 + u64::from(is_violated);
+    let departing = if is_violated { Vec::new() } else { departing.ways };
+    let departures = departing.into_iter().map(|(event, path)| departure(asked, along(&path)?, event));
+    Ok(Prediction {
+        departures: departures.collect::<Result<_, PredictError>>()?,
+        decision,
+        histories,
+        steps,
+        redundant,
+    })
+}
+
+/// The departure that a way leads to. What it performs is checked up to the last call or return.
+fn departure(asked: Asked<'_>, way: Way, event: EventId) -> Result<Departure, PredictError> {
+    let run = run_schedule(asked.trace, asked.observed, asked.model, &way.schedule)?;
+    let last = way.performed.last().map(|step| step.event);
+    let end = way.schedule.iter().position(|event| Some(*event) == last).map_or(0, |place| place + 1);
+    let until = Way { schedule: way.schedule[..end].to_vec(), performed: way.performed.clone() };
+    let history = violation(asked, until, false)?.history;
+    Ok(Departure { run, performed: way.performed, history, event })
+}
+
+/// Ways of an exploration that leave the recorded path.
+#[derive(Default)]
+struct Departing {
+    ways: Vec<(EventId, Vec<(usize, usize)>)>,
+}
+
+impl Departing {
+    /// Keeps a way, if there are few of this event; another one of it only where its history is new.
+    fn add(&mut self, event: EventId, is_new: bool, path: &[(usize, usize)]) {
+        let known = self.ways.iter().filter(|(other, _)| *other == event).count();
+        let (most, most_of_event) = MOST_DEPARTURES;
+        if self.ways.len() < most && known < most_of_event && (known == 0 || is_new) {
+            self.ways.push((event, path.to_vec()));
+        }
+    }
 }
 
 /// All that schedules of a trace show of its operations.
@@ -178,7 +239,7 @@ pub fn every_history(trace: &Trace, observed: &Observed, model: Model) -> Result
     let start = Stepper::new(&context, &|_| false, false);
     let (tally, _) = bounded(&start, u32::MAX, &mut |_| true, &mut |end, _| {
         seen.insert(end.performed().clone());
-        leaves_path |= end.leaves_path();
+        leaves_path |= end.leaving().next().is_some();
         ControlFlow::Continue(())
     });
     let mut histories: Vec<Performed> = seen.into_iter().collect();

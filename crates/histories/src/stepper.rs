@@ -76,9 +76,10 @@ impl<'c> Stepper<'c> {
         self.schedule.unwrap_or_default()
     }
 
-    /// Whether some thread would go on elsewhere than in the recorded run, since a value forbids its next event.
-    pub fn leaves_path(&self) -> bool {
-        (0..self.tried.len()).filter_map(|thread| self.next_event(thread)).any(|event| {
+    /// The next events of threads that would go on elsewhere than in the recorded run, since a value forbids these events.
+    pub fn leaving(&self) -> impl Iterator<Item = EventId> {
+        (0..self.tried.len()).filter_map(|thread| self.next_event(thread)).filter(|event| {
+            let event = *event;
             let blocked = match self.context.step(event) {
                 Some(step) => self.look_ahead(event, step.anchor).err().map(|(_, blocked)| blocked),
                 None => self.context.semantics.enabled(&self.state, event).err(),

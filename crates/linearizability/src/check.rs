@@ -4,9 +4,9 @@ use crate::distinct;
 use crate::history::History;
 use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, ObjectHistory, Spec, State, compile};
-use crate::visits;
 use crate::search::search;
 use crate::value::Value;
+use crate::visits;
 use rustc_hash::FxHashSet;
 
 /// Whether a history is linearizable.

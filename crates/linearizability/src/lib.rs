@@ -27,7 +27,7 @@ pub use history::{History, Operation};
 pub use limits::Limits;
 pub use minimal::minimal;
 pub use model::{Act, BadOperation, Ret, Spec, Step, compile};
-pub use picture::picture;
+pub use picture::{hint, picture};
 pub use read::{ReadError, read_edn, read_json_lines, read_order, read_text, read_trace};
 pub use sequential::Sequential;
 pub use value::Value;

@@ -1,7 +1,16 @@
 //! A history as a picture in text: a line per operation, from its call to its return.
 
 use crate::history::History;
+use crate::value::Value;
 use std::fmt::Write;
+
+/// What may be meant where one operation fails by itself: its result may say that it found nothing.
+pub fn hint(history: &History) -> Option<String> {
+    let [operation] = history.operations.as_slice() else { return None };
+    let result = operation.result.as_ref().filter(|result| matches!(result, Value::Int(_) | Value::Text(_)))?;
+    let method = &operation.method;
+    operation.args.is_empty().then(|| format!("if {method} gives {result} where it finds nothing: --empty {result}"))
+}
 
 /// Draws the operations, process by process. Time goes to the right; its distances mean nothing, only its order.
 pub fn picture(history: &History) -> String {

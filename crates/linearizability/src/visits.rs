@@ -96,7 +96,15 @@ impl Search {
         }
         let empty = views.iter().filter(|view| view.sees == Sees::Empty).count();
         let (puts, views) = (Side::new(puts), Side::new(views));
-        Some(Search { puts, views, front: None, moments: (0, 0), empty, chosen: Vec::new(), seen: FxHashSet::default() })
+        Some(Search {
+            puts,
+            views,
+            front: None,
+            moments: (0, 0),
+            empty,
+            chosen: Vec::new(),
+            seen: FxHashSet::default(),
+        })
     }
 
     /// What may come next; what returns first is last.

@@ -11,8 +11,8 @@ use super::style::plural;
 use super::table::act;
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_checker::Step;
-use foretrace_histories::{Decision, Prediction, Undecided, Violation};
-use foretrace_linearizability::{History, picture};
+use foretrace_histories::{Decision, Departure, Prediction, Undecided, Violation};
+use foretrace_linearizability::{History, Operation, hint, picture};
 use foretrace_trace::{EventId, Model, Op, Trace, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -62,6 +62,20 @@ pub struct HistoryJson<'r> {
     explanation: Option<Vec<OperationJson<'r>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<&'r [EventId]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    off_path: Vec<DepartureJson<'r>>,
+}
+
+/// A schedule after which a thread goes on elsewhere than in the recorded run.
+#[derive(Serialize)]
+struct DepartureJson<'r> {
+    event: EventId,
+    thread: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loc: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<OperationJson<'r>>,
+    schedule: Vec<EventId>,
 }
 
 /// What reports call sequential runs that serve as a specification.
@@ -105,7 +119,27 @@ impl HistoryReport<'_> {
             rests_on: violation.and_then(|violation| RestsOn::of_run(violation.witness.run())),
             explanation: self.part.map(|part| part.operations.iter().map(operation_json).collect()),
             schedule: violation.map(|violation| violation.witness.schedule()),
+            off_path: self.prediction.departures.iter().map(|departure| self.departure_json(departure)).collect(),
         }
+    }
+
+    fn departure_json<'r>(&'r self, departure: &'r Departure) -> DepartureJson<'r> {
+        DepartureJson {
+            event: departure.event,
+            thread: self.trace.threads[self.trace.event(departure.event).thread.index()].number,
+            loc: self.trace.loc(departure.event),
+            within: self.open_operation(departure).map(operation_json),
+            schedule: departure.run.schedule().to_vec(),
+        }
+    }
+
+    /// The operation that the thread is in which leaves the path.
+    fn open_operation<'r>(&self, departure: &'r Departure) -> Option<&'r Operation> {
+        let steps = departure.run.schedule();
+        let thread = |time: u64| steps.get(time as usize).map(|event| self.trace.event(*event).thread);
+        let leaving = self.trace.event(departure.event).thread;
+        let is_open = |operation: &&Operation| !operation.is_complete() && thread(operation.call) == Some(leaving);
+        departure.history.operations.iter().find(is_open)
     }
 
     /// The report for people.
@@ -125,6 +159,7 @@ impl HistoryReport<'_> {
                 if *leaves_path {
                     say(out, "the program may leave that path in other schedules: what it gives there is not known")?;
                 }
+                self.write_departures(&names, out)?;
             }
             Decision::Unknown(why) => {
                 let why = match why {
@@ -133,6 +168,7 @@ impl HistoryReport<'_> {
                     Undecided::Judge => "the specification leaves some history open",
                 };
                 say(out, &format!("not decided: {why}; no history that was judged fails"))?;
+                self.write_departures(&names, out)?;
             }
         }
         let steps = plural(*steps, "step");
@@ -141,6 +177,32 @@ impl HistoryReport<'_> {
             "{} in {steps}",
             if *histories == 1 { "1 history".into() } else { format!("{histories} histories") }
         )
+    }
+
+    /// Where threads leave the recorded path.
+    fn write_departures(&self, names: &Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let all = &self.prediction.departures;
+        if all.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "\noff the path: {} after which a thread goes on elsewhere",
+            plural(all.len() as u64, "schedule")
+        )?;
+        for (number, departure) in all.iter().enumerate() {
+            let thread = names.thread(self.trace.event(departure.event).thread);
+            let operation = self.open_operation(departure).map(|operation| operation.to_string().replace(" …", ""));
+            let operation = operation.map(|operation| format!(", in {operation}")).unwrap_or_default();
+            let place =
+                names.loc(departure.event).map(|loc| format!(", goes another way at {loc}")).unwrap_or_default();
+            writeln!(out, "{}", wrapped(&format!("  {}. {thread}{operation}{place}", number + 1), "     "))?;
+        }
+        let example = Self::departure_file(0);
+        let how = format!(
+            "--witness-dir DIR saves them; foretrace replay DIR/{example} -- PROG runs the program along one and judges what it gives"
+        );
+        writeln!(out, "{}\n", wrapped(&how, ""))
     }
 
     fn write_violation(&self, names: &Names<'_>, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
@@ -153,8 +215,12 @@ impl HistoryReport<'_> {
             None => {}
         }
         if let Some(part) = self.part {
-            let few = plural(part.operations.len() as u64, "operation");
-            writeln!(out, "\nno order of these {few} gives these results:\n\n{}", picture(part).trim_end())?;
+            let few = match part.operations.len() {
+                1 => "this operation does not give this result in any order".to_string(),
+                few => format!("no order of these {few} operations gives these results"),
+            };
+            writeln!(out, "\n{few}:\n\n{}", picture(part).trim_end())?;
+            hint(part).iter().try_for_each(|hint| writeln!(out, "\n{hint}"))?;
         }
         if let Some(folder) = names.folder() {
             writeln!(out, "\nfiles are in {folder}")?;

@@ -127,6 +127,8 @@ pub enum SavedOffPath {
     BeforeRemote,
     /// The same where it was not asked whether the program gets to remote.
     Unasked,
+    /// Of a history: after its end a thread goes on elsewhere than in the recorded run.
+    AfterEnd,
 }
 
 /// The three accesses of a candidate.
