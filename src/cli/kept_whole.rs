@@ -116,7 +116,11 @@ impl Tries<'_> {
     /// What becomes of the program with the sections kept whole as often as it comes by them. `plan` keeps them whole where the recorded
     /// run came by them. A run along it that fails where it comes by them once more takes the place of the recorded run. `None` where it
     /// still fails with all executions kept whole, or a limit is reached.
-    fn each_execution(&self, (repair, chosen): (&Repair, Option<Atomic>), plan: Plan) -> anyhow::Result<Option<Endings>> {
+    fn each_execution(
+        &self,
+        (repair, chosen): (&Repair, Option<Atomic>),
+        plan: Plan,
+    ) -> anyhow::Result<Option<Endings>> {
         let mut along = plan;
         let mut kept = Vec::new(); // plans read the recordings that they are of
         for _ in 0..MOST_FAILURES {

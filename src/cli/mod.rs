@@ -50,6 +50,7 @@ mod test_litmus;
 mod test_repair;
 mod tested;
 mod trace;
+mod unfinished;
 mod walk;
 mod why;
 

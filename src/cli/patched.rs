@@ -11,11 +11,17 @@ use std::path::Path;
 /// Proposes a change of the source for a repair.
 pub fn proposed(subject: Subject<'_>, repair: &PredictedRepair) -> ProposedPatch {
     let file = file_of(&repair.sections).map_err(|why| why.to_string())?;
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let sources = Sources::of_trace(Path::new(subject.file));
-    if sources.is_some_and(|sources| sources.text(file).is_some_and(|then| then != text)) {
-        return Err(format!("{file}: the file is not as it was when the program was recorded"));
-    }
+    let then = sources.as_ref().and_then(|sources| sources.text(file));
+    let text = match (std::fs::read_to_string(file), then) {
+        (Ok(text), Some(then)) if then != text => {
+            return Err(format!("{file}: the file is not as it was when the program was recorded"));
+        }
+        (Ok(text), _) => text,
+        // The program was compiled in another folder than this one.
+        (Err(_), Some(then)) => then.to_string(),
+        (Err(error), None) => return Err(format!("{file}: {error}")),
+    };
     let of_section =
         |section: &Section| stretches_of(subject.trace, Some(subject.options.atomic), &vec![section.clone()]);
     let stretches: Vec<Vec<Whole>> = repair.sections.iter().map(of_section).collect();

@@ -10,7 +10,7 @@ use foretrace::report::{LockChoice, PredictedRepair, Proof, RepairRuns, RepairTa
 use foretrace_repair::{
     Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
 };
-use foretrace_trace::{EventId, Observed, SyncId, Trace, Triple, VarId};
+use foretrace_trace::{EventId, Observed, Op, SyncId, Trace, Triple, VarId};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -105,6 +105,15 @@ impl<'s> Seeker<'s> {
     /// The locks that could make the sections atomic: those that are known to do first, of these existing ones, without deadlocks.
     fn locks(&self, target: &RepairTarget, sections: &Repair) -> anyhow::Result<Vec<LockChoice>> {
         let stretches = self.sections.stretches(sections);
+        if target.classes.iter().any(|triple| waits_within(self.subject.trace, *triple, &stretches)) {
+            return Ok(vec![LockChoice {
+                lock: None,
+                proof: Proof::Waits,
+                rules_out: Vec::new(),
+                elsewhere: Vec::new(),
+                circle: Vec::new(),
+            }]);
+        }
         let vars = self.vars(target);
         let Others { outside, locks } = others(self.subject.trace, &stretches, &vars);
         let mut all = Vec::new();
@@ -176,6 +185,17 @@ fn between(trace: &Trace, triple: Triple) -> Option<Between> {
     let [first, remote, second] = [triple.first, triple.remote, triple.second].map(|event| trace.event(event));
     let path = trace.threads[first.thread.index()].path.as_deref()?.to_string();
     Some(Between { path, first: first.at?, second: second.at?, op: remote.op.kind().to_string() })
+}
+
+/// Whether the thread waits for others between the two accesses, so that no stretch holds both.
+fn waits_within(trace: &Trace, triple: Triple, stretches: &[Whole]) -> bool {
+    let thread = trace.event(triple.first).thread;
+    let holds_both = |(first, last): &Whole| {
+        trace.event(*first).thread == thread && *first <= triple.first && triple.second <= *last
+    };
+    let between = &trace.events[triple.first.index()..=triple.second.index()];
+    let waits = |op: &Op| matches!(op, Op::Wait { .. } | Op::Wake { .. } | Op::Depart { .. });
+    !stretches.iter().any(holds_both) && between.iter().any(|event| event.thread == thread && waits(&event.op))
 }
 
 /// Whether a repair that was found is known to rule out another target.

@@ -5,6 +5,7 @@ use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
 use super::enforced::{Enforced, ran_along, run_along};
 use super::kept_whole::{Failed, Tried, Tries};
+use super::unfinished::unfinished;
 use super::{Outcome, say};
 use anyhow::bail;
 use foretrace::recorder::{Ending, Folder, Plan, Program, differences, recorded_ending, run_plan};
@@ -102,6 +103,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         // Functions are what is tried first. What is wrong may lie in a thread's own function.
         runs.violations(&asked, of(Some(Atomic::Auto)), passing.len(), &mut tried)?;
     }
+    let unfinished = match tried.iter().any(|(violation, _)| violation.is_cause(args.times)) {
+        true => Vec::new(),
+        false => runs.trying(|tries| unfinished(&asked.trace, tries))?,
+    };
     let complete = go_on();
     let violations = runs.with_smaller_causes(&asked.trace, tried);
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
@@ -112,6 +117,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         times: args.times,
         again,
         violations,
+        unfinished,
         complete,
         switches,
     };
@@ -179,15 +185,6 @@ impl Runs<'_> {
         passing: usize,
         violations: &mut Vec<(Violation, Option<Tried>)>,
     ) -> anyhow::Result<Option<Atomic>> {
-        let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
-        let run_into = |plan: &Plan, place: &Path| self.run_into(plan, place);
-        let tries = Tries {
-            enforced: Enforced { recording: &self.args.recording, run: &run },
-            run_into: &run_into,
-            times: self.args.times,
-            atomic: &self.args.atomic,
-            go_on: self.go_on,
-        };
         let failed = Failed { trace: &asked.trace, observed: &asked.observed, chosen: found.chosen };
         for ranked in found.ranked {
             if violations.len() == self.args.most || !(self.go_on)() {
@@ -196,7 +193,7 @@ impl Runs<'_> {
             if violations.iter().any(|(known, _)| known.sections == ranked.repair) {
                 continue;
             }
-            let tried = tries.tried(failed, &ranked)?;
+            let tried = self.trying(|tries| tries.tried(failed, &ranked))?;
             if !(self.go_on)() {
                 break; // not all of its runs were made
             }
@@ -206,6 +203,19 @@ impl Runs<'_> {
             violations.push((violation, tried));
         }
         Ok(found.chosen)
+    }
+
+    /// Tries with runs of the program.
+    fn trying<T>(&self, with: impl FnOnce(&Tries<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let run = |plan: &Plan| ran_along(self.program, self.args.run_limit, plan);
+        let run_into = |plan: &Plan, place: &Path| self.run_into(plan, place);
+        with(&Tries {
+            enforced: Enforced { recording: &self.args.recording, run: &run },
+            run_into: &run_into,
+            times: self.args.times,
+            atomic: &self.args.atomic,
+            go_on: self.go_on,
+        })
     }
 
     /// How a run along a plan ends, with its recording.

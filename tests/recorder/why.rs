@@ -333,7 +333,8 @@ int main(void)
 fn turns_of_a_waiting_loop_are_no_cause() {
     let workshop = Workshop::build_text(RING, "ring.c");
     let mut spurious = 0;
-    let failing = |seed: &u32| workshop.record(&format!("run-{seed}"), &["--seed", &seed.to_string()]) == json!({"code": 1});
+    let failing =
+        |seed: &u32| workshop.record(&format!("run-{seed}"), &["--seed", &seed.to_string()]) == json!({"code": 1});
     for seed in (1..=60).filter(failing) {
         let command = format!("foretrace why run-{seed} --times 3 --switch-runs 0 --format json -- ./program");
         let run = ran(&mut workshop.shell(&command));
@@ -357,4 +358,87 @@ fn turns_of_a_waiting_loop_are_no_cause() {
     assert_ne!(right, RING);
     let workshop = Workshop::build_text(&right, "ring.c");
     assert!((1..=12).all(|seed| workshop.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
+}
+
+/// A message is published before it is complete. Who reads it meanwhile aborts: the rest of the update is in no trace.
+const PUBLISHED: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static int text, *_Atomic current;
+
+static void publish(void)
+{
+#ifdef RIGHT
+    text = 1;
+#endif
+    atomic_store(&current, &text);
+#ifndef RIGHT
+    text = 1;
+#endif
+}
+
+static void look(void)
+{
+    int *seen = atomic_load(&current);
+    if (seen && !*seen)
+        abort();
+}
+
+static void *write_it(void *unused)
+{
+    publish();
+    return unused;
+}
+
+static void *read_it(void *unused)
+{
+    look();
+    look();
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, write_it, NULL);
+    pthread_create(&threads[1], NULL, read_it, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+/// The program ends while a thread is in the middle of a function: no cycle of the trace shows it. In the right program no run fails.
+#[test]
+fn a_function_that_the_run_did_not_finish_is_the_cause() {
+    let workshop = Workshop::build_text(PUBLISHED, "published.c");
+    let is_failing = |seed: &i32| workshop.record("failing", &["--seed", &seed.to_string()]) == json!({"signal": 6});
+    assert!((0..200).any(|seed| is_failing(&seed)), "no seed fails");
+    let run = ran(&mut workshop.shell("foretrace why failing --times 5 --format json -- ./program"));
+    let report = fitting(&run.out);
+    assert_eq!((run.status, &report["again"]), (Some(0), &json!(5)), "{}", run.err);
+    let stopped = report["unfinished"].as_array().expect("a list");
+    let causes: Vec<&Value> = stopped.iter().filter(|one| one["cause"] == json!(true)).collect();
+    assert_eq!(causes.len(), 1, "{report:#}");
+    assert_eq!((&causes[0]["function"], &causes[0]["gone"]), (&json!("publish"), &json!(5)), "{report:#}");
+    let text = ran(&mut workshop.shell("foretrace why failing --times 2 --switch-runs 0 -- ./program")).out;
+    assert!(text.contains("cause 1: not finished: publish, in which thread 2 (write_it) stopped at"), "{text}");
+    let right = Workshop::build_text(&format!("#define RIGHT\n{PUBLISHED}"), "published.c");
+    assert!((0..20).all(|seed| right.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
+}
+
+/// Across a wait no lock can be held: the report says so, and proposes none.
+#[test]
+fn no_lock_is_proposed_across_a_wait() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/timedwait.c");
+    let workshop = Workshop::build(&source, &["-w", "-pthread"]);
+    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+    let run = ran(&mut workshop.shell("foretrace predict passing --repair --format json"));
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    let locks = &report["repairs"][0]["locks"];
+    assert_eq!((&locks[0]["proof"], &locks[1]), (&json!("waits"), &Value::Null), "{report:#}");
+    let text = ran(&mut workshop.shell("foretrace predict passing --repair")).out;
+    assert!(text.contains("no lock can be held there: the thread waits for others meanwhile"), "{text}");
 }

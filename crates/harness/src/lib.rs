@@ -40,7 +40,7 @@ pub use outside::{Variables, differences, environment_of, fill, is_of_number, no
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, Replayed, judge, run_plan};
-pub use schedule::Turn;
+pub use schedule::{End, Turn};
 pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};

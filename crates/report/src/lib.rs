@@ -59,7 +59,7 @@ pub use serializability::{BlockReport, BlockTotals};
 pub use style::plural;
 pub use table::act;
 pub use text::TextReport;
-pub use why::{Gone, Switches, Violation, WhyReport};
+pub use why::{Gone, Switches, Unfinished, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 
 use foretrace_analysis::blocks::BlockName;

@@ -10,7 +10,7 @@ use super::repair::count;
 use super::style::HEAD;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::Decision;
-use foretrace_repair::{Patch, Section, Taken};
+use foretrace_repair::{Lines, Patch, Section, Taken};
 use foretrace_trace::{EventId, SyncId, Trace, Triple, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -313,6 +313,9 @@ fn write_repair(
     let more = if classes > 1 { format!(" and {} like it", classes - 1) } else { String::new() };
     let line = format!("   against {what} on {}: {first}{more}", names.var_of(first.first));
     writeln!(out, "{}", wrapped(&line, "      "))?;
+    if let Some(ends) = ends_elsewhere(names, trace, repair) {
+        writeln!(out, "{}", wrapped(&ends, "      "))?;
+    }
     for (place, choice) in repair.locks.iter().enumerate() {
         let lead = if place == 0 { "" } else { "or " };
         let line = format!("   {lead}{}", lock_line(names, trace, choice, &repair.target));
@@ -349,6 +352,23 @@ fn runs_line(runs: RepairRuns) -> String {
     )
 }
 
+/// Where the accesses are that the code has to hold, if they are in functions that it calls.
+fn ends_elsewhere(names: &Names<'_>, trace: &Trace, repair: &PredictedRepair) -> Option<String> {
+    let ends = [repair.target.classes[0].first, repair.target.classes[0].second];
+    let is_in_lines = |event: &EventId| {
+        let loc = trace.loc(*event).unwrap_or_default();
+        let holds = |lines: &Lines| {
+            let place = loc.strip_prefix(&lines.file).and_then(|rest| rest.strip_prefix(':'));
+            let line = place.and_then(|place| place.split(':').next()?.parse::<u32>().ok());
+            line.is_some_and(|line| (lines.first..=lines.last).contains(&line))
+        };
+        repair.sections.iter().flat_map(|section| &section.lines).any(holds)
+    };
+    let [first, second] = ends.map(|event| names.place_only(event));
+    let is_shown = !ends.iter().all(is_in_lines) && ends.iter().all(|event| trace.loc(*event).is_some());
+    is_shown.then(|| format!("   from the access at {first} to that at {second}, in functions that it calls"))
+}
+
 fn lock_line(names: &Names<'_>, trace: &Trace, choice: &LockChoice, target: &RepairTarget) -> String {
     let lock = match choice.lock {
         Some(lock) => {
@@ -369,7 +389,13 @@ fn lock_line(names: &Names<'_>, trace: &Trace, choice: &LockChoice, target: &Rep
         (Proof::ForbidsRun, _) => {
             "proved: no two threads hold it at once (in the recorded run others came between already)".to_string()
         }
-        (Proof::Waits, _) => "no lock to hold there: the thread waits for others meanwhile".to_string(),
+        (Proof::Waits, _) => {
+            let text = "the thread waits for others meanwhile, and has to look again after that";
+            return match choice.lock {
+                Some(_) => format!("{lock}; not possible: {text}"),
+                None => format!("no lock can be held there: {text}"),
+            };
+        }
         (Proof::Shared, _) => "not possible: it is shared there".to_string(),
     };
     format!("{lock}; {proof}")

@@ -22,6 +22,8 @@ pub struct WhyReport<'t> {
     pub again: u32,
     /// What the run shows, best repair first.
     pub violations: Vec<Violation>,
+    /// Functions that the run did not finish, where no violation is a cause.
+    pub unfinished: Vec<Unfinished>,
     /// Whether all violations were tried before the limit.
     pub complete: bool,
     /// The context switches that the failure takes; nothing where that was not found out.
@@ -59,6 +61,18 @@ impl Violation {
     }
 }
 
+/// A function in which a thread stopped until the program ended, and what became of the program when it was finished first.
+pub struct Unfinished {
+    /// The thread's last access.
+    pub last: EventId,
+    /// The function.
+    pub function: String,
+    /// Whether it was finished as far as another run tells; if not, its thread just went on.
+    pub is_finished: bool,
+    /// How often the program passed.
+    pub passed: u32,
+}
+
 /// How often a program passed that failed before.
 #[derive(Clone, Copy, Debug)]
 pub struct Gone {
@@ -88,6 +102,8 @@ struct Json<'t> {
     times: u32,
     again: u32,
     violations: Vec<JsonViolation<'t>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unfinished: Vec<JsonUnfinished<'t>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     switches: Option<JsonSwitches<'t>>,
 }
@@ -105,6 +121,15 @@ struct JsonViolation<'t> {
     #[serde(skip_serializing_if = "Option::is_none")]
     smaller: Option<usize>,
     cycle: Vec<super::repair::JsonLink<'t>>,
+}
+
+#[derive(Serialize)]
+struct JsonUnfinished<'t> {
+    #[serde(flatten)]
+    place: JsonPlace<'t>,
+    function: &'t str,
+    gone: u32,
+    cause: bool,
 }
 
 #[derive(Serialize)]
@@ -137,7 +162,12 @@ impl WhyReport<'_> {
 
     /// Whether a cause was found.
     pub fn has_cause(&self) -> bool {
-        self.violations.iter().any(|violation| self.is_cause(violation))
+        self.violations.iter().any(|violation| self.is_cause(violation)) || self.stopped().next().is_some()
+    }
+
+    /// Unfinished functions that remove the failure when they are finished first.
+    fn stopped(&self) -> impl Iterator<Item = &Unfinished> {
+        self.unfinished.iter().filter(|one| one.passed == self.times)
     }
 
     /// Writes one JSON object.
@@ -155,6 +185,14 @@ impl WhyReport<'_> {
             times: self.times,
             again: self.again,
             violations: self.violations.iter().map(|violation| self.json_violation(violation)).collect(),
+            unfinished: (self.unfinished.iter())
+                .map(|one| JsonUnfinished {
+                    place: place(one.last),
+                    function: &one.function,
+                    gone: one.passed,
+                    cause: one.passed == self.times,
+                })
+                .collect(),
             switches: self.switches.as_ref().map(|switches| JsonSwitches {
                 recorded: switches.recorded,
                 runs: switches.runs,
@@ -185,7 +223,7 @@ impl WhyReport<'_> {
         writeln!(out, "the recorded run {}; its schedule, run again, failed {again} of {times} times", self.ending)?;
         let (causes, others): (Vec<&Violation>, Vec<&Violation>) =
             self.violations.iter().partition(|violation| self.is_cause(violation));
-        match (causes.is_empty(), self.complete) {
+        match (causes.is_empty() && self.stopped().next().is_none(), self.complete) {
             (true, true) => writeln!(out, "\nno violation that this run shows is its cause by itself")?,
             (true, false) => writeln!(out, "\nno cause was found before the limit was reached")?,
             (false, _) => {}
@@ -198,10 +236,28 @@ impl WhyReport<'_> {
                 "   kept whole, with the rest of the schedule as it was, the program passed {times} of {times} times"
             )?;
             if violation.is_of_turns() {
-                writeln!(out, "   no smaller code that was tried removes the failure: all turns of the loop have to be one section")?;
+                writeln!(
+                    out,
+                    "   no smaller code that was tried removes the failure: all turns of the loop have to be one section"
+                )?;
             }
             writeln!(out, "   in the failing run:")?;
             write_cycle(self.trace, &violation.cycle, out)?;
+        }
+        for (number, one) in self.stopped().enumerate() {
+            let thread = thread_name(self.trace, self.trace.event(one.last).thread);
+            let loc = self.trace.loc(one.last).map(|loc| format!(" at {loc}")).unwrap_or_default();
+            let number = causes.len() + number + 1;
+            writeln!(
+                out,
+                "\ncause {number}: not finished: {}, in which {thread} stopped{loc} until the program ended",
+                one.function
+            )?;
+            writeln!(
+                out,
+                "   {}, with the rest of the schedule as it was, the program passed {times} of {times} times",
+                if one.is_finished { "finished first" } else { "where that thread went on first" }
+            )?;
         }
         for violation in &others {
             writeln!(out)?;
@@ -210,7 +266,10 @@ impl WhyReport<'_> {
             if let Some(smaller) = violation.smaller {
                 let is_it = |cause: &&Violation| std::ptr::eq(*cause, &self.violations[smaller]);
                 let number = causes.iter().position(is_it).map_or(0, |place| place + 1);
-                writeln!(out, "   kept whole, the program passed, but on this schedule cause {number} did not come about either")?;
+                writeln!(
+                    out,
+                    "   kept whole, the program passed, but on this schedule cause {number} did not come about either"
+                )?;
                 continue;
             }
             match violation.gone {
@@ -255,7 +314,9 @@ impl WhyReport<'_> {
             self.times,
             count(*runs as usize, "run") + " to find them"
         )?;
-        if left.is_empty() {
+        if left.is_empty() && self.stopped().next().is_some() {
+            writeln!(out, "   it fails also if each other thread runs until it ends or waits")?;
+        } else if left.is_empty() {
             writeln!(out, "   it fails also if each thread runs until it ends or waits")?;
         }
         for (number, switch) in left.iter().enumerate() {
