@@ -366,23 +366,24 @@ const PUBLISHED: &str = r#"
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static int text, *_Atomic current;
+static volatile int text, *_Atomic current;
 
 static void publish(void)
 {
-#ifdef RIGHT
-    text = 1;
-#endif
-    atomic_store(&current, &text);
 #ifndef RIGHT
-    text = 1;
+    atomic_store(&current, &text);
+#endif
+    for (int i = 0; i < 8; i++)
+        text = i;
+#ifdef RIGHT
+    atomic_store(&current, &text);
 #endif
 }
 
 static void look(void)
 {
-    int *seen = atomic_load(&current);
-    if (seen && !*seen)
+    volatile int *seen = atomic_load(&current);
+    if (seen && *seen != 7)
         abort();
 }
 
@@ -394,8 +395,8 @@ static void *write_it(void *unused)
 
 static void *read_it(void *unused)
 {
-    look();
-    look();
+    for (int i = 0; i < 8; i++)
+        look();
     return unused;
 }
 
@@ -441,4 +442,75 @@ fn no_lock_is_proposed_across_a_wait() {
     assert_eq!((&locks[0]["proof"], &locks[1]), (&json!("waits"), &Value::Null), "{report:#}");
     let text = ran(&mut workshop.shell("foretrace predict passing --repair")).out;
     assert!(text.contains("no lock can be held there: the thread waits for others meanwhile"), "{text}");
+}
+
+/// A seat is looked at under a shared lock and taken under the lock for one. Two threads hold the shared lock at once in a failing run.
+const SEAT: &str = r#"
+#include <pthread.h>
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static int taken, bookings;
+
+static int is_free(void)
+{
+    pthread_rwlock_rdlock(&lock);
+    int now = !taken;
+    pthread_rwlock_unlock(&lock);
+    return now;
+}
+
+static void book(void)
+{
+    if (is_free()) {
+        pthread_rwlock_wrlock(&lock);
+        taken = 1;
+        bookings++;
+        pthread_rwlock_unlock(&lock);
+    }
+}
+
+static void *customer(void *unused)
+{
+    book();
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, customer, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return bookings != 1;
+}
+"#;
+
+/// To keep the booking whole, the other thread must not take the shared lock first and look as soon as this one waits for it.
+#[test]
+fn code_is_kept_whole_from_the_shared_lock_on() {
+    let workshop = Workshop::build_text(SEAT, "seat.c");
+    let mut shared = 0;
+    for seed in 0..300 {
+        if shared == 2 {
+            break;
+        }
+        if workshop.record("failing", &["--seed", &seed.to_string()]) != json!({"code": 1}) {
+            continue;
+        }
+        let ops: Vec<Value> = workshop.trace("failing").iter().map(|event| event["op"].clone()).collect();
+        let takes = |pair: &[Value]| pair[0] == json!("acquire_shared") && pair[1] == json!("acquire_shared");
+        let locks: Vec<Value> =
+            ops.into_iter().filter(|op| op.as_str().is_some_and(|op| op.ends_with("_shared"))).collect();
+        if !locks.windows(2).any(takes) {
+            continue;
+        }
+        shared += 1;
+        let run =
+            ran(&mut workshop.shell("foretrace why failing --times 3 --switch-runs 0 --format json -- ./program"));
+        let report = fitting(&run.out);
+        let first = &report["violations"][0];
+        assert_eq!((&first["cause"], &first["sections"][0]["function"]), (&json!(true), &json!("book")), "{report:#}");
+    }
+    assert!(shared > 0, "no run fails in which both threads hold the shared lock");
 }

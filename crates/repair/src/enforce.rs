@@ -6,6 +6,7 @@
 use crate::eliminators::Segment;
 use crate::merge::merged;
 use crate::operations::Operations;
+use crate::place::parts_of_loc;
 use crate::relation::Relation;
 use crate::section::{Repair, Section};
 use foretrace_trace::{Atomic, EventId, Model, Observed, Op, Semantics, State, ThreadId, Trace, Unsupported};
@@ -57,6 +58,26 @@ pub fn stretches_of(trace: &Trace, atomic: Option<Atomic>, repair: &Repair) -> V
     Sections::new(trace, atomic).stretches(repair)
 }
 
+/// Where a stretch begins for the program: with the lock that its thread took last before its first event, if all that the thread accesses in
+/// between is of that line or the first event's. Else another thread that took the lock as well, for sharing it, would be waited for within the stretch.
+fn entry(trace: &Trace, first: EventId) -> EventId {
+    let thread = trace.event(first).thread;
+    let line = |event: EventId| trace.loc(event).and_then(parts_of_loc).map(|(file, line, _)| (file, line));
+    let mut lines = vec![line(first)];
+    for event in (0..first.0).rev().map(EventId).filter(|event| trace.event(*event).thread == thread) {
+        match &trace.event(event).op {
+            Op::Acquire { .. } | Op::AcquireShared { .. } => {
+                let own = line(event);
+                return if lines.iter().all(|line| *line == own || *line == lines[0]) { event } else { first };
+            }
+            op if op.var().is_some() => lines.push(line(event)),
+            Op::Let { .. } | Op::Assume { .. } | Op::Begin { .. } | Op::End { .. } => {}
+            _ => return first,
+        }
+    }
+    first
+}
+
 /// An order (of other events, the recorded one), but that a thread which has begun a stretch goes on to its end before others,
 /// unless it waits for them.
 pub fn kept_whole(
@@ -65,7 +86,11 @@ pub fn kept_whole(
     order: &[EventId],
     stretches: &[Whole],
 ) -> Result<Vec<EventId>, Unsupported> {
-    let ends: FxHashMap<EventId, EventId> = stretches.iter().copied().collect();
+    let mut ends: FxHashMap<EventId, EventId> = FxHashMap::default();
+    for (first, last) in stretches {
+        let end = ends.entry(entry(trace, *first)).or_insert(*last);
+        *end = (*end).max(*last);
+    }
     let mut open: Option<EventId> = None;
     run(trace, observed, order, |runner, last| {
         if let Some(last) = last {
