@@ -91,7 +91,12 @@ struct Times {
     each: [(f64, usize); 2],
 }
 
-fn times<O: Object>(spec: Spec, made: impl ExactSizeIterator<Item = History>, limit: Duration, only_ours: bool) -> Times {
+fn times<O: Object>(
+    spec: Spec,
+    made: impl ExactSizeIterator<Item = History>,
+    limit: Duration,
+    only_ours: bool,
+) -> Times {
     let count = made.len() as f64;
     let zero = Value::Int(0);
     let mut spent = [Duration::ZERO; 2];
