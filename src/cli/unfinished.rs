@@ -1,5 +1,5 @@
-//! Functions that a failing run did not finish: their thread was interrupted, and the program ended before it went on. No cycle of the trace shows that,
-//! since the rest of the function is not in it.
+//! Functions that a failing run did not finish: their thread was interrupted, and the program ended before it went on. No cycle of
+//! the trace shows that, since the rest of the function is not in it.
 
 use super::kept_whole::Tries;
 use anyhow::Context;
@@ -35,11 +35,11 @@ pub fn unfinished(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Unfini
 fn interrupted(trace: &Trace) -> Vec<(EventId, NameId)> {
     let joined: BTreeSet<ThreadId> = trace.events.iter().filter_map(|event| joins(&event.op)).collect();
     let accesses = |id: &EventId| trace.event(*id).op.var().is_some();
-    let latest = trace.iter().map(|(id, _)| id).filter(accesses).last();
+    let latest = trace.iter().map(|(id, _)| id).rfind(accesses);
     let threads = (0..trace.threads.len()).map(ThreadId::from_index).filter(|thread| !joined.contains(thread));
     let last_of = |thread: ThreadId| {
-        let last =
-            trace.iter().map(|(id, _)| id).filter(accesses).filter(|id| trace.event(*id).thread == thread).last()?;
+        let is_own = |id: &EventId| trace.event(*id).thread == thread && accesses(id);
+        let last = trace.iter().map(|(id, _)| id).rfind(is_own)?;
         (Some(last) != latest).then_some(last)
     };
     let mut all: Vec<(EventId, NameId)> =
@@ -131,7 +131,7 @@ impl Plans {
 fn end_of(trace: &Trace, path: &str, at: u64) -> Option<u64> {
     let is_it =
         |event: &Event| event.at == Some(at) && trace.threads[event.thread.index()].path.as_deref() == Some(path);
-    let stopped = trace.iter().filter(|(_, event)| is_it(event) && event.op.var().is_some()).last()?.0;
+    let stopped = trace.iter().rfind(|(_, event)| is_it(event) && event.op.var().is_some())?.0;
     let (_, end) = around(trace, stopped)?;
     let thread = trace.event(stopped).thread;
     let within = trace.iter().filter(|(id, event)| event.thread == thread && stopped < *id && *id <= end);

@@ -14,6 +14,7 @@ mod operations;
 mod outside;
 mod parts;
 mod patches;
+mod predicted_repairs;
 mod repair_lines;
 mod replays;
 mod robust;

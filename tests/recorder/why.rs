@@ -59,48 +59,6 @@ int main(void)
 }
 "#;
 
-/// Two threads each add one, reading and writing under the lock but in two holds of it, and count without it. A lost addition
-/// makes the run fail; a lost count does no harm.
-const ADDED: &str = r#"
-#include <pthread.h>
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int sum, count;
-
-static void add(void)
-{
-    pthread_mutex_lock(&lock);
-    int before = sum;
-    pthread_mutex_unlock(&lock);
-    pthread_mutex_lock(&lock);
-    sum = before + 1;
-    pthread_mutex_unlock(&lock);
-}
-
-static void note(void)
-{
-    count = count + 1;
-}
-
-static void *worker(void *unused)
-{
-    (void)unused;
-    note();
-    add();
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, worker, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    return sum == 2 ? 0 : 3;
-}
-"#;
-
 fn fitting(out: &str) -> Value {
     let report: Value = serde_json::from_str(out).expect("the report is JSON");
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/why.schema.json");
@@ -149,45 +107,6 @@ fn code_that_the_program_comes_by_once_more_is_kept_whole_there_too() {
     assert_eq!((&cause["cause"], &cause["sections"][0]["function"]), (&json!(true), &json!("take")), "{cause:#}");
 }
 
-/// From a run that passed: the code that must be atomic, the lock that would do, and the program that passes with it.
-#[test]
-fn a_repair_of_what_is_predicted_makes_the_program_pass() {
-    let workshop = Workshop::build_text(ADDED, "added.c");
-    let is_passing = |seed: &i32| workshop.record("passing", &["--seed", &seed.to_string()]) == json!({"code": 0});
-    assert!((0..200).any(|seed| is_passing(&seed)), "no seed passes");
-    let command = "foretrace predict passing --repair --repair-runs 5 --format json -- ./program";
-    let run = ran(&mut workshop.shell(command));
-    assert_eq!(run.status, Some(1), "{}", run.err);
-    let report: Value = serde_json::from_str(&run.out).expect("the report is JSON");
-    let first = &report["repairs"][0];
-    assert_eq!(first["sections"][0]["function"], "add", "{first:#}");
-    assert_eq!((&first["locks"][0]["lock"], &first["locks"][0]["proof"]), (&json!("lock"), &json!("proved")));
-    assert_eq!(
-        first["runs"],
-        json!({
-            "runs_before": 5, "failed_before": 5, "shown_before": 5, "failed": 0, "passed": 5, "left": 0, "shown": 0
-        }),
-        "{first:#}"
-    );
-    let second = &report["repairs"][1];
-    assert_eq!(second["sections"][0]["function"], "note", "{second:#}");
-    assert_eq!((&second["locks"][0]["lock"], &second["runs"]["failed_before"]), (&Value::Null, &json!(0)));
-    // No run fails by it, but the update that is lost is seen, and not with the section kept whole.
-    assert_eq!((&second["runs"]["shown_before"], &second["runs"]["shown"]), (&json!(5), &json!(0)), "{second:#}");
-}
-
-/// Its twin, with one hold of the lock.
-#[test]
-fn what_is_right_needs_no_repair() {
-    let right = ADDED
-        .replace("    pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n", "")
-        .replace("    count = count + 1;\n", "");
-    let workshop = Workshop::build_text(&right, "added.c");
-    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
-    let run = ran(&mut workshop.shell("foretrace predict passing --atomic functions --repair -- ./program"));
-    assert!(run.out.contains("none is needed: nothing was found"), "{}{}", run.out, run.err);
-}
-
 #[test]
 fn a_run_that_passed_has_no_cause() {
     let workshop = Workshop::build_text(SLOT, "slot.c");
@@ -196,90 +115,6 @@ fn a_run_that_passed_has_no_cause() {
     let run = ran(&mut workshop.shell("foretrace why passing -- ./program"));
     assert_eq!((run.status, run.out.as_str()), (Some(2), ""));
     assert!(run.err.contains("exited with status 0, expected one that failed"), "{}", run.err);
-}
-
-/// What tries do if they come out the other way is off the path. No run comes to most of it, and some blocks are shown by runs.
-#[test]
-fn what_no_run_comes_to_is_repaired_last() {
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/tries.c");
-    let workshop = Workshop::build(&source, &["-w", "-pthread"]);
-    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
-    let command = "foretrace predict passing --repair --repair-runs 3 --format json -- ./program";
-    let run = ran(&mut workshop.shell(command));
-    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
-    let repairs = report["repairs"].as_array().expect("a list");
-    let is_shown = |repair: &Value| {
-        let runs = &repair["runs"];
-        repair["off_path"] == json!(false) || runs["shown_before"] != json!(0) || runs["failed_before"] != json!(0)
-    };
-    let shown = repairs.iter().take_while(|repair| is_shown(repair)).count();
-    assert!(0 < shown && shown < repairs.len(), "{report:#}");
-    assert!(!repairs[shown..].iter().any(is_shown), "{report:#}");
-    let text = ran(&mut workshop.shell("foretrace predict passing --repair --repair-runs 3 -- ./program")).out;
-    assert!(text.contains("no run along this schedule came to it, so that it may be impossible"), "{text}");
-}
-
-/// Two fields that change one after the other, each under a lock: what a reader between sees is of several variables. With one lock
-/// around both updates there is nothing to repair.
-#[test]
-fn a_whole_block_is_repaired() {
-    const TWO: &str = r#"
-#include <pthread.h>
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int first, second, seen, also;
-
-static void *update(void *unused)
-{
-    pthread_mutex_lock(&lock);
-    first = 1;
-    pthread_mutex_unlock(&lock);
-    pthread_mutex_lock(&lock);
-    second = 1;
-    pthread_mutex_unlock(&lock);
-    return unused;
-}
-
-static void *look(void *unused)
-{
-    pthread_mutex_lock(&lock);
-    seen = first;
-    also = second;
-    pthread_mutex_unlock(&lock);
-    return unused;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    pthread_create(&threads[0], NULL, update, NULL);
-    pthread_create(&threads[1], NULL, look, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    return seen == also ? 0 : 3;
-}
-"#;
-    let right = TWO.replacen("    pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n", "", 1);
-    let report = |text: &str| {
-        let workshop = Workshop::build_text(text, "two.c");
-        assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
-        let command = "foretrace predict passing --repair --repair-runs 5 --format json -- ./program";
-        let run = ran(&mut workshop.shell(command));
-        let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.schema.json");
-        let schema = std::fs::read_to_string(path).expect("the schema is shipped");
-        let validator = jsonschema::draft202012::new(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
-        assert!(validator.is_valid(&report), "{report:#}");
-        report
-    };
-    let wrong = report(TWO);
-    assert_eq!(wrong["repairs"], json!([]), "no triple shows it: {wrong:#}");
-    let repair = &wrong["block_repairs"][0];
-    let lines = &repair["sections"][0]["lines"][0];
-    assert_eq!((&lines["first"], &lines["last"]), (&json!(10), &json!(13)), "{wrong:#}");
-    assert_eq!((&repair["off_path"], &repair["runs"]["failed"]), (&json!(false), &json!(0)), "{wrong:#}");
-    assert_eq!(repair["runs"]["passed"], 5, "{wrong:#}");
-    assert_eq!(report(&right).get("block_repairs"), None);
 }
 
 /// A ring of two places: the producer says that a value is there before it has written it. Who is ahead waits in a loop.
@@ -428,20 +263,6 @@ fn a_function_that_the_run_did_not_finish_is_the_cause() {
     assert!(text.contains("cause 1: not finished: publish, in which thread 2 (write_it) stopped at"), "{text}");
     let right = Workshop::build_text(&format!("#define RIGHT\n{PUBLISHED}"), "published.c");
     assert!((0..20).all(|seed| right.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
-}
-
-/// Across a wait no lock can be held: the report says so, and proposes none.
-#[test]
-fn no_lock_is_proposed_across_a_wait() {
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/timedwait.c");
-    let workshop = Workshop::build(&source, &["-w", "-pthread"]);
-    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
-    let run = ran(&mut workshop.shell("foretrace predict passing --repair --format json"));
-    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
-    let locks = &report["repairs"][0]["locks"];
-    assert_eq!((&locks[0]["proof"], &locks[1]), (&json!("waits"), &Value::Null), "{report:#}");
-    let text = ran(&mut workshop.shell("foretrace predict passing --repair")).out;
-    assert!(text.contains("no lock can be held there: the thread waits for others meanwhile"), "{text}");
 }
 
 /// A seat is looked at under a shared lock and taken under the lock for one. Two threads hold the shared lock at once in a failing run.

@@ -6,9 +6,9 @@
 //! know: it does not try orders of puts that show themselves only when the values are taken.
 //!
 //! *Lemma.* Let each put have the latest call among the puts up to it as its moment, and each view the latest of its own call, that of
-//! the views up to it, and the moment of its visit's put. An operation that found the queue empty comes after all that was chosen before it and
-//! before all that is chosen later, so its moment is the least for all later ones. The choice is a linearization if and only if each moment lies before the return of
-//! its operation. *Proof.* In any linearization with this order of visits, each operation comes no earlier than its moment, since all that
+//! the views up to it, and the moment of its visit's put. An operation that found the queue empty comes after all that was chosen
+//! before it and before all that is chosen later, so no later moment is before its own. The choice is a linearization if and only if
+//! each moment lies before the return of its operation. *Proof.* In any linearization with this order of visits, each operation comes no earlier than its moment, since all that
 //! the moment is a maximum of come before it. Conversely the moments (in the order of the choice where they are equal) lie between call and
 //! return, keep puts and views in order, and put each value in before it is seen.
 //!

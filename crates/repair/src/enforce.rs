@@ -58,8 +58,8 @@ pub fn stretches_of(trace: &Trace, atomic: Option<Atomic>, repair: &Repair) -> V
     Sections::new(trace, atomic).stretches(repair)
 }
 
-/// Where a stretch begins for the program: with the lock that its thread took last before its first event, if all that the thread accesses in
-/// between is of that line or the first event's. Else another thread that took the lock as well, for sharing it, would be waited for within the stretch.
+/// Where a stretch begins for the program: with the lock that its thread took last before its first event, if all that the thread
+/// accesses in between is of that line or the first event's. Else the stretch would wait for another thread that shares the lock.
 fn entry(trace: &Trace, first: EventId) -> EventId {
     let thread = trace.event(first).thread;
     let line = |event: EventId| trace.loc(event).and_then(parts_of_loc).map(|(file, line, _)| (file, line));

@@ -279,7 +279,10 @@ pub fn write_predicted(
     }
     for (number, repair) in repairs.iter().enumerate() {
         writeln!(out)?;
-        write_repair(&format!("{}. make atomic", number + 1), &names, subject.trace, repair, out)?;
+        let same = repairs[..number].iter().position(|earlier| earlier.sections == repair.sections);
+        let as_before = same.map(|earlier| format!(", as in {}", earlier + 1)).unwrap_or_default();
+        let lead = format!("{}. make atomic{as_before}", number + 1);
+        write_repair(&lead, &names, subject.trace, repair, out)?;
     }
     write_block_repairs(subject.trace, of_blocks, repairs.len(), out)?;
     match all - repairs.len() {
