@@ -4,7 +4,7 @@ use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::OperationArgs;
 use super::choices::{FORMATS, Format, one_of};
-use super::specification::{Specification, read_history};
+use super::specification::{Specification, initial_value, read_history};
 use anyhow::{Context, bail};
 use foretrace::report::{OperationJson, SEQUENTIAL_RUNS, SavedMeaning, operation_json};
 use foretrace_linearizability::{Checked, History, Limits, Spec, Value, Verdict, hint, picture};
@@ -177,17 +177,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Verdict::NotLinearizable => Outcome::Found,
         Verdict::Unknown => Outcome::Undecided,
     })
-}
-
-/// A value as the command line has it.
-pub fn initial_value(text: &str) -> Value {
-    match (text, text.parse()) {
-        ("nil", _) => Value::Nil,
-        ("true", _) => Value::Bool(true),
-        ("false", _) => Value::Bool(false),
-        (_, Ok(number)) => Value::Int(number),
-        _ => Value::Text(text.to_string()),
-    }
 }
 
 fn spec_name(args: &Args) -> &'static str {

@@ -1,7 +1,6 @@
 //! What histories are held against: a named specification, or sequential runs of the object itself.
 
 use super::files;
-use super::linearizable::initial_value;
 use anyhow::Context;
 use foretrace::recorder::Folder;
 use foretrace::report::{SEQUENTIAL_RUNS, SavedWitness};
@@ -89,6 +88,17 @@ impl Specification {
             Specification::Named(spec, initial) => minimal(history, *spec, initial.as_ref(), limits)?,
             Specification::Runs(_) => Some(history.part(&checked.violating)),
         })
+    }
+}
+
+/// A value as the command line has it.
+pub fn initial_value(text: &str) -> Value {
+    match (text, text.parse()) {
+        ("nil", _) => Value::Nil,
+        ("true", _) => Value::Bool(true),
+        ("false", _) => Value::Bool(false),
+        (_, Ok(number)) => Value::Int(number),
+        _ => Value::Text(text.to_string()),
     }
 }
 
