@@ -114,6 +114,26 @@ fn locks_of_code_that_foretrace_did_not_build_are_told() {
     }
 }
 
+/// An atomic update right after such code is an event like others: what it writes is computed from what it finds.
+#[test]
+fn an_atomic_update_may_follow_code_that_foretrace_did_not_build() {
+    for update in
+        ["__atomic_fetch_add(&count, 1, 5);", "int n = count; __atomic_compare_exchange_n(&count, &n, n + 1, 0, 5, 5);"]
+    {
+        let workshop = Workshop::empty();
+        std::fs::write(workshop.path("other.c"), LOCK).expect("written");
+        std::fs::write(workshop.path("user.c"), USER.replace("count++;", update)).expect("written");
+        let how = "foretrace cc -g -pthread -o program user.c ./libother.so -Wl,-rpath,'$ORIGIN'";
+        workshop.make(&format!(
+            "cc -w -O1 -shared -fPIC -o libother.so other.c && {how} && foretrace record -o run -- ./program"
+        ));
+        let trace = workshop.trace("run");
+        let updates = trace.iter().filter(|event| event["op"] == "rmw" && event["var"] == "count");
+        let written: Vec<&str> = updates.filter_map(|event| event["expr"].as_str()).collect();
+        assert!(written.len() == 2 && written.iter().all(|expr| expr.contains("bvadd")), "{written:?}");
+    }
+}
+
 /// A lock file keeps threads apart: no lost update is reported without saying so. A file that all may open keeps none out.
 #[test]
 fn locks_by_a_file_of_one_name_are_told() {
