@@ -131,7 +131,8 @@ impl<S: System> Search<'_, S> {
         }
         let last = self.history.steps.last().map(|step| step.thread);
         let awake = |thread: &usize| !node.sleep.has(*thread);
-        let stay = last.filter(|last| node.enabled.has(*last) && awake(last));
+        let able = |thread: &usize| node.enabled.has(*thread) && awake(thread);
+        let stay = self.system.preferred().filter(able).or_else(|| last.filter(able));
         let first = stay.or_else(|| node.enabled.iter().find(awake));
         let ends = first.is_none();
         let redundant = ends && node.enabled.iter().next().is_some();

@@ -25,6 +25,11 @@ pub trait System: Clone {
     /// Takes a thread's next step, which is ready; `choice` is below the number of choices of its action.
     fn step(&mut self, thread: usize, choice: usize);
 
+    /// The thread to go on with where any would do.
+    fn preferred(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether what is looked for has been found: nothing after it matters.
     fn found(&self) -> bool {
         false

@@ -1,8 +1,10 @@
-//! The time as the program knows it. In a replay that is the time of the recording, which goes on from the last value that was given.
+//! The time as the program knows it. In a replay that is the time of the recording, which goes on from the last value that was given. Where
+//! orders are explored time stands still, so that it is the same in each run of an order: it goes on where a wait ends by its limit, where a
+//! thread sleeps, and a little with each look at a clock.
 
 use core::ffi::c_int;
 use core::sync::atomic::{
-    AtomicI64,
+    AtomicBool, AtomicI64,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -39,8 +41,53 @@ pub fn shifted(clock: c_int) -> bool {
     index(clock).is_some_and(|index| LATEST[index].load(Relaxed) != 0)
 }
 
+/// Whether time goes on only as the program's own calls say.
+static STANDS: AtomicBool = AtomicBool::new(false);
+/// How far that time has come, and the looks at clocks since it was passed on, in nanoseconds.
+static PASSED: AtomicI64 = AtomicI64::new(0);
+static LOOKS: AtomicI64 = AtomicI64::new(0);
+
+/// All clocks stand still at this second.
+pub fn stand_at(second: u64) {
+    let at = (second as i64).saturating_mul(SECOND);
+    LATEST.iter().for_each(|latest| latest.store(at, SeqCst));
+    STANDS.store(true, SeqCst);
+}
+
+/// What a look at a clock gives where time stands still: each look takes a microsecond longer than the one before, so that a loop that waits
+/// for a moment comes to it.
+pub fn looked(clock: c_int) -> Option<Timespec> {
+    const LONGER: i64 = 1000;
+    if !STANDS.load(Relaxed) || index(clock).is_none() {
+        return None;
+    }
+    PASSED.fetch_add(LOOKS.fetch_add(LONGER, Relaxed), Relaxed);
+    Some(now(clock))
+}
+
+/// The time goes on to the end of a wait, where it stands still; whether it does.
+pub fn pass_to(deadline: Deadline) -> bool {
+    let left = nanoseconds(deadline.at).saturating_sub(nanoseconds(now(deadline.clock)));
+    pass(timespec(left.max(0)))
+}
+
+/// The time goes on by so much, where it stands still; whether it does.
+pub fn pass(span: Timespec) -> bool {
+    let stands = STANDS.load(Relaxed);
+    if stands {
+        PASSED.fetch_add(nanoseconds(span).max(0), Relaxed);
+        LOOKS.store(0, Relaxed);
+    }
+    stands
+}
+
 /// What the program takes for now.
 pub fn now(clock: c_int) -> Timespec {
+    if STANDS.load(Relaxed)
+        && let Some(index) = index(clock)
+    {
+        return timespec(LATEST[index].load(Relaxed).saturating_add(PASSED.load(Relaxed)));
+    }
     let real = sys::now(clock);
     match index(clock).filter(|_| shifted(clock)) {
         Some(index) => {
@@ -53,7 +100,7 @@ pub fn now(clock: c_int) -> Timespec {
 
 /// The recording's value is given: time goes on from there.
 pub fn given(clock: c_int, at: Timespec) {
-    let Some(index) = index(clock) else { return };
+    let Some(index) = index(clock).filter(|_| !STANDS.load(Relaxed)) else { return };
     let at = nanoseconds(at);
     if LATEST[index].fetch_max(at, SeqCst) < at {
         SHIFT[index].store(at.saturating_sub(nanoseconds(sys::now(clock))), Relaxed);

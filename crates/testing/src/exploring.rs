@@ -23,14 +23,14 @@ use executions::Executions;
 use foretrace_explore::{Ended, Tally, bounded, explore};
 use foretrace_harness::{Ending, Folder, Positions, STDERR, ThreadNames, deadlock_in_words};
 use rustc_hash::FxHashSet;
-use schedule::Onward;
+use schedule::{Onward, TURN};
 use spin::Loop;
 use state::{End, State};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How far a program is explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,9 +42,6 @@ pub struct Bounds {
     /// How often a thread may be interrupted that could go on; without it all orders are explored, up to equivalence.
     pub interruptions: Option<u32>,
 }
-
-/// Counted events after which another thread gets its turn, past the steps that are forced.
-const TURN: u64 = 500;
 
 /// What came of an exploration.
 #[derive(Default)]
@@ -138,7 +135,7 @@ pub fn explore_program(
     each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
     progress: &mut dyn FnMut(&Explored),
 ) -> Result<Explored, TestError> {
-    let onward = Onward { turn: TURN, all: bounds.events };
+    let onward = Onward { turn: TURN, all: bounds.events, second: this_second() };
     let shared = Rc::new(RefCell::new(Executions::new((settings, baseline), work, onward, bounds.runs)));
     let mut collected = Collected::default();
     let (tally, ended) = match State::start(shared.clone()) {
@@ -146,6 +143,8 @@ pub fn explore_program(
             let runs = |explored: &mut Explored| explored.runs = shared.borrow().runs;
             let mut at_end = |state: &State<'_>| {
                 let flow = collected.add(state, each);
+                let failing = std::mem::take(&mut shared.borrow_mut().failing);
+                let flow = collected.add_runs(failing, each, flow);
                 runs(&mut collected.explored);
                 progress(&collected.explored);
                 flow
@@ -159,6 +158,9 @@ pub fn explore_program(
         None => (Tally::default(), Ended::Limit),
     };
     let mut shared = shared.borrow_mut();
+    let failing = std::mem::take(&mut shared.failing);
+    let is_stopped = collected.add_runs(failing, each, ControlFlow::Continue(())).is_break();
+    collected.count_those_not_reached();
     if let Some(error) = shared.error.take().or(collected.error) {
         return Err(error);
     }
@@ -170,7 +172,7 @@ pub fn explore_program(
     explored.doubts.extend(shared.doubts.iter().cloned());
     explored.redundant += tally.redundant;
     explored.not_taken = tally.cut;
-    explored.is_stopped = ended == Ended::Stopped;
+    explored.is_stopped = is_stopped || ended == Ended::Stopped;
     let is_whole = explored.left == 0 && explored.cut_off == 0 && explored.doubts.is_empty();
     explored.complete = ended == Ended::Complete && !shared.is_at_end() && is_whole;
     Ok(explored)
@@ -188,7 +190,7 @@ pub fn reverse_program(
     each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
     progress: &mut dyn FnMut(&Explored),
 ) -> Result<Explored, TestError> {
-    let onward = Onward { turn: TURN, all: bounds.events };
+    let onward = Onward { turn: TURN, all: bounds.events, second: this_second() };
     let mut executions = Executions::new((settings, baseline), work, onward, bounds.runs);
     let mut collected = Collected::default();
     reversals::reverse_pairs(&mut executions, &mut |run| {
@@ -274,6 +276,34 @@ impl Collected {
         }
     }
 
+    /// Adds runs that failed in ways that no interleaving has shown so far; `flow` says whether the search goes on.
+    fn add_runs(
+        &mut self,
+        runs: Vec<Rc<Execution>>,
+        each: &mut dyn FnMut(&Interleaving<'_>) -> Result<Kept, TestError>,
+        flow: ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for run in runs {
+            flow?;
+            let known =
+                |failure: &Failure| self.explored.failing.iter().any(|one| one.signature == signature(&run, failure));
+            let Some(failure) = run.failure.clone().filter(|failure| !known(failure)) else { continue };
+            self.take(&run, Some(failure), each)?;
+            if let Some(last) = self.explored.failing.last_mut() {
+                last.classes = 0; // those that the search comes to are counted
+            }
+        }
+        flow
+    }
+
+    /// Failures of runs whose interleavings the search did not come to are of one class at least.
+    fn count_those_not_reached(&mut self) {
+        for failing in self.explored.failing.iter_mut().filter(|failing| failing.classes == 0) {
+            failing.classes = 1;
+            self.explored.classes += 1;
+        }
+    }
+
     fn keep(
         &mut self,
         run: &Execution,
@@ -300,17 +330,15 @@ impl Collected {
         recording: &Path,
         kept: Option<PathBuf>,
     ) -> Result<(), TestError> {
-        let output = run.place.join("output");
-        let is_deadlock = failure.cause == Cause::Ended(Ending::Deadlock);
-        let waits = || std::fs::read_to_string(output.join(STDERR)).unwrap_or_default();
-        let signature = if is_deadlock { waits() } else { format!("{:?}", failure.signature()) };
+        let signature = signature(run, &failure);
         if let Some(known) = self.explored.failing.iter_mut().find(|failing| failing.signature == signature) {
             known.classes += 1;
             return Ok(());
         }
-        let cycle = match is_deadlock {
+        let cycle = match failure.cause == Cause::Ended(Ending::Deadlock) {
             false => Vec::new(),
             true => {
+                let output = run.place.join("output");
                 let mut positions = Positions::default();
                 positions.learn(recording)?;
                 deadlock_in_words(&output, recording, &positions)?
@@ -319,4 +347,19 @@ impl Collected {
         self.explored.failing.push(Failing { failure, cycle, classes: 1, kept, signature });
         Ok(())
     }
+}
+
+/// By which failures of runs count as the same: deadlocks by who waits for whom.
+fn signature(run: &Execution, failure: &Failure) -> String {
+    match failure.cause {
+        Cause::Ended(Ending::Deadlock) => {
+            std::fs::read_to_string(run.place.join("output").join(STDERR)).unwrap_or_default()
+        }
+        _ => format!("{:?}", failure.signature()),
+    }
+}
+
+/// By the clock of the machine, since 1970.
+fn this_second() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs().max(1))
 }

@@ -32,6 +32,8 @@ use core::sync::atomic::{
 };
 
 use crate::lock::Lock;
+use crate::mode;
+use crate::program_time;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
@@ -159,6 +161,11 @@ pub fn start() {
     if controlled() {
         watchdog::start();
     }
+}
+
+/// What the log says of a wait that was ended by another thread: whether its limit might have ended it.
+pub fn may_have_timed_out(deadline: Option<Deadline>) -> bool {
+    deadline.is_some_and(|deadline| !explores() || !replay::is_far(deadline.monotonic()))
 }
 
 /// Whether the run explores orders.
@@ -380,6 +387,9 @@ pub fn block(thread: &'static Thread, waiter: &Waiter, deadline: Option<Deadline
 /// A schedule may say that a wait is over before it is: clocks should agree, unless that takes too long.
 pub fn sleep_until(deadline: Deadline) {
     const PATIENCE: Timespec = Timespec { seconds: 1, nanoseconds: 0 };
+    if program_time::pass_to(deadline) {
+        return;
+    }
     let at = deadline.monotonic().min(sys::now(sys::CLOCK_MONOTONIC).plus(PATIENCE));
     let word = AtomicU32::new(0);
     while !sys::futex_wait(&word, 0, Some(Deadline { clock: sys::CLOCK_MONOTONIC, at })) {}
@@ -578,11 +588,12 @@ fn choose() -> Choice {
 /// No thread is ready: those whose time is up give up, earliest first.
 fn last_resort() -> Choice {
     let blocked = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
-    let expired = blocked().filter(|thread| thread.turn.expired.get());
+    let outside = threads::all().any(|thread| thread.turn.state.get() == State::Outside);
+    let in_time = |thread: &Thread| explores() && !outside && thread.turn.deadline.get().is_some();
+    let expired = blocked().filter(|thread| thread.turn.expired.get() || in_time(thread));
     if let Some(thread) = expired.min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get())) {
         return give_up(thread, ROUND);
     }
-    let outside = threads::all().any(|thread| thread.turn.state.get() == State::Outside);
     if outside || blocked().any(|thread| thread.turn.deadline.get().is_some()) {
         return Choice::Wait;
     }
@@ -593,6 +604,12 @@ fn last_resort() -> Choice {
 fn give_up(thread: &'static Thread, records: u64) -> Choice {
     thread.turn.timed_out.set(true);
     Choice::Run(thread, thread.count() + records)
+}
+
+/// The same of a wait whose time limit passed while threads that could go on were held back, which the file `late` says.
+fn give_up_late(thread: &'static Thread, records: u64) -> Choice {
+    mode::write_file(b"/late\0", format_args!("{}\n", thread.number.get()));
+    give_up(thread, records)
 }
 
 /// The ready thread after the one that had the last turn.

@@ -1,17 +1,18 @@
 //! Chooses threads after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
 //!
-//! A line `then <turn> <all>` of the schedule asks for it: a turn has at most `turn` counted records, so that a thread that waits in a loop
-//! does not stop the others. After `all` of them the run is cut off. The file `waits` of its folder says how the run ends: `cut` if it was
-//! cut off, and a line `<path> <object>` for each thread that waits.
+//! A line `then <turn> <all> <second>` of the schedule asks for it. The clocks stand still at that second (`program_time.rs`). A turn has at
+//! most `turn` counted records, so that a thread that waits in a loop does not stop the others. After `all` of them the run is cut off. The
+//! file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
 
 use core::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{LAST, State, ready};
+use crate::controller::{LAST, State, ready, replay};
 use crate::mode;
-use crate::sys;
+use crate::program_time;
+use crate::sys::{self, Timespec};
 use crate::text::{Text, number};
 use crate::threads::{self, Thread};
 
@@ -31,10 +32,11 @@ pub fn line(line: &'static [u8]) -> Option<&'static [u8]> {
 /// Takes the rest of that line.
 pub fn prepare(rest: &'static [u8]) -> Result<(), &'static str> {
     let mut words = rest.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let mut next = || words.next().and_then(number).filter(|&records| records > 0);
-    let (Some(turn), Some(all)) = (next(), next()) else {
-        return Err("a line of the schedule is not `then <turn> <all>`");
+    let mut next = || words.next().and_then(number).filter(|&number| number > 0);
+    let (Some(turn), Some(all), Some(second)) = (next(), next(), next()) else {
+        return Err("a line of the schedule is not `then <turn> <all> <second>`");
     };
+    program_time::stand_at(second);
     TURN.store(turn, Relaxed);
     ALL.store(all, Relaxed);
     Ok(())
@@ -43,6 +45,11 @@ pub fn prepare(rest: &'static [u8]) -> Result<(), &'static str> {
 /// Whether this run explores.
 pub fn explores() -> bool {
     TURN.load(Relaxed) > 0
+}
+
+/// Whether a wait to this moment may end by its limit at any time, as far as the schedule goes: other waits are for threads.
+pub fn may_end_by_limit(at: Timespec) -> bool {
+    explores() && !replay::is_far(at)
 }
 
 /// Of the threads that are ready, of which there is one, that which runs, and its counted records; nothing where nothing is explored.

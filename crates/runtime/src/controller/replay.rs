@@ -4,12 +4,12 @@ use core::cell::Cell;
 use core::ffi::c_int;
 use core::fmt::Arguments;
 use core::sync::atomic::{
-    AtomicBool, AtomicUsize,
+    AtomicBool, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use crate::controller::target::Target;
-use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, steer, target};
+use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, give_up_late, onward, ready, steer, target};
 use crate::interpose::{self, signals};
 use crate::log;
 use crate::mode;
@@ -249,12 +249,18 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
             helper(thread).or(Some(Choice::Wait))
         }
         State::Outside => Some(Choice::Wait),
-        State::Blocked if is_about_to_expire(thread) || may_end_early(thread) => {
+        State::Blocked if thread.turn.deadline.get().is_some_and(onward::may_end_by_limit) => {
             Some(give_up(thread, at + 1 - thread.count()))
         }
-        State::Blocked if thread.turn.deadline.get().is_some_and(|at| !is_far(at)) => {
-            helper(thread).or(Some(Choice::Wait))
+        State::Blocked if is_about_to_expire(thread) || may_end_early(thread) => {
+            let records = at + 1 - thread.count();
+            let is_late = WAITS_LONG.load(Relaxed) == thread.number.get() && threads::all().any(ready);
+            Some(if is_late { give_up_late(thread, records) } else { give_up(thread, records) })
         }
+        State::Blocked if thread.turn.deadline.get().is_some_and(|at| !is_far(at)) => helper(thread).or_else(|| {
+            WAITS_LONG.store(thread.number.get(), Relaxed);
+            Some(Choice::Wait)
+        }),
         State::Blocked => helper(thread).or_else(|| {
             if signals::may_come() {
                 return Some(Choice::Wait); // one may be on its way; the watchdog's patience ends
@@ -268,6 +274,9 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
         }
     }
 }
+
+/// The thread whose time limit, more than a second away, the schedule waits for.
+static WAITS_LONG: AtomicU64 = AtomicU64::new(0);
 
 /// A time limit that is further away is no part of a schedule: the thread waits for others.
 const LONGEST_WAIT: i64 = 10;

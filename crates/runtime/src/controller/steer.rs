@@ -13,7 +13,7 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::target::{self, Access, Target};
-use crate::controller::{Choice, LOCK, Next, State, give_up as give_up_waiting, ready, replay};
+use crate::controller::{Choice, LOCK, Next, State, give_up_late, ready, replay};
 use crate::interpose::mappings;
 use crate::mode;
 use crate::text::Text;
@@ -473,7 +473,7 @@ fn held_at_last() -> Option<Choice> {
     let blocked = |thread: &&Thread| thread.turn.state.get() == State::Blocked;
     if let Some(late) = threads::all().filter(|thread| blocked(thread)).find(|thread| thread.turn.expired.get()) {
         STEERING.turn.set(Some((late, late.count())));
-        return Some(give_up_waiting(late, SHORT));
+        return Some(give_up_late(late, SHORT));
     }
     let may_come = |thread: &Thread| {
         let turn = &thread.turn;

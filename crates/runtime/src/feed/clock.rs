@@ -2,16 +2,21 @@
 
 use core::ffi::c_int;
 
-use super::{Key, Source, call, stored};
+use super::{Key, Source, call, keep, stored};
 use crate::controller;
-use crate::program_time::{given, not_before_latest, now, shifted};
+use crate::program_time::{given, looked, not_before_latest, now, shifted};
 use crate::sys::Timespec;
 
-/// Reads a clock by `source`. The schedule's threads get what they got in the recording; after it time never goes back.
+/// Reads a clock by `source`; the result is that of a call that fills `to`. The schedule's threads get what they got in the recording; after it time never goes back.
 pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&mut Timespec) -> i64) -> i64 {
     let place = core::ptr::from_mut(to).cast::<u8>();
     let mut was_real = false;
     let key = Key::new(source, clock.rem_euclid(256) as u8);
+    if let Some(at) = looked(clock) {
+        *to = at;
+        keep(key, 0, place, size_of::<Timespec>());
+        return 0;
+    }
     let length = |_| size_of::<Timespec>();
     let result = call(key, place, size_of::<Timespec>(), length, || {
         was_real = true;

@@ -114,6 +114,15 @@ pub fn call(key: Key, to: *mut u8, room: usize, length: impl Fn(i64) -> usize, r
     result
 }
 
+/// Keeps what the runtime has chosen itself, for replays.
+fn keep(key: Key, result: i64, data: *const u8, bytes: usize) {
+    if let Some(thread) = tracked().filter(|thread| !thread.busy.get()) {
+        thread.occupy();
+        kept::keep(thread, key, result, data, bytes);
+        thread.end();
+    }
+}
+
 /// The same of a call that also changes something inside of the program, such as a stream's buffer: it is made in a replay, too, and
 /// what it gave is replaced.
 pub fn call_and_replace(
@@ -149,11 +158,7 @@ pub fn decision(detail: u8, make: impl Fn(Option<i64>) -> i64) -> i64 {
     }
     if controller::explores() {
         let chosen = make(None); // the first run was of another order
-        if let Some(thread) = tracked().filter(|thread| !thread.busy.get()) {
-            thread.occupy();
-            kept::keep(thread, Key::new(Source::Decision, detail), chosen, core::ptr::null(), 0);
-            thread.end();
-        }
+        keep(Key::new(Source::Decision, detail), chosen, core::ptr::null(), 0);
         return chosen;
     }
     let made = Cell::new(false);

@@ -89,7 +89,13 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
     let woken = || {
-        log::sync(thread, Kind::Wake, place, condition as u64, by | tried_if(deadline.is_some() && is_signal(by)));
+        log::sync(
+            thread,
+            Kind::Wake,
+            place,
+            condition as u64,
+            by | tried_if(is_signal(by) && controller::may_have_timed_out(deadline)),
+        );
     };
     let result = mutex::take(thread, mutex, None, woken);
     if result == 0 && by == WOKEN_BY_TIMEOUT { ETIMEDOUT } else { result }

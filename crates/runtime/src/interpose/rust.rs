@@ -132,7 +132,13 @@ fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place:
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
     let woken = || {
-        log::sync(thread, Kind::Wake, place, condition as u64, by | tried_if(deadline.is_some() && is_signal(by)));
+        log::sync(
+            thread,
+            Kind::Wake,
+            place,
+            condition as u64,
+            by | tried_if(is_signal(by) && controller::may_have_timed_out(deadline)),
+        );
     };
     take(thread, mutex, || attempt(mutex), woken);
     thread.end();

@@ -43,6 +43,8 @@ fn yielded_or_cancelled() -> bool {
 }
 
 extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
+    // SAFETY: the program's pointer.
+    unsafe { span.as_ref() }.is_some_and(|span| program_time::pass(*span));
     if yielded_or_cancelled() { 0 } else { really(|| real::nanosleep(span, left)) }
 }
 

@@ -68,6 +68,12 @@ impl Taken {
         self.kind.size() > 0 && !self.kind.is_load() && !failed
     }
 
+    /// Whether it is a read-modify-write that writes what it finds.
+    pub fn leaves_all_as_it_is(&self) -> bool {
+        let updates = matches!(self.kind, Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8);
+        updates && self.words[1] == self.words[2]
+    }
+
     /// Whether both are the same step: what a thread does next, whatever it finds there.
     pub fn is_same(&self, other: &Taken) -> bool {
         let is_same_size = self.kind.size() == other.kind.size() && self.kind.size() > 0;

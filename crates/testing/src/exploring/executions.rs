@@ -5,11 +5,11 @@ use super::objects::Objects;
 use super::schedule::{Forced, Onward, schedule};
 use super::spin::Loop;
 use crate::baseline::Baseline;
-use crate::judge::failure;
+use crate::judge::{Cause, failure};
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
-use foretrace_runtime::record::{Kind, TEAMS, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
+use foretrace_runtime::record::{Kind, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,10 @@ pub struct Executions<'s> {
     pub left: u64,
     /// Why not all can have been explored.
     pub doubts: BTreeSet<String>,
+    /// The first runs that failed in some way, until they are taken away: perhaps no interleaving is followed to their ends.
+    pub failing: Vec<Rc<Execution>>,
+    /// How these failed.
+    failures: FxHashSet<(Cause, String)>,
     /// Whether a limit was reached.
     pub is_over: bool,
     /// Why it cannot go on.
@@ -82,6 +86,8 @@ impl<'s> Executions<'s> {
             running: Duration::ZERO,
             left: 0,
             doubts: BTreeSet::new(),
+            failing: Vec::new(),
+            failures: FxHashSet::default(),
             is_over: false,
             error: None,
         }
@@ -160,6 +166,12 @@ impl<'s> Executions<'s> {
                 return None;
             }
         };
+        let ends_by_itself = !run.is_cut && run.ending != Ending::Hang;
+        if let Some(failure) = run.failure.as_ref().filter(|_| ends_by_itself)
+            && self.failures.insert(failure.signature())
+        {
+            self.failing.push(run.clone());
+        }
         if !run.begins_with(steps) {
             self.left += 1;
             return None;
@@ -208,7 +220,6 @@ fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
 
 /// Why orders of a program that takes this step are left out.
 fn uncontrolled(step: &Taken) -> Option<&'static str> {
-    let tried = step.words[1] & TRIED != 0;
     let is_sync = (Kind::Acquire..=Kind::BarrierInit).contains(&step.kind);
     match step.kind {
         _ if is_sync && (TEAMS..TRIED_JOINS).contains(&step.words[0]) => {
@@ -217,14 +228,9 @@ fn uncontrolled(step: &Taken) -> Option<&'static str> {
         Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),
         Kind::Context => Some("contexts are switched"),
         Kind::Alias => Some("memory has two addresses"),
-        Kind::Wake if step.words[1] == WOKEN_BY_TIMEOUT => {
-            Some("a wait ended by its time limit, which it may do elsewhere, too")
-        }
         Kind::Wake if step.words[1] == WOKEN_SPURIOUSLY => {
             Some("a wait ended for no reason, which it may do elsewhere, too")
         }
-        Kind::Wake if tried => Some("a wait has a time limit, which may end it"),
-        Kind::Busy if step.words[1] != 0 => Some("a lock was waited for with a time limit"),
         _ => None,
     }
 }

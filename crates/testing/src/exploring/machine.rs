@@ -156,7 +156,8 @@ impl Machine {
                 let Some(wait) = self.waits.get(&step.thread) else { return ready(vec![condition]) };
                 let by = step.words[1];
                 let by_itself = by == WOKEN_BY_TIMEOUT || by == WOKEN_SPURIOUSLY;
-                let is_ready = (wait.is_woken || by_itself) && is_free(wait.mutex);
+                let has_limit = !by_itself && by & TRIED != 0;
+                let is_ready = (wait.is_woken || by_itself || has_limit) && is_free(wait.mutex);
                 Found { uses: vec![objects.synchronisation(wait.mutex, Mode::Take), condition], is_ready }
             }
             Kind::Post => ready(vec![on(Mode::Post)]),

@@ -4,6 +4,9 @@ use super::execution::{Taken, Threads};
 use foretrace_runtime::record::Kind;
 use std::fmt::Write;
 
+/// Counted events after which another thread gets its turn, past the steps that are forced.
+pub const TURN: u64 = 500;
+
 /// A step to force after those of an execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Forced {
@@ -13,11 +16,12 @@ pub struct Forced {
     pub wakes: Option<usize>,
 }
 
-/// How a run goes on after its schedule: a turn has so many events, and the whole run.
+/// How a run goes on after its schedule: a turn has so many events, and the whole run; and the second at which its clocks stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Onward {
     pub turn: u64,
     pub all: u64,
+    pub second: u64,
 }
 
 /// The schedule as the runtime reads it: these steps, then one more.
@@ -46,6 +50,6 @@ pub fn schedule(steps: &[Taken], forced: Option<Forced>, onward: Onward, threads
             let _ = writeln!(text, "wake {} {at} {}", threads.path(thread), threads.path(wakes));
         }
     }
-    let _ = writeln!(text, "then {} {}", onward.turn, onward.all);
+    let _ = writeln!(text, "then {} {} {}", onward.turn, onward.all, onward.second);
     text
 }

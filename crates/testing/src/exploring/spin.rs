@@ -108,6 +108,7 @@ fn access(step: &Taken) -> Option<Access> {
         Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => {
             Some((step.kind, step.place, step.words[0], step.words[1]))
         }
+        _ if step.leaves_all_as_it_is() => Some((step.kind, step.place, step.words[0], step.words[1])),
         Kind::Busy => Some((step.kind, step.place, step.words[0], 0)),
         _ => None,
     }

@@ -6,7 +6,7 @@ use super::execution::{Execution, Taken, order_after};
 use super::executions::{Executions, MOST_THREADS};
 use super::machine::{Machine, Pending};
 use super::objects::Objects;
-use super::schedule::Forced;
+use super::schedule::{Forced, TURN};
 use super::spin::{self, Loop, Round, Spin};
 use foretrace_explore::{Fingerprint, Next, System, Use};
 use foretrace_harness::Ending;
@@ -45,6 +45,8 @@ struct Inner {
     /// No execution begins with the steps.
     is_lost: bool,
     last: Option<usize>,
+    /// The latest steps of that thread alone.
+    in_a_row: u64,
     /// Steps of each thread.
     done: [u32; MOST_THREADS],
     machine: Machine,
@@ -70,6 +72,7 @@ impl<'s> State<'s> {
             ahead: None,
             is_lost: false,
             last: None,
+            in_a_row: 0,
             done: [0; MOST_THREADS],
             machine,
             spins: FxHashMap::default(),
@@ -129,6 +132,14 @@ impl System for State<'_> {
     fn step(&mut self, thread: usize, choice: usize) {
         let mut shared = self.shared.borrow_mut();
         self.inner.borrow_mut().step(thread, choice, &mut shared);
+    }
+
+    /// After as many steps of one thread as an execution has in a turn: the thread with which the execution goes on, so that no thread keeps
+    /// others from what it waits for.
+    fn preferred(&self) -> Option<usize> {
+        let inner = self.inner.borrow();
+        let next = inner.run.steps.get(inner.steps).map(|step| step.thread);
+        next.filter(|_| inner.in_a_row >= TURN)
     }
 
     fn found(&self) -> bool {
@@ -229,6 +240,7 @@ impl Inner {
         };
         let wakes = expected.as_ref().and_then(|step| self.machine.woken(step, choice));
         self.clocks.push(thread, &action, wakes);
+        self.in_a_row = if self.last == Some(thread) { self.in_a_row + 1 } else { 1 };
         self.last = Some(thread);
         let is_as_run = |next: &&Taken| next.thread == thread && (next.kind != Kind::Signal || next.other == wakes);
         match self.run.steps.get(self.steps).filter(is_as_run).copied() {
@@ -274,10 +286,9 @@ impl Inner {
         self.steps += 1;
         self.done[step.thread] += 1;
         self.shown.remove(&step.thread);
-        for (thread, spin) in &mut self.spins {
-            if *thread != step.thread {
-                spin.see(&uses);
-            }
+        if !step.leaves_all_as_it_is() {
+            let others = self.spins.iter_mut().filter(|(thread, _)| **thread != step.thread);
+            others.for_each(|(_, spin)| spin.see(&uses));
         }
         let spin = self.spins.entry(step.thread).or_default();
         if let Some(round) = spin.take(step, &uses, &shared.objects) {
