@@ -86,6 +86,9 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
 fn write_find(number: usize, find: &Find, tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     let headline = cut(&format!("{number}. {}", find.failure), WIDEST);
     writeln!(out, "\n{HEAD}{headline}{HEAD:#}")?;
+    if let Some(place) = &find.failure.place {
+        writeln!(out, "   panicked at {}", cut(place, WIDEST - 15))?;
+    }
     match &find.title {
         Some(title) => writeln!(out, "   {}", cut(title, WIDEST - 3))?,
         None if tested.command.is_empty() => writeln!(out, "   a run failed by itself")?,
@@ -139,6 +142,10 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "not all was tried: {left} {are_left} ({more})")?;
     } else if report.ended_early {
         writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new ({more})")?;
+    }
+    if report.without_trace > 0 {
+        let gave = plural(report.without_trace, "recorded run");
+        writeln!(out, "not all was tried: {gave} gave no trace, so nothing was predicted from them")?;
     }
     if let Some(explored) = &report.explored {
         write_explored(explored, out)?;

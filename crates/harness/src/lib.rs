@@ -45,7 +45,7 @@ pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};
 pub use thread_names::ThreadNames;
-pub use turns::turns_in_words;
+pub use turns::{Stretch, last_stretches};
 pub use unlogged_places::keep_unlogged;
 pub use verify::{Between, Difference, Event, Expected, What, deadlocked, ops};
 pub use walked::WalkedBy;

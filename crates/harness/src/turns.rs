@@ -1,4 +1,4 @@
-//! The turns of a run in words: which thread went on from which line to which.
+//! What the turns of a run did: which thread went on from which line to which.
 
 use super::positions::Positions;
 use super::schedule::Turn;
@@ -9,16 +9,25 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// The last turns that touch memory, at most so many, as `thread 2 (worker) goes on from a.c:3 to a.c:9`.
+/// What a turn did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// The name of its thread: `thread 2 (worker)`.
+    pub thread: String,
+    /// The lines of its first and its last access, as `file:line`.
+    pub ends: [String; 2],
+}
+
+/// The last turns that touch memory, at most so many.
 ///
 /// # Errors
 /// The logs of the recording cannot be read.
-pub fn turns_in_words(
+pub fn last_stretches(
     recording: &Path,
     positions: &Positions,
     turns: &[Turn],
     most: usize,
-) -> Result<Vec<String>, WalkError> {
+) -> Result<Vec<Stretch>, WalkError> {
     let logs = open_logs(recording)?;
     let names = ThreadNames::of_recording(recording)?;
     let counts = counts(turns);
@@ -30,13 +39,11 @@ pub fn turns_in_words(
     }
     let told = turns.iter().zip(accesses).rev().filter_map(|(turn, accesses)| {
         let [from, to] = accesses?.ends.map(|record| positions.line_of(&record));
-        let (from, to) = (from?, to?);
-        let way = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
-        Some(format!("{} goes on {way}", names.full(&turn.path)))
+        Some(Stretch { thread: names.full(&turn.path), ends: [from?, to?] })
     });
-    let mut lines: Vec<String> = told.take(most).collect();
-    lines.reverse();
-    Ok(lines)
+    let mut stretches: Vec<Stretch> = told.take(most).collect();
+    stretches.reverse();
+    Ok(stretches)
 }
 
 /// The positions in its thread's log that belong to each turn: those after the thread's turn before.

@@ -138,7 +138,8 @@ pub fn judge(run: &Observation, baseline: &Baseline, settings: &Settings) -> Eff
     if let Some(failure) = failure(run, baseline, settings) {
         return Effect::Failed(failure);
     }
-    match baseline.unusual(run).filter(|_| settings.compare_output) {
+    // What is written after a time limit that only the controller let pass is not what runs write.
+    match baseline.unusual(run).filter(|_| settings.compare_output && !run.is_late) {
         None => Effect::Same,
         Some(unusual) => {
             let message = Some(unusual.line.unwrap_or_else(|| "a line is missing".to_string()));
@@ -158,7 +159,14 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
             let panic = lines[at].split_once(PANICKED).map(|(_, rest)| rest.trim());
             let line = panic.and_then(|_| lines.get(at + 1)).unwrap_or(&lines[at]).trim();
             let place = panic.and_then(|rest| rest.strip_suffix(':')).map(str::to_string);
-            Some((line.to_string(), place))
+            let compared: Vec<&str> =
+                lines.iter().skip(at + 1 + usize::from(panic.is_some())).take(2).map(|line| line.trim()).collect();
+            Some(match compared[..] {
+                [left, right] if left.starts_with("left: ") && right.starts_with("right: ") => {
+                    (format!("{line}; {left}, {right}"), place)
+                }
+                _ => (line.to_string(), place),
+            })
         })
     });
     match told {
@@ -176,7 +184,7 @@ mod tests {
 
     fn failed(errors: &str) -> Failure {
         let texts = [(ERRORS.to_string(), errors.to_string())];
-        let run = Observation { ending: Ending::Code(101), texts: texts.into_iter().collect() };
+        let run = Observation { ending: Ending::Code(101), texts: texts.into_iter().collect(), is_late: false };
         let (message, place) = message(&run, &Baseline::default());
         Failure { cause: Cause::Ended(run.ending), message, place }
     }
@@ -191,6 +199,15 @@ mod tests {
         assert_eq!(one.signature(), other.signature());
         let elsewhere = failed("thread 'main' panicked at src/main.rs:30:5:\nlost: {\"a\": 1}\n");
         assert_ne!(one.signature(), elsewhere.signature());
+    }
+
+    #[test]
+    fn an_assertion_that_compares_says_what_it_compared() {
+        let failed = failed(
+            "thread 'main' (7) panicked at src/main.rs:9:5:\nassertion `left == right` failed\n  left: 2\n right: 1\n",
+        );
+        assert_eq!(failed.message.as_deref(), Some("assertion `left == right` failed; left: 2, right: 1"));
+        assert_eq!(failed.place.as_deref(), Some("src/main.rs:9:5"));
     }
 
     #[test]

@@ -12,6 +12,9 @@ pub struct Observation {
     pub ending: Ending,
     /// What it wrote, by where: `output`, `error output` or the name of a file.
     pub texts: BTreeMap<String, String>,
+    /// Whether a wait ended at its time limit while the controller held back threads that could have gone on.
+    #[serde(default)]
+    pub is_late: bool,
 }
 
 /// The name of the standard output in messages.
@@ -33,7 +36,7 @@ impl Observation {
             let found = text(&directory.join(file)).unwrap_or_else(|| "(no such file)".to_string());
             texts.insert(file.display().to_string(), found);
         }
-        Observation { ending, texts }
+        Observation { ending, texts, is_late: false }
     }
 
     /// What it wrote to its standard output.

@@ -17,9 +17,9 @@ use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, Witness
 use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
+use places::around;
 pub use places::is_of_library;
-use places::{around, below_project};
-pub(crate) use places::{line_of, own_place_before};
+pub(crate) use places::{below_project, line_of, own_place_before};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

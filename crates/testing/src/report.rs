@@ -26,6 +26,9 @@ pub struct Report {
     pub left: usize,
     /// Whether more runs might have brought more: a limit was reached before.
     pub ended_early: bool,
+    /// Recorded runs that gave no trace, so that nothing was predicted from them.
+    #[serde(default)]
+    pub without_trace: u64,
     /// How long things took.
     pub times: Times,
     /// The largest trace of a recorded run.
@@ -159,7 +162,7 @@ impl Find {
 impl Report {
     /// Whether everything that was planned was tried.
     pub fn is_complete(&self) -> bool {
-        self.left == 0 && !self.ended_early
+        self.left == 0 && !self.ended_early && self.without_trace == 0
     }
 
     /// How many schedules were tried.

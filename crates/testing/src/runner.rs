@@ -215,7 +215,8 @@ impl<'s> Runner<'s> {
             return Err(TestError::NothingRecorded(started.path.clone()));
         }
         let ending = if ending != Ending::Hang && deadlocked(folder.path())? { Ending::Deadlock } else { ending };
-        let seen = self.observe(ending, &apart);
+        let is_late = folder.path().join(LATE).is_file();
+        let seen = Observation { is_late, ..self.observe(ending, &apart) };
         let released = folder.path().join(RELEASED).is_file();
         Ok(Ran { seen, folder, output: apart.output, took, released })
     }
@@ -223,6 +224,9 @@ impl<'s> Runner<'s> {
 
 /// The file in a recording's folder that says that the run went on without the controller.
 const RELEASED: &str = "released";
+
+/// The file that says that a wait ended at its limit while the controller held back threads that could have gone on.
+const LATE: &str = "late";
 
 fn value(duration: &Mutex<Duration>) -> Duration {
     *duration.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,7 +1,8 @@
 //! Tells in a few lines what happened in a failed run: where a thread was interrupted, the values of the accesses, and what was lost.
 
 use super::attempt::{Access, Attempt, Cycle};
-use foretrace_harness::Event;
+use super::predicting::below_project;
+use foretrace_harness::{Event, Sources, Stretch};
 use foretrace_report::{cut, short_name};
 use foretrace_trace::Pattern;
 
@@ -72,6 +73,20 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
         ),
     });
     lines
+}
+
+/// A turn of a run: the lines between which its thread went on, and the text of the last one.
+pub fn turn(Stretch { thread, ends: [from, to] }: &Stretch, sources: Option<&Sources>) -> String {
+    let text = sources.and_then(|sources| sources.line(&format!("{to}:0"))).map(one_line).unwrap_or_default();
+    let [first, last] = [from, to].map(|place| below_project(place));
+    let way = if from == to { format!("at {last}") } else { format!("from {first} to {last}") };
+    format!("{thread} goes on {way}  {text}").trim_end().to_string()
+}
+
+/// Where a thread of a run came last, and the text of that line.
+pub fn last_place(thread: &str, place: &str, sources: Option<&Sources>) -> String {
+    let text = sources.and_then(|sources| sources.line(&format!("{place}:0"))).map(one_line).unwrap_or_default();
+    format!("{thread} came last to {}  {text}", below_project(place)).trim_end().to_string()
 }
 
 /// Whether an access of the pattern writes.
@@ -175,6 +190,21 @@ fn number(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_is_told_by_its_lines_and_the_text_of_the_last() {
+        let kept = r#"{"foretrace":1,"files":{"a.c":"int x;\n  x =  1;\n"},"places":{}}"#;
+        let sources: Sources = serde_json::from_str(kept).expect("as recordings keep it");
+        let turn = |from: &str, to: &str| {
+            let ends = [from, to].map(str::to_string);
+            super::turn(&Stretch { thread: "thread 2".to_string(), ends }, Some(&sources))
+        };
+        let header = "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/move.h:9";
+        assert_eq!(turn(header, "a.c:2"), "thread 2 goes on from c++/12/bits/move.h:9 to a.c:2  x = 1;");
+        assert_eq!(turn("a.c:1", "a.c:1"), "thread 2 goes on at a.c:1  int x;");
+        assert_eq!(turn("a.c:1", "b.c:7"), "thread 2 goes on from a.c:1 to b.c:7", "its text is not there");
+        assert_eq!(last_place("thread 1", "a.c:2", Some(&sources)), "thread 1 came last to a.c:2  x = 1;");
+    }
 
     #[test]
     fn values_are_shown_as_programs_print_them() {

@@ -158,7 +158,10 @@ impl Campaign<'_> {
                 }
                 find.turns = (plan.turns.len(), short.turns.len());
                 if find.story.is_empty() {
-                    find.story = recorder::turns_in_words(folder, &self.positions, &short.turns, MOST_TURNS_TOLD)?;
+                    find.story = self.turns_in_words(folder, &short.turns)?;
+                    if find.failure.is_hang() {
+                        find.story.extend(self.last_places(folder)?);
+                    }
                 }
                 self.retell(&mut find, None)?;
             }
@@ -177,9 +180,23 @@ impl Campaign<'_> {
     fn turns_of(&self, find: &Find, recording: &Path) -> Result<Vec<String>, TestError> {
         let plan = plan_of(&find.schedule, recording)?;
         match recording.is_dir() {
-            true => Ok(recorder::turns_in_words(recording, &self.positions, &plan.turns, MOST_TURNS_TOLD)?),
+            true => self.turns_in_words(recording, &plan.turns),
             false => Ok(Vec::new()),
         }
+    }
+
+    /// The last of these turns of a recording.
+    fn turns_in_words(&self, recording: &Path, turns: &[recorder::Turn]) -> Result<Vec<String>, TestError> {
+        let stretches = recorder::last_stretches(recording, &self.positions, turns, MOST_TURNS_TOLD)?;
+        let sources = sources(recording);
+        Ok(stretches.iter().map(|stretch| story::turn(stretch, sources.as_ref())).collect())
+    }
+
+    /// Where the threads of a recording came last.
+    pub(super) fn last_places(&self, recording: &Path) -> Result<Vec<String>, TestError> {
+        let places = recorder::last_places(recording, &self.positions)?;
+        let sources = sources(recording);
+        Ok(places.iter().map(|(thread, place)| story::last_place(thread, place, sources.as_ref())).collect())
     }
 
     /// Turns of a recorded run that failed, without those that it fails without.
@@ -334,6 +351,11 @@ impl Campaign<'_> {
         }
         Ok(all)
     }
+}
+
+/// The source of a recording, where it is there: without it stories show places alone.
+fn sources(recording: &Path) -> Option<recorder::Sources> {
+    recorder::Sources::read(recording).ok().flatten().or_else(|| recorder::Sources::keep(recording).ok())
 }
 
 /// What replays came to.

@@ -45,8 +45,7 @@ impl Campaign<'_> {
             find.story.extend(lines(trace, use_, free));
         } else if find.story.is_empty() {
             self.positions.learn(ran.folder.path())?;
-            let places = recorder::last_places(ran.folder.path(), &self.positions)?;
-            find.story.extend(places.iter().map(|(name, place)| format!("{name} came last to {place}")));
+            find.story.extend(self.last_places(ran.folder.path())?);
         }
         Ok(())
     }

@@ -20,6 +20,10 @@ const FREE_ANALYSIS: Duration = Duration::from_secs(1);
 /// The analysis of one recorded run may take this long in any case.
 const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
 
+/// The note where a run failed in which the controller let a time limit pass.
+const LATE: &str =
+    "in a run that failed a wait ended at its time limit, since foretrace held other threads back for as long";
+
 impl Campaign<'_> {
     pub(super) fn predict_limit(&self) -> Duration {
         let times = &self.state.report.times;
@@ -65,7 +69,10 @@ impl Campaign<'_> {
                 return Ok(0);
             }
             Err(TestError::Walk(error)) => {
-                self.note(format!("a recorded run gives no trace: {error}"));
+                if self.state.report.without_trace == 0 {
+                    self.note(format!("a recorded run gives no trace: {error}"));
+                }
+                self.state.report.without_trace += 1;
                 return Ok(0);
             }
             Err(error) => return Err(error),
@@ -195,6 +202,9 @@ impl Campaign<'_> {
             }
             Effect::Failed(failure) => {
                 self.state.report.harmless.failed += 1;
+                if ran.seen.is_late {
+                    self.note(LATE.to_string());
+                }
                 let (at, is_new) = self.found_at(failure);
                 self.explain_deadlock(at, &ran)?;
                 let Ran { seen, folder, .. } = ran;
