@@ -134,6 +134,32 @@ fn an_atomic_update_may_follow_code_that_foretrace_did_not_build() {
     }
 }
 
+/// A lock that waits by futexes of its own.
+const SLEEPING_LOCK: &str = "#define _GNU_SOURCE\n#include <sys/syscall.h>\n#include <unistd.h>\n\
+    static int word; \
+    void lock(void) { while (__atomic_exchange_n(&word, 2, 2)) syscall(SYS_futex, &word, 128, 2, 0, 0, 0); } \
+    void unlock(void) { if (__atomic_exchange_n(&word, 0, 3) == 2) syscall(SYS_futex, &word, 129, 1, 0, 0, 0); }";
+
+/// Such a lock keeps the program from the schedule of a witness that rests on what is unseen, and not from its end.
+#[test]
+fn a_lock_that_keeps_a_schedule_from_its_end_does_not_hang_the_replay() {
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("other.c"), SLEEPING_LOCK).expect("written");
+    std::fs::write(workshop.path("user.c"), USER).expect("written");
+    let how = "foretrace cc -g -pthread -o program user.c ./libother.so -Wl,-rpath,'$ORIGIN' && foretrace record -o run -- ./program";
+    workshop.make(&format!("cc -w -O1 -shared -fPIC -o libother.so other.c && {how}"));
+    super::ran(&mut workshop.shell("foretrace predict run --witness-dir witnesses"));
+    let witnesses = std::fs::read_dir(workshop.path("witnesses")).expect("witnesses").flatten();
+    let mut replays = 0;
+    for witness in witnesses.map(|entry| entry.path()) {
+        let replay = format!("foretrace replay {} --time-limit 20 -- ./program", witness.display());
+        let replay = super::ran(&mut workshop.shell(&replay));
+        assert!(replay.out.contains("passed: exit status 0"), "{}{}", replay.out, replay.err);
+        replays += 1;
+    }
+    assert!(replays > 0);
+}
+
 /// A lock file keeps threads apart: no lost update is reported without saying so. A file that all may open keeps none out.
 #[test]
 fn locks_by_a_file_of_one_name_are_told() {

@@ -252,7 +252,7 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
         State::Blocked if thread.turn.deadline.get().is_some_and(onward::may_end_by_limit) => {
             Some(give_up(thread, at + 1 - thread.count()))
         }
-        State::Blocked if is_about_to_expire(thread) || may_end_early(thread) => {
+        State::Blocked if is_about_to_expire(thread) || may_end_early(thread) && !ends_in_vain(thread) => {
             let records = at + 1 - thread.count();
             let is_late = WAITS_LONG.load(Relaxed) == thread.number.get() && threads::all().any(ready);
             Some(if is_late { give_up_late(thread, records) } else { give_up(thread, records) })
@@ -351,6 +351,19 @@ pub fn can_go_on(thread: &Thread) {
 fn may_end_early(thread: &Thread) -> bool {
     // SAFETY: the frame of a waiter is alive as long as the thread's wait.
     unsafe { thread.waiter.load(SeqCst).as_ref() }.is_some_and(Waiter::may_end_early)
+}
+
+/// Whether its waits have ended for no reason several times here, and it did nothing that the schedule has: a lock of code that is not
+/// recorded, which another thread holds, lets it wait again and again.
+fn ends_in_vain(thread: &Thread) -> bool {
+    const MOST: u64 = 8;
+    static HERE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    static TIMES: AtomicU64 = AtomicU64::new(0);
+    let here = [thread.number.get(), thread.count()];
+    let is_same = (0..2).all(|part| HERE[part].swap(here[part], Relaxed) == here[part]);
+    let times = if is_same { TIMES.load(Relaxed) + 1 } else { 0 };
+    TIMES.store(times, Relaxed);
+    times > MOST
 }
 
 /// The program does something else than the schedule says.
