@@ -4,6 +4,7 @@ use foretrace_explore::{Action, Mode, Relation, Use};
 use foretrace_serializability::Objects;
 use foretrace_trace::{EventId, NameId, Op, Results, Semantics, Trace};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// A step of a thread, as others can tell it.
 pub(crate) struct Step {
@@ -34,6 +35,9 @@ pub(crate) struct Context<'a> {
     concurrent: FxHashMap<Option<NameId>, usize>,
     /// Per thread the one that starts it.
     starters: Vec<Option<usize>>,
+    /// Whether in some state that was explored a value forbade the next event of a thread: the program would go on elsewhere, also if
+    /// another thread then makes the event possible.
+    pub leaves_path: Cell<bool>,
 }
 
 impl<'a> Context<'a> {
@@ -47,6 +51,7 @@ impl<'a> Context<'a> {
             users: Vec::new(),
             concurrent: FxHashMap::default(),
             starters: vec![None; trace.threads.len()],
+            leaves_path: Cell::new(may_come_out_otherwise(trace)),
         };
         let mut uses = context.read(&Objects::new(trace));
         let shared: Vec<bool> = context.users.iter().map(|users| is_shared(users)).collect();
@@ -178,4 +183,10 @@ fn is_shared(users: &[User]) -> bool {
         pairs.any(|(own, theirs)| own.relation(*theirs) != Relation::Independent)
     };
     users.iter().enumerate().any(|(number, own)| users[..number].iter().any(|other| dependent(own, other)))
+}
+
+/// Whether what the program tried may come out another way in another schedule, whatever the values.
+fn may_come_out_otherwise(trace: &Trace) -> bool {
+    let is_one = |op: &Op| matches!(op, Op::Busy { .. } | Op::OnceBegin { .. } | Op::OncePass { .. });
+    trace.events.iter().any(|event| event.tried || is_one(&event.op))
 }

@@ -135,7 +135,7 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
     let start = Stepper::new(&context, &is_found, false);
     let mut seen: FxHashSet<Performed> = FxHashSet::default();
     let mut found: Option<Vec<(usize, usize)>> = start.found().then(Vec::new);
-    let (mut leaves_path, mut is_full) = (may_come_out_otherwise(asked.trace), false);
+    let mut is_full = false;
     let mut departing = Departing::default();
     let (count, told) = (Cell::new(0), Cell::new(0));
     let mut go_on = |tally: &Tally| {
@@ -153,7 +153,7 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
         let is_new = seen.insert(end.performed().clone());
         count.set(seen.len() as u64);
         for event in end.leaving() {
-            leaves_path = true;
+            context.leaves_path.set(true);
             departing.add(event, is_new, path);
         }
         is_full = count.get() >= asked.most_histories;
@@ -173,7 +173,7 @@ pub fn predict(asked: Asked<'_>) -> Result<Prediction, PredictError> {
         (None, Ended::Limit) => Decision::Unknown(Undecided::Limit),
         (None, _) if is_full => Decision::Unknown(Undecided::Histories),
         (None, _) if judge.left_open.get() => Decision::Unknown(Undecided::Judge),
-        (None, _) => Decision::Holds { leaves_path },
+        (None, _) => Decision::Holds { leaves_path: context.leaves_path.get() },
     };
     let Tally { steps, redundant, .. } = tally;
     let is_violated = matches!(decision, Decision::Violated(_));
@@ -235,22 +235,17 @@ pub fn every_history(trace: &Trace, observed: &Observed, model: Model) -> Result
     let semantics = Semantics::new(trace, observed, model)?;
     let context = Context::new(trace, &semantics);
     let mut seen: FxHashSet<Performed> = FxHashSet::default();
-    let mut leaves_path = may_come_out_otherwise(trace);
     let start = Stepper::new(&context, &|_| false, false);
     let (tally, _) = bounded(&start, u32::MAX, &mut |_| true, &mut |end, _| {
         seen.insert(end.performed().clone());
-        leaves_path |= end.leaving().next().is_some();
+        if end.leaving().next().is_some() {
+            context.leaves_path.set(true);
+        }
         ControlFlow::Continue(())
     });
     let mut histories: Vec<Performed> = seen.into_iter().collect();
     histories.sort_unstable();
-    Ok(Every { histories, leaves_path, tally })
-}
-
-/// Whether what the program tried may come out another way in another schedule, whatever the values.
-fn may_come_out_otherwise(trace: &Trace) -> bool {
-    let is_one = |op: &Op| matches!(op, Op::Busy { .. } | Op::OnceBegin { .. } | Op::OncePass { .. });
-    trace.events.iter().any(|event| event.tried || is_one(&event.op))
+    Ok(Every { histories, leaves_path: context.leaves_path.get(), tally })
 }
 
 /// A way up to the first return at which its history fails, if there is one.

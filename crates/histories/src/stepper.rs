@@ -47,6 +47,11 @@ enum Able {
     Now(Action),
 }
 
+/// Whether the program would go on elsewhere than in the recorded run, since a value differs.
+fn is_by_value(blocked: Blocked) -> bool {
+    matches!(blocked, Blocked::False { .. } | Blocked::ReadsOther { .. } | Blocked::Stopped)
+}
+
 impl<'c> Stepper<'c> {
     /// The state before the first step that others can tell; with what led there if `records`.
     pub fn new(context: &'c Context<'c>, is_found: &'c IsFound<'c>, records: bool) -> Stepper<'c> {
@@ -84,7 +89,7 @@ impl<'c> Stepper<'c> {
                 Some(step) => self.look_ahead(event, step.anchor).err().map(|(_, blocked)| blocked),
                 None => self.context.semantics.enabled(&self.state, event).err(),
             };
-            matches!(blocked, Some(Blocked::False { .. } | Blocked::ReadsOther { .. } | Blocked::Stopped))
+            blocked.is_some_and(is_by_value)
         })
     }
 
@@ -163,7 +168,11 @@ impl<'c> Stepper<'c> {
     fn able(&self, thread: usize) -> Able {
         let Some(event) = self.next_event(thread) else { return Able::Never };
         let Some(step) = self.context.step(event) else { return Able::Never };
-        match self.look_ahead(event, step.anchor) {
+        let ahead = self.look_ahead(event, step.anchor);
+        if ahead.as_ref().is_err_and(|(_, blocked)| is_by_value(*blocked)) {
+            self.context.leaves_path.set(true);
+        }
+        match ahead {
             Ok(choices) => Able::Now(Action { choices, ..step.action.clone() }),
             Err((_, Blocked::Stopped | Blocked::TooLarge)) => Able::Never,
             Err((event, Blocked::False { .. })) if self.context.trace.event(event).op.var().is_none() => Able::Never,

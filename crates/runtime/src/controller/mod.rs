@@ -6,6 +6,7 @@
 
 mod alarms;
 mod chance;
+mod limits;
 mod onward;
 mod priorities;
 mod release;
@@ -165,7 +166,7 @@ pub fn start() {
 
 /// What the log says of a wait that was ended by another thread: whether its limit might have ended it.
 pub fn may_have_timed_out(deadline: Option<Deadline>) -> bool {
-    deadline.is_some_and(|deadline| !explores() || !replay::is_far(deadline.monotonic()))
+    deadline.is_some_and(|deadline| !explores() || !limits::is_far(deadline.monotonic()))
 }
 
 /// Whether the run explores orders.

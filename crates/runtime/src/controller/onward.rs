@@ -9,7 +9,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{LAST, State, ready, replay};
+use crate::controller::{LAST, State, limits, ready};
 use crate::mode;
 use crate::program_time;
 use crate::sys::{self, Timespec};
@@ -49,7 +49,7 @@ pub fn explores() -> bool {
 
 /// Whether a wait to this moment may end by its limit at any time, as far as the schedule goes: other waits are for threads.
 pub fn may_end_by_limit(at: Timespec) -> bool {
-    explores() && !replay::is_far(at)
+    explores() && !limits::is_far(at)
 }
 
 /// Of the threads that are ready, of which there is one, that which runs, and its counted records; nothing where nothing is explored.

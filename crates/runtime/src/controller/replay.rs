@@ -9,7 +9,9 @@ use core::sync::atomic::{
 };
 
 use crate::controller::target::Target;
-use crate::controller::{Choice, Stands, State, UNTIL, alarms, give_up, give_up_late, onward, ready, steer, target};
+use crate::controller::{
+    Choice, Stands, State, UNTIL, alarms, give_up, give_up_late, limits, onward, ready, steer, target,
+};
 use crate::interpose::{self, signals};
 use crate::log;
 use crate::mode;
@@ -257,10 +259,12 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
             let is_late = WAITS_LONG.load(Relaxed) == thread.number.get() && threads::all().any(ready);
             Some(if is_late { give_up_late(thread, records) } else { give_up(thread, records) })
         }
-        State::Blocked if thread.turn.deadline.get().is_some_and(|at| !is_far(at)) => helper(thread).or_else(|| {
-            WAITS_LONG.store(thread.number.get(), Relaxed);
-            Some(Choice::Wait)
-        }),
+        State::Blocked if thread.turn.deadline.get().is_some_and(|at| !limits::is_far(at)) => {
+            helper(thread).or_else(|| {
+                WAITS_LONG.store(thread.number.get(), Relaxed);
+                Some(Choice::Wait)
+            })
+        }
         State::Blocked => helper(thread).or_else(|| {
             if signals::may_come() {
                 return Some(Choice::Wait); // one may be on its way; the watchdog's patience ends
@@ -278,21 +282,9 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
 /// The thread whose time limit, more than a second away, the schedule waits for.
 static WAITS_LONG: AtomicU64 = AtomicU64::new(0);
 
-/// A time limit that is further away is no part of a schedule: the thread waits for others.
-const LONGEST_WAIT: i64 = 10;
-
 /// Whether the time of a wait is up within a second, which the thread then waits for. An earlier end would be one that no run shows.
 fn is_about_to_expire(thread: &Thread) -> bool {
-    thread.turn.expired.get() || thread.turn.deadline.get().is_some_and(|at| !is_beyond(at, 1))
-}
-
-/// Whether a time limit is so far away that a thread rather waits for others.
-pub fn is_far(at: Timespec) -> bool {
-    is_beyond(at, LONGEST_WAIT)
-}
-
-fn is_beyond(at: Timespec, seconds: i64) -> bool {
-    at > sys::now(sys::CLOCK_MONOTONIC).plus(Timespec { seconds, nanoseconds: 0 })
+    thread.turn.expired.get() || thread.turn.deadline.get().is_some_and(|at| !limits::is_beyond(at, 1))
 }
 
 /// A thread that goes on, by what the schedule says nothing of, since the thread of the current line waits for another one: that

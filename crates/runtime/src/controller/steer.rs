@@ -13,7 +13,7 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::target::{self, Access, Target};
-use crate::controller::{Choice, LOCK, Next, State, give_up_late, ready, replay};
+use crate::controller::{Choice, LOCK, Next, State, give_up_late, limits, ready, replay};
 use crate::interpose::mappings;
 use crate::mode;
 use crate::text::Text;
@@ -477,7 +477,7 @@ fn held_at_last() -> Option<Choice> {
     }
     let may_come = |thread: &Thread| {
         let turn = &thread.turn;
-        let ends_soon = || turn.deadline.get().is_some_and(|at| !replay::is_far(at));
+        let ends_soon = || turn.deadline.get().is_some_and(|at| !limits::is_far(at));
         turn.state.get() == State::Outside || turn.state.get() == State::Blocked && ends_soon()
     };
     if threads::all().any(may_come) && PATIENCE.load(Relaxed) > 0 {
