@@ -16,7 +16,7 @@ use crate::interpose::{self, signals};
 use crate::log;
 use crate::mode;
 use crate::record::BY_CANCELLATION;
-use crate::sys::{self, PAGE, Timespec};
+use crate::sys::{self, PAGE};
 use crate::text::{Text, number};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;

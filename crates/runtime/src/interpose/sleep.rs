@@ -44,12 +44,21 @@ fn yielded_or_cancelled() -> bool {
 
 extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
     // SAFETY: the program's pointer.
-    unsafe { span.as_ref() }.is_some_and(|span| program_time::pass(*span));
+    if let Some(span) = unsafe { span.as_ref() } {
+        program_time::pass(*span);
+    }
     if yielded_or_cancelled() { 0 } else { really(|| real::nanosleep(span, left)) }
 }
 
 extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
     const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
+    // SAFETY: the program's pointer.
+    if let Some(at) = unsafe { span.as_ref() } {
+        match flags & AT_A_MOMENT {
+            0 => program_time::pass(*at),
+            _ => program_time::pass_to(Deadline { clock: by, at: *at }),
+        };
+    }
     if yielded_or_cancelled() {
         return 0;
     }
