@@ -501,7 +501,7 @@ fn a_hang_that_the_controller_makes_is_none_of_the_program() {
     let run = test(&right, options);
     assert_eq!(run.status, Some(3), "{}{}", run.out, run.err);
     assert!(run.out.starts_with("nothing failed") && run.out.contains("a run was let go after 1 s"), "{}", run.out);
-    let run = test(&wrong, &format!("{options} --stop-after 1"));
+    let run = test(&wrong, "--run-limit 1 --time 20 --stop-after 1");
     assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
     assert!(run.out.contains("1. hangs"), "{}", run.out);
 }
