@@ -3,15 +3,15 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
 
-use foretrace::options::{CandidateSet, Options, Order, Per};
-use foretrace::predict::{Sink, predict};
-use foretrace::schedule_from_assignment::schedule_from_assignment;
-use foretrace::solve::{Answer, Limits, Session};
-use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace_analysis::options::{CandidateSet, Options, Order, Per};
+use foretrace_analysis::predict::{Sink, predict};
+use foretrace_analysis::schedule_from_assignment::schedule_from_assignment;
+use foretrace_analysis::verdict::{Decider, Decision, Verdict};
 use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Reads, Rule, Rules, TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
+use foretrace_solve::{Answer, Limits, Session};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
     Atomic, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, Transaction, Triple,
