@@ -225,12 +225,73 @@ fn nothing_follows_a_step_that_was_cut_off() {
 {"t": 1, "op": "read", "var": "x", "dst": "a", "value": 2}
 {"t": 3, "op": "write", "var": "x", "expr": "1", "part": [1, 3]}
 "#;
-    let trace = foretrace_trace::read_from(text.as_bytes(), "cut.jsonl").expect("a valid trace");
+    agrees_with_the_oracle(text);
+}
+
+/// A signal lets one waiter go on, a broadcast all.
+#[test]
+fn two_wakes_need_a_signal_each() {
+    const OBJECTS: &str = r#""m": {"kind": "mutex"}, "n": {"kind": "mutex"}, "c": {"kind": "condvar"}, "s": {"kind": "semaphore", "init": 0}"#;
+    const VARS: &str = r#""vars": {"x": {"sort": "Int", "init": 0}}"#;
+    let event = |text: &str| format!("{{{text}}}\n");
+    let waits = [r#""t": 2, "op": "acquire", "lock": "n""#, r#""t": 2, "op": "wait", "cond": "c", "lock": "n""#]
+        .map(event)
+        .concat();
+    let again = event(r#""t": 3, "op": "signal", "cond": "c""#);
+    let header = event(&format!(r#""foretrace": 1, "data": "symbolic", {VARS}, "sync": {{{OBJECTS}}}"#));
+    let trace = |first: &str, last: &str, [early, late]: [&str; 2]| {
+        format!(
+            r#"{header}{{"t": 1, "op": "acquire", "lock": "m"}}
+{{"t": 1, "op": "wait", "cond": "c", "lock": "m"}}
+{early}{{"t": 3, "op": "{first}", "cond": "c"}}
+{{"t": 1, "op": "wake", "cond": "c", "lock": "m"}}
+{{"t": 1, "op": "post", "sem": "s"}}
+{late}{{"t": 3, "op": "begin"}}
+{{"t": 3, "op": "write", "var": "x", "expr": "1"}}
+{{"t": 3, "op": "write", "var": "x", "expr": "2"}}
+{{"t": 3, "op": "end"}}
+{last}{{"t": 2, "op": "wake", "cond": "c", "lock": "n"}}
+{{"t": 2, "op": "down", "sem": "s"}}
+{{"t": 2, "op": "read", "var": "x", "dst": "a"}}
+"#
+        )
+    };
+    let shown = |text: &str| agrees_with_the_oracle(text).into_iter().filter(|is_feasible| *is_feasible).count();
+    // Between the writes only the first signal was given, and the read needs both threads to have been woken.
+    assert_eq!(shown(&trace("signal", &again, ["", &waits])), 0);
+    assert_eq!(shown(&trace("signal", &again, [&waits, ""])), 0);
+    assert!(shown(&trace("broadcast", "", [&waits, ""])) > 0);
+    // One thread is woken by the broadcast, the other by the signal.
+    let both = [
+        r#""t": 1, "op": "acquire", "lock": "m""#,
+        r#""t": 1, "op": "wait", "cond": "c", "lock": "m""#,
+        r#""t": 3, "op": "broadcast", "cond": "c""#,
+        r#""t": 2, "op": "acquire", "lock": "n""#,
+        r#""t": 2, "op": "wait", "cond": "c", "lock": "n""#,
+        r#""t": 3, "op": "signal", "cond": "c""#,
+        r#""t": 3, "op": "begin""#,
+        r#""t": 3, "op": "write", "var": "x", "expr": "1""#,
+        r#""t": 3, "op": "write", "var": "x", "expr": "2""#,
+        r#""t": 3, "op": "end""#,
+        r#""t": 1, "op": "wake", "cond": "c", "lock": "m""#,
+        r#""t": 1, "op": "post", "sem": "s""#,
+        r#""t": 2, "op": "wake", "cond": "c", "lock": "n""#,
+        r#""t": 2, "op": "down", "sem": "s""#,
+        r#""t": 2, "op": "read", "var": "x", "dst": "a""#,
+    ];
+    assert!(shown(&(header.clone() + &both.map(event).concat())) > 0);
+}
+
+/// What the solver says of each candidate of a trace, by every question and order, is what the oracle says: whether each is feasible.
+fn agrees_with_the_oracle(text: &str) -> Vec<bool> {
+    let trace =
+        foretrace_trace::read_from(text.as_bytes(), "made.jsonl").unwrap_or_else(|error| panic!("{error}\n{text}"));
     let observed = foretrace_trace::observe(&trace).expect("a valid trace");
     let transactions = Atomic::Marked.transactions(&trace);
     let trace_index = TraceIndex::new(&trace);
     let clocks = MustHappenBefore::new(&trace, &trace_index);
     let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
+    let mut feasible = Vec::new();
     for question in questions() {
         let oracle = Oracle::new(&trace, &observed, question.model).expect("the trace has values");
         let truth = oracle.decide(&transactions, question.feasibility, question.independence);
@@ -242,5 +303,7 @@ fn nothing_follows_a_step_that_was_cut_off() {
                 "{question:?}, {order:?}"
             );
         }
+        feasible.extend(truth.values().map(Option::is_some));
     }
+    feasible
 }
