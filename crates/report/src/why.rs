@@ -45,12 +45,12 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Whether it removes the failure, each of so many times, and not just since a smaller cause does not come about with it.
+    /// Whether it removes the failure every time. If a smaller cause did not happen along with it, it does not count.
     pub fn is_cause(&self, times: u32) -> bool {
         self.smaller.is_none() && self.gone.is_some_and(|gone| gone.passed == times)
     }
 
-    /// Whether the program passed each of so many times, be it that it left the schedule.
+    /// Whether the program passed every time. It may have left the schedule.
     pub fn removes_failure(&self, times: u32) -> bool {
         self.gone.is_some_and(|gone| gone.passed + gone.left == times)
     }
