@@ -88,15 +88,7 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
     let outcome = waiting::wait_to_end(&waiter, deadline);
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
-    let woken = || {
-        log::sync(
-            thread,
-            Kind::Wake,
-            place,
-            condition as u64,
-            by | tried_if(is_signal(by) && controller::may_have_timed_out(deadline)),
-        );
-    };
+    let woken = || log_wake(thread, place, condition, by, deadline);
     let result = mutex::take(thread, mutex, None, woken);
     if result == 0 && by == WOKEN_BY_TIMEOUT { ETIMEDOUT } else { result }
 }
@@ -104,6 +96,12 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
 /// Whether it is the order of a signal, what a `Wake` says of its cause.
 pub(super) fn is_signal(by: u64) -> bool {
     by != WOKEN_BY_TIMEOUT && by != WOKEN_SPURIOUSLY
+}
+
+/// Logs the end of a wait with what woke it. A signalled wait that its limit might have ended is marked as tried.
+pub(super) fn log_wake(thread: &'static Thread, place: usize, condition: usize, by: u64, deadline: Option<Deadline>) {
+    let tried = tried_if(is_signal(by) && controller::may_have_timed_out(deadline));
+    log::sync(thread, Kind::Wake, place, condition as u64, by | tried);
 }
 
 /// What woke it. One that is signalled and timed out at once was signalled.

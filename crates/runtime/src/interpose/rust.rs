@@ -10,7 +10,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::cond::{is_signal, outcome_of};
+use super::cond::{log_wake, outcome_of};
 use super::rwlock::Way;
 use super::{cond, interpose, tracked};
 use crate::controller;
@@ -131,15 +131,7 @@ fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place:
     let outcome = waiting::wait_to_end(&waiter, deadline);
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
-    let woken = || {
-        log::sync(
-            thread,
-            Kind::Wake,
-            place,
-            condition as u64,
-            by | tried_if(is_signal(by) && controller::may_have_timed_out(deadline)),
-        );
-    };
+    let woken = || log_wake(thread, place, condition, by, deadline);
     take(thread, mutex, || attempt(mutex), woken);
     thread.end();
     by != WOKEN_BY_TIMEOUT
