@@ -157,7 +157,7 @@ pub struct Between {
 pub struct Events {
     /// The counted records.
     threads: FxHashMap<String, Vec<Record>>,
-    /// Those of the allocator.
+    /// Those of the allocator and of mappings, which are not counted.
     apart: FxHashMap<String, Vec<Record>>,
     aliases: Aliases,
 }
@@ -172,8 +172,8 @@ impl Events {
             let of_log = move |log: &Log| log.records().filter(wanted).collect();
             paths.iter().cloned().zip(logs.iter().map(of_log)).collect()
         };
-        let threads = records(true);
-        Ok(Events { aliases: aliases(&threads), threads, apart: records(false) })
+        let apart = records(false);
+        Ok(Events { aliases: aliases(&apart), threads: records(true), apart })
     }
 
     /// The event at a position of a thread, if it took effect.
@@ -298,8 +298,8 @@ pub fn deadlocked(folder: &Path) -> Result<bool, WalkError> {
 }
 
 /// Which memory has several addresses.
-fn aliases(threads: &FxHashMap<String, Vec<Record>>) -> Aliases {
-    let mut mapped: Vec<&Record> = threads.values().flatten().filter(|record| record.kind == Kind::Alias).collect();
+fn aliases(apart: &FxHashMap<String, Vec<Record>>) -> Aliases {
+    let mut mapped: Vec<&Record> = apart.values().flatten().filter(|record| record.kind == Kind::Alias).collect();
     mapped.sort_by_key(|record| record.order());
     let mut aliases = Aliases::default();
     for record in mapped {

@@ -78,13 +78,16 @@ pub mod number {
     pub const PIPE2: usize = 293;
     pub const FCNTL: usize = 72;
     pub const FUTEX: usize = 202;
+    pub const FUTEX_WAITV: usize = 449;
     pub const GETTIMEOFDAY: usize = 96;
     pub const TIME: usize = 201;
     pub const CLOCK_GETTIME: usize = 228;
     pub const GETRANDOM: usize = 318;
     pub const EXIT_GROUP: usize = 231;
     pub const KILL: usize = 62;
+    pub const TKILL: usize = 200;
     pub const TGKILL: usize = 234;
+    pub const RT_SIGQUEUEINFO: usize = 129;
     pub const RT_TGSIGQUEUEINFO: usize = 297;
     pub const FALLOCATE: usize = 285;
     pub const PPOLL: usize = 271;
@@ -189,6 +192,11 @@ pub fn futex_wait(word: &AtomicU32, value: u32, deadline: Option<Deadline>) -> b
 
 pub fn futex_wake(word: *const AtomicU32, how_many: c_int) {
     call!(FUTEX, word, FUTEX_WAKE | FUTEX_PRIVATE, how_many);
+}
+
+/// Wakes threads of any process that sleep on a word of the program; how many, or minus the error.
+pub fn futex_wake_any(word: usize, how_many: c_int) -> isize {
+    call!(FUTEX, word, FUTEX_WAKE, how_many)
 }
 
 pub const READ_ONLY: c_int = 0;

@@ -220,6 +220,9 @@ pub fn choose() -> Option<Choice> {
             break;
         };
         let Some(thread) = threads::by_path(line.path) else {
+            if is_of_library(line.path) {
+                return Some(ahead_of_library()); // the watchdog's patience ends
+            }
             leave(format_args!("does not exist yet"));
             break;
         };
@@ -232,6 +235,21 @@ pub fn choose() -> Option<Choice> {
         }
     }
     None
+}
+
+/// Whether a library makes the thread of this path for itself, some time after the call that leads to it.
+fn is_of_library(path: &[u8]) -> bool {
+    path != b"0" && !path.contains(&b'.')
+}
+
+/// Until it is there: what another thread has to do before its next turn, but not at once.
+fn ahead_of_library() -> Choice {
+    let mut ready = threads::all().filter(|other| other.turn.state.get() == State::Ready);
+    let is_late = STALLED.load(Relaxed) >= SOON;
+    is_late
+        .then(|| ready.find_map(|other| next_turn(other).and_then(|_| go_ahead(other))))
+        .flatten()
+        .unwrap_or(Choice::Wait)
 }
 
 /// Whether the thread did all that is counted of its turn, and stands before something else that belongs to it.
@@ -384,8 +402,11 @@ pub fn nobody_runs() -> bool {
     let ticks = STALLED.fetch_add(1, Relaxed) + 1;
     if ticks >= TICKS {
         let line = PLAN.lines.get()[PLAN.position.get()];
-        let blocked = threads::by_path(line.path).is_some_and(|thread| thread.turn.state.get() == State::Blocked);
-        let why = if blocked { "waits for another thread" } else { "sleeps in the kernel" };
+        let why = match threads::by_path(line.path).map(|thread| thread.turn.state.get()) {
+            None => "does not exist yet",
+            Some(State::Blocked) => "waits for another thread",
+            Some(_) => "sleeps in the kernel",
+        };
         leave(format_args!("{why}"));
     }
     ticks >= SOON

@@ -1,6 +1,6 @@
 //! What instrumented code calls.
 
-mod access;
+pub mod access;
 mod atomic16;
 mod between;
 mod control;

@@ -8,15 +8,20 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use super::unseen::{self, What};
-use super::{clocks, entropy, tracked};
+use super::{clocks, entropy, notices, tracked};
 use crate::controller;
+use crate::hooks::access;
 use crate::program_time;
-use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ETIMEDOUT, Timespec, number};
+use crate::record::ATOMIC_PLACE;
+use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ENOSYS, ETIMEDOUT, Timespec, number};
 use crate::threads::Thread;
 use crate::waiting::{self, Outcome, Waiter};
 
 const WAIT: usize = 0;
 const WAKE: usize = 1;
+const REQUEUE: usize = 3;
+const COMPARE_AND_REQUEUE: usize = 4;
+const WAKE_AND_CHANGE: usize = 5;
 const WAIT_BITSET: usize = 9;
 const WAKE_BITSET: usize = 10;
 const OPERATION: usize = 127;
@@ -33,14 +38,16 @@ const ORDERING: [usize; 61] = [
 /// The library's `syscall`, which takes any number of arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
-    if let Some(result) = outside(number, a, b, c) {
+    if let Some(result) = outside(number, a, b, c).or_else(|| notice(number, a, b, c, d)) {
         return result;
     }
-    let ours = || (number == number::FUTEX).then(|| controlled_futex(a, b, c, d)).flatten();
+    let ours = || (number == number::FUTEX).then(|| controlled_futex([a, b, c, d, e, f])).flatten();
     // SAFETY: the program's call.
     let call = || unsafe { sys::syscall(number, [a, b, c, d, e, f]) };
     let result = ours().unwrap_or_else(|| match number {
-        number::FUTEX => as_if_woken(b, call()),
+        number::FUTEX if b & OPERATION == WAKE_AND_CHANGE => wake_and_change([a, b, c, d, e, f]),
+        number::FUTEX if matches!(b & OPERATION, WAIT | WAIT_BITSET) => as_if_woken(call()),
+        number::FUTEX_WAITV => as_if_woken(call()),
         _ if ORDERING.contains(&number) => unseen::around(What::anything(c"syscall"), 0, call),
         _ => call(),
     });
@@ -62,28 +69,79 @@ fn outside(number: usize, a: usize, b: usize, c: usize) -> Option<isize> {
     }
 }
 
-/// The kernel's answer to a futex call. A wait whose word has another value already ends as one does that was woken: only then
-/// would the program read `errno`, and a replay, which has no such race, would read less.
-fn as_if_woken(operation: usize, result: isize) -> isize {
-    let waits = matches!(operation & OPERATION, WAIT | WAIT_BITSET);
-    if waits && result == -(EAGAIN as isize) { 0 } else { result }
+/// Calls that send a signal, as the library's own; they set `errno` themselves.
+fn notice(number: usize, a: usize, b: usize, c: usize, d: usize) -> Option<isize> {
+    let result = match number {
+        number::KILL => notices::kill_(a as c_int, b as c_int, 0),
+        number::TKILL => notices::tkill_(a as c_int, b as c_int, 0),
+        number::TGKILL => notices::tgkill_(a as c_int, b as c_int, c as c_int, 0),
+        number::RT_SIGQUEUEINFO => notices::queue_to_process(a as c_int, b as c_int, c),
+        number::RT_TGSIGQUEUEINFO => notices::queue_to_thread(a as c_int, b as c_int, c as c_int, d),
+        _ => return None,
+    };
+    Some(result as isize)
 }
 
-fn controlled_futex(word: usize, operation: usize, value: usize, at: usize) -> Option<isize> {
+/// The kernel's answer to a wait. One whose word has another value already ends as one does that was woken: only then
+/// would the program read `errno`, and a replay, which has no such race, would read less.
+fn as_if_woken(result: isize) -> isize {
+    if result == -(EAGAIN as isize) { 0 } else { result }
+}
+
+fn controlled_futex([word, operation, value, at, _, third]: [usize; 6]) -> Option<isize> {
     let thread = tracked().filter(|_| controller::controlled())?;
-    let result = match operation & OPERATION {
-        WAIT | WAIT_BITSET => {
-            thread.begin();
-            wait(thread, word, value as u32, deadline(operation, at))
-        }
-        WAKE | WAKE_BITSET => {
-            thread.begin();
-            wake(word, value)
-        }
-        _ => return None,
+    let kind = operation & OPERATION;
+    if !matches!(kind, WAIT | WAIT_BITSET | WAKE | WAKE_BITSET | REQUEUE | COMPARE_AND_REQUEUE) {
+        return None;
+    }
+    thread.begin();
+    let result = match kind {
+        WAIT | WAIT_BITSET => wait(thread, word, value as u32, deadline(operation, at)),
+        WAKE | WAKE_BITSET => wake(word, value),
+        COMPARE_AND_REQUEUE if atomic(word).load(SeqCst) != third as u32 => -(EAGAIN as isize),
+        // Who would wait for the other word looks again in place of that: such a wait may end at any time.
+        _ => wake(word, value.saturating_add(at)),
     };
     thread.end();
     Some(result)
+}
+
+/// The program's word.
+fn atomic(word: usize) -> &'static AtomicU32 {
+    // SAFETY: the program passes it as one of a futex.
+    unsafe { &*(word as *const AtomicU32) }
+}
+
+/// `FUTEX_WAKE_OP`: changes the other word, wakes those of the first, and those of the other if that one held what is asked for. The runtime
+/// does what the kernel would, so that the change is an event.
+fn wake_and_change([word, _, most, most_of_other, other, what]: [usize; 6]) -> isize {
+    let signed = |bits: usize| (bits as i32) << 20 >> 20; // of 12 bits
+    let (compared, given) = (signed(what), signed(what >> 12) as u32);
+    let operand = if what >> 31 & 1 == 1 { 1u32.wrapping_shl(given) } else { given };
+    let change: fn(u32, u32) -> u32 = match what >> 28 & 7 {
+        0 => |_, new| new,
+        1 => u32::wrapping_add,
+        2 => |old, bits| old | bits,
+        3 => |old, bits| old & !bits,
+        4 => |old, bits| old ^ bits,
+        _ => return -(ENOSYS as isize),
+    };
+    let compare: fn(&i32, &i32) -> bool = match what >> 24 & 15 {
+        0 => i32::eq,
+        1 => i32::ne,
+        2 => i32::lt,
+        3 => i32::le,
+        4 => i32::gt,
+        5 => i32::ge,
+        _ => return -(ENOSYS as isize),
+    };
+    let changed = |old: u64| Some(u64::from(change(old as u32, operand)));
+    let before = access::update_hook::<u32>(other as u64, 0, ATOMIC_PLACE, changed) as i32;
+    let thread = tracked();
+    thread.inspect(|thread| thread.occupy());
+    let woken = wake(word, most) + if compare(&before, &compared) { wake(other, most_of_other) } else { 0 };
+    thread.inspect(|thread| thread.end());
+    woken
 }
 
 /// A wait has a span of time, but with a bit set a moment.
@@ -99,8 +157,7 @@ fn deadline(operation: usize, at: usize) -> Option<Deadline> {
 
 fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadline>) -> isize {
     let bucket = waiting::lock(word);
-    // SAFETY: the program's word.
-    if unsafe { &*(word as *const AtomicU32) }.load(SeqCst) != value {
+    if atomic(word).load(SeqCst) != value {
         bucket.unlock();
         return 0;
     }
@@ -122,14 +179,17 @@ fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadl
     }
 }
 
+/// Wakes those that wait here, then those that wait in the kernel (`futex_waitv`, code that is not built by us).
 fn wake(word: usize, most: usize) -> isize {
     let bucket = waiting::lock(word);
     let mut woken = 0;
-    while woken < most as isize {
+    while woken < most {
         let Some(waiter) = bucket.waiters(word).next() else { break };
         bucket.release(waiter, 0);
         woken += 1;
     }
     bucket.unlock();
-    woken
+    let left = c_int::try_from(most - woken).unwrap_or(c_int::MAX);
+    let in_kernel = if left > 0 { sys::futex_wake_any(word, left).max(0) } else { 0 };
+    woken.cast_signed() + in_kernel
 }

@@ -135,7 +135,7 @@ extern "C" fn shmat_(id: c_int, at: *const c_void, flags: c_int, place: usize) -
     const FAILED: usize = usize::MAX;
     let address = real::shmat(id, at, flags);
     if let Some(thread) = tracked().filter(|_| address != FAILED) {
-        thread.begin();
+        thread.begin_apart();
         let bytes = size_of_segment(id);
         log::sync(thread, Kind::Allocate, place, address as u64, bytes);
         mapped(thread, address as u64, Piece { file: (SEGMENTS, id as u64), offset: 0, bytes }, place);

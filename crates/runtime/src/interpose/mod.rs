@@ -20,6 +20,7 @@ pub mod futex;
 mod ipc;
 mod jumps;
 pub mod locks;
+mod many_messages;
 pub mod mappings;
 pub mod memory;
 pub mod mutex;

@@ -225,9 +225,37 @@ extern "C" fn pthread_sigqueue_(pthread: usize, signal: c_int, value: usize, pla
     send(number_of(pthread), signal, place, || real::pthread_sigqueue(pthread, signal, value))
 }
 
-extern "C" fn tgkill_(process: c_int, thread: c_int, signal: c_int, place: usize) -> c_int {
-    let to = threads::all().find(|other| other.tid.load(Relaxed) == thread).map(|other| other.number.get());
-    send(to, signal, place, || real::tgkill(process, thread, signal))
+/// The thread that the kernel knows by this number.
+fn by_tid(tid: c_int) -> Option<u64> {
+    threads::all().find(|other| other.tid.load(Relaxed) == tid).map(|other| other.number.get())
+}
+
+pub extern "C" fn tgkill_(process: c_int, thread: c_int, signal: c_int, place: usize) -> c_int {
+    send(by_tid(thread), signal, place, || real::tgkill(process, thread, signal))
+}
+
+/// The calls below are none of the library's, but of `syscall`.
+pub fn tkill_(thread: c_int, signal: c_int, place: usize) -> c_int {
+    send(by_tid(thread), signal, place, || answer(call!(TKILL, thread, signal)))
+}
+
+/// `rt_sigqueueinfo`.
+pub fn queue_to_process(process: c_int, signal: c_int, information: usize) -> c_int {
+    to_process(process, signal, 0, || answer(call!(RT_SIGQUEUEINFO, process, signal, information)))
+}
+
+/// `rt_tgsigqueueinfo`.
+pub fn queue_to_thread(process: c_int, thread: c_int, signal: c_int, information: usize) -> c_int {
+    send(by_tid(thread), signal, 0, || answer(call!(RT_TGSIGQUEUEINFO, process, thread, signal, information)))
+}
+
+/// What the library makes of the kernel's answer.
+fn answer(result: isize) -> c_int {
+    if result < 0 {
+        sys::set_errno(-result as c_int);
+        return -1;
+    }
+    result as c_int
 }
 
 /// To this process, as a member of a group too; to others it may tell anything.
@@ -239,7 +267,7 @@ fn to_process(process: c_int, signal: c_int, place: usize, call: impl FnOnce() -
     send(Some(PROCESS), signal, place, call)
 }
 
-extern "C" fn kill_(process: c_int, signal: c_int, place: usize) -> c_int {
+pub extern "C" fn kill_(process: c_int, signal: c_int, place: usize) -> c_int {
     to_process(process, signal, place, || real::kill(process, signal))
 }
 

@@ -246,7 +246,7 @@ extern "C" fn sendto_(file: c_int, from: *const c_void, bytes: usize, flags: c_i
     sending(file, 0, || real::sendto(file, from, bytes, flags, to, length))
 }
 
-extern "C" fn sendmsg_(file: c_int, message: *const c_void, flags: c_int, place: usize) -> isize {
+pub extern "C" fn send_message(file: c_int, message: *const c_void, flags: c_int, place: usize) -> isize {
     sending(file, place, || real::sendmsg(file, message, flags))
 }
 
@@ -307,7 +307,7 @@ extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int
     receiving(file, (&part, by_flags(flags)), 0, || real::recvfrom(file, to, bytes, flags, from, length))
 }
 
-unsafe extern "C" fn recvmsg_(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
+pub unsafe extern "C" fn receive_message(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
     // SAFETY: the program's message.
     let parts = unsafe { sockets::parts_of_message(message) };
     receiving(file, (parts, by_flags(flags)), place, || real::recvmsg(file, message, flags))
@@ -347,7 +347,7 @@ interpose! {
     socketpair "r8" => socketpair_;
     send "r8" => send_;
     sendto "r11" => sendto_; // no register is left for the place
-    sendmsg "rcx" => sendmsg_;
+    sendmsg "rcx" => send_message;
     writev "rcx" => writev_;
     sendfile "r8" => sendfile_;
     sendfile64 "r8" => sendfile_;
@@ -355,7 +355,7 @@ interpose! {
     shutdown "rdx" => shutdown_;
     recv "r8" => recv_;
     recvfrom "r11" => recvfrom_;
-    recvmsg "rcx" => recvmsg_;
+    recvmsg "rcx" => receive_message;
     readv "rcx" => readv_;
     accept "rcx" => accept_;
     accept4 "r8" => accept4_;

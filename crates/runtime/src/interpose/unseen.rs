@@ -150,8 +150,6 @@ unseen! {
     waitid Some(PROCESSES);
     wait3 Some(PROCESSES);
     wait4 Some(PROCESSES);
-    sendmmsg None;
-    recvmmsg None;
     splice None;
     tee None;
     vmsplice None;

@@ -205,10 +205,11 @@ impl Kind {
     }
 
     /// Whether records of this kind are counted. Ordered records of the allocator are not: the first thread that uses a stream or a cache
-    /// of a library allocates it, so how often a thread allocates depends on other threads, too.
+    /// of a library allocates it, so how often a thread allocates depends on other threads, too. How many mappings are of one memory when a
+    /// thread makes its own depends on them as well.
     #[inline]
     pub const fn counted(self) -> bool {
-        self.ordered() && !matches!(self, Kind::Allocate | Kind::Free)
+        self.ordered() && !matches!(self, Kind::Allocate | Kind::Free | Kind::Alias)
     }
 
     /// Bytes that an access touches; 0 for any other kind.

@@ -124,6 +124,8 @@ pub struct Execution {
     pub waits: FxHashMap<usize, u64>,
     /// Whether it was cut off, since it had as many events as it may.
     pub is_cut: bool,
+    /// Whether it mapped memory a second time.
+    pub has_aliases: bool,
     /// How it ended.
     pub ending: Ending,
     /// How it failed, if it did.
@@ -147,6 +149,7 @@ impl Execution {
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
         let mut steps: Vec<(u64, Taken)> = Vec::new();
         let sizes = sizes(&logs);
+        let has_aliases = logs.iter().any(|log| log.records().any(|record| record.kind == Kind::Alias));
         for (thread, log) in numbers.iter().zip(&logs) {
             let mut freed: Vec<(u64, u64)> = Vec::new();
             let own = steps.len();
@@ -197,7 +200,17 @@ impl Execution {
         });
         let waits = waits.collect();
         let is_cut = text.lines().any(|line| line == "cut");
-        Ok(Execution { steps, of_thread, waits, is_cut, ending, failure: None, place: place.to_path_buf(), orders })
+        Ok(Execution {
+            steps,
+            of_thread,
+            waits,
+            is_cut,
+            has_aliases,
+            ending,
+            failure: None,
+            place: place.to_path_buf(),
+            orders,
+        })
     }
 
     /// The order of the first steps, so many.

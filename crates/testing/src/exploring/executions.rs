@@ -190,6 +190,9 @@ impl<'s> Executions<'s> {
         if let Some(note) = notes(ran.folder.path()).into_iter().next().filter(|_| !is_first) {
             self.doubt(&format!("the program asked for something from outside that the first run did not: {note}"));
         }
+        if run.has_aliases {
+            self.doubt("memory has two addresses");
+        }
         for why in unseen(&run.steps) {
             self.doubt(why);
         }
@@ -227,7 +230,6 @@ fn uncontrolled(step: &Taken) -> Option<&'static str> {
         }
         Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),
         Kind::Context => Some("contexts are switched"),
-        Kind::Alias => Some("memory has two addresses"),
         Kind::Wake if step.words[1] == WOKEN_SPURIOUSLY => {
             Some("a wait ended for no reason, which it may do elsewhere, too")
         }
