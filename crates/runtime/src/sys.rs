@@ -121,6 +121,16 @@ macro_rules! call {
     }};
 }
 
+/// `cookie_io_functions_t`; each may be missing.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CookieFunctions {
+    pub read: Option<unsafe extern "C" fn(usize, *mut c_char, usize) -> isize>,
+    pub write: Option<unsafe extern "C" fn(usize, *const c_char, usize) -> isize>,
+    pub seek: Option<unsafe extern "C" fn(usize, *mut i64, c_int) -> c_int>,
+    pub close: Option<unsafe extern "C" fn(usize) -> c_int>,
+}
+
 /// A point or span of time as the kernel has it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(C)]

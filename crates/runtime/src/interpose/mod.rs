@@ -10,6 +10,7 @@ pub mod clocks;
 mod close;
 pub mod cond;
 mod contexts;
+mod cookies;
 mod descriptors;
 pub mod ends;
 pub mod entropy;

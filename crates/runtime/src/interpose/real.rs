@@ -149,6 +149,7 @@ reals! {
     socketpair(family: c_int, kind: c_int, protocol: c_int, pair: *mut [c_int; 2]) -> c_int;
     send(file: c_int, from: *const c_void, bytes: usize, flags: c_int) -> isize;
     sendto(file: c_int, from: *const c_void, bytes: usize, flags: c_int, to: *const c_void, length: u32) -> isize;
+    fopencookie(cookie: usize, how: *const c_char, functions: sys::CookieFunctions) -> *mut c_void;
     sendmsg(file: c_int, message: *const c_void, flags: c_int) -> isize;
     writev(file: c_int, parts: *const c_void, count: c_int) -> isize;
     sendfile(file: c_int, from: c_int, offset: *mut i64, bytes: usize) -> isize;

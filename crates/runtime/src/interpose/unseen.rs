@@ -38,6 +38,9 @@ pub const PROCESSES: &CStr = c"processes";
 /// Names in folders, whichever.
 pub const NAMES: &CStr = c"names of files";
 
+/// What keeps the calls of one stream of `stdio` apart.
+pub const STREAM_LOCKS: &CStr = c"locks of streams";
+
 /// Whether there is, or was, a second thread.
 pub fn has_threads() -> bool {
     threads::count() > 1
@@ -181,9 +184,9 @@ unseen! {
     symlinkat Some(NAMES), if has_threads;
     truncate Some(NAMES), if has_threads;
     truncate64 Some(NAMES), if has_threads;
-    flockfile Some(c"locks of streams");
-    ftrylockfile Some(c"locks of streams");
-    funlockfile Some(c"locks of streams");
+    flockfile Some(STREAM_LOCKS);
+    ftrylockfile Some(STREAM_LOCKS);
+    funlockfile Some(STREAM_LOCKS);
 }
 
 interpose! {
