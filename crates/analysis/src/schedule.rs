@@ -1,14 +1,20 @@
 //! From a feasible schedule to one that is easier to follow: fewer events, fewer context switches.
 //!
-//! Source: Penelope, 4.2.3, with the exact dependences of this schedule in place of unshared accesses and read blocks: two events may
-//! change places unless they are of one thread, of one synchronisation object, or accesses to one variable of which one writes. Events that
-//! the rest does not depend on are dropped, then each thread runs as long as it can. The result is only a proposal: the caller has it
-//! checked and keeps the original if it fails.
+//! Source: Penelope, 4.2.3, with the dependences of this schedule in place of unshared accesses and read blocks. Which events depend on each other
+//! is what exploration says ([`uses`], `Mode::relation`), but coarser in two ways. Modes are coarse ([`Mode::coarse`]): two events may change
+//! places unless they are of one thread, of one synchronisation object, or accesses to one variable of which one writes. All rounds of a
+//! barrier are one object. And a `free` writes its variables, so that an access comes after it in the shorter schedule, too. Events that the rest
+//! does not depend on are dropped, then each thread runs as long as it can. The result is only a proposal: the caller has it checked and keeps the
+//! original if it fails.
+
+#[cfg(test)]
+mod tests;
 
 pub use foretrace_checker::context_switches;
 use foretrace_checker::{CheckError, Checker, Interruption, Witness};
 use foretrace_encodings::TraceView;
-use foretrace_trace::{EventId, Feasibility, Op, Question, SyncId, Trace, Transaction, Triple, VarId};
+use foretrace_serializability::{Mode, Object, uses};
+use foretrace_trace::{EventId, Feasibility, Op, Question, Trace, Transaction, Triple};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -85,12 +91,40 @@ struct Dependences {
 #[derive(Default)]
 struct Latest {
     of_thread: FxHashMap<u32, u32>,
-    of_sync: FxHashMap<SyncId, u32>,
-    write: FxHashMap<VarId, u32>,
-    reads: FxHashMap<VarId, Vec<u32>>,
+    of_object: FxHashMap<u32, LatestUses>,
     fork: FxHashMap<u32, u32>,
     /// The first step of the group of parts that is open.
     group: Option<u32>,
+}
+
+/// The latest steps that use an object.
+#[derive(Default)]
+struct LatestUses {
+    /// The latest one that does not only read.
+    change: Option<u32>,
+    /// Those that read since.
+    reads: Vec<u32>,
+}
+
+impl LatestUses {
+    /// Finds those that a step depends on by [`Mode::coarse`], which is then the latest.
+    fn add(&mut self, mode: Mode, step: u32, found: &mut Vec<u32>) {
+        if mode.coarse() == Mode::Read {
+            found.extend(self.change);
+            self.reads.push(step);
+        } else {
+            found.extend(self.change.replace(step));
+            found.append(&mut self.reads);
+        }
+    }
+}
+
+/// The number of an object; all rounds of a barrier are one.
+fn number(trace: &Trace, object: Object) -> u32 {
+    match object {
+        Object::Variable(var) => var.0,
+        Object::Sync(id) | Object::Round(id, _) => trace.vars.len() as u32 + id.0,
+    }
 }
 
 impl Dependences {
@@ -154,8 +188,8 @@ impl Latest {
     fn add(&mut self, trace: &Trace, event: EventId, step: u32, found: &mut Vec<u32>) {
         let (thread, op) = (trace.event(event).thread.0, &trace.event(event).op);
         found.extend(self.of_thread.insert(thread, step).or_else(|| self.fork.get(&thread).copied()));
-        for sync in syncs_of(op).into_iter().flatten() {
-            found.extend(self.of_sync.insert(sync, step));
+        for (object, mode) in uses(op).into_iter().flatten() {
+            self.of_object.entry(number(trace, object)).or_default().add(mode, step, found);
         }
         match op {
             Op::Fork { child } => {
@@ -164,43 +198,12 @@ impl Latest {
             Op::Join { child } => found.extend(self.of_thread.get(&child.0)),
             Op::Free { vars } => {
                 for var in vars {
-                    self.written(*var, step, found);
+                    let object = number(trace, Object::Variable(*var));
+                    self.of_object.entry(object).or_default().add(Mode::Write, step, found);
                 }
             }
             _ => {}
         }
-        if let Some(var) = op.var() {
-            if op.writes() {
-                self.written(var, step, found);
-            } else {
-                found.extend(self.write.get(&var));
-                self.reads.entry(var).or_default().push(step);
-            }
-        }
-    }
-
-    fn written(&mut self, var: VarId, step: u32, found: &mut Vec<u32>) {
-        found.extend(self.write.insert(var, step));
-        found.extend(self.reads.remove(&var).into_iter().flatten());
-    }
-}
-
-/// The synchronisation objects whose order of use an event takes part in.
-fn syncs_of(op: &Op) -> [Option<SyncId>; 2] {
-    match *op {
-        Op::Acquire { lock }
-        | Op::Release { lock }
-        | Op::AcquireShared { lock }
-        | Op::ReleaseShared { lock }
-        | Op::Busy { lock } => [Some(lock), None],
-        Op::Wait { cond, lock } | Op::Wake { cond, lock, .. } => [Some(lock), Some(cond)],
-        Op::Signal { cond } | Op::Broadcast { cond } => [Some(cond), None],
-        Op::Post { sem } | Op::Down { sem } => [Some(sem), None],
-        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
-            [Some(once), None]
-        }
-        Op::Arrive { barrier, .. } | Op::Depart { barrier, .. } => [Some(barrier), None],
-        _ => [None, None],
     }
 }
 

@@ -1,7 +1,7 @@
 //! The actions of steps on shared objects, and which two actions depend on each other.
 //!
-//! [`Mode::relation`] is the one definition for explorations. Witnesses are shortened by a coarser one, which takes any two uses of one
-//! synchronisation object to depend on each other (`analysis/src/schedule.rs`). The exhaustive oracles use neither.
+//! [`Mode::relation`] is the one definition. Explorations use it as it is. Witnesses are shortened by the same relation of
+//! [coarser modes](Mode::coarse). The exhaustive oracles use neither.
 
 use std::sync::Arc;
 
@@ -58,6 +58,12 @@ pub enum Relation {
 }
 
 impl Mode {
+    /// The mode where only reads are told apart from all else. Coarse modes depend on each other wherever the modes do, and a use then depends
+    /// on the latest change and the reads since, whatever the object is.
+    pub fn coarse(self) -> Mode {
+        if self == Mode::Read { Mode::Read } else { Mode::Any }
+    }
+
     /// What the order of two uses of one object means.
     pub fn relation(self, other: Mode) -> Relation {
         use Mode::*;
@@ -130,5 +136,62 @@ impl Action {
             |mode: Mode| matches!(mode, Read | Write | ReadPart | WritePart | Take | TakeShared | Call | Return);
         let meets = |one: &&Use| step.uses.iter().any(|theirs| theirs.object == one.object);
         !self.asks_values && self.uses.iter().filter(meets).all(|one| is_simple(one.mode))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Mode::*;
+
+    const ALL: [Mode; 18] = [
+        Read,
+        Write,
+        ReadPart,
+        WritePart,
+        Take,
+        Give,
+        TakeShared,
+        GiveShared,
+        TryTake,
+        TryTakeShared,
+        Busy,
+        Post,
+        Down,
+        Arrive,
+        Depart,
+        Call,
+        Return,
+        Any,
+    ];
+    const _: () = assert!(ALL.len() == Any as usize + 1, "every mode is in the list");
+
+    fn depend(one: Mode, other: Mode) -> bool {
+        one.relation(other) != Relation::Independent
+    }
+
+    #[test]
+    fn the_relation_does_not_ask_which_of_two_uses_is_first() {
+        for one in ALL {
+            for other in ALL {
+                assert_eq!(one.relation(other), other.relation(one), "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn coarse_modes_depend_wherever_modes_do_and_on_more() {
+        let pairs = || ALL.into_iter().flat_map(|one| ALL.map(|other| (one, other)));
+        let coarse = |(one, other): (Mode, Mode)| depend(one.coarse(), other.coarse());
+        for (one, other) in pairs().filter(|(one, other)| depend(*one, *other)) {
+            assert!(coarse((one, other)), "{one:?} {other:?}");
+        }
+        for (one, other) in [(Mode::Read, Mode::Read), (Mode::Any, Mode::Any)] {
+            assert_eq!(coarse((one, other)), depend(one, other));
+        }
+        let more: Vec<(Mode, Mode)> = pairs().filter(|pair| coarse(*pair) && !depend(pair.0, pair.1)).collect();
+        for pair in [(Mode::TakeShared, Mode::GiveShared), (Mode::Post, Mode::Post), (Mode::Arrive, Mode::Arrive)] {
+            assert!(more.contains(&pair), "{pair:?}");
+        }
     }
 }

@@ -1,8 +1,46 @@
-//! What events use, as exploration sees it: variables and synchronisation objects by number.
+//! What events use, and how: the one place that says it, for explorations and for the shortening of witnesses.
 
 use foretrace_explore::{Mode, Relation, Use};
-use foretrace_trace::{EventId, Op, SyncId, Trace};
+use foretrace_trace::{EventId, Op, SyncId, Trace, VarId};
 use rustc_hash::FxHashMap;
+
+/// What the events of several threads may use.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Object {
+    /// A variable.
+    Variable(VarId),
+    /// A synchronisation object.
+    Sync(SyncId),
+    /// A round of a barrier. Uses of different rounds do not depend on each other.
+    Round(SyncId, u64),
+}
+
+/// What an event uses, and how. Of operations on concurrent objects and of memory that is given back it says nothing: those change no state.
+pub fn uses(op: &Op) -> [Option<(Object, Mode)>; 2] {
+    if let Some(var) = op.var() {
+        let mode = if op.writes() { Mode::Write } else { Mode::Read };
+        return [Some((Object::Variable(var), mode)), None];
+    }
+    let sync = |id: SyncId, mode| Some((Object::Sync(id), mode));
+    match *op {
+        Op::Acquire { lock } => [sync(lock, Mode::Take), None],
+        Op::Release { lock } => [sync(lock, Mode::Give), None],
+        Op::AcquireShared { lock } => [sync(lock, Mode::TakeShared), None],
+        Op::ReleaseShared { lock } => [sync(lock, Mode::GiveShared), None],
+        Op::Busy { lock } => [sync(lock, Mode::Busy), None],
+        Op::Wait { cond, lock } => [sync(lock, Mode::Give), sync(cond, Mode::Any)],
+        Op::Wake { cond, lock, .. } => [sync(lock, Mode::Take), sync(cond, Mode::Any)],
+        Op::Signal { cond } | Op::Broadcast { cond } => [sync(cond, Mode::Any), None],
+        Op::Post { sem } => [sync(sem, Mode::Post), None],
+        Op::Down { sem } => [sync(sem, Mode::Down), None],
+        Op::Arrive { barrier, round } => [Some((Object::Round(barrier, round), Mode::Arrive)), None],
+        Op::Depart { barrier, round } => [Some((Object::Round(barrier, round), Mode::Depart)), None],
+        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
+            [sync(once, Mode::Any), None]
+        }
+        _ => [None, None],
+    }
+}
 
 /// The numbers of a trace's objects.
 pub struct Objects {
@@ -34,34 +72,18 @@ impl Objects {
         object < self.vars
     }
 
-    /// What an event uses.
+    /// What an event uses, by number.
     pub fn uses(&self, op: &Op) -> [Option<Use>; 2] {
-        let sync = |id: SyncId, mode| Some(Use { object: self.vars + id.0, mode });
-        let round = |barrier, round, mode| {
-            let number = self.rounds.get(&(barrier, round)).copied().unwrap_or(0);
-            Some(Use { object: self.vars + self.syncs + number, mode })
-        };
-        if let Some(var) = op.var() {
-            let mode = if op.writes() { Mode::Write } else { Mode::Read };
-            return [Some(Use { object: var.0, mode }), None];
-        }
-        match *op {
-            Op::Acquire { lock } => [sync(lock, Mode::Take), None],
-            Op::Release { lock } => [sync(lock, Mode::Give), None],
-            Op::AcquireShared { lock } => [sync(lock, Mode::TakeShared), None],
-            Op::ReleaseShared { lock } => [sync(lock, Mode::GiveShared), None],
-            Op::Busy { lock } => [sync(lock, Mode::Busy), None],
-            Op::Wait { cond, lock } => [sync(lock, Mode::Give), sync(cond, Mode::Any)],
-            Op::Wake { cond, lock, .. } => [sync(lock, Mode::Take), sync(cond, Mode::Any)],
-            Op::Signal { cond } | Op::Broadcast { cond } => [sync(cond, Mode::Any), None],
-            Op::Post { sem } => [sync(sem, Mode::Post), None],
-            Op::Down { sem } => [sync(sem, Mode::Down), None],
-            Op::Arrive { barrier, round: number } => [round(barrier, number, Mode::Arrive), None],
-            Op::Depart { barrier, round: number } => [round(barrier, number, Mode::Depart), None],
-            Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
-                [sync(once, Mode::Any), None]
+        uses(op).map(|used| used.map(|(object, mode)| Use { object: self.number(object), mode }))
+    }
+
+    fn number(&self, object: Object) -> u32 {
+        match object {
+            Object::Variable(var) => var.0,
+            Object::Sync(id) => self.vars + id.0,
+            Object::Round(barrier, round) => {
+                self.vars + self.syncs + self.rounds.get(&(barrier, round)).copied().unwrap_or(0)
             }
-            _ => [None, None],
         }
     }
 }
