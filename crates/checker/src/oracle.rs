@@ -1,8 +1,8 @@
 //! The exhaustive oracle: decides candidates of small traces by looking at all prefixes.
 //!
 //! It is the definition of feasibility and nothing else: it makes every prefix step by step with the semantics, each choice of a signal
-//! included. Two prefixes that reach the same state have the same continuations. So it is enough to walk the graph of states, each with the
-//! accesses of the candidate that the prefix has so far.
+//! included. Two prefixes that reach the same state have the same continuations. So it is enough to walk the graph of states, each with what
+//! matters of the prefix so far. What matters is the progress of an [`Automaton`]: a property as the oracle sees it. The triple's is here.
 
 use crate::dependence::{Access, first_depends, second_depends};
 pub use foretrace_trace::candidates;
@@ -13,6 +13,8 @@ use foretrace_trace::{
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::Hash;
+use std::ops::ControlFlow;
 
 /// All prefixes of a trace in one model, those with equal states as one.
 pub struct Oracle<'t> {
@@ -35,7 +37,22 @@ struct Edge {
 }
 
 /// An access' values as numbers; equal numbers are equal values.
-type Values = Access<u32>;
+pub type Values = Access<u32>;
+
+/// A property of prefixes, as an automaton that reads their events one after the other.
+///
+/// The checker does not use it. It looks at a whole schedule ([`crate::Property`]), so that it can name what is wrong, and a mistake in one of the
+/// two definitions does not hide in the other.
+pub trait Automaton {
+    /// What matters of a prefix for what can follow.
+    type Progress: Clone + Eq + Hash;
+
+    /// The progress of the empty prefix.
+    fn start(&self) -> Self::Progress;
+
+    /// The progress after one more event, or nothing where no continuation matters.
+    fn after(&self, progress: &Self::Progress, event: EventId, access: Values) -> Option<Self::Progress>;
+}
 
 /// How far a prefix has come with a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,37 +75,33 @@ struct Violation {
     independence: Independence,
 }
 
-/// How far a search goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Goal {
-    /// To remote, with second still to come.
-    Remote,
-    /// To second.
-    Second,
-    /// To second and on to the end of the trace.
-    End,
-}
+impl Automaton for Violation {
+    type Progress = Progress;
 
-impl Violation {
-    /// The progress after one more event, or nothing when the violation is no longer possible.
-    fn after(self, progress: Progress, edge: &Edge) -> Option<Progress> {
+    fn start(&self) -> Progress {
+        Progress::Start
+    }
+
+    fn after(&self, progress: &Progress, event: EventId, access: Values) -> Option<Progress> {
         let Triple { first, remote, second } = self.triple;
-        match progress {
-            Progress::Start if edge.event == first => Some(Progress::First(self.remembered(edge.access))),
-            Progress::First(before) if edge.event == remote => {
-                let depends = self.depends(first_depends(self.pattern, &before, &edge.access));
-                depends.then_some(Progress::Remote(self.remembered(edge.access)))
+        match *progress {
+            Progress::Start if event == first => Some(Progress::First(self.remembered(access))),
+            Progress::First(before) if event == remote => {
+                let depends = self.depends(first_depends(self.pattern, &before, &access));
+                depends.then_some(Progress::Remote(self.remembered(access)))
             }
-            Progress::Remote(before) if edge.event == second => {
-                let depends = self.depends(second_depends(self.pattern, &before, &edge.access));
+            Progress::Remote(before) if event == second => {
+                let depends = self.depends(second_depends(self.pattern, &before, &access));
                 depends.then_some(Progress::Violated)
             }
             Progress::Violated => Some(Progress::Violated),
-            _ if [first, remote, second].contains(&edge.event) => None,
-            _ => Some(progress),
+            _ if [first, remote, second].contains(&event) => None,
+            progress => Some(progress),
         }
     }
+}
 
+impl Violation {
     /// Under conflict independence, accesses that fit the pattern always depend on each other.
     fn depends(self, guarded: bool) -> bool {
         self.independence == Independence::Conflict || guarded
@@ -150,24 +163,20 @@ impl<'t> Oracle<'t> {
         independence: Independence,
     ) -> Option<(Pattern, Vec<EventId>)> {
         triple.patterns(self.trace).find_map(|pattern| {
-            let violation = Violation { triple, pattern, independence };
-            let goal = match feasibility {
-                Feasibility::Prefix => Goal::Second,
-                Feasibility::Complete => Goal::End,
-            };
-            self.search(violation, goal).map(|schedule| (pattern, schedule))
+            let is_shown = |progress: &Progress| *progress == Progress::Violated;
+            let found = self.search(&Violation { triple, pattern, independence }, feasibility, is_shown);
+            found.map(|schedule| (pattern, schedule))
         })
     }
 
     /// The fewest context switches between first and second of all schedules that show a candidate, if any does.
     pub fn fewest_switches(&self, triple: Triple, feasibility: Feasibility, independence: Independence) -> Option<u32> {
-        let goal = if feasibility == Feasibility::Complete { Goal::End } else { Goal::Second };
-        let fewest = |pattern| self.fewest(Violation { triple, pattern, independence }, goal);
+        let fewest = |pattern| self.fewest(Violation { triple, pattern, independence }, feasibility);
         triple.patterns(self.trace).filter_map(fewest).min()
     }
 
     /// The same of one pattern: a search that looks at states reached with fewer switches first.
-    fn fewest(&self, violation: Violation, goal: Goal) -> Option<u32> {
+    fn fewest(&self, violation: Violation, feasibility: Feasibility) -> Option<u32> {
         let mut seen = FxHashSet::default();
         let mut open = VecDeque::from([(0, 0, Progress::Start, None)]);
         while let Some((switches, node, progress, last)) = open.pop_front() {
@@ -177,11 +186,8 @@ impl<'t> Oracle<'t> {
             if progress == Progress::Violated {
                 return Some(switches);
             }
-            for edge in &self.nodes[node].edges {
-                if goal == Goal::End && !self.nodes[edge.target].completes {
-                    continue;
-                }
-                let Some(next) = violation.after(progress, edge) else { continue };
+            for edge in self.edges(node, feasibility) {
+                let Some(next) = violation.after(&progress, edge.event, edge.access) else { continue };
                 let thread = self.trace.event(edge.event).thread;
                 let counts = progress != Progress::Start && last != Some(thread);
                 let reached = (switches + u32::from(counts), edge.target, next, Some(thread));
@@ -195,46 +201,73 @@ impl<'t> Oracle<'t> {
     /// depend on each other, and not second.
     pub fn interruption(&self, triple: Triple, independence: Independence) -> Option<Vec<EventId>> {
         triple.patterns(self.trace).find_map(|pattern| {
-            let violation = Violation { triple, pattern, independence };
-            self.search(violation, Goal::Remote)
+            let is_shown = |progress: &Progress| matches!(progress, Progress::Remote(_));
+            self.search(&Violation { triple, pattern, independence }, Feasibility::Prefix, is_shown)
         })
     }
 
-    /// Some prefix that takes the violation to its goal.
-    fn search(&self, violation: Violation, goal: Goal) -> Option<Vec<EventId>> {
-        let mut seen = FxHashSet::from_iter([(0, Progress::Start)]);
-        let mut found = vec![Found { node: 0, progress: Progress::Start, by: None }];
-        let mut unexplored = vec![0];
-        while let Some(from) = unexplored.pop() {
-            let Found { node, progress, .. } = found[from];
-            for edge in &self.nodes[node].edges {
-                if goal == Goal::End && !self.nodes[edge.target].completes {
+    /// The events that may come after a state, where it may go on to the end of the trace if that is asked.
+    fn edges(&self, node: usize, feasibility: Feasibility) -> impl Iterator<Item = &Edge> {
+        let goes_on = move |edge: &&Edge| feasibility == Feasibility::Prefix || self.nodes[edge.target].completes;
+        self.nodes[node].edges.iter().filter(goes_on)
+    }
+
+    /// Some schedule after which the property has come as far as is asked.
+    fn search<A: Automaton>(
+        &self,
+        automaton: &A,
+        feasibility: Feasibility,
+        is_shown: impl Fn(&A::Progress) -> bool,
+    ) -> Option<Vec<EventId>> {
+        self.walk(automaton, feasibility, |step| {
+            let ends = feasibility == Feasibility::Prefix || step.is_last;
+            if ends && is_shown(step.progress) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    }
+
+    /// Walks all prefixes with an automaton, those of equal state and progress as one. `see` gets each step, and ends the walk where
+    /// it breaks; then the schedule that led there is the result.
+    pub fn walk<A: Automaton>(
+        &self,
+        automaton: &A,
+        feasibility: Feasibility,
+        mut see: impl FnMut(Walked<'_, A::Progress>) -> ControlFlow<()>,
+    ) -> Option<Vec<EventId>> {
+        let start = automaton.start();
+        let mut found = vec![Found { node: 0, by: None }];
+        let mut seen = FxHashSet::from_iter([(0, start.clone())]);
+        let mut unexplored = vec![(0, start)];
+        while let Some((from, progress)) = unexplored.pop() {
+            for edge in self.edges(found[from].node, feasibility) {
+                let Some(progress) = automaton.after(&progress, edge.event, edge.access) else { continue };
+                if !seen.insert((edge.target, progress.clone())) {
                     continue;
                 }
-                let Some(progress) = violation.after(progress, edge) else { continue };
-                if !seen.insert((edge.target, progress)) {
-                    continue;
-                }
-                found.push(Found { node: edge.target, progress, by: Some((from, edge.event)) });
-                let is_reached = match goal {
-                    Goal::Remote => matches!(progress, Progress::Remote(_)),
-                    Goal::Second => progress == Progress::Violated,
-                    Goal::End => progress == Progress::Violated && self.nodes[edge.target].edges.is_empty(),
-                };
-                if is_reached {
+                found.push(Found { node: edge.target, by: Some((from, edge.event)) });
+                let is_last = self.nodes[edge.target].edges.is_empty();
+                if see(Walked { event: edge.event, progress: &progress, is_last }).is_break() {
                     return Some(path(&found));
                 }
-                unexplored.push(found.len() - 1);
+                unexplored.push((found.len() - 1, progress));
             }
         }
         None
     }
 }
 
-/// A state and progress that some prefix reaches: by this event, from an earlier one.
+/// A step of a walk over all prefixes.
+pub struct Walked<'w, P> {
+    /// The event.
+    pub event: EventId,
+    /// The progress after it.
+    pub progress: &'w P,
+    /// Whether nothing can come after it.
+    pub is_last: bool,
+}
+
+/// A state that some prefix reaches: by this event, from an earlier one.
 struct Found {
     node: usize,
-    progress: Progress,
     by: Option<(usize, EventId)>,
 }
 

@@ -1,7 +1,8 @@
 //! Decides blocks of small traces by walking all prefixes, by the definition of section II.D alone: what everything else is compared with.
 
-use foretrace_trace::{Block, Blocks, EventId, Model, Observed, Semantics, State, ThreadId, Trace, Unsupported};
-use rustc_hash::FxHashSet;
+use foretrace_checker::oracle::{Automaton, Oracle, Values};
+use foretrace_trace::{Block, Blocks, EventId, Feasibility, Model, Observed, ThreadId, Trace, Unsupported};
+use std::ops::ControlFlow;
 
 /// What exhaustive search finds of a block.
 #[derive(Default, Clone, Debug)]
@@ -14,10 +15,9 @@ pub struct Truth {
     pub fewest_switches: Option<u32>,
 }
 
-/// A prefix: its state, and for each event the accesses that lead to it.
+/// For each event of a prefix, the accesses that lead to it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Prefix {
-    state: State,
     reached: Vec<u64>,
     done: u64,
     /// Where switches are counted: the thread of the last event, how many there were, and how many before each access.
@@ -26,56 +26,40 @@ struct Prefix {
     before: Vec<u32>,
 }
 
-struct Oracle<'t> {
+/// Conflicts and program order of prefixes.
+struct Paths<'t> {
     trace: &'t Trace,
-    semantics: Semantics<'t>,
+    counts_switches: bool,
+}
+
+/// What is known of blocks so far.
+struct Truths<'t> {
+    trace: &'t Trace,
     blocks: &'t Blocks,
     truths: Vec<Truth>,
-    counts_switches: bool,
 }
 
 fn is_access(trace: &Trace, event: EventId) -> bool {
     trace.event(event).op.var().is_some() && !trace.event(event).op.is_external()
 }
 
-impl Oracle<'_> {
-    fn search(&mut self) {
-        let nothing = vec![0; self.trace.events.len()];
-        let before = vec![0; self.trace.events.len()];
-        let start =
-            Prefix { state: self.semantics.initial(), reached: nothing, done: 0, last: None, switches: 0, before };
-        let mut seen = FxHashSet::default();
-        let mut open = vec![start];
-        while let Some(prefix) = open.pop() {
-            if !seen.insert(prefix.clone()) {
-                continue;
-            }
-            let next: Vec<EventId> = self.semantics.next_events(&prefix.state).collect();
-            for event in next {
-                if self.semantics.enabled(&prefix.state, event).is_err() {
-                    continue;
-                }
-                let waiting = self.semantics.releasable(&prefix.state, event);
-                let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
-                for choice in choices {
-                    let mut longer = prefix.clone();
-                    if self.semantics.step(&mut longer.state, event, choice).is_ok() {
-                        self.add(&mut longer, event);
-                        open.push(longer);
-                    }
-                }
-            }
-        }
+impl Automaton for Paths<'_> {
+    type Progress = Prefix;
+
+    fn start(&self) -> Prefix {
+        let events = self.trace.events.len();
+        Prefix { reached: vec![0; events], done: 0, last: None, switches: 0, before: vec![0; events] }
     }
 
-    fn add(&mut self, prefix: &mut Prefix, event: EventId) {
+    fn after(&self, prefix: &Prefix, event: EventId, _: Values) -> Option<Prefix> {
+        let mut prefix = prefix.clone();
         if self.counts_switches {
             let thread = self.trace.event(event).thread;
             prefix.switches += u32::from(prefix.last.replace(thread).is_some_and(|last| last != thread));
             prefix.before[event.index()] = prefix.switches;
         }
         if !is_access(self.trace, event) {
-            return;
+            return Some(prefix);
         }
         let this = self.trace.event(event);
         let mut reached = 0;
@@ -87,12 +71,19 @@ impl Oracle<'_> {
         }
         prefix.done |= 1 << event.0;
         prefix.reached[event.index()] = reached;
-        for block in 0..self.truths.len() {
-            self.judge(block, prefix, event, reached);
+        Some(prefix)
+    }
+}
+
+impl Truths<'_> {
+    fn judge_all(&mut self, prefix: &Prefix, end: EventId) {
+        if is_access(self.trace, end) {
+            (0..self.truths.len()).for_each(|block| self.judge(block, prefix, end));
         }
     }
 
-    fn judge(&mut self, block: usize, prefix: &Prefix, end: EventId, reached: u64) {
+    fn judge(&mut self, block: usize, prefix: &Prefix, end: EventId) {
+        let reached = prefix.reached[end.index()];
         let whole = self.blocks.all()[block];
         if !holds(self.trace, &whole, end) {
             return;
@@ -158,9 +149,11 @@ fn truths_of(
     model: Model,
     counts_switches: bool,
 ) -> Result<Vec<Truth>, Unsupported> {
-    let semantics = Semantics::new(trace, observed, model)?;
-    let truths = vec![Truth::default(); blocks.all().len()];
-    let mut oracle = Oracle { trace, semantics, blocks, truths, counts_switches };
-    oracle.search();
-    Ok(oracle.truths)
+    let oracle = Oracle::new(trace, observed, model)?;
+    let mut found = Truths { trace, blocks, truths: vec![Truth::default(); blocks.all().len()] };
+    oracle.walk(&Paths { trace, counts_switches }, Feasibility::Prefix, |step| {
+        found.judge_all(step.progress, step.event);
+        ControlFlow::Continue(())
+    });
+    Ok(found.truths)
 }
