@@ -5,8 +5,8 @@
 
 use foretrace::litmus;
 use foretrace::options::{CandidateSet, Options, Per};
-use foretrace::predict::{Sink, predict};
-use foretrace::verdict::{Decider, Decision, Verdict};
+use foretrace::predict::predict;
+use foretrace::verdict::{Decider, Verdict};
 use foretrace_encodings::{Atom, Builder, smtlib::name};
 use foretrace_trace::strategies::applications;
 use foretrace_trace::{
@@ -74,16 +74,6 @@ fn z3(script: &Path) -> Said {
     }
 }
 
-#[derive(Default)]
-struct Collected(Vec<Decision>);
-
-impl Sink for Collected {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.0.push(decision.clone());
-        Ok(())
-    }
-}
-
 /// The solver's verdict on every candidate of a trace, no filter asked, with the script in `dir` that it is about.
 fn dump(
     trace: &Trace,
@@ -100,12 +90,12 @@ fn dump(
     options.jobs = 1;
     options.budget = Some(Duration::from_secs(3)); // of a large trace, the candidates that come first are enough
     options.dump_smt2 = Some(dir.to_path_buf());
-    let mut decisions = Collected::default();
+    let mut decisions = Vec::new();
     let stop = AtomicBool::new(false);
     predict(trace, observed, &Atomic::Marked.transactions(trace), &options, &stop, &mut decisions)
         .expect("nothing goes wrong");
     let mut verdicts = Vec::new();
-    for decision in decisions.0 {
+    for decision in decisions {
         let triple = decision.triple;
         let stem = format!("{}-{}-{}", triple.first, triple.remote, triple.second);
         let script = |suffix: &str| dir.join(format!("{stem}{suffix}.smt2"));

@@ -3,7 +3,7 @@
 //! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
 
 use foretrace::options::{CandidateSet, Options, Order, Per};
-use foretrace::predict::{Sink, predict};
+use foretrace::predict::predict;
 use foretrace::verdict::{Decider, Decision, OffPath, Verdict};
 use foretrace_checker::oracle::Oracle;
 use foretrace_checker::{Checker, Interruption};
@@ -32,16 +32,6 @@ enum Said {
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-#[derive(Default)]
-struct Collected(Vec<Decision>);
-
-impl Sink for Collected {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.0.push(decision.clone());
-        Ok(())
-    }
 }
 
 fn questions() -> impl Iterator<Item = Question> {
@@ -122,11 +112,11 @@ fn compare(seed: u64, trace: &Trace, observed: &Observed, choices: &[Atomic], co
             let optional = [Decider::Segment, Decider::EarlyWitness, Decider::EarlyRefutation];
             let chosen = seed / 3 % 8;
             options.without = (0..3).filter(|bit| chosen >> bit & 1 == 1).map(|bit| optional[bit]).collect();
-            let mut sink = Collected::default();
+            let mut sink = Vec::new();
             let stop = AtomicBool::new(false);
             predict(trace, observed, &transactions, &options, &stop, &mut sink).expect("it can be decided");
-            assert_eq!(sink.0.len(), feasible.len(), "seed {seed}, {question:?}, {atomic:?}: each candidate once");
-            for decision in &sink.0 {
+            assert_eq!(sink.len(), feasible.len(), "seed {seed}, {question:?}, {atomic:?}: each candidate once");
+            for decision in &sink {
                 let is_feasible = matches!(decision.verdict, Verdict::Feasible(_));
                 let at = format!("seed {seed}, {question:?}, {atomic:?}, {}", decision.triple);
                 assert_eq!(is_feasible, feasible[&decision.triple].is_some(), "{at}");

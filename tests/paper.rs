@@ -3,7 +3,7 @@
 //! `FORETRACE_SEEDS` says how many random traces of each shape (default 40), `FORETRACE_SEED` where to start.
 
 use foretrace::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
-use foretrace::predict::{Sink, predict};
+use foretrace::predict::predict;
 use foretrace::verdict::{Decider, Decision, RestsOn, Verdict};
 use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::paper::supports;
@@ -19,16 +19,6 @@ const QUESTION: Question =
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-#[derive(Default)]
-struct Collected(Vec<Decision>);
-
-impl Sink for Collected {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.0.push(decision.clone());
-        Ok(())
-    }
 }
 
 /// A trace, its transactions, and what is asked of them.
@@ -53,10 +43,10 @@ impl Case<'_> {
             jobs: 1,
             ..Options::new(self.trace.data)
         };
-        let mut decisions = Collected::default();
+        let mut decisions = Vec::new();
         let stop = AtomicBool::new(false);
         predict(self.trace, self.observed, self.transactions, &options, &stop, &mut decisions)?;
-        Ok(decisions.0)
+        Ok(decisions)
     }
 
     fn verdicts(&self, strategy: Strategy) -> Verdicts {
@@ -144,10 +134,10 @@ fn nothing_is_decided_early() {
             jobs: 1,
             ..Options::new(case.trace.data)
         };
-        let mut decisions = Collected::default();
+        let mut decisions = Vec::new();
         let stop = AtomicBool::new(false);
         predict(case.trace, case.observed, case.transactions, &options, &stop, &mut decisions).expect("a formula");
-        deciders.extend(decisions.0.iter().map(|decision| decision.decided_by));
+        deciders.extend(decisions.iter().map(|decision| decision.decided_by));
     });
     assert_eq!(deciders, BTreeSet::from([Decider::MustHappenBefore, Decider::Smt]));
 }

@@ -1,7 +1,7 @@
 //! Real traces, whole or changed, and what `predict` says of them.
 
 use foretrace::options::Options;
-use foretrace::predict::{Sink, Totals, predict};
+use foretrace::predict::{Totals, predict};
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_trace::{EventId, Format, Observed, Trace, Transaction, Triple, observe, read, read_from};
 use std::collections::BTreeMap;
@@ -70,27 +70,17 @@ impl Real {
     /// What `predict` decides, with options of choice.
     pub fn predict(&self, options: &Options) -> (Vec<Decision>, Totals) {
         let transactions = options.atomic.transactions(&self.trace);
-        let mut found = Collected::default();
+        let mut found = Vec::new();
         let stop = AtomicBool::new(false);
         let totals = predict(&self.trace, &self.observed, &transactions, options, &stop, &mut found)
             .unwrap_or_else(|error| panic!("{}: {error}", self.name));
-        (found.0, totals)
+        (found, totals)
     }
 
     /// The first event that is so.
     pub fn find(&self, wanted: impl Fn(EventId) -> bool) -> EventId {
         let found = self.trace.iter().map(|(id, _)| id).find(|id| wanted(*id));
         found.unwrap_or_else(|| panic!("{} has no such event", self.name))
-    }
-}
-
-#[derive(Default)]
-struct Collected(Vec<Decision>);
-
-impl Sink for Collected {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.0.push(decision.clone());
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arguments why blocks cannot be violated, against exhaustive search on random small traces: there is one exactly where no prefix
 //! holds a violation path.
 //!
-//! `FORETRACE_TRACES` says how many random traces.
+//! `FORETRACE_SEEDS` says how many random traces.
 
 use foretrace_analysis::explain::explain_block;
 use foretrace_analysis::options::Options;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 fn safe_blocks_have_arguments_and_others_have_none() {
     let stop = AtomicBool::new(false);
     let bounds = Bounds { of_block: None, deadline: None, work: None, stop: &stop };
-    let traces = std::env::var("FORETRACE_TRACES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let traces = std::env::var("FORETRACE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
     let (mut argued, mut obvious, mut violated, mut proved) = (0, 0, 0, 0);
     for seed in 5_000_000..5_000_000 + traces {
         let (trace, observed) = random_trace(seed, &Shape { events: 7 + (seed % 6) as usize, ..Shape::default() });

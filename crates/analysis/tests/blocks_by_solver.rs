@@ -7,9 +7,9 @@ use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{Atomic, Blocks, Data, Model, Observed, Trace};
 use std::sync::atomic::AtomicBool;
 
-/// How many random traces are tried; `FORETRACE_TRACES` says another number.
+/// How many random traces are tried; `FORETRACE_SEEDS` says another number.
 fn count(usual: u64) -> u64 {
-    std::env::var("FORETRACE_TRACES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+    std::env::var("FORETRACE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
 fn case(seed: u64) -> (Trace, Observed, Blocks) {

@@ -4,9 +4,9 @@
 //! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
 
 use foretrace_analysis::options::{CandidateSet, Options, Order, Per};
-use foretrace_analysis::predict::{Sink, predict};
+use foretrace_analysis::predict::predict;
 use foretrace_analysis::schedule_from_assignment::schedule_from_assignment;
-use foretrace_analysis::verdict::{Decider, Decision, Verdict};
+use foretrace_analysis::verdict::{Decider, Verdict};
 use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Reads, Rule, Rules, TraceView, constant_reads};
@@ -128,16 +128,6 @@ fn the_solver_agrees_with_the_oracle() {
     assert!(asked[0] > 100 && asked[1] > 100, "too few candidates to mean anything: {asked:?}");
 }
 
-#[derive(Default)]
-struct Collected(Vec<Decision>);
-
-impl Sink for Collected {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.0.push(decision.clone());
-        Ok(())
-    }
-}
-
 #[test]
 fn no_switch_changes_a_verdict() {
     let start = number("FORETRACE_SEED", 0);
@@ -155,10 +145,9 @@ fn no_switch_changes_a_verdict() {
             options.order = [Order::Auto, Order::Idl, Order::Order, Order::Sat][(seed / 2 % 4) as usize];
             let filters = Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt);
             options.without = filters.enumerate().filter(|(nth, _)| chosen >> nth & 1 == 1).map(|(_, f)| f).collect();
-            let mut decisions = Collected::default();
+            let mut decisions = Vec::new();
             predict(trace, observed, transactions, &options, &stop, &mut decisions).expect("no internal contradiction");
             let found: Truth = decisions
-                .0
                 .into_iter()
                 .map(|decision| match decision.verdict {
                     Verdict::Feasible(witness) => (decision.triple, Some(witness.pattern())),

@@ -1,10 +1,10 @@
 //! Bounds on context switches against exhaustive search: triples and blocks of random small traces, each bound from 0 to 4, in each
 //! model and by each back-end.
 //!
-//! `FORETRACE_TRACES` is the number of random traces.
+//! `FORETRACE_SEEDS` is the number of random traces.
 
 use foretrace_analysis::options::{CandidateSet, Options, Order, Per};
-use foretrace_analysis::predict::{Sink, predict};
+use foretrace_analysis::predict::predict;
 use foretrace_analysis::serializability::{BlockJudge, Bounds, Method};
 use foretrace_analysis::verdict::{Decider, Decision, Limit, Verdict};
 use foretrace_checker::oracle::Oracle;
@@ -17,7 +17,7 @@ use foretrace_trace::{
 use std::sync::atomic::AtomicBool;
 
 fn count(usual: u64) -> u64 {
-    std::env::var("FORETRACE_TRACES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+    std::env::var("FORETRACE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
 const MODELS: [Model; 4] = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp];
@@ -41,16 +41,6 @@ fn switches(trace: &Trace, schedule: &[EventId], first: EventId, last: EventId) 
         as u32
 }
 
-#[derive(Default)]
-struct All(Vec<Decision>);
-
-impl Sink for All {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        self.0.push(decision.clone());
-        Ok(())
-    }
-}
-
 fn decisions(
     (trace, observed): (&Trace, &Observed),
     transactions: &[Transaction],
@@ -69,9 +59,9 @@ fn decisions(
         jobs: 1,
         ..Options::new(trace.data)
     };
-    let mut all = All::default();
+    let mut all = Vec::new();
     predict(trace, observed, transactions, &options, &AtomicBool::new(false), &mut all).expect("runs");
-    all.0
+    all
 }
 
 #[test]

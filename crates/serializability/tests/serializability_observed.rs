@@ -38,7 +38,7 @@ fn naive(trace: &Trace, blocks: &Blocks) -> BTreeSet<usize> {
 
 #[test]
 fn every_violated_block_is_found() {
-    let count: u64 = std::env::var("FORETRACE_TRACES").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    let count: u64 = std::env::var("FORETRACE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
     let mut found = 0;
     for seed in 0..count {
         let (trace, _) = random_trace(seed, &Shape { events: 8 + (seed % 10) as usize, ..Shape::default() });

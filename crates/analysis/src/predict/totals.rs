@@ -138,6 +138,14 @@ pub trait Sink {
     fn finished(&mut self, _totals: &Totals) {}
 }
 
+/// Keeps all decisions.
+impl Sink for Vec<Decision> {
+    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
+        self.push(decision.clone());
+        Ok(())
+    }
+}
+
 /// Candidates of one class that differ in nothing but their remote access, all refuted by the same filter.
 #[derive(Clone, Copy, Debug)]
 pub struct Refuted<'r> {
