@@ -120,11 +120,11 @@ fn write_point(names: &Names, blocks: &Blocks, point: &CutPoint, of: usize, out:
     let places = [first, remote, second].map(place);
     let block = &blocks.all()[point.block];
     let label = block.label.map_or(String::new(), |label| format!(" `{}`", names.label(label)));
-    let [own, other] = point.threads.map(|thread| trace.threads[thread.index()].number);
+    let [own, other] = point.threads.map(|thread| names.thread(thread));
     writeln!(out, "{:>4}. {} on {}: {}", point.class + 1, point.pattern, names.var(point.var), places.join(", "))?;
     writeln!(
         out,
-        "      {}{label} of thread {own} stands still after event {}{}, thread {other} gets to event {remote}{}",
+        "      {}{label} of {own} stands still after event {}{}, {other} gets to event {remote}{}",
         block.kind.name(),
         point.stop,
         holding(trace, &point.held[0]),

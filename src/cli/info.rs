@@ -38,11 +38,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let summary = Summary::new(&trace);
     let mut out = io::BufWriter::new(io::stdout().lock());
-    if args.format == Format::Json {
-        serde_json::to_writer_pretty(&mut out, &summary)?;
-        writeln!(out)?;
-    } else {
-        write_text(&args.trace.display().to_string(), &summary, &mut out)?;
+    match args.format {
+        Format::Text => write_text(&args.trace.display().to_string(), &summary, &mut out)?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &summary)?;
+            writeln!(out)?;
+        }
     }
     out.flush()?;
     Ok(Outcome::Fine)

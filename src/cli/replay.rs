@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if args.gdb {
         return under_gdb(&plan, &program, &Folder::create(&folder)?);
     }
-    let quiet = args.times > 1 || args.format == Format::Json;
+    let quiet = args.times > 1 || args.format != Format::Text;
     let mut tally = Tally::default();
     let mut positions = Positions::default();
     let (mut number, mut other) = (None, None);

@@ -3,6 +3,7 @@
 use super::choices::Format;
 use super::serializability_watch::Watch;
 use super::{Outcome, say, since_start};
+use foretrace_report::thread_name;
 use foretrace_serializability::Seen;
 use foretrace_trace::{Atomic, EventId, NameId, ReadError, Trace, file};
 use serde::Serialize;
@@ -79,6 +80,9 @@ struct Counts {
 #[derive(Serialize)]
 pub struct Find {
     pub thread: u64,
+    /// What texts call the thread.
+    #[serde(skip)]
+    pub thread_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     pub kind: &'static str,
@@ -109,15 +113,19 @@ enum Line {
 
 /// Writes a line at once: who reads may wait for it.
 pub fn write_line(format: Format, line: &(impl Serialize + std::fmt::Display)) -> io::Result<()> {
-    if format == Format::Json {
-        let mut out = io::stdout().lock();
-        serde_json::to_writer(&mut out, line)?;
-        writeln!(out)?;
-        return out.flush();
+    match format {
+        Format::Text => {
+            let mut out = anstream::stdout().lock();
+            writeln!(out, "{line}")?;
+            out.flush()
+        }
+        Format::Json => {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer(&mut out, line)?;
+            writeln!(out)?;
+            out.flush()
+        }
     }
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "{line}")?;
-    out.flush()
 }
 
 impl std::fmt::Display for Line {
@@ -134,10 +142,10 @@ impl std::fmt::Display for Line {
 
 impl std::fmt::Display for Find {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Find { thread, label, kind, first, loc, end, end_loc, var } = self;
+        let Find { thread: _, thread_name, label, kind, first, loc, end, end_loc, var } = self;
         let label = label.as_ref().map_or_else(String::new, |label| format!(" `{label}`"));
         let [loc, end_loc] = [loc, end_loc].map(|loc| loc.as_ref().map_or_else(String::new, |loc| format!(", {loc}")));
-        write!(f, "{kind} block{label} of thread {thread} (event {first}{loc}) is violated: ")?;
+        write!(f, "{kind} block{label} of {thread_name} (event {first}{loc}) is violated: ")?;
         write!(f, "a path comes back to it at {var} (event {end}{end_loc})")
     }
 }
@@ -193,6 +201,7 @@ pub fn told(trace: &Trace, seen: Seen) -> Find {
     let Seen { thread, first, loc, label, kind, end, end_loc, var } = seen;
     Find {
         thread: trace.threads[thread.index()].number,
+        thread_name: thread_name(trace, thread),
         label: text(label),
         kind: kind.name(),
         first,

@@ -6,6 +6,7 @@ use super::serializability_watch::Watch;
 use super::{Outcome, say, since_start};
 use foretrace::options::strongest_model;
 use foretrace::serializability::{Bounds, Chosen, Decided, Found, Method, Verdict, Windowed};
+use foretrace_report::thread_name;
 use foretrace_serializability::{Choices, Decision};
 use foretrace_trace::{Atomic, EventId, Lent, Model, NameId, Op, TraceTail, file};
 use serde::Serialize;
@@ -109,6 +110,8 @@ struct Violated {
 struct Step {
     event: EventId,
     thread: u64,
+    #[serde(skip)]
+    thread_name: String,
     op: &'static str,
     var: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,9 +183,9 @@ impl std::fmt::Display for Violated {
         if self.observed {
             return write!(f, ", in the recorded order");
         }
-        for Step { event, thread, op, var, loc } in &self.path {
+        for Step { event, thread: _, thread_name, op, var, loc } in &self.path {
             let loc = loc.as_ref().map_or_else(String::new, |loc| format!(", {loc}"));
-            write!(f, "\n    thread {thread}: {op} {var} (event {event}{loc})")?;
+            write!(f, "\n    {thread_name}: {op} {var} (event {event}{loc})")?;
         }
         Ok(())
     }
@@ -299,6 +302,7 @@ fn violated(decided: &Decided<'_>) -> Option<Violated> {
     let end = path.last()?;
     let block = Find {
         thread: trace.threads[block.thread.index()].number,
+        thread_name: thread_name(trace, block.thread),
         label: text(block.label),
         kind: block.kind.name(),
         first: decided.first,
@@ -317,5 +321,12 @@ fn step(lent: &Lent, id: EventId) -> Step {
     let (trace, event) = (&lent.trace, lent.trace.event(id));
     let var = event.op.var().map_or_else(String::new, |var| trace.vars[var.index()].shown().to_string());
     let loc = event.loc.map(|loc| trace.names.text(loc).to_string());
-    Step { event: lent.number(id), thread: trace.threads[event.thread.index()].number, op: event.op.kind(), var, loc }
+    Step {
+        event: lent.number(id),
+        thread: trace.threads[event.thread.index()].number,
+        thread_name: thread_name(trace, event.thread),
+        op: event.op.kind(),
+        var,
+        loc,
+    }
 }

@@ -299,7 +299,7 @@ fn violated_blocks_are_found_in_a_pipe() {
     let folder = Folder::with("lost.std", STREAMED);
     let run = folder.foretrace_reading("serializability - --observed-only --stream", STREAMED);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    let expected = "mark block `deposit` of thread 1 (event 0, 5) is violated: a path comes back to it at acct (event 3, 7)\n\
+    let expected = "mark block `deposit` of thread 1 (T1) (event 0, 5) is violated: a path comes back to it at acct (event 3, 7)\n\
                     1 blocks violated by the recorded order, 5 events\n";
     assert_eq!(run.stdout, expected);
     let run = folder.foretrace("serializability lost.std --observed-only --stream --format json");
@@ -400,7 +400,7 @@ fn what_a_window_does_not_show_is_not_called_safe() {
     let late = head + &idle + "T3|w(acct)|9\n";
     let run = folder.foretrace_reading("serializability - --window 1000 --atomic marked", &late);
     assert_eq!(run.code, Some(1), "{}", run.stdout);
-    assert!(run.stdout.contains("thread 3: write acct (event"), "{}", run.stdout);
+    assert!(run.stdout.contains("thread 3 (T3): write acct (event"), "{}", run.stdout);
 }
 
 #[test]

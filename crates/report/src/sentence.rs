@@ -1,5 +1,6 @@
 //! Sentences about statements of an argument and what follows from them.
 
+use super::names::thread_name;
 use super::table::act;
 use foretrace_analysis::explain::{Conclusion, Statement};
 use foretrace_checker::Step;
@@ -43,8 +44,8 @@ impl Speaker<'_> {
         format!("{event} ({}{place})", act(self.trace, &step))
     }
 
-    fn thread(&self, event: EventId) -> u64 {
-        self.trace.threads[self.trace.event(event).thread.index()].number
+    fn thread(&self, event: EventId) -> String {
+        thread_name(self.trace, self.trace.event(event).thread)
     }
 
     /// What a statement says, as one sentence without its full stop.
@@ -61,7 +62,7 @@ impl Speaker<'_> {
             Statement::Exclusion { one, other } => self.exclusion(*one, *other),
             Statement::LastAttempt { failed, made } => self.last_attempt(*failed, *made),
             Statement::Busy(event) => format!(
-                "{} of thread {} fails to take the lock: another thread holds it there",
+                "{} of {} fails to take the lock: another thread holds it there",
                 self.event(*event),
                 self.thread(*event)
             ),
@@ -132,7 +133,7 @@ impl Speaker<'_> {
 
     fn chain(&self, events: &[EventId]) -> String {
         let shown: Vec<String> = events.iter().map(|event| self.event(*event)).collect();
-        format!("thread {} does {}", self.thread(events[0]), shown.join(", then "))
+        format!("{} does {}", self.thread(events[0]), shown.join(", then "))
     }
 
     fn after(&self, earlier: EventId, later: EventId) -> String {
@@ -146,11 +147,7 @@ impl Speaker<'_> {
             (_, Op::Depart { .. }) => "no thread leaves a barrier before all have come",
             _ => "a thread starts after its fork",
         };
-        format!(
-            "{before} of thread {} comes before {after} of thread {}: {reason}",
-            self.thread(earlier),
-            self.thread(later)
-        )
+        format!("{before} of {} comes before {after} of {}: {reason}", self.thread(earlier), self.thread(later))
     }
 
     fn condition(&self, about: EventId, pinned: bool) -> String {
@@ -164,12 +161,12 @@ impl Speaker<'_> {
         let (thread, event) = (self.thread(about), self.event(about));
         if pinned {
             format!(
-                "pin {event} of thread {thread}: a value went where it is not tracked, so {text} is taken to hold as in \
+                "pin {event} of {thread}: a value went where it is not tracked, so {text} is taken to hold as in \
                  the run{sources}"
             )
         } else {
             let kind = if matches!(self.trace.event(about).op, Op::Assume { .. }) { "branch" } else { "guard of" };
-            format!("{kind} {event}: thread {thread} goes on only where {text} holds{sources}")
+            format!("{kind} {event}: {thread} goes on only where {text} holds{sources}")
         }
     }
 
@@ -213,7 +210,7 @@ impl Speaker<'_> {
             said.push(format!("from {from} {}", clauses.join(", ")));
         }
         let sees = if self.trace.event(at).op.reads() { "sees" } else { "finds" };
-        format!("{event} of thread {} {sees} the latest value: {}", self.thread(at), said.join("; "))
+        format!("{event} of {} {sees} the latest value: {}", self.thread(at), said.join("; "))
     }
 
     fn recorded(&self, at: EventId, with: EventId) -> String {
@@ -226,7 +223,7 @@ impl Speaker<'_> {
         if with == at {
             format!("it is {what}")
         } else {
-            format!("it is {what}, since thread {} goes on with {}", self.thread(at), self.event(with))
+            format!("it is {what}, since {} goes on with {}", self.thread(at), self.event(with))
         }
     }
 
@@ -281,7 +278,7 @@ impl Speaker<'_> {
             None if self.lock_of(start).1 => "and is never over".to_string(),
             None => "and is never given back".to_string(),
         };
-        format!("from {} {until} of thread {}", self.event(start), self.thread(start))
+        format!("from {} {until} of {}", self.event(start), self.thread(start))
     }
 
     fn signalled(&self, wake: EventId) -> String {
@@ -292,7 +289,7 @@ impl Speaker<'_> {
         let others: Vec<EventId> =
             signals.iter().copied().filter(|signal| self.trace.event(*signal).thread != own).collect();
         format!(
-            "{} of thread {} needs a signal{wait}: {}",
+            "{} of {} needs a signal{wait}: {}",
             self.event(wake),
             self.thread(wake),
             if others.is_empty() { "there is none".to_string() } else { self.one_of(&others) }
@@ -312,7 +309,7 @@ impl Speaker<'_> {
         let Op::Down { sem } = self.trace.event(down).op else { return self.event(down) };
         let posts = &self.trace_index.posts[sem.index()];
         let from = if posts.is_empty() { String::new() } else { format!(": {}", self.one_of(posts)) };
-        format!("{} of thread {} needs a count above zero{from}", self.event(down), self.thread(down))
+        format!("{} of {} needs a count above zero{from}", self.event(down), self.thread(down))
     }
 
     /// What follows, as clauses.

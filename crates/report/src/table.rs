@@ -2,7 +2,7 @@
 //! within the width of text reports.
 
 use super::folding::cut;
-use super::names::{Names, WIDEST_LINE};
+use super::names::{Names, WIDEST_LINE, thread_name};
 use foretrace_checker::{Step, Witness};
 use foretrace_trace::{EventId, Op, ThreadId, Trace, Triple, Value, VarId};
 use std::fmt::Write;
@@ -187,7 +187,6 @@ impl Table<'_, '_> {
 pub fn act(trace: &Trace, step: &Step) -> String {
     let op = &trace.event(step.event).op;
     let sync = |id: foretrace_trace::SyncId| &trace.syncs[id.index()].key;
-    let thread = |id: ThreadId| trace.threads[id.index()].number;
     let named =
         |name: Option<foretrace_trace::NameId>| name.map_or(String::new(), |n| format!(" {}", trace.names.text(n)));
     let kind = op.kind().replace('_', " ");
@@ -213,7 +212,7 @@ pub fn act(trace: &Trace, step: &Step) -> String {
         Op::Arrive { barrier, round } | Op::Depart { barrier, round } => {
             format!("{kind} {} round {round}", sync(*barrier))
         }
-        Op::Fork { child } | Op::Join { child } => format!("{kind} thread {}", thread(*child)),
+        Op::Fork { child } | Op::Join { child } => format!("{kind} {}", thread_name(trace, *child)),
         Op::Call { method, .. } | Op::Return { method, .. } => format!("{kind} {}", trace.names.text(*method)),
         Op::Free { vars } => {
             let names: Vec<&str> = vars.iter().map(|var| trace.vars[var.index()].shown()).collect();
@@ -235,8 +234,8 @@ pub fn act_of(trace: &Trace, event: EventId) -> String {
         Op::Rmw { var, .. } => format!("reads and writes {}", shown(*var)),
         Op::Acquire { lock: taken } | Op::AcquireShared { lock: taken } => format!("takes {}", lock(*taken)),
         Op::Release { lock: given } | Op::ReleaseShared { lock: given } => format!("gives back {}", lock(*given)),
-        Op::Fork { child } => format!("starts thread {}", trace.threads[child.index()].number),
-        Op::Join { child } => format!("joins thread {}", trace.threads[child.index()].number),
+        Op::Fork { child } => format!("starts {}", thread_name(trace, *child)),
+        Op::Join { child } => format!("joins {}", thread_name(trace, *child)),
         other => other.kind().replace('_', " "),
     }
 }
