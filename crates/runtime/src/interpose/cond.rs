@@ -94,7 +94,7 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
 }
 
 /// Whether it is the order of a signal, what a `Wake` says of its cause.
-pub(super) fn is_signal(by: u64) -> bool {
+fn is_signal(by: u64) -> bool {
     by != WOKEN_BY_TIMEOUT && by != WOKEN_SPURIOUSLY
 }
 

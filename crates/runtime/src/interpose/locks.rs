@@ -643,7 +643,8 @@ pub extern "C" fn __foretrace_condvar_wait(
     let waiter = Waiter::new(thread, condition);
     both.of_one.push(&waiter);
     both.unlock();
-    let outcome = waiting::wait_to_end(&waiter, deadline(seconds, nanoseconds, true));
+    let deadline = deadline(seconds, nanoseconds, true);
+    let outcome = waiting::wait_to_end(&waiter, deadline);
     let by = cond::outcome_of(&waiter, condition, outcome);
     thread.begin();
     let take = |state: &mut State| {
@@ -652,8 +653,7 @@ pub extern "C" fn __foretrace_condvar_wait(
     };
     mutex.wait(None, |state| state.is_free_for(Hold::Mutex) && !state.being_taken, take);
     unrecorded(thread, lock, mutex.lock);
-    let is_timed = nanoseconds < NANOSECONDS && cond::is_signal(by);
-    log::sync(thread, Kind::Wake, 0, condition as u64, by | tried_if(is_timed));
+    cond::log_wake(thread, 0, condition, by, deadline);
     mutex.change(|state| state.being_taken = false);
     thread.end();
     u64::from(by == WOKEN_BY_TIMEOUT)
