@@ -117,20 +117,98 @@ fn the_code_map_of_architecture_names_files_that_exist() {
     assert!(seen > 50, "{seen} files");
 }
 
+/// The answers of a row: each file with the definitions to look for in it.
+fn answers(row: &str) -> Vec<(String, Vec<String>)> {
+    let mut answers: Vec<(String, Vec<String>)> = Vec::new();
+    for span in row.rsplit(" | ").next().expect("an answer").split('`').skip(1).step_by(2) {
+        match answers.last_mut().filter(|_| is_definition(span)) {
+            Some((_, definitions)) => definitions.push(span.to_owned()),
+            None => answers.push((span.to_owned(), Vec::new())),
+        }
+    }
+    answers
+}
+
+fn is_definition(span: &str) -> bool {
+    ["fn ", "struct ", "enum ", "trait ", "impl ", "impl<", "macro_rules! "].iter().any(|word| span.starts_with(word))
+}
+
+/// Whether a line of a text defines this.
+fn defines(text: &str, definition: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start();
+        let after = line.strip_prefix("pub").map_or(line, |rest| {
+            let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+            rest.trim_start()
+        });
+        let rest = after.strip_prefix(definition);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
+}
+
+/// The sources of a crate, by their paths from the root.
+fn sources_of_crate(file: &str) -> Vec<(String, String)> {
+    let folder = file.split_once("/src/").map_or("src".to_owned(), |(folder, _)| format!("{folder}/src"));
+    let mut open = vec![crate::root().join(folder)];
+    let mut sources = Vec::new();
+    while let Some(folder) = open.pop() {
+        for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(crate::root()).expect("below the root").to_string_lossy().into_owned();
+                sources.push((name, read(&path)));
+            }
+        }
+    }
+    sources
+}
+
 #[test]
-fn the_answers_of_architecture_are_files() {
+fn the_answers_of_architecture_lead_to_what_is_asked() {
     let text = read(&crate::root().join("ARCHITECTURE.md"));
     let section = text.split("## Where is …?").nth(1).expect("a section of questions");
     let section = section.split("\n## ").next().expect("it ends");
-    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ") && line.contains('?')).collect();
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ") && line.contains("? |")).collect();
     assert!(rows.len() >= 20, "{} questions", rows.len());
     for row in rows {
-        let answers = paths(row);
+        let answers = answers(row);
         assert!(!answers.is_empty(), "no file answers: {row}");
-        for path in answers {
-            assert!(crate::root().join(&path).exists(), "there is no {path}: {row}");
+        for (file, definitions) in answers {
+            assert!(crate::root().join(&file).is_file(), "there is no {file}: {row}");
+            assert_eq!(definitions.is_empty(), !file.ends_with(".rs"), "what to look for in {file}? {row}");
+            // Each must be in this file, and one in no other file of the crate: so the answer names the one place.
+            let sources = if definitions.is_empty() { Vec::new() } else { sources_of_crate(&file) };
+            let places = |definition: &String| {
+                let found = sources.iter().filter(|(_, text)| defines(text, definition)).map(|(name, _)| name.clone());
+                found.collect::<Vec<String>>()
+            };
+            let places: Vec<Vec<String>> = definitions.iter().map(places).collect();
+            for (definition, found) in definitions.iter().zip(&places) {
+                assert!(found.contains(&file), "{file} does not define `{definition}`; {found:?} do: {row}");
+            }
+            let is_the_place = definitions.is_empty() || places.iter().any(|found| found.len() == 1);
+            assert!(is_the_place, "{definitions:?} are in several files: {places:?}");
         }
     }
+}
+
+#[test]
+fn an_answer_that_is_wrong_is_found() {
+    let text = "pub(crate) struct Session<'a> {\nfn simplify_with() {}\n    pub fn schedule(&self) {}\n";
+    for (definition, expected) in [
+        ("struct Session", true),
+        ("fn simplify", false),
+        ("fn simplify_with", true),
+        ("fn schedule", true),
+        ("enum Op", false),
+    ] {
+        assert_eq!(defines(text, definition), expected, "{definition}");
+    }
+    let row = "| Where? | `a/b.rs` (`fn x`, `enum Y`), `c/d.json` |";
+    let expected = [("a/b.rs", vec!["fn x", "enum Y"]), ("c/d.json", vec![])];
+    let expected = expected.map(|(file, all)| (file.to_owned(), all.into_iter().map(str::to_owned).collect()));
+    assert_eq!(answers(row), expected);
 }
 
 /// The crates of ours that a crate's code is built on, by the section `[dependencies]` of its manifest.
@@ -204,16 +282,42 @@ fn switches_of_tests_are_read_somewhere() {
     }
 }
 
+#[test]
+fn what_tests_read_of_the_environment_is_in_the_list() {
+    let listed = read(&crate::root().join("CONTRIBUTING.md"));
+    let mut seen = 0;
+    for (path, text) in texts_below(&["tests", "crates"]) {
+        if !path.components().any(|part| part.as_os_str() == "tests") {
+            continue;
+        }
+        for (at, _) in text.match_indices("FORETRACE_") {
+            let before = text[..at].trim_end_matches('"');
+            let reads = ["env::var(", "env::var_os(", "number("].iter().any(|call| before.ends_with(call));
+            let name = text[at..].split(|c: char| !c.is_ascii_uppercase() && c != '_').next().expect("a name");
+            if reads {
+                seen += 1;
+                assert!(listed.contains(name), "CONTRIBUTING.md lacks {name}, which {} reads", path.display());
+            }
+        }
+    }
+    assert!(seen > 10, "{seen} places");
+}
+
 /// The texts of all tests and scripts.
 fn sources() -> Vec<String> {
-    let mut open: Vec<PathBuf> = ["tests", "scripts", "crates"].iter().map(|name| crate::root().join(name)).collect();
+    texts_below(&["tests", "scripts", "crates"]).into_iter().map(|(_, text)| text).collect()
+}
+
+/// All texts below some folders of the root.
+fn texts_below(folders: &[&str]) -> Vec<(PathBuf, String)> {
+    let mut open: Vec<PathBuf> = folders.iter().map(|name| crate::root().join(name)).collect();
     let mut texts = Vec::new();
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
             if entry.is_dir() {
                 open.push(entry);
             } else if let Ok(text) = std::fs::read_to_string(&entry) {
-                texts.push(text);
+                texts.push((entry, text));
             }
         }
     }

@@ -38,6 +38,72 @@ fn the_shell_can_read_each_recipe() {
     }
 }
 
+/// A cargo that runs the foretrace of this build for `cargo run`, and compiles tests without running them: they run by themselves.
+const CARGO: &str = r#"#!/bin/sh
+echo "$*" >>"$ASKED"
+case "$1" in
+    run) while [ "$1" != -- ]; do shift; done; shift; exec "$FORETRACE" "$@" ;;
+    test) exec "$REAL_CARGO" "$@" --offline --no-run ;;
+    *) exec "$REAL_CARGO" "$@" --offline ;;
+esac
+"#;
+
+/// Each recipe runs: with a foretrace that is built already, and in a folder of its own where it installs something.
+#[test]
+fn each_recipe_runs() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let cargo = folder.path().join("cargo");
+    std::fs::write(&cargo, CARGO).expect("written");
+    std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o755)).expect("made a program");
+    let asked = folder.path().join("asked");
+    let path = std::env::var("PATH").expect("a path");
+    let binary = env!("CARGO_BIN_EXE_foretrace");
+    let mut ran = Vec::new();
+    for (name, command) in recipes() {
+        let command = match &*name {
+            // It runs this test; that it is there and the shell can read it is seen above.
+            "ci" => continue,
+            // The book has a step of its own in scripts/test; here no tool is compiled for it.
+            "book" if !has_mdbook() => continue,
+            "release" if !is_here("dpkg-deb") => continue,
+            "install" => {
+                command.replace("{{WHERE}}", &format!("--binary {binary} --prefix {}", folder.path().display()))
+            }
+            "release" => format!("{command} --binary {binary} --out {}", folder.path().join("files").display()),
+            _ => command,
+        };
+        let output = Command::new("sh")
+            .args(["-euc", &command])
+            .env("PATH", format!("{}:{path}", folder.path().display()))
+            .env("REAL_CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .env("FORETRACE", binary)
+            .env("ASKED", &asked)
+            .current_dir(crate::root())
+            .output()
+            .expect("a shell");
+        assert!(output.status.success(), "{name}: {command}\n{}", String::from_utf8_lossy(&output.stderr));
+        ran.push(name);
+    }
+    for name in ["setup", "example", "snapshots", "install"] {
+        assert!(ran.iter().any(|ran| ran == name), "{name} did not run: {ran:?}");
+    }
+    assert!(folder.path().join("bin/foretrace").exists());
+    let files = std::fs::read_dir(folder.path().join("files")).map_or(0, |files| files.count());
+    assert_eq!(files, if is_here("dpkg-deb") { 2 } else { 0 }, "an archive and a package");
+    let asked = std::fs::read_to_string(asked).expect("cargo was called");
+    assert!(asked.contains("run --release -- predict") && asked.contains("test --locked --workspace"), "{asked}");
+}
+
+fn is_here(tool: &str) -> bool {
+    Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn has_mdbook() -> bool {
+    let installed = crate::root().join("third_party/tools/bin/mdbook").exists();
+    installed || is_here("mdbook")
+}
+
 #[test]
 fn the_shell_can_read_each_script() {
     let mut shell_scripts = 0;
