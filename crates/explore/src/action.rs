@@ -60,6 +60,7 @@ pub enum Relation {
 impl Mode {
     /// The mode where only reads are told apart from all else. Coarse modes depend on each other wherever the modes do, and a use then depends
     /// on the latest change and the reads since, whatever the object is.
+    #[inline]
     pub fn coarse(self) -> Mode {
         if self == Mode::Read { Mode::Read } else { Mode::Any }
     }

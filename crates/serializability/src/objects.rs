@@ -16,6 +16,7 @@ pub enum Object {
 }
 
 /// What an event uses, and how. Of operations on concurrent objects and of memory that is given back it says nothing: those change no state.
+#[inline]
 pub fn uses(op: &Op) -> [Option<(Object, Mode)>; 2] {
     if let Some(var) = op.var() {
         let mode = if op.writes() { Mode::Write } else { Mode::Read };
