@@ -139,6 +139,9 @@ functions! {
     Wmemmove "wmemmove" 3 Runtime Passes;
     Wmempcpy "wmempcpy" 3 Runtime Passes;
     Wmemset "wmemset" 3 Runtime Passes;
+    Stpncpy "stpncpy" 3 Runtime Ends;
+    Memccpy "memccpy" 4 Runtime Depends;
+    Strchrnul "strchrnul" 2 Runtime FindsInString;
 }
 
 impl Function {

@@ -374,6 +374,9 @@ unsafe extern "C" {
     pub fn strnlen(text: *const c_char, most: usize) -> usize;
     pub fn strcpy(to: *mut c_char, from: *const c_char) -> *mut c_char;
     pub fn stpcpy(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    pub fn stpncpy(to: *mut c_char, from: *const c_char, count: usize) -> *mut c_char;
+    pub fn memccpy(to: *mut c_void, from: *const c_void, byte: c_int, count: usize) -> *mut c_void;
+    pub fn strchrnul(text: *const c_char, byte: c_int) -> *mut c_char;
     pub fn strncpy(to: *mut c_char, from: *const c_char, bytes: usize) -> *mut c_char;
     pub fn strcat(to: *mut c_char, from: *const c_char) -> *mut c_char;
     pub fn strncat(to: *mut c_char, from: *const c_char, most: usize) -> *mut c_char;

@@ -32,6 +32,14 @@ static void copies(void) {
     printf("%s %d %d\n", b, b[5], b[6]);
     strncpy(b, "abcdefgh", 3);
     printf("%c%d\n", b[2], b[3]);
+    memset(b, 'x', sizeof b);
+    char *end = stpncpy(b, "abc", 6);
+    printf("%td %s %d %d\n", end - b, b, b[5], b[6]);
+    end = stpncpy(b, "defgh", 2);
+    printf("%td %.3s\n", end - b, b);
+    end = memccpy(b, "one:two", ':', 7);
+    printf("%td %.5s\n", end - b, b);
+    printf("%d %.4s\n", memccpy(b, "none", ':', 4) == 0, b);
     strcpy(b, "12");
     puts(strncat(b, "345", 2));
     puts(strncat(b, "67", 5));
@@ -50,6 +58,7 @@ static void searches(void) {
     printf("%td %d\n", (char *)memchr(a, 'w', 11) - a, memchr(a, 'z', 11) == 0);
     printf("%td %td %d\n", strchr(a, wanted) - a, strrchr(a, wanted) - a, strchr(a, 'z') == 0);
     printf("%td %td\n", strchr(a, 0) - a, strrchr(a, 0) - a);
+    printf("%td %td %td\n", strchrnul(a, wanted) - a, strchrnul(a, 'z') - a, strchrnul(a, 0) - a);
     printf("%td %zu %zu\n", strstr(a, "wor") - a, strspn(a, "ehl"), strcspn(a, "ow"));
     printf("%td %d %d\n", strpbrk(a, "wo") - a, strpbrk(a, "z") == 0, strstr(a, "xyz") == 0);
 }

@@ -22,10 +22,13 @@ pub fn perform(call: Call, function: Function, [a, b, c, d, e]: Arguments) -> u6
         }
         Function::Stpcpy => a + copy_text(call, a, b, ENDLESS),
         Function::Strncpy => {
-            let length = copy_text(call, a, b, c);
-            let done = c.min(length + 1);
-            each_piece(a + done, c - done, |at, bytes| call.write(at, 0, bytes));
+            copy_and_fill(call, a, b, c);
             a
+        }
+        Function::Stpncpy => a + copy_and_fill(call, a, b, c),
+        Function::Memccpy => {
+            let at = copy_until(call, a, b, d, |byte| byte == c as u8);
+            if at < d { a + at + 1 } else { 0 }
         }
         Function::Strcat => {
             let end = a + text(call, a, ENDLESS);
@@ -43,6 +46,7 @@ pub fn perform(call: Call, function: Function, [a, b, c, d, e]: Arguments) -> u6
         Function::Strndup => duplicate(call, a, b),
         Function::Memchr => found(a, c, scan(call, a, c, |byte| byte == b as u8, |_, _, _| {})),
         Function::Strchr => first_in_text(call, a, b as u8),
+        Function::Strchrnul => a + scan(call, a, ENDLESS, |byte| byte == b as u8 || byte == 0, |_, _, _| {}),
         Function::Strrchr => last_in_text(call, a, b as u8),
         Function::Memcmp | Function::Bcmp => compare(call, a, b, c, false, same),
         Function::Strcmp => compare(call, a, b, ENDLESS, true, same),
@@ -98,19 +102,26 @@ pub fn text(call: Call, address: u64, most: u64) -> u64 {
 
 /// Copies a text of at most so many bytes, with its end if that is among them; its length.
 fn copy_text(call: Call, to: u64, from: u64, most: u64) -> u64 {
-    scan(
-        call,
-        from,
-        most,
-        |byte| byte == 0,
-        |done, value, bytes| {
-            if bytes.is_power_of_two() {
-                let mask = u64::MAX >> (64 - 8 * bytes);
-                return call.write(to + done, value & mask, bytes);
-            }
-            (0..bytes).for_each(|index| call.write(to + done + index, u64::from(byte_of(value, index)), 1));
-        },
-    )
+    copy_until(call, to, from, most, |byte| byte == 0)
+}
+
+/// The same to just so many bytes, with zeros after the text.
+fn copy_and_fill(call: Call, to: u64, from: u64, count: u64) -> u64 {
+    let length = copy_text(call, to, from, count);
+    let done = count.min(length + 1);
+    each_piece(to + done, count - done, |at, bytes| call.write(at, 0, bytes));
+    length
+}
+
+/// Copies up to a byte where `stops` holds, with that byte, at most so many. Where that is, or `most`.
+fn copy_until(call: Call, to: u64, from: u64, most: u64, stops: impl Fn(u8) -> bool) -> u64 {
+    scan(call, from, most, stops, |done, value, bytes| {
+        if bytes.is_power_of_two() {
+            let mask = u64::MAX >> (64 - 8 * bytes);
+            return call.write(to + done, value & mask, bytes);
+        }
+        (0..bytes).for_each(|index| call.write(to + done + index, u64::from(byte_of(value, index)), 1));
+    })
 }
 
 unsafe extern "C" {
