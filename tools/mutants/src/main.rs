@@ -1,0 +1,59 @@
+//! `scripts/mutants AREA [--only TEXT] [--again] [--jobs N] [--list]`.
+
+use anyhow::{Context, Result, bail};
+use foretrace_mutants::outcome::Outcome;
+use foretrace_mutants::{Options, area, outcome, run, tree};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> Result<ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    let areas = area::areas();
+    let names: Vec<&str> = areas.iter().map(|area| area.name.as_str()).collect();
+    let usage = format!("an area is missing: {}", names.join(", "));
+    let name = arguments.next().context(usage.clone())?;
+    let area = areas.iter().find(|area| area.name == name).context(usage)?;
+    let mut options = Options { jobs: std::thread::available_parallelism()?.get(), ..Options::default() };
+    let mut is_list = false;
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().with_context(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--only" => options.only = Some(value()?),
+            "--jobs" => options.jobs = value()?.parse().context("--jobs needs a number")?,
+            "--again" => options.again = true,
+            "--list" => is_list = true,
+            _ => bail!("no option {argument}: --only TEXT, --again, --jobs N, --list"),
+        }
+    }
+    let root = PathBuf::from(".").canonicalize()?;
+    let place = root.join("target/mutants");
+    if is_list {
+        let tree = tree::write(&root, &place.join("source"), area, &BTreeSet::new())?;
+        let names = tree.changes.iter().map(|change| &change.name);
+        names
+            .filter(|name| options.only.as_ref().is_none_or(|text| name.contains(text.as_str())))
+            .for_each(|name| println!("{name}"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let equivalents = outcome::equivalents(&std::fs::read_to_string("scripts/mutants.equivalent")?);
+    let summary = run(&root, &place, area, &equivalents, &options)?;
+    for (outcome, change) in &summary.unnoticed {
+        println!("{}  {change}", if *outcome == Outcome::NotReached { "not reached" } else { "survived   " });
+    }
+    for change in &summary.wrongly_listed {
+        println!("listed, but noticed or no change  {change}");
+    }
+    println!("| area | changes | reached | killed | by time | no difference | not noticed |");
+    let (changes, reached, killed, timed_out) = (summary.changes, summary.reached, summary.killed, summary.timed_out);
+    println!(
+        "| {name} | {changes} | {reached} | {killed} | {timed_out} | {} | {} |",
+        summary.listed,
+        summary.unnoticed.len()
+    );
+    Ok(if summary.unnoticed.is_empty() && summary.wrongly_listed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
