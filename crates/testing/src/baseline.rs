@@ -229,9 +229,15 @@ pub fn masked(line: &str) -> String {
     }
 }
 
-/// A line by which failures are told apart: without numbers.
+/// A line by which failures are told apart: without numbers, and with one for a list of numbers.
 pub fn without_numbers(line: &str) -> String {
-    shape(&masked(line)).0
+    let mut shape = shape(&masked(line)).0;
+    for list in ["#, #", "# #", "~, ~"] {
+        while shape.contains(list) {
+            shape = shape.replace(list, &list[..1]);
+        }
+    }
+    shape
 }
 
 #[cfg(test)]

@@ -216,6 +216,9 @@ mod tests {
         assert_eq!(failed("error: 3 lost\n").signature(), failed("error: -4 lost\n").signature());
         assert_ne!(failed("error: of 2-3 lost\n").signature(), failed("error: of 2 3 lost\n").signature());
         assert_ne!(failed("error: 3 lost\n").signature(), failed("error: 3 found\n").signature());
+        assert_eq!(failed("lost: [3, 4]\n").signature(), failed("lost: [5, 4, 7]\n").signature(), "lists");
+        assert_eq!(failed("lost at 0x7f3a, 0x7f40\n").signature(), failed("lost at 0x11\n").signature());
+        assert_ne!(failed("lost: [3, 4]\n").signature(), failed("lost: []\n").signature(), "none is another thing");
         assert_eq!(failed("thread 'x' panicked at 'why', a.rs:3\n").place, None, "the form of old compilers");
     }
 }
