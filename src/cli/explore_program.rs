@@ -196,9 +196,9 @@ fn classes(number: u64) -> String {
 
 fn write_text(found: &Found, args: &Args, command: &str, out: &mut dyn Write) -> io::Result<()> {
     let Found { explored, by_history, .. } = found;
-    for Failing { failure, cycle, classes: number, kept, .. } in &explored.failing {
+    for Failing { failure, cycle, late, classes: number, kept, .. } in &explored.failing {
         writeln!(out, "{failure}\n  in {}", classes(*number))?;
-        cycle.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+        cycle.iter().chain(late).try_for_each(|line| writeln!(out, "  {line}"))?;
         if let Some(kept) = kept {
             writeln!(out, "  replay the first one: foretrace replay {} -- {command}", kept.display())?;
         }
@@ -263,14 +263,14 @@ fn to_json(found: &Found, command: &str) -> Value {
     let Found { explored, by_history, open } = found;
     let of_history = |failing: &ByHistory| {
         json!({
-            "kind": "not-linearizable", "what": failing.what, "interleavings": failing.classes, "cycle": [],
+            "kind": "not-linearizable", "what": failing.what, "interleavings": failing.classes, "cycle": [], "late": [],
             "recording": failing.kept.as_deref().map(Path::to_string_lossy),
         })
     };
     let one = |failing: &Failing| {
         json!({
             "kind": failing.failure.kind(), "what": failing.failure.to_string(), "interleavings": failing.classes,
-            "cycle": failing.cycle, "recording": failing.kept.as_deref().map(Path::to_string_lossy),
+            "cycle": failing.cycle, "late": failing.late, "recording": failing.kept.as_deref().map(Path::to_string_lossy),
         })
     };
     let mut report = json!({

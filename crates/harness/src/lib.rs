@@ -39,7 +39,7 @@ pub use launch::{Mode, RecordingScope, Run, fix_addresses};
 pub use outside::{Variables, differences, environment_of, fill, is_of_number, notes};
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
-pub use replay::{Outcome, Plan, Replayed, judge, run_plan};
+pub use replay::{Outcome, Plan, Replayed, WAITS, judge, run_plan};
 pub use schedule::{End, Turn};
 pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};

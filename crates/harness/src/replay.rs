@@ -33,6 +33,9 @@ pub struct Plan {
     pub watched: Option<Between>,
 }
 
+/// What the runtime says of the end of a run that explores, in the folder of its recording.
+pub const WAITS: &str = "waits";
+
 /// What became of a replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replayed {
@@ -134,7 +137,13 @@ impl Plan {
         let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
         let joins = self.expected.iter().filter(|step| step.what.is_join());
         let limit = format!("limit {}\n", most_logs(self.recording.as_deref()));
-        let text = limit + &triple + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
+        // There waits ended by their limits before their time.
+        let is_explored = self.recording.as_ref().is_some_and(|recording| recording.join(WAITS).is_file());
+        let explored = if is_explored { "explored\n" } else { "" };
+        let text = limit
+            + explored
+            + &triple
+            + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
         write_whole(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)

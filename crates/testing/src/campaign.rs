@@ -239,6 +239,7 @@ impl<'s> Campaign<'s> {
             shown: Vec::new(),
             recordings: Vec::new(),
             deadlock: Vec::new(),
+            late: Vec::new(),
             after_runs: self.state.runs,
             after: self.elapsed(),
             unexplained: None,

@@ -9,6 +9,7 @@ mod execution;
 mod executions;
 mod machine;
 mod objects;
+mod outcomes;
 mod reversals;
 mod schedule;
 mod spin;
@@ -27,6 +28,7 @@ use schedule::{Onward, TURN};
 use spin::Loop;
 use state::{End, State};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -80,6 +82,8 @@ pub struct Failing {
     pub failure: Failure,
     /// Who waits for whom, in a deadlock.
     pub cycle: Vec<String>,
+    /// Which waits ended by their time limits.
+    pub late: Vec<String>,
     /// How many classes.
     pub classes: u64,
     /// Where the first one is kept.
@@ -193,8 +197,9 @@ pub fn reverse_program(
     let onward = Onward { turn: TURN, all: bounds.events, second: this_second() };
     let mut executions = Executions::new((settings, baseline), work, onward, bounds.runs);
     let mut collected = Collected::default();
-    reversals::reverse_pairs(&mut executions, &mut |run| {
+    reversals::reverse_pairs(&mut executions, &mut |run, late| {
         collected.explored.classes += 1;
+        collected.late = late;
         let flow = match run.is_cut {
             true => ControlFlow::Continue(()),
             false => collected.take(run, run.failure.clone(), each),
@@ -218,11 +223,23 @@ fn spinning(run: &Execution, threads: &[String]) -> Result<Failure, TestError> {
     Ok(Failure { cause: Cause::Ended(Ending::Hang), message: Some(message), place: None })
 }
 
+/// Which waits ended by their time limits in a run; of waits that have no record, that of the thread `other`.
+fn late_waits(run: &Execution, other: Option<&str>) -> Result<Vec<String>, TestError> {
+    let threads: BTreeSet<&str> = run.late.iter().map(String::as_str).chain(other).collect();
+    if threads.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = ThreadNames::of_recording(&run.place.join("recording"))?;
+    Ok(threads.into_iter().map(|path| format!("a wait of {} ended by its time limit", names.full(path))).collect())
+}
+
 #[derive(Default)]
 struct Collected {
     explored: Explored,
     seen: FxHashSet<u128>,
     error: Option<TestError>,
+    /// The thread whose wait in the kernel ends by its limit in the run at hand, where that is known.
+    late: Option<String>,
 }
 
 impl Collected {
@@ -344,7 +361,8 @@ impl Collected {
                 deadlock_in_words(&output, recording, &positions)?
             }
         };
-        self.explored.failing.push(Failing { failure, cycle, classes: 1, kept, signature });
+        let late = late_waits(run, self.late.as_deref())?;
+        self.explored.failing.push(Failing { failure, cycle, late, classes: 1, kept, signature });
         Ok(())
     }
 }

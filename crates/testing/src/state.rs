@@ -71,6 +71,9 @@ pub struct Found {
     pub recordings: Vec<(u64, PathBuf)>,
     /// Who waits for whom, if that is how it failed.
     pub deadlock: Vec<String>,
+    /// Which waits ended by their time limits, where exploring found it.
+    #[serde(default)]
+    pub late: Vec<String>,
     /// After how many runs of the program it was found.
     pub after_runs: u64,
     /// After how long.

@@ -574,6 +574,9 @@ fn choose() -> Choice {
     if let Some(choice) = replay::choose().or_else(steer::choose) {
         return choice;
     }
+    if let Some((thread, records)) = onward::alone_in_wait() {
+        return give_up(thread, records);
+    }
     let count = threads::all().filter(|thread| ready(thread)).count();
     if count == 0 {
         return last_resort();

@@ -1,11 +1,11 @@
 //! Chooses threads after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
 //!
-//! A line `then <turn> <all> <second>` of the schedule asks for it. The clocks stand still at that second (`program_time.rs`). A turn has at
+//! A line `then <turn> <all> <second>` of the schedule asks for it; with a turn of `all` one thread goes on alone. The clocks stand still at that second (`program_time.rs`). A turn has at
 //! most `turn` counted records, so that a thread that waits in a loop does not stop the others. After `all` of them the run is cut off. The
 //! file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
 
 use core::sync::atomic::{
-    AtomicU64, AtomicUsize,
+    AtomicBool, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -47,9 +47,39 @@ pub fn explores() -> bool {
     TURN.load(Relaxed) > 0
 }
 
+/// Whether the schedule is of a run that explored, in which waits ended by their limits before their time.
+static AS_EXPLORED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a line of the schedule says so.
+pub fn is_as_explored(line: &[u8]) -> bool {
+    line == b"explored"
+}
+
+/// Lets waits end as in a run that explored.
+pub fn as_explored() {
+    AS_EXPLORED.store(true, Relaxed);
+}
+
 /// Whether a wait to this moment may end by its limit at any time, as far as the schedule goes: other waits are for threads.
 pub fn may_end_by_limit(at: Timespec) -> bool {
-    explores() && !limits::is_far(at)
+    (explores() || AS_EXPLORED.load(Relaxed)) && !limits::is_far(at)
+}
+
+/// Where one thread goes on alone: that thread, and its counted records, if it is in a wait that may end by its limit. Whether the loop
+/// around such a wait ends by itself is what that run is to show.
+pub fn alone_in_wait() -> Option<(&'static Thread, u64)> {
+    let turn = TURN.load(Relaxed);
+    if turn == 0 || turn < ALL.load(Relaxed) {
+        return None;
+    }
+    let thread = threads::all().find(|thread| thread.number.get() as usize == LAST.load(Relaxed))?;
+    let waits = thread.turn.state.get() == State::Blocked && thread.turn.deadline.get().is_some_and(may_end_by_limit);
+    waits.then_some((thread, turn))
+}
+
+/// Whether the run has as many counted records as it may.
+fn is_over() -> bool {
+    threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed)
 }
 
 /// Of the threads that are ready, of which there is one, that which runs, and its counted records; nothing where nothing is explored.
@@ -58,7 +88,7 @@ pub fn choose() -> Option<(&'static Thread, u64)> {
     if turn == 0 {
         return None;
     }
-    if threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed) {
+    if is_over() {
         report(true);
         sys::die_by(sys::SIGKILL);
     }

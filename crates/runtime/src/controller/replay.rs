@@ -65,11 +65,14 @@ pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str>
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let is_other = |line: &'static [u8]| {
         let is_named = [join(line), handler(line), wake(line), limit(line)].iter().any(Option::is_some);
-        target::role(line).is_some() || is_named
+        target::role(line).is_some() || is_named || super::onward::is_as_explored(line)
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && super::onward::line(line).is_none();
     PLAN.text.set(text);
     lines(text).find_map(super::onward::line).map_or(Ok(()), super::onward::prepare)?;
+    if lines(text).any(super::onward::is_as_explored) {
+        super::onward::as_explored();
+    }
     PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);

@@ -22,6 +22,9 @@ const SHORTEST: Duration = Duration::from_secs(3);
 /// Programs with more events in a recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
 const MOST_EVENTS: usize = 10_000;
 const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
+/// A run is cut off after so many times as many events as a recorded run has, but not before this many: a loop that waits ends only so.
+const EVENTS_TIMES: usize = 10;
+const LEAST_EVENTS: usize = 100_000;
 
 impl Campaign<'_> {
     /// Explores before all schedules are tried where half of the time is over: a small bug is not to be missed for want of time.
@@ -63,7 +66,7 @@ impl Campaign<'_> {
         };
         let kept = self.work.join("explored").join("recording");
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
-            let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept };
+            let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events };
             let reversed = first.failing(settings.runs, true, &mut show)?;
             if !reversed.failing.is_empty() || events > MOST_EVENTS {
                 return Ok((reversed, None));
@@ -98,6 +101,7 @@ impl Campaign<'_> {
             found.is_explored = true;
             found.recordings.push((self.settings.seed, recording));
             found.deadlock = failing.cycle;
+            found.late = failing.late;
             found.unexplained = found.recordings.first().cloned();
             self.explain(at)?;
         }
@@ -111,12 +115,15 @@ struct First<'c> {
     subject: (&'c Settings, &'c Baseline),
     work: &'c Path,
     kept: &'c Path,
+    /// Events of a recorded run.
+    events: usize,
 }
 
 impl First<'_> {
     /// By so many runs at most, of pairs alone or of all interleavings.
     fn failing(&self, runs: u64, pairs: bool, show: &mut dyn FnMut(&Explored)) -> Result<Explored, TestError> {
-        let bounds = Bounds { events: 10 * MOST_EVENTS_FOR_PAIRS as u64, runs, interruptions: None };
+        let events = (EVENTS_TIMES * self.events).max(LEAST_EVENTS) as u64;
+        let bounds = Bounds { events, runs, interruptions: None };
         let mut each = |interleaving: &Interleaving<'_>| -> Result<Kept, TestError> {
             if !interleaving.fails {
                 return Ok(ControlFlow::Continue(None));

@@ -114,7 +114,7 @@ impl Campaign<'_> {
         });
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
-        let Found { failure, mut shown, recordings, deadlock, after_runs, after, .. } = found;
+        let Found { failure, mut shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let is_usual = |shown: &Shown| judge(&shown.seen, &self.state.baseline, self.settings) == Effect::Same;
         let all = shown.len();
         shown.retain(|shown| !is_usual(shown));
@@ -142,6 +142,7 @@ impl Campaign<'_> {
                 if find.story.is_empty() {
                     find.story = self.turns_of(&find, &best.attempt.recording)?;
                 }
+                find.story.extend(late);
                 self.retell(&mut find, Some(&best.attempt.recording))?;
             }
             None => {
@@ -163,6 +164,7 @@ impl Campaign<'_> {
                         find.story.extend(self.last_places(folder)?);
                     }
                 }
+                find.story.extend(late);
                 self.retell(&mut find, None)?;
             }
         }

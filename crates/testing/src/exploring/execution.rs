@@ -2,16 +2,14 @@
 
 use super::objects::Objects;
 use crate::judge::Failure;
-use foretrace_harness::{Ending, Folder};
-use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, fail};
+use foretrace_harness::{Ending, Folder, WAITS};
+use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, fail};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-
-/// What the runtime says of the end of a run that explores.
-const WAITS: &str = "waits";
 
 /// Threads by their place in the tree of threads, which is the same in every execution.
 #[derive(Default)]
@@ -122,6 +120,8 @@ pub struct Execution {
     pub of_thread: Vec<Vec<u32>>,
     /// What threads wait for at its end, by address.
     pub waits: FxHashMap<usize, u64>,
+    /// Threads of which a wait for a condition ended by its time limit, by their paths.
+    pub late: Vec<String>,
     /// Whether it was cut off, since it had as many events as it may.
     pub is_cut: bool,
     /// Whether it mapped memory a second time.
@@ -193,6 +193,9 @@ impl Execution {
             let wakes = step.other.filter(|_| step.kind == Kind::Signal);
             orders.push(order_after(orders[index], step.thread, wakes));
         }
+        let is_late = |step: &&Taken| step.kind == Kind::Wake && step.words[1] == WOKEN_BY_TIMEOUT;
+        let late: BTreeSet<usize> = steps.iter().filter(is_late).map(|step| step.thread).collect();
+        let late = late.into_iter().map(|thread| threads.path(thread).to_string()).collect();
         let text = std::fs::read_to_string(folder.path().join(WAITS)).unwrap_or_default();
         let waits = text.lines().filter_map(|line| {
             let (path, object) = line.split_once(" 0x")?;
@@ -204,6 +207,7 @@ impl Execution {
             steps,
             of_thread,
             waits,
+            late,
             is_cut,
             has_aliases,
             ending,

@@ -4,9 +4,12 @@
 //! each pair that has come in one order only: it follows a known run up to the first of the two, then lets the other thread come to its
 //! place first. New pairs of that run are looked at in turn. This is steering by coverage. There are few pairs of places even if there are
 //! many interleavings, so the search ends for larger programs, too. A failure that needs several reversed orders may be missed.
+//!
+//! First come the runs in which calls come out otherwise (`outcomes.rs`).
 
 use super::execution::{Execution, Taken};
 use super::executions::Executions;
+use super::outcomes::{Outcomes, pulled_before};
 use super::schedule::Forced;
 use foretrace_runtime::record::Kind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,39 +20,82 @@ use std::rc::Rc;
 /// Two places in the order in which two threads came by.
 type Pair = (u64, u64);
 
+/// Sees a run, and the path of a thread whose wait in the kernel ended by its time limit there.
+pub type Each<'e> = dyn FnMut(&Rc<Execution>, Option<String>) -> ControlFlow<()> + 'e;
+
 /// Runs that wait to be looked at: each keeps its recording.
 const MOST_WAITING: usize = 64;
 
-/// Makes runs with new orders of pairs until there are none or `each`, which sees all runs, wants no more.
-pub fn reverse_pairs(executions: &mut Executions<'_>, each: &mut dyn FnMut(&Rc<Execution>) -> ControlFlow<()>) {
-    let Some(first) = executions.along(&[], None) else { return };
-    if each(&first).is_break() {
-        return;
-    }
-    let mut seen: FxHashSet<Pair> = meetings(&first).iter().map(|meeting| meeting.pair).collect();
-    let mut tried: FxHashSet<Pair> = FxHashSet::default();
-    let mut waiting = VecDeque::from([first]);
-    while let Some(run) = waiting.pop_front() {
-        for meeting in meetings(&run) {
-            let wanted = (meeting.pair.1, meeting.pair.0);
-            if executions.is_at_end() {
-                return;
+/// Makes runs with new orders of pairs, and new outcomes of calls, until there are none or `each`, which sees all runs, wants no more.
+pub fn reverse_pairs(executions: &mut Executions<'_>, each: &mut Each<'_>) {
+    let mut search = Search { executions, each, outcomes: Outcomes::default(), seen: FxHashSet::default() };
+    let _ = search.all(); // what ends it, the caller knows
+}
+
+struct Search<'s, 'e> {
+    executions: &'s mut Executions<'e>,
+    each: &'s mut Each<'s>,
+    outcomes: Outcomes,
+    seen: FxHashSet<Pair>,
+}
+
+impl Search<'_, '_> {
+    fn all(&mut self) -> ControlFlow<()> {
+        let Some(first) = self.executions.along(&[], None) else { return ControlFlow::Break(()) };
+        (self.each)(&first, None)?;
+        self.learn(&first);
+        let mut tried: FxHashSet<Pair> = FxHashSet::default();
+        let mut waiting = VecDeque::from([(first, 0)]);
+        while let Some((run, forced)) = waiting.pop_front() {
+            for wanted in self.outcomes.wanted(&run, forced) {
+                let late = |run: &Execution| wanted.late_in(run);
+                if let Some(other) = self.run(&wanted.steps, wanted.last, &late)? {
+                    self.learn(&other);
+                    if waiting.len() < MOST_WAITING {
+                        waiting.push_back((other, wanted.steps.len() + 1));
+                    }
+                }
             }
-            if seen.contains(&wanted) || tried.contains(&wanted) {
-                continue;
-            }
-            let Some((steps, last)) = reversed(&run, &meeting) else { continue };
-            tried.insert(wanted);
-            let Some(other) = executions.along(&steps, Some(last)) else { continue };
-            if each(&other).is_break() {
-                return;
-            }
-            let before = seen.len();
-            seen.extend(meetings(&other).iter().map(|meeting| meeting.pair));
-            if seen.len() > before && waiting.len() < MOST_WAITING {
-                waiting.push_back(other);
+            for meeting in meetings(&run) {
+                let wanted = (meeting.pair.1, meeting.pair.0);
+                if self.seen.contains(&wanted) || tried.contains(&wanted) {
+                    continue;
+                }
+                let Some((steps, last)) = reversed(&run, &meeting) else { continue };
+                tried.insert(wanted);
+                let Some(other) = self.run(&steps, last, &|_| None)? else { continue };
+                if self.learn(&other) && waiting.len() < MOST_WAITING {
+                    waiting.push_back((other, steps.len() + 1));
+                }
             }
         }
+        ControlFlow::Continue(())
+    }
+
+    /// A run along these steps and one more, if the program follows them. Whose wait ended by its limit, `late` says.
+    fn run(
+        &mut self,
+        steps: &[Taken],
+        last: Forced,
+        late: &dyn Fn(&Execution) -> Option<usize>,
+    ) -> ControlFlow<(), Option<Rc<Execution>>> {
+        if self.executions.is_at_end() {
+            return ControlFlow::Break(());
+        }
+        let run = self.executions.along(steps, Some(last));
+        if let Some(run) = &run {
+            let late = late(run).map(|thread| self.executions.threads.path(thread).to_string());
+            (self.each)(run, late)?;
+        }
+        ControlFlow::Continue(run)
+    }
+
+    /// Takes note of what the run shows; whether it shows an order that no run has shown before.
+    fn learn(&mut self, run: &Execution) -> bool {
+        self.outcomes.see(run);
+        let before = self.seen.len();
+        self.seen.extend(meetings(run).iter().map(|meeting| meeting.pair));
+        self.seen.len() > before
     }
 }
 
@@ -104,11 +150,6 @@ fn meets_at(step: &Taken) -> Option<(u64, bool)> {
 /// thread starts too late.
 fn reversed(run: &Execution, meeting: &Meeting) -> Option<(Vec<Taken>, Forced)> {
     let thread = run.steps[meeting.later].thread;
-    let is_start = |step: &Taken| step.kind == Kind::Fork && step.other == Some(thread);
-    if run.steps[meeting.before..meeting.later].iter().any(is_start) {
-        return None;
-    }
-    let own = run.steps[meeting.before..meeting.later].iter().filter(|step| step.thread == thread);
-    let steps = run.steps[..meeting.before].iter().chain(own).copied().collect();
+    let steps = pulled_before(run, meeting.before, meeting.later)?;
     Some((steps, Forced { thread, wakes: None }))
 }
