@@ -30,6 +30,66 @@ fn a_try_takes_its_release_with_it_and_no_other() {
 }
 
 #[test]
+fn a_share_that_was_tried_goes_with_its_release_and_its_failed_tries() {
+    let trace = opened(|trace| {
+        trace.acquire_shared(1, "l").tried();
+        trace.busy(2, "l");
+        trace.release_shared(1, "l");
+        trace.acquire_shared(1, "l");
+        trace.release_shared(1, "l");
+    });
+    assert_eq!(ops(&trace), "- - - acquire_shared release_shared");
+}
+
+#[test]
+fn a_failed_try_needs_no_holder() {
+    let trace = opened(|trace| {
+        trace.acquire(1, "m");
+        trace.busy(2, "m").tried();
+        trace.busy(2, "m");
+    });
+    assert_eq!(ops(&trace), "acquire - busy");
+}
+
+#[test]
+fn other_calls_that_were_tried_wait_for_nothing() {
+    let trace = opened(|trace| {
+        trace.fork(1, 2);
+        trace.post(2, "s");
+        trace.post(2, "s");
+        trace.arrive(2, "b", 1);
+        trace.down(1, "s").tried();
+        trace.down(1, "s");
+        trace.arrive(1, "b", 1);
+        trace.depart(1, "b", 1).tried();
+        trace.depart(2, "b", 1);
+        trace.join(1, 2).tried();
+    });
+    assert_eq!(ops(&trace), "fork post post arrive - down arrive - depart -");
+}
+
+#[test]
+fn a_trace_without_tries_is_not_made_again() {
+    let mut builder = TraceBuilder::new(Data::None);
+    builder.acquire(1, "m");
+    builder.release(1, "m");
+    assert!(builder.build().expect("a trace").with_open_tries().is_none());
+}
+
+#[test]
+fn a_wait_without_a_time_limit_keeps_its_signal() {
+    let trace = opened(|trace| {
+        trace.acquire(1, "n").tried();
+        trace.acquire(1, "m");
+        trace.wait(1, "c", "m");
+        trace.signal(2, "c");
+        trace.wake(1, "c", "m", None);
+    });
+    assert_eq!(ops(&trace), "- acquire wait signal wake");
+    assert!(matches!(trace.events[4].op, Op::Wake { cause: None, .. }));
+}
+
+#[test]
 fn a_failed_try_of_a_lock_that_a_try_took_needs_no_holder() {
     let trace = opened(|trace| {
         trace.acquire(1, "m").tried();

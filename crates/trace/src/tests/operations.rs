@@ -1,6 +1,6 @@
 //! When each operation is enabled, and what a message says where it is not.
 
-use crate::{Data, EventId, SyncKind, TraceBuilder, Value, WakeCause, observe};
+use crate::{Data, EventId, SyncKind, ThreadId, Trace, TraceBuilder, Value, WakeCause, observe};
 
 /// The recorded order of what `make` adds is an execution.
 fn runs(make: impl FnOnce(&mut TraceBuilder)) {
@@ -93,6 +93,11 @@ fn a_rwlock_has_one_holder_or_sharers() {
         rwlock(b);
         b.release_shared(1, "l");
     });
+    fails(1, "found rwlock l not shared by thread 2, expected it shared by thread 2", |b| {
+        rwlock(b);
+        b.acquire_shared(1, "l");
+        b.release_shared(2, "l");
+    });
 }
 
 #[test]
@@ -168,6 +173,15 @@ fn a_signal_releases_one_waiter_the_one_that_wakes_first() {
             b.wake(second, "c", "m", None);
         });
     }
+    // The second signal is not for the thread that the first one released.
+    runs(|b| {
+        two_wait(b);
+        b.signal(3, "c");
+        for thread in [1, 2] {
+            b.wake(thread, "c", "m", None);
+            b.release(thread, "m");
+        }
+    });
     let message = "found no signal or broadcast of condition variable c that released thread 2 since its wait, \
                    expected one, or a wake with a cause";
     fails(7, message, |b| {
@@ -366,6 +380,91 @@ fn operations_on_objects_of_another_kind_are_refused() {
         b.sync("m", SyncKind::Mutex { recursive: false });
         b.signal(1, "m");
     });
+    fails(0, "found mutex m, expected an object that `broadcast` works on", |b| {
+        b.sync("m", SyncKind::Mutex { recursive: false });
+        b.broadcast(1, "m");
+    });
+    fails(0, "found mutex m, expected an object that `post` works on", |b| {
+        b.sync("m", SyncKind::Mutex { recursive: false });
+        b.post(1, "m");
+    });
+    fails(0, "found mutex m, expected an object that `once_fail` works on", |b| {
+        b.sync("m", SyncKind::Mutex { recursive: false });
+        b.once_fail(1, "m");
+    });
+    fails(1, "found semaphore c, expected an object that `wait` works on", |b| {
+        b.sync("c", SyncKind::Semaphore { init: 0 });
+        b.acquire(1, "m");
+        b.wait(1, "c", "m");
+    });
+}
+
+/// Two threads that wait, the first with a time limit, and a signal.
+fn a_waiter_and_a_signal() -> Trace {
+    let mut b = TraceBuilder::new(Data::None);
+    for thread in [1, 2] {
+        b.acquire(thread, "m");
+        b.wait(thread, "c", "m");
+    }
+    b.wake(1, "c", "m", Some(WakeCause::Timeout));
+    b.signal(3, "c");
+    b.build().expect("names and sorts are right")
+}
+
+#[test]
+fn a_signal_releases_one_that_waits_and_no_other() {
+    let (trace, observed) = (a_waiter_and_a_signal(), crate::Observed::default());
+    let semantics = crate::Semantics::new(&trace, &observed, crate::Model::Cam).expect("it needs no data");
+    let [one, two, three] = [0, 1, 2].map(ThreadId::from_index);
+    let mut state = semantics.initial();
+    let events = [0, 1, 2, 3].map(EventId);
+    assert!(matches!(semantics.enabled(&state, events[1]), Err(crate::Blocked::NotNext)));
+    for event in events {
+        semantics.step(&mut state, event, None).expect("it is enabled");
+    }
+    let signal = EventId(5);
+    assert_eq!(semantics.releasable(&state, signal), [one, two]);
+    for nobody in [None, Some(three)] {
+        let refused = semantics.step(&mut state.clone(), signal, nobody);
+        assert!(matches!(refused, Err(crate::Blocked::NotReleasable { .. })), "{nobody:?}: {refused:?}");
+    }
+    let mut released = state.clone();
+    semantics.step(&mut released, signal, Some(two)).expect("thread 2 waits");
+    assert_eq!(semantics.releasable(&released, signal), [one]);
+    // The first thread does not wait any more after its time limit.
+    semantics.step(&mut state, EventId(4), None).expect("its time is over");
+    assert_eq!(semantics.releasable(&state, signal), [two]);
+}
+
+#[test]
+fn an_order_with_an_event_too_many_is_refused() {
+    let (trace, observed) = (a_waiter_and_a_signal(), crate::Observed::default());
+    let semantics = crate::Semantics::new(&trace, &observed, crate::Model::Cam).expect("it needs no data");
+    let error = semantics.run(&[EventId(0), EventId(6)], |_, _| {}).expect_err("there are 6 events").to_string();
+    assert_eq!(error, "step 1, event 6: found an event that the trace does not have, expected an index below 6");
+}
+
+#[test]
+fn a_wait_is_not_enabled_without_its_lock() {
+    let mut b = TraceBuilder::new(Data::None);
+    b.wait(1, "c", "m");
+    let (trace, observed) = (b.build().expect("names and sorts are right"), crate::Observed::default());
+    let semantics = crate::Semantics::new(&trace, &observed, crate::Model::Cam).expect("it needs no data");
+    let enabled = semantics.enabled(&semantics.initial(), EventId(0));
+    assert!(matches!(enabled, Err(crate::Blocked::NotHeld { .. })), "{enabled:?}");
+}
+
+#[test]
+fn a_name_has_the_value_that_was_read() {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.int_var("x", 7);
+    b.read(1, "x", "r");
+    b.assume(1, "(= r 7)");
+    let (trace, observed) = b.finish().expect("an execution");
+    let semantics = crate::Semantics::new(&trace, &observed, crate::Model::Ctp).expect("a symbolic trace");
+    let mut state = semantics.initial();
+    semantics.step(&mut state, EventId(0), None).expect("a read");
+    assert_eq!(semantics.local(&state, EventId(0)), Some(&Value::int(7)));
 }
 
 #[test]
