@@ -145,8 +145,8 @@ impl Finder<'_> {
         }
         self.path.push(signature.ident.to_string());
         let mut texts = values::of_return(&signature.output);
-        // A body that is a literal already.
-        if let [Stmt::Expr(Expr::Lit(only), None)] = &block.stmts[..] {
+        // A body that is the value already.
+        if let [Stmt::Expr(only, None)] = &block.stmts[..] {
             let only = self.text_of(only);
             texts.retain(|text| text != only);
         }

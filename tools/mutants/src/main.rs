@@ -3,7 +3,6 @@
 use anyhow::{Context, Result, bail};
 use foretrace_mutants::outcome::Outcome;
 use foretrace_mutants::{Options, area, outcome, run, tree};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,11 +28,9 @@ fn main() -> Result<ExitCode> {
     let root = PathBuf::from(".").canonicalize()?;
     let place = root.join("target/mutants");
     if is_list {
-        let tree = tree::write(&root, &place.join("source"), area, &BTreeSet::new())?;
-        let names = tree.changes.iter().map(|change| &change.name);
-        names
-            .filter(|name| options.only.as_ref().is_none_or(|text| name.contains(text.as_str())))
-            .for_each(|name| println!("{name}"));
+        let names = tree::names(&root, area)?;
+        let names = names.iter().filter(|name| options.only.as_ref().is_none_or(|text| name.contains(text.as_str())));
+        names.for_each(|name| println!("{name}"));
         return Ok(ExitCode::SUCCESS);
     }
     let equivalents = outcome::equivalents(&std::fs::read_to_string("scripts/mutants.equivalent")?);

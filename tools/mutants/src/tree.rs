@@ -49,6 +49,17 @@ pub fn texts(root: &Path, area: &Area) -> Result<u64> {
     Ok(hasher.finish())
 }
 
+/// The names of the area's changes.
+pub fn names(root: &Path, area: &Area) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for file in files(root)?.iter().filter(|file| area.has(file)) {
+        let text = std::fs::read_to_string(root.join(file))?;
+        let found = changes_of(file, &text, 0, &|_| false).with_context(|| format!("{file} is not Rust"))?;
+        names.extend(found.all.into_iter().map(|change| change.name));
+    }
+    Ok(names)
+}
+
 /// Copies the repository at `root` to `folder` with all changes of the area but those left out.
 pub fn write(root: &Path, folder: &Path, area: &Area, left_out: &BTreeSet<u32>) -> Result<Tree> {
     let mut tree = Tree { folder: folder.to_owned(), changes: Vec::new(), regions: BTreeMap::new(), fingerprint: 0 };
