@@ -12,7 +12,7 @@ use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Reads, Rule, Rules, TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Answer, Limits, Session};
-use foretrace_trace::strategies::{Shape, random_trace};
+use foretrace_trace::strategies::{Shape, random_conditions, random_trace, random_waits};
 use foretrace_trace::{
     Atomic, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, Transaction, Triple,
 };
@@ -42,13 +42,19 @@ fn questions() -> impl Iterator<Item = Question> {
     })
 }
 
+/// The random trace of a seed.
+fn any(seed: u64) -> (Trace, Observed) {
+    random_trace(seed, &Shape::default())
+}
+
 /// Calls `test` with every random trace, choice of transactions, and question that has candidates, and the truth.
 fn for_each(
     seeds: std::ops::Range<u64>,
+    make: fn(u64) -> (Trace, Observed),
     mut test: impl FnMut(u64, &Trace, &Observed, &[Transaction], Question, &Truth),
 ) {
     for seed in seeds {
-        let (trace, observed) = random_trace(seed, &Shape::default());
+        let (trace, observed) = make(seed);
         for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
             let Ok(oracle) = Oracle::new(&trace, &observed, model) else { continue };
             for atomic in [Atomic::Threads, Atomic::Marked] {
@@ -105,9 +111,25 @@ fn by_solver(
 
 #[test]
 fn the_solver_agrees_with_the_oracle() {
+    agrees_on(any, 1);
+}
+
+#[test]
+fn the_solver_agrees_with_the_oracle_on_several_conditions_of_one_value() {
+    agrees_on(random_conditions, 1);
+}
+
+#[test]
+fn the_solver_agrees_with_the_oracle_where_threads_wait_for_each_other() {
+    agrees_on(random_waits, 2);
+}
+
+/// The larger the traces are, the smaller is the share of the seeds.
+fn agrees_on(make: fn(u64) -> (Trace, Observed), share: u64) {
     let start = number("FORETRACE_SEED", 0);
+    let seeds = start..start + number("FORETRACE_SEEDS", 60) / share;
     let mut asked = [0u64; 2];
-    for_each(start..start + number("FORETRACE_SEEDS", 60), |seed, trace, observed, transactions, question, truth| {
+    for_each(seeds, make, |seed, trace, observed, transactions, question, truth| {
         let trace_index = TraceIndex::new(trace);
         let clocks = MustHappenBefore::new(trace, &trace_index);
         let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
@@ -134,6 +156,7 @@ fn no_switch_changes_a_verdict() {
     let stop = AtomicBool::new(false);
     for_each(
         start..start + number("FORETRACE_SEEDS", 60) / 2,
+        any,
         |seed, trace, observed, transactions, question, truth| {
             // A different choice of filters for each seed; over all seeds every one.
             let chosen = seed % 32;
@@ -189,7 +212,7 @@ fn every_rule_is_needed() {
         if missed.is_empty() {
             break;
         }
-        for_each(start..start + 50, |_, trace, observed, transactions, question, truth| {
+        for_each(start..start + 50, any, |_, trace, observed, transactions, question, truth| {
             let trace_index = TraceIndex::new(trace);
             let clocks = MustHappenBefore::new(trace, &trace_index);
             let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
@@ -269,6 +292,69 @@ fn two_wakes_need_a_signal_each() {
         r#""t": 2, "op": "read", "var": "x", "dst": "a""#,
     ];
     assert!(shown(&(header.clone() + &both.map(event).concat())) > 0);
+}
+
+/// One thread can only be woken by the broadcast, another, which waits after that, only by the signal. The rule tells what wakes take by
+/// numbers: the events of this trace are as many as the first wake's and the signal's numbers together.
+#[test]
+fn a_wake_by_a_broadcast_takes_no_signal_from_another() {
+    let text = r#"{"foretrace": 1, "data": "symbolic", "vars": {"x": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}, "n": {"kind": "mutex"}, "c": {"kind": "condvar"}, "s": {"kind": "semaphore", "init": 0}}}
+{"t": 4, "op": "begin"}
+{"t": 4, "op": "write", "var": "x", "expr": "3"}
+{"t": 4, "op": "write", "var": "x", "expr": "1"}
+{"t": 1, "op": "acquire", "lock": "m"}
+{"t": 1, "op": "wait", "cond": "c", "lock": "m"}
+{"t": 3, "op": "broadcast", "cond": "c"}
+{"t": 1, "op": "wake", "cond": "c", "lock": "m"}
+{"t": 1, "op": "post", "sem": "s"}
+{"t": 2, "op": "down", "sem": "s"}
+{"t": 2, "op": "acquire", "lock": "n"}
+{"t": 2, "op": "wait", "cond": "c", "lock": "n"}
+{"t": 3, "op": "signal", "cond": "c"}
+{"t": 2, "op": "wake", "cond": "c", "lock": "n"}
+{"t": 2, "op": "read", "var": "x", "dst": "a"}
+{"t": 4, "op": "write", "var": "x", "expr": "2"}
+{"t": 4, "op": "end"}
+{"t": 1, "op": "release", "lock": "m"}
+"#;
+    let (wake, signal, events) = (6, 11, text.lines().count() - 1);
+    assert_eq!(wake + signal, events);
+    // The run itself shows the read between the second and the third write.
+    assert!(agrees_with_the_oracle(text).into_iter().any(|is_feasible| is_feasible));
+}
+
+/// A later condition that says more of a value than an earlier one is asked, too: the write of `z` by the other thread comes between two of the
+/// first only with the value that `x` has at first.
+#[test]
+fn a_later_condition_that_says_more_is_asked() {
+    let shown = |at_first: u64, then: u64, looser: &str, tighter: &str| {
+        let text = format!(
+            r#"{{"foretrace": 1, "data": "symbolic", "vars": {{"x": {{"sort": "Int", "init": {at_first}}}, "y": {{"sort": "Int", "init": 0}}, "z": {{"sort": "Int", "init": 0}}}}}}
+{{"t": 2, "op": "begin"}}
+{{"t": 2, "op": "write", "var": "z", "expr": "5"}}
+{{"t": 2, "op": "write", "var": "z", "expr": "6"}}
+{{"t": 2, "op": "end"}}
+{{"t": 2, "op": "write", "var": "x", "expr": "{then}"}}
+{{"t": 1, "op": "read", "var": "x", "dst": "a"}}
+{{"t": 1, "op": "assume", "expr": "{looser}"}}
+{{"t": 1, "op": "write", "var": "y", "expr": "1"}}
+{{"t": 1, "op": "assume", "expr": "{tighter}"}}
+{{"t": 1, "op": "write", "var": "z", "expr": "7"}}
+"#
+        );
+        let trace = foretrace_trace::read_from(text.as_bytes(), "made.jsonl").expect("a valid trace");
+        agrees_with_the_oracle(&text);
+        let observed = foretrace_trace::observe(&trace).expect("a valid trace");
+        let oracle = Oracle::new(&trace, &observed, Model::Ctp).expect("the trace has values");
+        let transactions = Atomic::Marked.transactions(&trace);
+        oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict).values().flatten().count()
+    };
+    assert_eq!(shown(4, 1, "(<= a 5)", "(<= a 2)"), 0);
+    assert_eq!(shown(2, 1, "(<= a 5)", "(<= a 2)"), 1);
+    assert_eq!(shown(1, 4, "(>= a 0)", "(>= a 3)"), 0);
+    assert_eq!(shown(3, 4, "(>= a 0)", "(>= a 3)"), 1);
+    assert_eq!(shown(4, 1, "(<= a 5)", "(= a 1)"), 0);
+    assert_eq!(shown(1, 1, "(<= a 5)", "(= a 1)"), 1);
 }
 
 /// What the solver says of each candidate of a trace, by every question and order, is what the oracle says: whether each is feasible.

@@ -5,14 +5,18 @@
 
 mod appends;
 mod applications;
+mod conditions;
 mod expressions;
 mod generator;
 mod programs;
 mod synthetic;
+mod waits;
 
 pub use appends::random_appends;
 pub use applications::applications;
+pub use conditions::random_conditions;
 pub use synthetic::Synthetic;
+pub use waits::random_waits;
 
 use crate::observed::Observed;
 use crate::op::{BlockKind, Op};
