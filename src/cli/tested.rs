@@ -147,6 +147,9 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         let gave = plural(report.without_trace, "recorded run");
         writeln!(out, "not all was tried: {gave} gave no trace, so nothing was predicted from them")?;
     }
+    if report.left == 0 && !report.ended_early && report.explored.as_ref().is_some_and(|explored| explored.is_cut_off) {
+        writeln!(out, "not all was tried: there was no time to explore all interleavings ({more})")?;
+    }
     if let Some(explored) = &report.explored {
         write_explored(explored, out)?;
     }

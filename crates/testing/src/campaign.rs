@@ -65,6 +65,8 @@ pub struct Campaign<'s> {
     find_until: Option<Instant>,
     /// Recorded runs that did not end under the controller, and did without it.
     let_go: u32,
+    /// Whether interleavings were explored, for as long as there was time; what an earlier part of the test did does not count.
+    has_explored: bool,
 }
 
 /// Runs that are recorded in a round.
@@ -116,6 +118,7 @@ impl<'s> Campaign<'s> {
                 state,
                 find_until: None,
                 let_go: 0,
+                has_explored: false,
             };
             if !campaign.state.is_done {
                 campaign.go_on()?;

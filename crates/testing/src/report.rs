@@ -87,7 +87,7 @@ pub struct Exploration {
     pub fails: bool,
     /// Why others may be left that no number of runs would show.
     pub doubts: Vec<String>,
-    /// Whether `--time` or Ctrl-C has ended it, so that a test that goes on does it again.
+    /// Whether time was over or Ctrl-C has ended it, before all was explored or `--runs` was reached. A test that goes on does it again.
     pub is_cut_off: bool,
 }
 
@@ -162,7 +162,8 @@ impl Find {
 impl Report {
     /// Whether everything that was planned was tried.
     pub fn is_complete(&self) -> bool {
-        self.left == 0 && !self.ended_early && self.without_trace == 0
+        let is_explored = self.explored.as_ref().is_none_or(|explored| !explored.is_cut_off);
+        self.left == 0 && !self.ended_early && self.without_trace == 0 && is_explored
     }
 
     /// How many schedules were tried.

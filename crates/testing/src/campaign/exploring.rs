@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const PART: u32 = 2;
 /// But at least one part in this many of the time that a test has: small bugs in orders of three threads take hundreds of runs.
 const PART_OF_ALL: u32 = 3;
+/// Where no schedule waits, it takes all time but for one part in this many, which is for runs that search.
+const PART_FOR_SEARCH: u32 = 4;
 /// And at least so long.
 const SHORTEST: Duration = Duration::from_secs(3);
 /// Programs with more events in a recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
@@ -37,7 +39,8 @@ impl Campaign<'_> {
 
     /// Explores the interleavings up to the first one that fails.
     pub(super) fn explore(&mut self) -> Result<(), TestError> {
-        let is_done = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);
+        let is_whole = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);
+        let is_done = self.has_explored || is_whole;
         let is_tested = self.state.report.recorded.passed > 0 && self.state.found.is_empty();
         if is_done || !is_tested || self.is_over() {
             return Ok(());
@@ -51,7 +54,13 @@ impl Campaign<'_> {
         if events > MOST_EVENTS_FOR_PAIRS {
             return Ok(());
         }
-        let share = self.settings.time.map_or(SHORTEST, |time| time / PART_OF_ALL);
+        self.has_explored = true;
+        let is_all = self.state.plan.waiting() == 0;
+        let rest = || self.time_to_search() / PART_FOR_SEARCH * (PART_FOR_SEARCH - 1);
+        let share = self
+            .settings
+            .time
+            .map_or(SHORTEST, |time| if is_all { rest() } else { Duration::ZERO }.max(time / PART_OF_ALL));
         let longest = (self.elapsed() / PART).max(share).max(SHORTEST);
         let stop = Arc::new(AtomicBool::new(false));
         let settings =
@@ -76,7 +85,10 @@ impl Campaign<'_> {
         });
         let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
         match explored {
-            Ok((reversed, explored)) => self.take_explored(reversed, explored.unwrap_or_default()),
+            Ok((reversed, explored)) => {
+                let is_cut_off = stop.load(Ordering::Relaxed);
+                self.take_explored(reversed, explored.unwrap_or_default(), is_cut_off)
+            }
             Err(error) => {
                 self.note(format!("exploring interleavings was given up: {error}"));
                 Ok(())
@@ -84,13 +96,13 @@ impl Campaign<'_> {
         }
     }
 
-    fn take_explored(&mut self, reversed: Explored, explored: Explored) -> Result<(), TestError> {
+    fn take_explored(&mut self, reversed: Explored, explored: Explored, is_stopped: bool) -> Result<(), TestError> {
         let Explored { classes, runs, complete, doubts, .. } = explored;
         self.state.runs += runs + reversed.runs;
         self.state.report.times.running += explored.running + reversed.running;
         let failing: Vec<Failing> = reversed.failing.into_iter().chain(explored.failing).collect();
         let fails = !failing.is_empty();
-        let is_cut_off = !complete && !fails && self.is_over();
+        let is_cut_off = !complete && !fails && is_stopped;
         let reversed = reversed.runs;
         self.state.report.explored = Some(Exploration { reversed, classes, runs, complete, fails, doubts, is_cut_off });
         for failing in failing {
