@@ -260,7 +260,7 @@ fn loops_that_mark_that_they_wait_do_wait() {
 /// A wait may end by its limit at any moment, unless that is far away: then it waits for a thread.
 #[test]
 fn a_time_limit_is_a_choice_of_the_schedule() {
-    for (flags, status) in [("", 0), ("-DSTRICT", 1), ("-DSTRICT -DSECONDS=20", 0)] {
+    for (flags, status) in [("", 0), ("-DSTRICT", 1), ("-DSTRICT -DSECONDS=3", 0)] {
         let (found, report) = report(&program("timed.c", flags), "");
         assert_eq!((found, &report["complete"]), (status, &true.into()), "{flags}: {report:#}");
     }

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <time.h>
 
+#ifndef SECONDS
+#define SECONDS 1
+#endif
 #ifndef TURNS
 #define TURNS 0
 #endif
@@ -33,7 +36,7 @@ int main(void) {
     }
     pthread_create(&thread, NULL, server, NULL);
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 5;
+    until.tv_sec += SECONDS;
     pthread_mutex_lock(&lock);
     int status = 0;
     if (answers == 0) {

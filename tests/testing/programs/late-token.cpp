@@ -13,7 +13,7 @@ int main() {
         given = 1;
         token.release();
     });
-    if (token.try_acquire_for(std::chrono::seconds(5))) {
+    if (token.try_acquire_for(std::chrono::seconds(1))) {
         taken = 1;
     }
     giver.join();

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #ifndef SECONDS
-#define SECONDS 2
+#define SECONDS 1
 #endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

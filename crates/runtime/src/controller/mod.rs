@@ -166,7 +166,7 @@ pub fn start() {
 
 /// What the log says of a wait that was ended by another thread: whether its limit might have ended it.
 pub fn may_have_timed_out(deadline: Option<Deadline>) -> bool {
-    deadline.is_some_and(|deadline| !explores() || !limits::is_far(deadline.monotonic()))
+    deadline.is_some_and(|deadline| !explores() || limits::is_choice(deadline.monotonic()))
 }
 
 /// Whether the run explores orders.

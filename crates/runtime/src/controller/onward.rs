@@ -62,7 +62,7 @@ pub fn as_explored() {
 
 /// Whether a wait to this moment may end by its limit at any time, as far as the schedule goes: other waits are for threads.
 pub fn may_end_by_limit(at: Timespec) -> bool {
-    (explores() || AS_EXPLORED.load(Relaxed)) && !limits::is_far(at)
+    (explores() || AS_EXPLORED.load(Relaxed)) && limits::is_choice(at)
 }
 
 /// Where one thread goes on alone: that thread, and its counted records, if it is in a wait that may end by its limit. Whether the loop
