@@ -110,7 +110,6 @@ cases! {
     orders_eventfd_semaphore: "orders-eventfd-semaphore.c";
     orders_flock: "orders-flock.c";
     orders_futex_bitset: "orders-futex-bitset.c";
-    orders_futex_pi: "orders-futex-pi.c";
     orders_futex_requeue: "orders-futex-requeue.c";
     orders_futex_waitv: "orders-futex-waitv.c";
     orders_futex_wake_op: "orders-futex-wake-op.c";

@@ -27,6 +27,9 @@ const WAKE_BITSET: usize = 10;
 const OPERATION: usize = 127;
 const BY_REALTIME: usize = 256;
 
+/// With priority inheritance: the kernel itself changes the word.
+const INHERITING: [usize; 6] = [6, 7, 8, 11, 12, 13];
+
 /// System calls other than futexes by which threads may wait for each other: `read` and `write` and their like, waiting for descriptors,
 /// sockets, semaphores, messages, locks, signals, processes, and queues of requests.
 const ORDERING: [usize; 61] = [
@@ -47,6 +50,9 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
     let result = ours().unwrap_or_else(|| match number {
         number::FUTEX if b & OPERATION == WAKE_AND_CHANGE => wake_and_change([a, b, c, d, e, f]),
         number::FUTEX if matches!(b & OPERATION, WAIT | WAIT_BITSET) => as_if_woken(call()),
+        number::FUTEX if INHERITING.contains(&(b & OPERATION)) => {
+            unseen::around(What::named(c"futex", c"futexes with priority inheritance"), 0, call)
+        }
         number::FUTEX_WAITV => as_if_woken(call()),
         _ if ORDERING.contains(&number) => unseen::around(What::anything(c"syscall"), 0, call),
         _ => call(),
