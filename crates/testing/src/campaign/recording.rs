@@ -206,8 +206,11 @@ impl Campaign<'_> {
         observed.sort_by_key(|attempt| attempt.order);
         observed.truncate(MOST_OBSERVED);
         for batch in observed.chunks(self.settings.jobs) {
-            self.try_all(batch.to_vec())?;
+            let stopped = self.try_all(batch.to_vec())?;
             if self.state.found[at].shown.iter().any(|shown| shown.reached) {
+                break;
+            } else if !stopped.is_empty() {
+                self.state.found[at].unexplained = Some((seed, recording));
                 break;
             }
         }

@@ -107,13 +107,15 @@ impl Campaign<'_> {
                 break;
             }
             tried += batch.len();
-            self.try_all(batch)?;
+            for attempt in self.try_all(batch)? {
+                self.state.plan.put_back(attempt);
+            }
         }
         Ok(tried)
     }
 
-    /// Tries schedules at the same time.
-    pub(super) fn try_all(&mut self, batch: Vec<Attempt>) -> Result<(), TestError> {
+    /// Tries schedules at the same time. Gives back those that were stopped.
+    pub(super) fn try_all(&mut self, batch: Vec<Attempt>) -> Result<Vec<Attempt>, TestError> {
         let (runner, first, work) = (&self.runner, self.state.runs, self.work);
         let numbered: Vec<(u64, &Attempt)> = (first..).zip(&batch).collect();
         let made = parallel(&numbered, |(number, attempt)| {
@@ -122,15 +124,19 @@ impl Campaign<'_> {
             Ok((plan, ran))
         });
         self.state.runs += batch.len() as u64;
-        let mut new = Vec::new();
+        let (mut new, mut stopped) = (Vec::new(), Vec::new());
         for (attempt, made) in batch.into_iter().zip(made) {
-            new.extend(self.take_tried(attempt, made)?);
+            match made {
+                Err(error) if is_stopped(&error) => stopped.push(attempt),
+                made => new.extend(self.take_tried(attempt, made)?),
+            }
         }
         for number in first..self.state.runs {
             let _ = std::fs::remove_dir_all(self.work.join(format!("run-{number}"))); // the folder of all runs goes in the end anyway
         }
         self.tell();
-        new.into_iter().try_for_each(|found| self.explain(found))
+        new.into_iter().try_for_each(|found| self.explain(found))?;
+        Ok(stopped)
     }
 
     /// What a replay says of the schedule.
@@ -159,10 +165,6 @@ impl Campaign<'_> {
     ) -> Result<Option<usize>, TestError> {
         let (plan, ran) = match made {
             Ok(made) => made,
-            Err(error) if is_stopped(&error) => {
-                self.state.plan.put_back(attempt);
-                return Ok(None);
-            }
             Err(TestError::Replay(ReplayError::NoPositions)) => {
                 self.state.report.harmless.not_reached += 1;
                 *self.state.report.tried.entry(attempt.kind.name().into()).or_default() += 1;
