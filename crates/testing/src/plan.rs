@@ -123,6 +123,11 @@ impl Plan {
         self.classes.entry(attempt.class.clone()).or_default().tried -= 1;
         self.kinds.entry(attempt.kind).or_default().tried -= 1.0;
         self.groups.entry(attempt.group()).or_default().tried -= 1.0;
+        self.keep(attempt);
+    }
+
+    /// Makes one wait that was not of the plan, and was not tried to its end.
+    pub fn keep(&mut self, attempt: Attempt) {
         self.waiting.push(attempt);
         self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
     }

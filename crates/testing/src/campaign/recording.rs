@@ -206,11 +206,10 @@ impl Campaign<'_> {
         observed.sort_by_key(|attempt| attempt.order);
         observed.truncate(MOST_OBSERVED);
         for batch in observed.chunks(self.settings.jobs) {
-            let stopped = self.try_all(batch.to_vec())?;
+            for stopped in self.try_all(batch.to_vec())? {
+                self.state.plan.keep(stopped);
+            }
             if self.state.found[at].shown.iter().any(|shown| shown.reached) {
-                break;
-            } else if !stopped.is_empty() {
-                self.state.found[at].unexplained = Some((seed, recording));
                 break;
             }
         }
