@@ -3,22 +3,26 @@
 use crate::sys::{self, Timespec};
 
 /// A time limit that is further away is no part of a schedule: the thread waits for others.
-const LONGEST_WAIT: i64 = 10;
+const LONGEST_WAIT: Timespec = Timespec { seconds: 10, nanoseconds: 0 };
 /// Where orders are explored, a wait may end at any time by a limit of a second or less, and a little more since clocks differ. A longer one
 /// is there for a machine that stands still.
 const LONGEST_CHOICE: Timespec = Timespec { seconds: 1, nanoseconds: 500_000_000 };
 
 /// Whether a time limit is so far away that a thread rather waits for others.
 pub fn is_far(at: Timespec) -> bool {
-    is_beyond(at, LONGEST_WAIT)
+    is_after(at, LONGEST_WAIT)
 }
 
 /// Whether a wait to this moment may end by its limit, whatever other threads could do, where orders are explored.
 pub fn is_choice(at: Timespec) -> bool {
-    at <= sys::now(sys::CLOCK_MONOTONIC).plus(LONGEST_CHOICE)
+    !is_after(at, LONGEST_CHOICE)
 }
 
 /// Whether a moment is more than so many seconds away.
 pub fn is_beyond(at: Timespec, seconds: i64) -> bool {
-    at > sys::now(sys::CLOCK_MONOTONIC).plus(Timespec { seconds, nanoseconds: 0 })
+    is_after(at, Timespec { seconds, nanoseconds: 0 })
+}
+
+fn is_after(at: Timespec, span: Timespec) -> bool {
+    at > sys::now(sys::CLOCK_MONOTONIC).plus(span)
 }

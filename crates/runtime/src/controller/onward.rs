@@ -1,8 +1,8 @@
 //! Chooses threads after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
 //!
-//! A line `then <turn> <all> <second>` of the schedule asks for it; with a turn of `all` one thread goes on alone. The clocks stand still at that second (`program_time.rs`). A turn has at
-//! most `turn` counted records, so that a thread that waits in a loop does not stop the others. After `all` of them the run is cut off. The
-//! file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
+//! A line `then <turn> <all> <second>` of the schedule asks for it. The clocks stand still at that second (`program_time.rs`). A turn has at
+//! most `turn` counted records, so that a thread that waits in a loop does not stop the others. With a turn of `all` one thread goes on
+//! alone. After `all` records the run is cut off. The file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
 
 use core::sync::atomic::{
     AtomicBool, AtomicU64, AtomicUsize,

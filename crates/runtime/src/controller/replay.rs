@@ -247,12 +247,8 @@ fn is_of_library(path: &[u8]) -> bool {
 
 /// Until it is there: what another thread has to do before its next turn, but not at once.
 fn ahead_of_library() -> Choice {
-    let mut ready = threads::all().filter(|other| other.turn.state.get() == State::Ready);
     let is_late = STALLED.load(Relaxed) >= SOON;
-    is_late
-        .then(|| ready.find_map(|other| next_turn(other).and_then(|_| go_ahead(other))))
-        .flatten()
-        .unwrap_or(Choice::Wait)
+    is_late.then(anybody_ahead).flatten().unwrap_or(Choice::Wait)
 }
 
 /// Whether the thread did all that is counted of its turn, and stands before something else that belongs to it.
@@ -321,11 +317,14 @@ fn helper(thread: &'static Thread) -> Option<Choice> {
             State::Done => break,
         }
     }
+    anybody_ahead()
+        .or_else(|| threads::all().any(|other| other.turn.state.get() == State::Outside).then_some(Choice::Wait))
+}
+
+/// The first thread that is ready and has something to do before its next turn.
+fn anybody_ahead() -> Option<Choice> {
     let mut ready = threads::all().filter(|other| other.turn.state.get() == State::Ready);
-    if let Some(choice) = ready.find_map(|other| next_turn(other).and_then(|_| go_ahead(other))) {
-        return Some(choice);
-    }
-    threads::all().any(|other| other.turn.state.get() == State::Outside).then_some(Choice::Wait)
+    ready.find_map(|other| next_turn(other).and_then(|_| go_ahead(other)))
 }
 
 /// The thread does what it has to do before the schedule needs it next, if there is something.

@@ -31,9 +31,12 @@ static STREAMS: [Stream; MOST] =
     [const { Stream { is_taken: AtomicBool::new(false), own: UnsafeCell::new((0, NONE)) } }; MOST];
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// What the library holds as the cookie is one of ours.
+/// The program's cookie and functions of a stream.
+///
+/// # Safety
+/// The address of one of ours, which the library holds as its cookie.
 unsafe fn own(stream: usize) -> (usize, CookieFunctions) {
-    // SAFETY: from `opened`.
+    // SAFETY: the caller's promise.
     unsafe { *(*(stream as *const Stream)).own.get() }
 }
 

@@ -149,7 +149,7 @@ impl Execution {
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
         let mut steps: Vec<(u64, Taken)> = Vec::new();
         let sizes = sizes(&logs);
-        let has_aliases = logs.iter().any(|log| log.records().any(|record| record.kind == Kind::Alias));
+        let mut has_aliases = false;
         for (thread, log) in numbers.iter().zip(&logs) {
             let mut freed: Vec<(u64, u64)> = Vec::new();
             let own = steps.len();
@@ -160,6 +160,7 @@ impl Execution {
                     let bytes = if record.words[1] > 0 { record.words[1] } else { of_allocator() };
                     freed.push((address, bytes));
                 }
+                has_aliases |= record.kind == Kind::Alias;
                 if !record.kind.counted() {
                     continue;
                 }
