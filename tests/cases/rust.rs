@@ -2,6 +2,7 @@
 
 use super::support::{Workshop, expect, foretrace};
 use super::{Usual, judge_built};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -45,5 +46,5 @@ fn judge(name: &str) {
     // By another process: a file that this one writes to is busy for programs that other tests start meanwhile.
     expect(0, Command::new("cp").arg(built().join(name)).arg(&workshop.program));
     let usual = Usual::of_program(&workshop.program, Vec::new());
-    judge_built(&workshop, name, "--candidates all", &usual);
+    judge_built(&workshop, name, "--candidates all", &usual, &BTreeSet::new());
 }

@@ -48,9 +48,9 @@ fn functions_of_the_c_library_do_what_they_always_did() {
     if !is_installed("cc") {
         return;
     }
-    let workshop = Workshop::build(&source("library.c"), &["-w"]);
+    let workshop = Workshop::build(&source("library.c"), &["-w", "-lm"]);
     let plain = workshop.path("plain");
-    expect(0, Command::new("cc").arg("-w").arg("-o").arg(&plain).arg(source("library.c")));
+    expect(0, Command::new("cc").arg("-w").arg("-o").arg(&plain).arg(source("library.c")).arg("-lm"));
     let wanted = ran(&mut Command::new(plain)).out;
     assert_eq!(ran(&mut Command::new(&workshop.program)).out, wanted);
     let folder = workshop.path("run");

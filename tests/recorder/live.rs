@@ -109,7 +109,7 @@ fn copies_of_growing_logs_are_parts_of_the_run() {
         let recording = workshop.path("run");
         let whole = walk(&recording, &Options::default(), |_| ()).expect("a trace").0.trace.events.len();
         let mut longest = 0;
-        for seed in 1..=15 {
+        for seed in 1..=9 {
             while_it_runs(&recording, seed, |growing| {
                 let copy = tempfile::tempdir().expect("a folder");
                 let records = Snapshots::of_recording(growing).take(copy.path()).expect("a copy");

@@ -40,12 +40,15 @@ pub fn recorded_library(call: Value) -> Option<Function> {
     }
     let function = Function::named(&symbol_name(callee))?;
     let arguments = call.arguments();
-    let are_words = arguments.iter().take(function.arguments()).all(|argument| is_word(argument.ty()));
-    let has_all = match function.by() {
-        By::Runtime => arguments.len() == function.arguments() && call.opcode() == Opcode::Call,
+    let fits = match function.by() {
+        By::Runtime => {
+            arguments.len() == function.arguments()
+                && call.opcode() == Opcode::Call
+                && arguments.iter().all(|argument| is_word(argument.ty()))
+        }
         By::ReadsFirst | By::WritesLast => arguments.len() >= function.arguments(),
     };
-    (are_words && has_all && scalar_bits(call.ty()) <= 64).then_some(function)
+    (fits && scalar_bits(call.ty()) <= 64).then_some(function)
 }
 
 fn is_word(ty: crate::llvm::Type) -> bool {

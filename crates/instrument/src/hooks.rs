@@ -7,11 +7,11 @@
 mod words;
 
 use crate::legalize_i128::ATOMIC16_SITE;
-use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Context, Layout, Module, Opcode, Type, TypeKind, Value};
 use crate::shape::{self, scalar_bits};
 use crate::sidecar::{self, Instruction, Op};
 use crate::undefined;
-use foretrace_runtime::library::{By, Function};
+use foretrace_runtime::library::{By, Format, Function};
 use foretrace_runtime::record::Kind;
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ const ENTRY_PARAMETERS: usize = 4;
 /// Arguments that the hook has which performs functions of the C library.
 const PERFORMED: usize = 5;
 /// Those of the hooks that note what these read and wrote.
-const NOTED: usize = 3;
+const NOTED: usize = 5;
 
 /// Inserts hooks into the functions of a unit.
 pub struct Hooks<'a> {
@@ -242,6 +242,9 @@ impl Hooks<'_> {
 impl Hooks<'_> {
     fn library(&mut self, value: Value, name: &str, unwinds: bool, site: u32) {
         let Some(function) = Function::named(name) else { return };
+        if let Some((Format::Printed, position)) = function.format() {
+            self.printed(value, position, site);
+        }
         match function.by() {
             By::Runtime => self.performed(value, function, site),
             By::ReadsFirst => {
@@ -276,9 +279,33 @@ impl Hooks<'_> {
         self.put_in_place(value, result);
     }
 
+    /// Notes the texts that a call is about to print. The argument before a text may be its length.
+    fn printed(&mut self, call: Value, format: usize, site: u32) {
+        self.builder.before(call);
+        let arguments = self.words(call, call.arguments().len());
+        for (index, pointer) in self.pointers(call, format) {
+            let before = arguments[format + index];
+            self.hook("printed", &[arguments[format], self.word.constant(index as u64), pointer, before], site);
+        }
+    }
+
+    /// The pointers among the variable arguments of a call, with their numbers.
+    fn pointers(&self, call: Value, format: usize) -> Vec<(usize, Value)> {
+        let variable = call.arguments().into_iter().skip(format + 1).enumerate();
+        let pointers = variable.filter(|(_, argument)| argument.ty().kind() == TypeKind::Pointer);
+        pointers.map(|(index, pointer)| (index, self.widen(pointer))).collect()
+    }
+
     /// Notes what a call has written, here.
     fn wrote(&mut self, value: Value, function: Function, site: u32) {
         let result = if scalar_bits(value.ty()) > 0 { self.widen(value) } else { self.word.constant(0) };
+        if let Some((Format::Scanned, format)) = function.format() {
+            let text = self.words(value, format + 1)[format];
+            for (index, pointer) in self.pointers(value, format) {
+                self.hook("scanned", &[result, text, self.word.constant(index as u64), pointer], site);
+            }
+            return;
+        }
         let arguments = self.words(value, NOTED);
         self.hook("wrote", &[&[self.word.constant(function as u64), result], &arguments[..]].concat(), site);
     }

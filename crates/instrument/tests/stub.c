@@ -137,11 +137,17 @@ word __foretrace_library(word function, word a, word b, word c, word d, word e, 
     default: abort();
     }
 }
-void __foretrace_reads(word function, word a, word b, word c, word site) {
-    (void)function, (void)a, (void)b, (void)c, (void)site;
+void __foretrace_reads(word function, word a, word b, word c, word d, word e, word site) {
+    (void)function, (void)a, (void)b, (void)c, (void)d, (void)e, (void)site;
 }
-void __foretrace_wrote(word function, word result, word a, word b, word c, word site) {
-    (void)function, (void)result, (void)a, (void)b, (void)c, (void)site;
+void __foretrace_wrote(word function, word result, word a, word b, word c, word d, word e, word site) {
+    (void)function, (void)result, (void)a, (void)b, (void)c, (void)d, (void)e, (void)site;
+}
+void __foretrace_printed(word format, word index, word text, word before, word site) {
+    (void)format, (void)index, (void)text, (void)before, (void)site;
+}
+void __foretrace_scanned(word result, word format, word index, word place, word site) {
+    (void)result, (void)format, (void)index, (void)place, (void)site;
 }
 void __foretrace_branch(word condition, word site) { RECORD("branch", 1, condition); if (condition > 1) abort(); }
 void __foretrace_switch(word value, word site) { RECORD("switch", 1, value); }

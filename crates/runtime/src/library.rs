@@ -142,9 +142,136 @@ functions! {
     Stpncpy "stpncpy" 3 Runtime Ends;
     Memccpy "memccpy" 4 Runtime Depends;
     Strchrnul "strchrnul" 2 Runtime FindsInString;
+    Strtok "strtok" 2 Runtime Depends;
+    StrtokR "strtok_r" 3 Runtime Depends;
+    Strsep "strsep" 2 Runtime Depends;
+    Printf "printf" 1 ReadsFirst Ends;
+    Fprintf "fprintf" 2 ReadsFirst Ends;
+    Dprintf "dprintf" 2 ReadsFirst Ends;
+    Syslog "syslog" 2 ReadsFirst Ends;
+    Writev "writev" 3 ReadsFirst Passes;
+    Getenv "getenv" 1 ReadsFirst Passes;
+    SecureGetenv "secure_getenv" 1 ReadsFirst Passes;
+    Setenv "setenv" 3 WritesLast Passes;
+    Putenv "putenv" 1 WritesLast Passes;
+    Unsetenv "unsetenv" 1 WritesLast Passes;
+    Clearenv "clearenv" 0 WritesLast Passes;
+    Asprintf "asprintf" 2 WritesLast Ends;
+    Vasprintf "vasprintf" 3 WritesLast Passes;
+    Scanf "scanf" 1 WritesLast Passes;
+    Fscanf "fscanf" 2 WritesLast Passes;
+    Sscanf "sscanf" 2 WritesLast Passes;
+    ScanfC99 "__isoc99_scanf" 1 WritesLast Passes;
+    FscanfC99 "__isoc99_fscanf" 2 WritesLast Passes;
+    SscanfC99 "__isoc99_sscanf" 2 WritesLast Passes;
+    ScanfC23 "__isoc23_scanf" 1 WritesLast Passes;
+    FscanfC23 "__isoc23_fscanf" 2 WritesLast Passes;
+    SscanfC23 "__isoc23_sscanf" 2 WritesLast Passes;
+    Getdelim "getdelim" 4 WritesLast Passes;
+    Readv "readv" 3 WritesLast Passes;
+    Pipe2 "pipe2" 2 WritesLast Passes;
+    Socketpair "socketpair" 4 WritesLast Passes;
+    Getsockopt "getsockopt" 5 WritesLast Passes;
+    Getsockname "getsockname" 3 WritesLast Passes;
+    Getpeername "getpeername" 3 WritesLast Passes;
+    EventfdRead "eventfd_read" 2 WritesLast Passes;
+    MqReceive "mq_receive" 4 WritesLast Passes;
+    Msgrcv "msgrcv" 5 WritesLast Passes;
+    Getrandom "getrandom" 3 WritesLast Passes;
+    Getentropy "getentropy" 2 WritesLast Passes;
+    Wait "wait" 1 WritesLast Passes;
+    Waitpid "waitpid" 3 WritesLast Passes;
+    Stat "stat" 2 WritesLast Passes;
+    Lstat "lstat" 2 WritesLast Passes;
+    Fstat "fstat" 2 WritesLast Passes;
+    Fstatat "fstatat" 4 WritesLast Passes;
+    Readlink "readlink" 3 WritesLast Passes;
+    Realpath "realpath" 2 WritesLast Passes;
+    Readdir "readdir" 1 WritesLast Passes;
+    Uname "uname" 1 WritesLast Passes;
+    Gethostname "gethostname" 2 WritesLast Passes;
+    Getrusage "getrusage" 2 WritesLast Passes;
+    Getrlimit "getrlimit" 2 WritesLast Passes;
+    Getitimer "getitimer" 2 WritesLast Passes;
+    Times "times" 1 WritesLast Passes;
+    ClockGetres "clock_getres" 2 WritesLast Passes;
+    InetPton "inet_pton" 3 WritesLast Passes;
+    InetAton "inet_aton" 2 WritesLast Passes;
+    InetNtop "inet_ntop" 4 WritesLast Passes;
+    Mbstowcs "mbstowcs" 3 WritesLast Passes;
+    Wcstombs "wcstombs" 3 WritesLast Passes;
+    Mbrtowc "mbrtowc" 4 WritesLast Passes;
+    Mbtowc "mbtowc" 3 WritesLast Passes;
+    RandR "rand_r" 1 WritesLast Passes;
+    Erand48 "erand48" 1 WritesLast Passes;
+    Nrand48 "nrand48" 1 WritesLast Passes;
+    Jrand48 "jrand48" 1 WritesLast Passes;
+    Swab "swab" 3 WritesLast Passes;
+    Memfrob "memfrob" 2 WritesLast Passes;
+    Strfry "strfry" 1 WritesLast Passes;
+    Strftime "strftime" 4 WritesLast Passes;
+    Strptime "strptime" 3 WritesLast Passes;
+    Frexp "frexp" 2 WritesLast Passes;
+    Frexpf "frexpf" 2 WritesLast Passes;
+    Modf "modf" 2 WritesLast Passes;
+    Modff "modff" 2 WritesLast Passes;
+    Sincos "sincos" 3 WritesLast Passes;
+    Sincosf "sincosf" 3 WritesLast Passes;
+    Remquo "remquo" 3 WritesLast Passes;
+    Remquof "remquof" 3 WritesLast Passes;
+    LgammaR "lgamma_r" 2 WritesLast Passes;
+    SemGetvalue "sem_getvalue" 2 WritesLast Passes;
+    Localtime "localtime" 1 WritesLast Passes;
+    Gmtime "gmtime" 1 WritesLast Passes;
+    Ctime "ctime" 1 WritesLast Passes;
+    CtimeR "ctime_r" 2 WritesLast Passes;
+    Asctime "asctime" 1 WritesLast Passes;
+    AsctimeR "asctime_r" 2 WritesLast Passes;
+    Getpwnam "getpwnam" 1 WritesLast Passes;
+    Getpwuid "getpwuid" 1 WritesLast Passes;
+    Getgrnam "getgrnam" 1 WritesLast Passes;
+    Getgrgid "getgrgid" 1 WritesLast Passes;
+    Gethostbyname "gethostbyname" 1 WritesLast Passes;
+    Getservbyname "getservbyname" 2 WritesLast Passes;
+    Ttyname "ttyname" 1 WritesLast Passes;
+    Getlogin "getlogin" 0 WritesLast Passes;
+    Tmpnam "tmpnam" 1 WritesLast Passes;
+    Memrchr "memrchr" 3 ReadsFirst Depends;
+    Rawmemchr "rawmemchr" 2 ReadsFirst Depends;
+    Memmem "memmem" 4 ReadsFirst Depends;
+    Strcasestr "strcasestr" 2 ReadsFirst Depends;
+    Strcoll "strcoll" 2 ReadsFirst Depends;
+    Strverscmp "strverscmp" 2 ReadsFirst Depends;
+    Strtof "strtof" 2 ReadsFirst Depends;
+    ExplicitBzero "explicit_bzero" 2 WritesLast Passes;
+    PosixMemalign "posix_memalign" 3 WritesLast Passes;
+}
+
+/// What a format says of the variable arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Which of them are texts that are printed.
+    Printed,
+    /// What is written to where they point.
+    Scanned,
 }
 
 impl Function {
+    /// Whether it has a format, and which argument that is.
+    pub const fn format(self) -> Option<(Format, usize)> {
+        match self {
+            Function::Printf => Some((Format::Printed, 0)),
+            Function::Fprintf | Function::Dprintf | Function::Syslog | Function::Sprintf | Function::Asprintf => {
+                Some((Format::Printed, 1))
+            }
+            Function::Snprintf => Some((Format::Printed, 2)),
+            Function::Scanf | Function::ScanfC99 | Function::ScanfC23 => Some((Format::Scanned, 0)),
+            Function::Fscanf | Function::FscanfC99 | Function::FscanfC23 => Some((Format::Scanned, 1)),
+            Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 => Some((Format::Scanned, 1)),
+            _ => None,
+        }
+    }
+
     /// The function at this position.
     pub fn at(position: u64) -> Option<Function> {
         ALL.get(usize::try_from(position).ok()?).copied()

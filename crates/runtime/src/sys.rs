@@ -394,6 +394,8 @@ unsafe extern "C" {
     pub fn strstr(text: *const c_char, part: *const c_char) -> *mut c_char;
     pub fn strspn(text: *const c_char, set: *const c_char) -> usize;
     pub fn strcspn(text: *const c_char, set: *const c_char) -> usize;
+    pub fn strtok_r(text: *mut c_char, set: *const c_char, rest: *mut *mut c_char) -> *mut c_char;
+    pub fn strsep(rest: *mut *mut c_char, set: *const c_char) -> *mut c_char;
     pub fn strpbrk(text: *const c_char, set: *const c_char) -> *mut c_char;
     pub fn strtol(text: *const c_char, end: *mut *mut c_char, base: c_int) -> i64;
     pub fn strtoul(text: *const c_char, end: *mut *mut c_char, base: c_int) -> u64;

@@ -1,9 +1,13 @@
 // Calls of the C library's functions, each with what it gives back. No argument depends on another one's call.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static char a[64], b[64];
@@ -123,7 +127,82 @@ static void input_and_output(void) {
     fclose(file);
 }
 
+static void tokens(void) {
+    char text[] = ",one,,two three;", again[] = "a b", empty[] = ",,", fields[] = "x,,y";
+    for (char *token = strtok(text, ", "); token; token = strtok(0, ", ;")) printf("<%s>", token);
+    char *rest;
+    printf(" %s", strtok_r(again, " ", &rest));
+    printf(" %s", strtok_r(0, " ", &rest));
+    printf(" %d %d\n", strtok_r(0, " ", &rest) == 0, strtok_r(empty, ",", &rest) == 0);
+    rest = fields;
+    for (char *field; (field = strsep(&rest, ","));) printf("<%s>", field);
+    printf(" %d\n", rest == 0);
+}
+
+static void formats(void) {
+    int number = 0, used = 0;
+    short half = 0;
+    double real = 0;
+    char word[8], set[8], *made = 0;
+    printf("%d:", sscanf("12 word [ab] 7 2.5", "%d %7s [%[ab]] %hd %lf%n", &number, word, set, &half, &real, &used));
+    printf(" %d %s %s %d %.1f %d\n", number, word, set, half, real, used);
+    printf("%d %d\n", sscanf("x", "%d", &number), number);
+    printf("%5s|%-5s|%.2s|%.*s|%*s|%%|%s\n", "a", "b", "long", 1, "cd", 4, "e", "end");
+    if (asprintf(&made, "%s-%d", "made", 3) != 6) abort();
+    puts(made);
+    free(made);
+    fprintf(stdout, "%2$s %1$s\n", "second", "first");
+}
+
+static void environment(void) {
+    printf("%d", getenv("NOT_THERE") == 0);
+    setenv("NOT_THERE", "now", 1);
+    printf(" %s", getenv("NOT_THERE"));
+    unsetenv("NOT_THERE");
+    printf(" %d\n", getenv("NOT_THERE") == 0);
+}
+
+static void results(void) {
+    time_t moment = 0;
+    struct tm *broken = gmtime(&moment), own;
+    printf("%d %d ", broken->tm_year, gmtime_r(&moment, &own)->tm_mon);
+    strftime(b, sizeof b, "%Y-%m-%d", &own);
+    puts(b);
+    volatile double eight = 8.5;
+    int exponent, quotient;
+    double whole, sine, cosine;
+    printf("%.4f ", frexp(eight, &exponent));
+    printf("%d %.1f ", exponent, modf(eight, &whole));
+    printf("%.1f ", whole);
+    sincos(eight, &sine, &cosine);
+    printf("%.3f %.3f %.1f ", sine, cosine, remquo(eight, 3, &quotient));
+    printf("%d\n", quotient);
+    struct iovec parts[2] = {{"gathered ", 9}, {"parts\n", 6}};
+    fflush(stdout);
+    if (writev(1, parts, 2) != 15) abort();
+    int fds[2];
+    char one[3] = "", two[8] = "";
+    struct iovec places[2] = {{one, 2}, {two, 7}};
+    if (pipe2(fds, 0) || write(fds[1], "scatter", 7) != 7 || readv(fds[0], places, 2) != 7) abort();
+    printf("%s %s\n", one, two);
+    struct stat status;
+    if (stat("/", &status)) abort();
+    printf("%d\n", S_ISDIR(status.st_mode));
+    strcpy(a, "Hello World");
+    printf("%td %td %td ", (char *)memrchr(a, 'o', 11) - a, (char *)rawmemchr(a, 'W') - a, (char *)memmem(a, 11, "lo", 2) - a);
+    char *end;
+    printf("%td %d %d ", strcasestr(a, "WORLD") - a, strcoll("a", "b") < 0, strverscmp("v2", "v10") < 0);
+    printf("%.1f ", strtof("2.5x", &end));
+    printf("%c\n", *end);
+    explicit_bzero(a, 5);
+    printf("%zu %s\n", strlen(a), a + 6);
+}
+
 int main(void) {
+    tokens();
+    formats();
+    environment();
+    results();
     copies();
     searches();
     comparisons();

@@ -72,14 +72,18 @@ pub fn alone_in_wait() -> Option<(&'static Thread, u64)> {
     if turn == 0 || turn < ALL.load(Relaxed) {
         return None;
     }
+    cut_off();
     let thread = threads::all().find(|thread| thread.number.get() as usize == LAST.load(Relaxed))?;
     let waits = thread.turn.state.get() == State::Blocked && thread.turn.deadline.get().is_some_and(may_end_by_limit);
     waits.then_some((thread, turn))
 }
 
-/// Whether the run has as many counted records as it may.
-fn is_over() -> bool {
-    threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed)
+/// Ends a run that has as many counted records as it may.
+fn cut_off() {
+    if threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed) {
+        report(true);
+        sys::die_by(sys::SIGKILL);
+    }
 }
 
 /// Of the threads that are ready, of which there is one, that which runs, and its counted records; nothing where nothing is explored.
@@ -88,10 +92,7 @@ pub fn choose() -> Option<(&'static Thread, u64)> {
     if turn == 0 {
         return None;
     }
-    if is_over() {
-        report(true);
-        sys::die_by(sys::SIGKILL);
-    }
+    cut_off();
     let last = LAST.load(Relaxed);
     let number = |thread: &Thread| thread.number.get() as usize;
     let granted = GRANTED.load(Relaxed) == last;

@@ -23,7 +23,7 @@ fn is_setjmp(name: &str) -> bool {
 /// Whether a function's arguments only leave the program, or it only takes time: if nobody looks at what it gives back, nothing
 /// that comes later depends on its arguments.
 #[rustfmt::skip]
-fn is_output(name: &str) -> bool {
+pub(super) fn is_output(name: &str) -> bool {
     matches!(
         name,
         "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"

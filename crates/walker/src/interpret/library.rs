@@ -3,6 +3,7 @@
 
 use super::Walk;
 use super::accesses::Access;
+use super::calls::is_output;
 use super::thread::{LibraryCall, State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -14,11 +15,13 @@ use foretrace_runtime::record::Kind;
 use foretrace_trace::{Func, Why};
 
 impl Walk<'_, '_> {
-    pub(super) fn library(&mut self, name: &str, arguments: &[Operand]) -> Step<()> {
+    /// A call begins. Nothing that comes later depends on the arguments of a function that prints, if nobody looks at what it gives back.
+    pub(super) fn library(&mut self, name: &str, arguments: &[Operand], is_used: bool) -> Step<()> {
         let function = library::Function::named(name).ok_or_else(|| super::Pause::Lost(format!("unknown {name}")))?;
         let finds = matches!(function.reading(), Reading::Finds | Reading::FindsInString);
         let mut wanted = Word::unknown(8);
         let by = format_args!("call of {name}");
+        let arguments = if !is_used && is_output(name) { &[] } else { arguments };
         for (index, argument) in arguments.iter().enumerate() {
             let value = self.operand(argument);
             match value {

@@ -278,7 +278,7 @@ impl<'a> Walk<'_, 'a> {
             }
             Op::Indirect { address, to } => self.indirect(function, index, address, to),
             Op::Call { callee, arguments, result, .. } => self.call(function, index, callee, arguments, *result),
-            Op::Library { name, arguments, .. } => self.library(name, arguments),
+            Op::Library { name, arguments, .. } => self.library(name, arguments, function.used[index]),
             Op::Intrinsic { name, arguments } => self.intrinsic(function, index, name, arguments),
             Op::Landing => {
                 self.expect(function, index, "a landing pad's", |kind| kind == Kind::Landing)?;

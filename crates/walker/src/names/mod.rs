@@ -118,8 +118,11 @@ impl Names {
         if let Some((start, (_, name))) = copies.filter(|(start, (size, _))| address - **start < *size) {
             return with_offset(name, address - start);
         }
-        match program.symbol_at(address) {
-            Some((name, offset)) => with_offset(&name, offset),
+        if let Some((name, offset)) = program.symbol_at(address) {
+            return with_offset(&name, offset);
+        }
+        match program.file_at(address) {
+            Some((file, offset)) => format!("{file}+{offset:#x}"),
             None => format!("{address:#x}"),
         }
     }

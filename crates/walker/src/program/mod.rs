@@ -40,6 +40,8 @@ pub struct Program {
     by_value: FxHashMap<Site, Vec<Copied>>,
     lines: Lines,
     foreign: Foreign,
+    /// All that was loaded, with where it begins and ends.
+    loaded: Vec<(std::ops::Range<u64>, PathBuf)>,
 }
 
 /// A parameter of which the callee has a copy.
@@ -64,6 +66,7 @@ impl Program {
             by_value: FxHashMap::default(),
             lines: Lines::default(),
             foreign: Foreign::default(),
+            loaded: mappings.iter().map(|mapping| (mapping.bias..mapping.end, mapping.path.clone())).collect(),
         };
         for mapping in &mappings {
             if let Some(module) = Module::open(mapping)? {
@@ -307,6 +310,12 @@ impl Program {
     pub fn symbol_at(&self, address: u64) -> Option<(String, u64)> {
         let symbol = self.modules.iter().find_map(|module| module.symbols.at(address))?;
         Some((demangle(&symbol.name), address - symbol.address))
+    }
+
+    /// The name of the file whose memory an address lies in, and how far into it.
+    pub fn file_at(&self, address: u64) -> Option<(String, u64)> {
+        let (range, path) = self.loaded.iter().find(|(range, _)| range.contains(&address))?;
+        Some((path.file_name()?.to_string_lossy().into_owned(), address - range.start))
     }
 
     /// The addresses of all symbols of this name.

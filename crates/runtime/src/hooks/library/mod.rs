@@ -1,9 +1,11 @@
 //! Functions of the C library, performed or noted here, so that the log has their reads and writes.
 
+mod formats;
 mod notes;
 mod plain;
 mod sort;
 mod strings;
+mod tokens;
 
 use super::pieces::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, store_piece};
 use super::recording;
@@ -99,6 +101,9 @@ fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
             (0..c).for_each(|index| call.write(a + index * WIDE, b & u64::from(u32::MAX), WIDE));
             a
         }
+        Function::Strtok => tokens::next(call, a, b, tokens::kept()),
+        Function::StrtokR => tokens::next(call, a, b, c),
+        Function::Strsep => tokens::separate(call, a, b),
         Function::Qsort => sort::qsort(call, arguments),
         Function::Bsearch => sort::bsearch(call, arguments),
         _ => strings::perform(call, function, arguments),
@@ -107,16 +112,32 @@ fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
 
 /// Notes what the function at this position is about to read.
 #[unsafe(no_mangle)]
-pub extern "C" fn __foretrace_reads(function: u64, a: u64, b: u64, c: u64, site: u64) {
+pub extern "C" fn __foretrace_reads(function: u64, a: u64, b: u64, c: u64, d: u64, e: u64, site: u64) {
     if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
-        notes::reads(Call { thread, site }, function, [a, b, c]);
+        notes::reads(Call { thread, site }, function, [a, b, c, d, e]);
     }
 }
 
 /// Notes what it has written.
 #[unsafe(no_mangle)]
-pub extern "C" fn __foretrace_wrote(function: u64, result: u64, a: u64, b: u64, c: u64, site: u64) {
+pub extern "C" fn __foretrace_wrote(function: u64, result: u64, a: u64, b: u64, c: u64, d: u64, e: u64, site: u64) {
     if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
-        notes::wrote(Call { thread, site }, function, result, [a, b, c]);
+        notes::wrote(Call { thread, site }, function, result, [a, b, c, d, e]);
+    }
+}
+
+/// Notes a text that is about to be printed, if the format says that this variable argument is one. It comes after the argument `before`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __foretrace_printed(format: u64, index: u64, text: u64, before: u64, site: u64) {
+    if let Some(thread) = recording() {
+        formats::printed(Call { thread, site }, format, index, text, before);
+    }
+}
+
+/// Notes what was written to where this variable argument points, by what the format says and how many were written.
+#[unsafe(no_mangle)]
+pub extern "C" fn __foretrace_scanned(result: u64, format: u64, index: u64, place: u64, site: u64) {
+    if let Some(thread) = recording() {
+        formats::scanned(Call { thread, site }, result, format, index, place);
     }
 }

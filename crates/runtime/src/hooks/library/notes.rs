@@ -1,49 +1,152 @@
 //! What functions read that pass bytes on to the system, and what those wrote that bring some.
 
-use super::{Call, each_piece, strings};
+use super::{Arguments, Call, each_piece, strings};
 use crate::hooks::pieces::note_piece;
 use crate::library::Function;
 use crate::sys;
 
+/// Bytes of a pointer and of an `int`.
+const POINTER: u64 = 8;
+const INT: u64 = 4;
+/// Bytes of structures of the C library.
+const TIME: u64 = 16;
+const BROKEN_DOWN_TIME: u64 = 56;
+const EVENT: u64 = 12;
+const FILE_STATUS: u64 = 144;
+const USAGE: u64 = 144;
+const PROCESS_TIMES: u64 = 32;
+const SYSTEM_NAMES: u64 = 390;
+const LIMIT: u64 = 16;
+const TIMER: u64 = 32;
+const RANDOM_STATE: u64 = 6;
+const USER: u64 = 48;
+const GROUP: u64 = 32;
+const HOST: u64 = 32;
+const SERVICE: u64 = 32;
+const NAME_IN_ENTRY: u64 = 19;
+const WIDE: u64 = 4;
+
 /// Before the call.
-pub fn reads(call: Call, function: Function, [a, b, c]: [u64; 3]) {
+pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
     match function {
+        Function::Printf | Function::Fprintf | Function::Dprintf | Function::Syslog => {} // see `formats`
         Function::Fwrite => call.read_all(a, b.wrapping_mul(c)),
-        Function::Fputs | Function::Puts => {
+        Function::Fputs | Function::Puts | Function::Strtof => {
             strings::text(call, a, u64::MAX);
         }
+        Function::Strcasestr | Function::Strcoll | Function::Strverscmp => {
+            strings::text(call, a, u64::MAX);
+            strings::text(call, b, u64::MAX);
+        }
+        Function::Memrchr => call.read_all(a, c),
+        Function::Rawmemchr => {
+            strings::find(call, a, |byte| byte == b as u8);
+        }
+        Function::Memmem => {
+            call.read_all(a, b);
+            call.read_all(c, d);
+        }
+        Function::Getenv | Function::SecureGetenv => {
+            call.read(environment(), POINTER);
+        }
+        Function::Writev => vectors(b, c, u64::MAX, |address, length| call.read_all(address, length)),
         _ => call.read_all(b, c),
     }
 }
 
 /// After the call, which gave `result`.
-pub fn wrote(call: Call, function: Function, result: u64, [a, b, c]: [u64; 3]) {
-    const TIME: u64 = 16;
-    const BROKEN_DOWN_TIME: u64 = 56;
-    const EVENT: u64 = 12;
+pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Arguments) {
     let positive = |result: i64| u64::try_from(result).unwrap_or(0);
     let (long, int) = (positive(result as i64), positive(i64::from(result as i32)));
+    let done = result as i32 == 0;
     let printed = if (result as i32) < 0 { 0 } else { int + 1 };
     let (address, length) = match function {
         Function::Read | Function::Pread | Function::Recv | Function::Recvfrom => (b, long.min(c)),
+        Function::Readv => return vectors(b, c, long, |address, length| note(call, address, length)),
+        Function::MqReceive => (b, long),
+        Function::Msgrcv if (result as i64) >= 0 => (b, POINTER + long),
         Function::Fread => (a, result.wrapping_mul(b)),
         Function::Fgets | Function::Getcwd if result != 0 => (a, text_length(a) + 1),
-        Function::Getline => return line(call, result as i64, a, b),
+        Function::Getline | Function::Getdelim => return line(call, result as i64, a, b),
         Function::Sprintf | Function::Vsprintf => (a, printed),
         Function::Snprintf | Function::Vsnprintf => (a, printed.min(b)),
+        Function::Asprintf | Function::Vasprintf if printed > 0 => {
+            note(call, a, POINTER);
+            // SAFETY: the program's pointer, which the library has just written.
+            (unsafe { (a as *const u64).read_volatile() }, printed)
+        }
         Function::Time if a != 0 => (a, 8),
         Function::Gettimeofday if a != 0 => (a, TIME),
-        Function::ClockGettime if result as i32 == 0 => (b, TIME),
+        Function::ClockGettime | Function::ClockGetres if done && b != 0 => (b, TIME),
         Function::LocaltimeR | Function::GmtimeR if result != 0 => (b, BROKEN_DOWN_TIME),
-        Function::Pipe if result as i32 == 0 => (a, 8),
+        Function::CtimeR | Function::AsctimeR if result != 0 => (b, text_length(b) + 1),
+        Function::Strftime if result != 0 => (a, result + 1),
+        Function::Strptime if result != 0 => (c, BROKEN_DOWN_TIME),
+        Function::Pipe | Function::Pipe2 if done => (a, 2 * INT),
+        Function::Socketpair if done => (d, 2 * INT),
+        Function::Getsockopt if done => return sized(call, d, e),
+        Function::Getsockname | Function::Getpeername if done => return sized(call, b, c),
         Function::Poll => return polled(call, a, b),
         Function::EpollWait => (b, int * EVENT),
+        Function::EventfdRead if done => (b, 8),
+        Function::Getrandom => (a, long),
+        Function::Getentropy if done => (a, b),
+        Function::Wait if int > 0 && a != 0 => (a, INT),
+        Function::Waitpid if int > 0 && b != 0 => (b, INT),
+        Function::Stat | Function::Lstat | Function::Fstat if done => (b, FILE_STATUS),
+        Function::Fstatat if done => (c, FILE_STATUS),
+        Function::Readlink => (b, long),
+        Function::Realpath if result != 0 => (result, text_length(result) + 1),
+        Function::Readdir if result != 0 => (result, NAME_IN_ENTRY + text_length(result + NAME_IN_ENTRY) + 1),
+        Function::Uname if done => (a, SYSTEM_NAMES),
+        Function::Gethostname if done => (a, (text_length(a) + 1).min(b)),
+        Function::Getrusage if done => (b, USAGE),
+        Function::Getrlimit if done => (b, LIMIT),
+        Function::Getitimer if done => (b, TIMER),
+        Function::Times if a != 0 => (a, PROCESS_TIMES),
+        Function::InetPton if int == 1 => (c, if a == 2 { INT } else { 16 }),
+        Function::InetAton if int != 0 && b != 0 => (b, INT),
+        Function::InetNtop if result != 0 => (c, text_length(c) + 1),
+        Function::Mbstowcs if a != 0 => (a, (long + 1).min(c) * WIDE),
+        Function::Wcstombs if a != 0 => (a, (long + 1).min(c)),
+        Function::Mbrtowc | Function::Mbtowc if a != 0 && (result as i32) >= 0 => (a, WIDE),
+        Function::PosixMemalign if done => (a, POINTER),
+        Function::ExplicitBzero => (a, b),
+        Function::RandR => (a, INT),
+        Function::Erand48 | Function::Nrand48 | Function::Jrand48 => (a, RANDOM_STATE),
+        Function::Swab => (b, positive(c as i64) & !1),
+        Function::Memfrob => (a, b),
+        Function::Strfry => (a, text_length(a)),
+        Function::Frexp | Function::Frexpf | Function::LgammaR | Function::SemGetvalue => (b, INT),
+        Function::Modf => (b, 8),
+        Function::Modff => (b, 4),
+        Function::Sincos | Function::Sincosf => {
+            let bytes = if function == Function::Sincos { 8 } else { 4 };
+            note(call, b, bytes);
+            (c, bytes)
+        }
+        Function::Remquo | Function::Remquof => (c, INT),
+        Function::Setenv | Function::Putenv | Function::Unsetenv | Function::Clearenv if done => {
+            (environment(), POINTER)
+        }
+        // These give memory of the library, which belongs to all threads.
+        Function::Localtime | Function::Gmtime if result != 0 => (result, BROKEN_DOWN_TIME),
+        Function::Ctime | Function::Asctime | Function::Ttyname | Function::Getlogin | Function::Tmpnam
+            if result != 0 =>
+        {
+            (result, text_length(result) + 1)
+        }
+        Function::Getpwnam | Function::Getpwuid if result != 0 => (result, USER),
+        Function::Getgrnam | Function::Getgrgid if result != 0 => (result, GROUP),
+        Function::Gethostbyname if result != 0 => (result, HOST),
+        Function::Getservbyname if result != 0 => (result, SERVICE),
         _ => return,
     };
     note(call, address, length);
 }
 
-fn note(call: Call, address: u64, length: u64) {
+/// Notes that memory was written.
+pub fn note(call: Call, address: u64, length: u64) {
     each_piece(address, length, |at, bytes| {
         call.thread.begin_access(crate::record::Kind::store(bytes), call.site, at, bytes);
         note_piece(call.thread, at, bytes, call.site);
@@ -51,14 +154,42 @@ fn note(call: Call, address: u64, length: u64) {
     });
 }
 
-fn text_length(text: u64) -> u64 {
+/// Bytes of a text before its end.
+pub fn text_length(text: u64) -> u64 {
     // SAFETY: the library has just put a text there.
     unsafe { sys::strlen(text as *const _) as u64 }
 }
 
+/// The variable that stands for the environment.
+fn environment() -> u64 {
+    (&raw const sys::environ) as u64
+}
+
+/// The first `most` bytes of memory that an array of `struct iovec` lists.
+fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
+    const SIZE: u64 = 16;
+    let mut left = most;
+    for index in 0..count {
+        let vector = array + index * SIZE;
+        // SAFETY: the program's array, which the kernel reads.
+        let (address, length) = unsafe { (*(vector as *const u64), *((vector + POINTER) as *const u64)) };
+        let length = length.min(left);
+        visit(address, length);
+        left -= length;
+    }
+}
+
+/// Memory whose size another variable says, which was written, too.
+fn sized(call: Call, address: u64, size: u64) {
+    // SAFETY: the program's variable, which the library has just written.
+    let length = unsafe { (size as *const u32).read_volatile() };
+    note(call, address, u64::from(length));
+    note(call, size, INT);
+}
+
 /// `getline` may have got new memory.
 fn line(call: Call, result: i64, place: u64, size: u64) {
-    note(call, place, 8);
+    note(call, place, POINTER);
     note(call, size, 8);
     // SAFETY: the program's pointer, which the library has just written.
     let text = unsafe { (place as *const u64).read_volatile() };

@@ -43,6 +43,9 @@ pub unsafe fn perform(function: Function, [a, b, c, d, e]: Arguments) -> u64 {
             Function::Strspn => sys::strspn(a as _, b as _) as u64,
             Function::Strcspn => sys::strcspn(a as _, b as _) as u64,
             Function::Strpbrk => sys::strpbrk(a as _, b as _) as u64,
+            Function::Strtok => sys::strtok_r(a as _, b as _, super::tokens::kept() as _) as u64,
+            Function::StrtokR => sys::strtok_r(a as _, b as _, c as _) as u64,
+            Function::Strsep => sys::strsep(a as _, b as _) as u64,
             Function::Qsort => {
                 sys::qsort(a as _, b as usize, c as usize, core::mem::transmute::<u64, Compare>(d));
                 0

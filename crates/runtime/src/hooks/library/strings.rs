@@ -100,6 +100,26 @@ pub fn text(call: Call, address: u64, most: u64) -> u64 {
     scan(call, address, most, |byte| byte == 0, |_, _, _| {})
 }
 
+/// Reads a text, byte by byte but for its end.
+pub fn each_of_text(call: Call, address: u64, mut visit: impl FnMut(u8)) {
+    scan(
+        call,
+        address,
+        u64::MAX,
+        |byte| byte == 0,
+        |_, value, bytes| {
+            (0..bytes).map(|index| byte_of(value, index)).filter(|byte| *byte != 0).for_each(&mut visit);
+        },
+    );
+}
+
+/// Reads up to a byte where `stops` holds: where it is, and the byte.
+pub fn find(call: Call, address: u64, stops: impl Fn(u8) -> bool) -> (u64, u8) {
+    let mut last = 0;
+    let at = scan(call, address, u64::MAX, stops, |_, value, bytes| last = byte_of(value, bytes - 1));
+    (at, last)
+}
+
 /// Copies a text of at most so many bytes, with its end if that is among them; its length.
 fn copy_text(call: Call, to: u64, from: u64, most: u64) -> u64 {
     copy_until(call, to, from, most, |byte| byte == 0)
@@ -152,9 +172,7 @@ fn found(address: u64, most: u64, at: u64) -> u64 {
 }
 
 fn first_in_text(call: Call, address: u64, wanted: u8) -> u64 {
-    let mut last = 0;
-    let stops = |byte: u8| byte == wanted || byte == 0;
-    let at = scan(call, address, u64::MAX, stops, |_, value, bytes| last = byte_of(value, bytes - 1));
+    let (at, last) = find(call, address, |byte| byte == wanted || byte == 0);
     if last == wanted { address + at } else { 0 }
 }
 
