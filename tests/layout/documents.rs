@@ -87,6 +87,19 @@ fn the_book_holds_every_page() {
     }
 }
 
+/// In the book a link to a file beside the book leads nowhere.
+#[test]
+fn the_book_links_to_its_own_pages_alone() {
+    for page in files_of_book() {
+        for link in links(&read(&page)) {
+            let is_elsewhere = link.starts_with("http://") || link.starts_with("https://");
+            let file = link.split('#').next().unwrap_or_default();
+            let is_page = file.is_empty() || file.ends_with(".md") && !file.contains('/');
+            assert!(is_elsewhere || is_page, "{}: {link} is no page of the book", page.display());
+        }
+    }
+}
+
 /// The paths between backticks in a text: what has a slash, or is the name of a file at the root.
 fn paths(text: &str) -> Vec<String> {
     let text = prose(text);
