@@ -32,7 +32,8 @@ pub struct AtomicArgs {
 #[derive(clap::Args, Clone, Default)]
 pub struct OperationArgs {
     /// Treat each call of a function whose name fits as an operation on a concurrent object, such as 'Queue::*'; several patterns
-    /// with commas. The object is its first pointer: `this`, `self`. Needs a recording
+    /// with commas. The object is its first pointer: `this`, `self`. A trace alone is not enough: give
+    /// its recording
     #[arg(long, value_name = "PATTERN")]
     operations: Option<String>,
 }
@@ -169,7 +170,9 @@ impl AtomicArgs {
     /// Where functions of some names alone are wanted: a walk of a recording finds those.
     pub fn plain(&self) -> anyhow::Result<Atomic> {
         if self.has_pattern() || self.include.is_some() {
-            bail!("--stream, --window: found a pattern for functions, expected none: a recording is walked for that");
+            bail!(
+                "--stream, --window: found a pattern for functions, expected none: only a recording knows names of functions"
+            );
         }
         Ok(self.atomic.atomic)
     }

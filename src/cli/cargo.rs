@@ -110,14 +110,14 @@ pub(super) fn metadata(toolchain: &[&OsString], manifest: Option<&OsStr>) -> any
     }
     let answer = command.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
     if !answer.status.success() {
-        bail!("cargo does not tell of the project");
+        bail!("`cargo metadata` failed");
     }
-    serde_json::from_slice(&answer.stdout).context("what cargo says of the project")
+    serde_json::from_slice(&answer.stdout).context("the output of `cargo metadata`")
 }
 
 /// The folder with the names by which we are called. What another build of foretrace has made is not mixed with ours.
 fn tools(folder: &Path) -> anyhow::Result<PathBuf> {
-    let own = std::env::current_exe().context("where foretrace is")?;
+    let own = std::env::current_exe().context("cannot find the path of foretrace itself")?;
     let tools = folder.join(".foretrace");
     let failed = || format!("cannot write {}", tools.display());
     std::fs::create_dir_all(folder).with_context(failed)?;

@@ -24,7 +24,7 @@ pub struct CargoTest {
 /// Builds the tests with `foretrace cargo test` and these words, and lists those whose names contain one of `wanted`; all if that is
 /// empty. Ignored tests are left out.
 pub fn build(words: &[OsString], wanted: &[String]) -> anyhow::Result<Vec<CargoTest>> {
-    let own = std::env::current_exe().context("where foretrace is")?;
+    let own = std::env::current_exe().context("cannot find the path of foretrace itself")?;
     let mut command = Command::new(own);
     command.args(["cargo", "test", "--no-run", "--message-format", "json-render-diagnostics"]).args(words);
     let built = command.stderr(Stdio::inherit()).output().context("cannot run `foretrace cargo`")?;

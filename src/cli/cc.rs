@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 /// Compile C for `foretrace record`, in place of the C compiler
 ///
-/// Takes the options of clang. Programs behave as before. If there is no clang, it uses gcc and says so.
-/// Then traces hold values only, no expressions. Further options:
+/// Takes the options of clang. Programs behave as before. If there is no clang, it uses gcc and
+/// says so; then traces hold values only, no expressions. Further options:
 ///
 ///   --as-shipped     optimise (-O2 and the like) before instrumenting: record the accesses that ship
 ///   --gcc            use gcc even if there is a clang (FORETRACE_CC=gcc does the same)

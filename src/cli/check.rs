@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_parser = one_of(MODELS))]
     model: Option<Model>,
 
-    /// Whether a schedule must hold all events [default: as the witness says, else prefix]
+    /// Whether a schedule may leave out events [default: as the witness says, else prefix]
     #[arg(long, value_parser = one_of(FEASIBILITIES))]
     feasibility: Option<Feasibility>,
 

@@ -112,7 +112,9 @@ const COMPARED: &[Choice<Property>] = &[
 fn blocks(args: &Args, asked: &atomic::Asked, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let atomic::Asked { trace, observed, file, .. } = asked;
     if args.feasibility != Feasibility::Prefix || args.independence != Independence::Conflict {
-        bail!("--property serializability asks about prefixes and conflicts, found --feasibility or --independence");
+        bail!(
+            "--property serializability decides prefixes and conflicts only: found --feasibility or --independence, expected neither"
+        );
     }
     args.atomic.some_block(asked, &args.trace)?;
     let blocks = asked.atomic.blocks(trace);
@@ -182,7 +184,7 @@ fn contest(args: &Args, trace: &Trace) -> anyhow::Result<Contest> {
     let Some(named) = &args.models else { return Ok(Contest::new(trace, &MODELS)) };
     let models: Vec<Model> = named.iter().copied().flatten().collect();
     if models.len() != named.len() && named.len() > 1 {
-        bail!("--models none goes with no other model");
+        bail!("--models: found `none` with another model, expected it alone");
     }
     for model in &models {
         must_fit(

@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Asked { trace, observed, file, .. } = asked;
     let transactions = options.atomic.transactions(&trace);
     let (Some(first), Some(remote), Some(second)) = (args.first, args.remote, args.second) else {
-        anyhow::bail!("found no candidate, expected three events or --block");
+        anyhow::bail!("found no candidate, expected three events (FIRST REMOTE SECOND) or --block");
     };
     let triple = Triple { first: EventId(first), remote: EventId(remote), second: EventId(second) };
     triple.candidate(&trace, &transactions).with_context(|| {

@@ -20,7 +20,9 @@ pub fn run(text: &str, asked: &Asked, options: &Options, format: Format, stop: &
     let Asked { trace, observed, file, .. } = asked;
     let question = options.question;
     if question.feasibility != Feasibility::Prefix || question.independence != Independence::Conflict {
-        bail!("--block asks about prefixes and conflicts, found --feasibility or --independence");
+        bail!(
+            "--block asks about prefixes and conflicts only: found --feasibility or --independence, expected neither"
+        );
     }
     let blocks = asked.atomic.blocks(trace);
     let named = named(trace, &blocks, text);

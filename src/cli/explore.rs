@@ -131,7 +131,7 @@ struct Failing {
 /// Explores.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = stop_on_ctrl_c()?;
-    let path = args.program.as_ref().context("no program is given")?;
+    let path = args.program.as_ref().context("found no program, expected a litmus program, or `--` and a program")?;
     let program = files::litmus_program(path)?;
     if !args.names.is_empty() || !args.operations.is_empty() {
         bail!("--operations, --operation-names and --empty are for real programs, found {}", path.display());

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// or is killed, the trace holds the run up to that point and ends with the failure.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; with --runs 1 if a run failed, else 0; 2 error.
+Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; with --runs: 1 if a run failed, else 0; 2 error.
 
 Examples:
   foretrace cc -o bank bank.c

@@ -26,8 +26,7 @@ use std::time::Duration;
 /// the run is linearizable.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 the triple happened every time (for a recording: the program followed its schedule; for a history off the path: it was not
-linearizable), 1 it did not, 2 error.
+Exit codes: 0 the triple happened every time (for a recording: the program followed its schedule; for a history off the path: the history was not linearizable), 1 it did not, 2 error.
 
 Examples:
   foretrace predict bank.foretrace --witness-dir witnesses

@@ -91,7 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
     predict_limit: Duration,
 
-    /// A run that takes longer counts as hung [default: 20 times as long as recorded runs take, 5 at least]
+    /// A run that takes longer counts as hung [default: 20 times as long as recorded runs take, but at least 5 seconds]
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     run_limit: Option<Duration>,
 
@@ -169,7 +169,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             bail!("expected one litmus program, or `--` and a program; found {file} and more");
         }
         if args.resume {
-            bail!("--resume is for recorded programs, found a litmus program: its test begins again in no time");
+            bail!("--resume is for recorded programs, found a litmus program: run its test again");
         }
         if args.repair {
             bail!(
@@ -255,7 +255,9 @@ fn settings(args: &Args, subject: &Subject, time: Duration, stop: &Stop) -> anyh
 pub(super) fn input() -> anyhow::Result<Option<PathBuf>> {
     let path = Path::new("/proc/self/fd/0");
     let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
-    is_file.then(|| std::fs::read_link(path).context("the input of this command")).transpose()
+    is_file
+        .then(|| std::fs::read_link(path).context("cannot find the file that is redirected to this command"))
+        .transpose()
 }
 
 /// Bytes of memory that are free.

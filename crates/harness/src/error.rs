@@ -52,8 +52,8 @@ pub enum ReplayError {
         "--edited needs a program that clang or rustc compiled: found one that gcc compiled, whose places have no names"
     )]
     NoSideCar,
-    /// It does not say what it consists of.
-    #[error("{program}: cannot be asked what it consists of: it {ending}", program = .0.display(), ending = .1)]
+    /// Its shared libraries cannot be listed.
+    #[error("{program}: cannot list its shared libraries: it {ending}", program = .0.display(), ending = .1)]
     NoModules(PathBuf, Ending),
     /// Its start is not there.
     #[error(
