@@ -5,7 +5,7 @@ use super::asking::{
 };
 use super::atomic::Asked;
 use super::block_repair::block_repairs;
-use super::choices::{Choice, FORMATS, Format, one_of};
+use super::choices::{Choice, Format, one_of};
 use super::enforced::{Enforced, ran_along};
 use super::files::source_lines;
 use super::oversee::{End, Hearer, oversee};
@@ -23,8 +23,8 @@ use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::{Plan, Program, SourcePlaces};
 use foretrace::report::{
-    BlockRepair, BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport, WitnessDir,
-    write_predicted,
+    AnnotationReport, BlockRepair, BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport,
+    WitnessDir, write_predicted,
 };
 use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
 use foretrace::verdict::{Decider, Decision, Verdict};
@@ -56,6 +56,7 @@ Examples:
   foretrace predict trace.jsonl.zst --atomic sections --jobs 4 --time-limit 60
   foretrace predict trace.jsonl --model mcm --feasibility complete
   foretrace predict trace.jsonl --candidates all --format json > report.json
+  foretrace predict trace.jsonl --format github
   foretrace predict trace.jsonl --property triples
   foretrace predict trace.jsonl --context-switches 2
   foretrace predict trace.jsonl --property linearizability --spec stack
@@ -108,9 +109,9 @@ pub struct Args {
     #[command(flatten)]
     limits: TimeLimits,
 
-    /// How to report: grouped by source location, worst first; or every candidate, streamed
-    #[arg(long, default_value = "text", value_parser = one_of(FORMATS))]
-    format: Format,
+    /// How to report: grouped by source location, worst first; every candidate, streamed; or as annotations of source lines
+    #[arg(long, default_value = "text", value_parser = one_of(PREDICT_FORMATS))]
+    format: PredictFormat,
 
     /// How the solver decides the order of events; verdicts do not depend on it
     #[arg(long, default_value = "auto", value_parser = one_of(ORDERS))]
@@ -129,8 +130,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     witness_dir: Option<PathBuf>,
 
-    /// Look for code that would have to be atomic so that nothing of it can happen, and for a lock that would do; each is proved by predicting
-    /// again with that lock
+    /// Look for the code that must be atomic so that the violations cannot happen, and for a lock that keeps it so. For each repair
+    /// foretrace predicts again with that lock, and says what that proves
     #[arg(long)]
     repair: bool,
 
@@ -138,7 +139,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "10", requires = "repair")]
     most_repairs: usize,
 
-    /// How often the program, where it is given, runs along a violation's schedule, as it is and with the repair's code kept whole
+    /// With a program after `--`: how often it runs along a violation's schedule as it is, and how often with the repair's code kept whole
     #[arg(long, value_name = "N", default_value = "20", requires = "command", value_parser = clap::value_parser!(u32).range(1..))]
     repair_runs: u32,
 
@@ -157,6 +158,34 @@ pub struct Args {
     /// With --repair: the program that was recorded, and its arguments, to try the repairs on
     #[arg(last = true, requires = "repair", value_name = "PROG")]
     command: Vec<OsString>,
+}
+
+/// How `predict` reports.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PredictFormat {
+    /// One that all commands have.
+    Shared(Format),
+    /// Annotations of GitHub Actions.
+    Github,
+}
+
+const PREDICT_FORMATS: &[Choice<PredictFormat>] = &[
+    ("text", "for people", PredictFormat::Shared(Format::Text)),
+    ("json", "for programs", PredictFormat::Shared(Format::Json)),
+    ("github", "annotations of GitHub Actions: a warning for each class that can happen", PredictFormat::Github),
+];
+
+impl PredictFormat {
+    /// The format of reports about properties that have no annotations.
+    fn of_all_properties(self, property: Property) -> anyhow::Result<Format> {
+        match self {
+            PredictFormat::Shared(format) => Ok(format),
+            PredictFormat::Github => {
+                let found = PROPERTIES.iter().find(|(_, _, value)| *value == property).map_or("", |(name, _, _)| name);
+                bail!("--format github is for --property both or triples, found --property {found}")
+            }
+        }
+    }
 }
 
 const STRATEGIES: &[Choice<Strategy>] = &[
@@ -184,20 +213,23 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     if args.property == Property::Linearizability {
         if args.repair {
-            bail!("--repair is of triples, found --property linearizability");
+            bail!("--repair needs --property both or triples, found --property linearizability");
         }
         let how = predict_history::How {
             args: &args.history,
             time_limit: args.limits.time_limit,
-            format: args.format,
+            format: args.format.of_all_properties(args.property)?,
             witness_dir: args.witness_dir.as_deref(),
         };
         return predict_history::run(&args.question.options(&asked)?, &asked, &how, &stop);
     }
     args.history.refuse()?;
+    if args.format == PredictFormat::Github && args.repair {
+        bail!("--format github has no repairs, found --repair; expected --format text or json");
+    }
     if args.property == Property::Serializability {
         if args.repair {
-            bail!("--repair is of triples, found --property serializability");
+            bail!("--repair needs --property both or triples, found --property serializability");
         }
         return blocks_alone(args, &asked, &stop);
     }
@@ -210,7 +242,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    let takes_refuted = args.format == Format::Text || args.repair;
+    let takes_refuted = args.format == PredictFormat::Shared(Format::Text) || args.repair;
     let work =
         |messages| predict(&trace, &observed, &transactions, &options, &stop, &mut Speaker { messages, takes_refuted });
     let blocks = options.atomic.blocks(&trace);
@@ -312,7 +344,9 @@ fn blocks_alone(args: &Args, asked: &Asked, stop: &AtomicBool) -> anyhow::Result
     let options = args.question.options(asked)?;
     let Question { model, feasibility, independence } = options.question;
     if feasibility != Feasibility::Prefix || independence != Independence::Conflict {
-        bail!("--property serializability asks about prefixes and conflicts, found --feasibility or --independence");
+        bail!(
+            "--property serializability decides prefixes and conflicts only: found --feasibility or --independence, expected neither"
+        );
     }
     let how = How {
         choices: Choices { context_switches: options.context_switches, ..Choices::new(model) },
@@ -322,7 +356,7 @@ fn blocks_alone(args: &Args, asked: &Asked, stop: &AtomicBool) -> anyhow::Result
         benign: &args.benign,
         block_limit: Some(args.limits.query_timeout),
         time_limit: args.limits.time_limit,
-        format: args.format,
+        format: args.format.of_all_properties(args.property)?,
         witness_dir: args.witness_dir.as_deref(),
     };
     args.question.some_block(asked, &args.trace)?;
@@ -385,10 +419,11 @@ fn options(args: &Args, asked: &Asked) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// The report in either format.
+/// The report in its format.
 enum Report<'t> {
     Text(Box<TextReport<'t>>),
     Json(JsonReport<'t, BufWriter<std::io::StdoutLock<'static>>>),
+    Github(AnnotationReport<'t>),
 }
 
 /// What is heard of the work.
@@ -473,11 +508,14 @@ type Look<'t> = Box<dyn FnOnce(Option<RepairTargets>) -> anyhow::Result<Looked<'
 impl<'t> Listener<'t> {
     fn new(args: &Args, subject: Subject<'t>, look: Look<'t>) -> anyhow::Result<Listener<'t>> {
         let report = match args.format {
-            Format::Text => {
+            PredictFormat::Shared(Format::Text) => {
                 let report = TextReport::new(subject).with_off_path(args.off_path);
                 Report::Text(Box::new(report.with_source(source_lines(subject.file))))
             }
-            Format::Json => Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?),
+            PredictFormat::Github => Report::Github(AnnotationReport::new(subject)),
+            PredictFormat::Shared(Format::Json) => {
+                Report::Json(JsonReport::start(subject, BufWriter::new(std::io::stdout().lock()))?)
+            }
         };
         let mut witnesses = args.witness_dir.as_deref().map(WitnessDir::create).transpose()?;
         let places = SourcePlaces::of_trace(Path::new(subject.file));
@@ -509,6 +547,11 @@ impl<'t> Listener<'t> {
                 let blocks = blocks.as_ref().map(|(report, beyond)| report.beyond_json(beyond));
                 let repairs = repairs.as_ref().map(|all| (all.repairs.as_slice(), all.of_blocks.as_slice()));
                 report.finish(totals, blocks, repairs)?
+            }
+            Report::Github(report) => {
+                let mut out = BufWriter::new(std::io::stdout().lock());
+                report.write(totals, blocks.as_ref(), &mut out)?;
+                out.flush()?;
             }
             Report::Text(mut report) => {
                 report.set_blocks(blocks);
@@ -553,6 +596,7 @@ impl<'t> Listener<'t> {
         match &mut self.report {
             Report::Text(report) => report.add(decision),
             Report::Json(report) => report.add(decision)?,
+            Report::Github(report) => report.add(decision),
         }
         Ok(())
     }

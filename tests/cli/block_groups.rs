@@ -4,7 +4,7 @@ use crate::serializability::must_fit;
 use crate::support::{Folder, LOST_UPDATE};
 
 /// A block that changes two fields in two critical sections, and counts without a lock.
-const BOTH: &str = r#"{"foretrace": 1, "data": "symbolic", "vars": {"a": {"sort": "Int", "init": 0}, "b": {"sort": "Int", "init": 0}, "x": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
+pub const BOTH: &str = r#"{"foretrace": 1, "data": "symbolic", "vars": {"a": {"sort": "Int", "init": 0}, "b": {"sort": "Int", "init": 0}, "x": {"sort": "Int", "init": 0}}, "sync": {"m": {"kind": "mutex"}}}
 {"t": 1, "op": "begin", "label": "update", "loc": "both.c:1"}
 {"t": 1, "op": "acquire", "lock": "m"}
 {"t": 1, "op": "write", "var": "a", "expr": "1", "loc": "both.c:2"}

@@ -175,7 +175,7 @@ fn what_does_not_fit_together_is_refused() {
             "expected a method of a queue: enqueue(v), dequeue, peek",
         ),
         ("trace.jsonl --property linearizability --spec counter --model cam", "a model that knows results"),
-        ("trace.jsonl --property linearizability --spec counter --repair", "--repair is of triples"),
+        ("trace.jsonl --property linearizability --spec counter --repair", "--repair needs --property both or triples"),
         ("trace.jsonl --property linearizability --spec counter --context-switches 2", "--context-switches is for"),
         ("trace.jsonl --property linearizability --spec counter --feasibility complete", "found --feasibility"),
         ("none.jsonl --property linearizability --spec counter", "found no operations"),

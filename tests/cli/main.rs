@@ -1,5 +1,6 @@
 //! The command as people and programs see it: exit codes, messages, reports, files.
 
+mod annotations;
 mod block_explanation;
 mod block_groups;
 mod commands;

@@ -2,6 +2,7 @@
 //!
 //! A report shows as feasible only what comes with a [`foretrace_checker::Witness`], which only the checker can make.
 
+mod annotations;
 mod block;
 mod block_comparison;
 mod block_explanation;
@@ -29,6 +30,7 @@ mod whole_thread;
 mod why;
 mod witness;
 
+pub use annotations::AnnotationReport;
 pub use block::BlockJson;
 pub use block_comparison::BlockComparison;
 pub use block_explanation::BlockExplanationReport;

@@ -9,6 +9,7 @@ use foretrace_analysis::serializability::Beyond;
 use foretrace_analysis::verdict::RestsOn;
 use foretrace_checker::Step;
 use foretrace_serializability::{Link, PathKind, Violation, Weight};
+use foretrace_trace::EventId;
 use std::io::{self, Write};
 
 /// So many violations of whole threads get a line each.
@@ -155,14 +156,28 @@ impl BlockReport<'_> {
     }
 
     fn write_in_a_line(&self, group: &Alike<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Some((block, violation)) = group.first() else { return Ok(()) };
+        let Some(line) = self.in_a_line(group) else { return Ok(()) };
+        writeln!(out, "     {}", wrapped(&line, "       "))
+    }
+
+    /// Each group of violations: the first event of its path, whether it counts, and the path in a line.
+    pub(crate) fn in_a_line_each(&self) -> Vec<(EventId, bool, String)> {
+        let described = |group: &Alike<'_>| {
+            let (block, violation) = group.first()?;
+            let first = violation.claim().events.first()?;
+            Some((*first, self.not_counted(*block).is_none(), self.in_a_line(group)?))
+        };
+        self.groups().iter().filter_map(described).collect()
+    }
+
+    fn in_a_line(&self, group: &Alike<'_>) -> Option<String> {
+        let (block, violation) = group.first()?;
         let path = violation.claim();
         let names: Vec<_> = path.vars().iter().map(|var| self.names.var(*var)).collect();
         let events: Vec<String> = path.events.iter().map(|event| self.names.place(*event)).collect();
         let words = in_words(self.trace, self.name(&self.blocks.all()[*block]));
         let more = if group.len() > 1 { format!(", {} blocks", group.len()) } else { String::new() };
-        let line = format!("{}: {} by {}{more}", self.names.short(&words), names.join(", "), events.join(", "));
-        writeln!(out, "     {}", wrapped(&line, "       "))
+        Some(format!("{}: {} by {}{more}", self.names.short(&words), names.join(", "), events.join(", ")))
     }
 
     fn write_group(&self, number: &str, group: &[(usize, &Violation)], out: &mut dyn Write) -> io::Result<()> {
