@@ -101,8 +101,8 @@ impl<'a> Encoder<'a> {
         Encoder::with_duties(view, rules, constants, None)
     }
 
-    /// The same for a solver that knows schedules: in place of the constraints of locks and of what reads return, which grow
-    /// with the square and the cube of the events, it is told its [`obligations`](Encoder::obligations).
+    /// The same for a solver that knows schedules. Such a solver gets [`obligations`](Encoder::obligations) in place of the constraints of
+    /// locks and of what reads return. These constraints grow with the square and the cube of the events.
     pub fn for_schedules(view: TraceView<'a>, rules: Rules, constants: &'a FxHashMap<EventId, Value>) -> Encoder<'a> {
         Encoder::with_duties(view, rules, constants, Some(Vec::new()))
     }

@@ -148,8 +148,8 @@ impl<L: Leaf> Builder<L> {
 
     /// A function applied, folded where its arguments are constants or decide it.
     ///
-    /// What not every solver reads is said in other words: functions on words get two arguments at a time (cvc5 refuses
-    /// more for `bvxnor`), and `divisible` is a remainder of zero (Z3 refuses it).
+    /// Some solvers refuse some functions, so these are written in another way. Functions on words get two arguments at a time, since cvc5
+    /// refuses more for `bvxnor`. `divisible` is a remainder of zero, since Z3 refuses it.
     ///
     /// # Panics
     /// When the arguments do not fit the function: terms come sort-checked from the trace.

@@ -335,9 +335,9 @@ pub enum FoundBeyond {
     OffPath(Judgement, Box<Violation>),
 }
 
-/// Looks for violations that no triple shows, at a cost that is bounded and the same on every machine: of each place in the program a few
-/// blocks, each with little work; a place is done at its first such violation. Where `with_threads` is off, whole threads that have other
-/// blocks inside are left out.
+/// Looks for violations that no triple shows, at a cost that is bounded and the same on every machine. It judges a few blocks of each place
+/// in the program, each with little work. A place is done at its first such violation. Where `with_threads` is off, whole threads that have
+/// other blocks inside are left out.
 ///
 /// # Errors
 /// Those of [`decide_blocks`], and of `told`.

@@ -13,8 +13,8 @@ pub enum Then {
     LockedOut,
 }
 
-/// An event `stop` of a transaction, between its accesses `first` and `second`, after which the thread can stand still while another
-/// thread gets to its access `remote`: no schedule of these locks keeps `remote` out of the transaction.
+/// An event `stop` of a transaction, between its accesses `first` and `second`. After it the thread can stand still while another thread
+/// gets to its access `remote`. No lock keeps `remote` out of the transaction there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CutPoint {
     /// The three accesses.

@@ -111,8 +111,8 @@ impl History {
         self.is_before(step, &self.steps[other].clock)
     }
 
-    /// The threads that can take the first step of what reverses a race: the steps after `step` that do not depend on it, then
-    /// the thread's next one (the initials of Abdulla and others, section 4).
+    /// The threads that can take the first step of what reverses a race (the initials of Abdulla and others, section 4). What reverses it
+    /// is the steps after `step` that do not depend on it, then the thread's next one.
     pub fn initials(&self, step: usize, thread: usize, next: &Action) -> ThreadSet {
         let mut initials = ThreadSet::new(self.of_thread.len());
         let mut seen = ThreadSet::new(self.of_thread.len());

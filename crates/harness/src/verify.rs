@@ -46,8 +46,8 @@ pub struct Step {
     pub path: String,
     /// What is counted that the thread did before.
     pub at: u64,
-    /// Of the allocator's records, which are not counted, how many the thread has written by then since what is counted;
-    /// [`ALL_APART`] for those that another run has up to the next counted one.
+    /// The allocator's records are not counted. This is how many of them the thread has written by then, since its last counted record.
+    /// [`ALL_APART`] stands for all that another run has up to the next counted one.
     pub apart: Option<u64>,
 }
 

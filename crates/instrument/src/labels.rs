@@ -2,8 +2,8 @@
 
 use crate::llvm::{Block, Opcode, Value, ValueKind};
 
-/// The tables that hold the addresses of a function's blocks, if those are in tables of its own alone and nothing is done
-/// with them but to jump there: then a copy of the function can have copies of its tables.
+/// The tables that hold the addresses of a function's blocks. There are none if such an address is anywhere else, or if code does more with
+/// it than jump there. With such tables, a copy of the function can have copies of its tables.
 pub fn own_tables(function: Value) -> Option<Vec<Value>> {
     let blocks = function.blocks().into_iter().flat_map(Block::users);
     let addresses: Vec<Value> = blocks.filter(|user| user.kind() == ValueKind::BlockAddress).collect();

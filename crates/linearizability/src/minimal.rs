@@ -11,8 +11,8 @@ use crate::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// A part of a history that is not linearizable, from which nothing more can be left out; `None` where the history is
-/// linearizable or the limit was reached before that was known.
+/// A part of a history that is not linearizable, from which nothing more can be left out. `None` if the history is linearizable, or if the
+/// limit was reached before that was known.
 pub fn minimal(
     history: &History,
     spec: Spec,

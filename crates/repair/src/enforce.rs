@@ -124,8 +124,8 @@ pub fn switches(trace: &Trace, observed: &Observed) -> Result<Vec<Switch>, Unsup
     Ok(all)
 }
 
-/// An order in which threads are interrupted at these places only: else each goes on until it ends or waits; then the one
-/// that the recorded order needs first goes on.
+/// An order in which threads are interrupted at these places only. Elsewhere each thread goes on until it ends or waits. Then the thread
+/// goes on that the recorded order needs first.
 pub fn with_switches(
     trace: &Trace,
     observed: &Observed,

@@ -24,8 +24,8 @@ pub struct Taken {
     held: Vec<SyncId>,
 }
 
-/// A circle of up to four threads that goes through a lock, in which each holds what the one before takes, and no two hold a
-/// lock in common; nothing where the trace shows none.
+/// A circle of up to four threads that goes through a lock, if the trace shows one. Each thread of the circle holds what the one before
+/// takes, and no two hold a lock in common.
 pub fn circle(trace: &Trace, through: SyncId) -> Option<Vec<Taken>> {
     let edges = edges(trace);
     let mut stack: Vec<Vec<&Taken>> = edges.get(&through).into_iter().flatten().map(|taken| vec![taken]).collect();

@@ -38,8 +38,9 @@ impl Relation {
         Builder::new(trace, false).build()
     }
 
-    /// The same, where the return of an operation also comes before each later call of its object by another thread. A trace of operations that is not
-    /// linearizable always has a cycle of these: where it has none, its operations could have run one after the other in an order that its history allows.
+    /// The same, where the return of an operation also comes before each later call of its object by another thread. A trace of operations
+    /// that is not linearizable always has a cycle of these. Without a cycle its operations could have run one after the other, in an order
+    /// that its history allows.
     pub fn in_real_time(trace: &Trace) -> Relation {
         Builder::new(trace, true).build()
     }

@@ -218,9 +218,9 @@ impl Classes {
         }
     }
 
-    /// The classes that hold something feasible, in the order in which people should look at them: what happened in a run that
-    /// failed; then by block, tight ones first, whole threads last, and of a failed run the one nearest to its end; of one block
-    /// the worst first, then that with more feasible candidates, then the one that came first.
+    /// The classes that hold something feasible, in the order in which people should look at them. What happened in a run that failed comes
+    /// first. Then come blocks: tight ones first, whole threads last, and of a failed run the one nearest to its end. Within a block the
+    /// worst class comes first, then the one with more feasible candidates, then the one that was found first.
     pub fn feasible(&self, subject: Subject<'_>) -> Vec<(&ClassVerdicts, &Found)> {
         let found = self.named.values().filter_map(|class| class.worst.as_deref().map(|worst| (class, worst)));
         let mut found: Vec<_> =

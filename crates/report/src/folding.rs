@@ -25,8 +25,8 @@ pub fn short_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Places inside of libraries, `; ` between them, as reports tell them: the first with its function's name in short form and its header
-/// without the folders of the system, and how many others there are.
+/// Places inside of libraries, with `; ` between them, as reports show them. Reports show the first place, with its function's name in
+/// short form and its header without the folders of the system. They give the number of the others.
 pub fn in_library(places: &str) -> String {
     let mut places = places.split("; ");
     let first = places.next().unwrap_or_default();

@@ -54,8 +54,8 @@ pub fn stand_at(second: u64) {
     STANDS.store(true, SeqCst);
 }
 
-/// What a look at a clock gives where time stands still: each look takes a microsecond longer than the one before, so that a loop that waits
-/// for a moment comes to it.
+/// What a look at a clock gives where time stands still. Each look takes a microsecond longer than the one before, so a loop that waits for
+/// a moment reaches it.
 pub fn looked(clock: c_int) -> Option<Timespec> {
     const LONGER: i64 = 1000;
     if !STANDS.load(Relaxed) || index(clock).is_none() {

@@ -212,8 +212,8 @@ pub const SEMAPHORES: u64 = 0x7400_0000_0000_0000;
 /// Rwlocks from this address on are locks of open files, 16 bytes for each file.
 pub const FILE_LOCKS: u64 = 0x7500_0000_0000_0000;
 
-/// A `Busy` of an object from this address on: the thread of the number beyond it was to be joined, and had not ended (so far as the one
-/// that asked could see).
+/// A `Busy` of an object from this address on means that a thread tried to join another one, which had not ended as far as it could see.
+/// The distance from this address is that thread's number.
 pub const TRIED_JOINS: u64 = 0x7800_0000_0000_0000;
 /// Where such objects end.
 pub const TRIED_JOINS_END: u64 = 0x7900_0000_0000_0000;

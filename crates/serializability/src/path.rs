@@ -12,9 +12,9 @@ fn start_of_few(trace: &Trace, schedule: &[EventId], most: u32) -> usize {
     (1..schedule.len()).rev().filter(switches).nth(most as usize).unwrap_or(0)
 }
 
-/// The shortest path of the block in a schedule that comes back at `end`; `begin` is where the block inside begins that
-/// holds `end`: the path must start before that, else it is that block's. With a bound, only paths with at most so many context
-/// switches between their first and their last access.
+/// The shortest path of the block in a schedule that comes back at `end`. `begin` is where the inner block begins that holds `end`. The
+/// path must start before `begin`, or else it is a path of the inner block. With a bound, only paths with at most so many context switches
+/// between their first and their last access.
 pub fn shortest_path(
     trace: &Trace,
     accesses: &Accesses,

@@ -30,8 +30,8 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The exploration of a range for a block. Where context switches count, the first event of a thread in the range is a step of its own:
-    /// no other thread can tell it, but it may take a switch.
+    /// The exploration of a range for a block. If context switches count, the first event of a thread in the range is a step by itself. No
+    /// other thread can notice it, but it may take a switch.
     pub fn new(
         trace: &'a Trace,
         semantics: &'a Semantics<'a>,

@@ -56,8 +56,8 @@ impl Limits<'_> {
         Until { deadline: self.deadline.map_or(own, |deadline| own.min(deadline)), work: self.work, stop: self.stop }
     }
 
-    /// Asks Z3 under these assumptions, for as long as a query may take; not where a limit of the run is reached, since only to
-    /// prepare a question takes Z3 its time.
+    /// Asks Z3 under these assumptions, for as long as a query may take. If a limit of the run is reached it does not ask, since Z3 takes
+    /// long even to prepare a question.
     pub(super) fn check(&self, solver: &Solver, assumptions: &[Bool]) -> SatResult {
         if self.reached().is_some() {
             return SatResult::Unknown;
@@ -225,8 +225,8 @@ impl<'a> Session<'a> {
         self.decide_wanted(Wanted::One(triple, guarded), limits)
     }
 
-    /// Decides whether there is a prefix that holds first and then remote of a candidate, and not second; with a pattern, such that
-    /// the two depend on each other in it under guarded independence. Not for a session of complete executions.
+    /// Decides whether there is a prefix that holds first and then remote of a candidate, and not second. With a pattern, the two must also
+    /// depend on each other in that prefix, under guarded independence. Not for a session of complete executions.
     pub fn decide_interruption(&mut self, triple: Triple, guarded: Option<Pattern>, limits: Limits<'_>) -> Answer {
         self.decide_wanted(Wanted::Interruption(triple, guarded), limits)
     }

@@ -126,9 +126,9 @@ impl Explored {
 /// What the caller does with an interleaving: where it kept the recording, if it did; and whether to go on.
 pub type Kept = ControlFlow<Option<PathBuf>, Option<PathBuf>>;
 
-/// Runs a program in every interleaving up to equivalence; `work` is a folder for the runs, and `baseline` what passing runs write, where
-/// that is known: lines of failures are sought elsewhere. `each` sees every class once, `progress` how many classes, failing ones and runs
-/// there were.
+/// Runs a program in every interleaving up to equivalence. `work` is a folder for the runs. `baseline` is what passing runs write, if that
+/// is known: such lines are not taken for lines of failures. `each` sees every class once, `progress` how many classes, failing ones and
+/// runs there were.
 ///
 /// # Errors
 /// The program cannot be run, or `each` fails.

@@ -137,8 +137,9 @@ impl Shortened {
     }
 }
 
-/// A part of these that still fails, from which no single one can be taken, as far as so many tries show: halves are left out first, then
-/// quarters, and so on (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002, without its complements' order).
+/// A part of these that still fails, and that passes without any single one of its elements, as far as so many tries show. Halves are left
+/// out first, then quarters, and so on (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002, without its
+/// complements' order).
 ///
 /// # Errors
 /// Those of `still_fails`.

@@ -65,7 +65,8 @@ pub struct Size {
     pub switches: usize,
 }
 
-/// Makes attempts of a recording. The solver may take so long, and all of it until the deadline: then it is left to end by itself.
+/// Makes attempts of a recording. `limit` bounds the time of the solver, the deadline bounds all of it. What has not ended at the deadline
+/// is left to end by itself.
 ///
 /// # Errors
 /// The recording gives no trace, a file cannot be written, or it takes too long.

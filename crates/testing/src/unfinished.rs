@@ -54,7 +54,7 @@ pub fn is_kept(folder: &Path) -> bool {
     folder.join(FOLDER).join(STATE).is_file()
 }
 
-/// What the test knew that is kept below `folder`, if it is one of the same; its runs come to the folder `work`.
+/// What a stopped test knew, which is kept below `folder`, if it was a test of the same. Its runs come to the folder `work`.
 ///
 /// # Errors
 /// None is kept there, it is a test of something else, or a file cannot be read.

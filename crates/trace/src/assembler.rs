@@ -237,8 +237,8 @@ impl TraceAssembler {
         }
     }
 
-    /// The synchronisation object of this key; where the trace has no data it comes into being by its use, and a
-    /// mutex that came so is a rwlock from the first shared use on.
+    /// The synchronisation object of this key. If the trace has no data, the first use makes the object, and its first shared use turns a
+    /// mutex that was made so into a rwlock.
     pub fn sync(&mut self, key: &str, used_as: SyncUse) -> Result<SyncId, Problem> {
         match self.syncs.get(key) {
             Some(sync) => {
@@ -430,9 +430,9 @@ pub fn validate(trace: &Trace) -> Result<(), Invalid> {
     run_as_recorded(trace)
 }
 
-/// As [`validate`], with its two halves at the same time, while the caller does something else, which counts for nothing if the
-/// trace is not valid. For traces that keep the rules of single events by construction: one that breaks them may not be fit to be
-/// run, so that this may panic where `validate` says what is wrong.
+/// As [`validate`], with its two halves at the same time, while the caller does something else, which counts for nothing if the trace is
+/// not valid. For traces that keep the rules of single events by construction. A trace that breaks these rules cannot always be run: this
+/// may then panic, and `validate` would say what is wrong.
 pub fn validate_meanwhile<R>(trace: &Trace, meanwhile: impl FnOnce() -> R) -> Result<R, Invalid> {
     std::thread::scope(|scope| {
         let events = std::thread::Builder::new().spawn_scoped(scope, || crate::wellformed::check(trace));

@@ -52,8 +52,8 @@ pub struct Variable {
 /// What the names of a library's own variables start with, in recorded traces.
 pub const OF_LIBRARY: &str = "(std) ";
 
-/// In recorded traces, the barrier at which arrives what is sent to other programs, each time in a round of its own; what comes from
-/// them leaves the rounds that it may depend on.
+/// The barrier that stands for other programs in recorded traces. What the program sends to them arrives there, each time in another round.
+/// What comes from them departs from the rounds that it may depend on.
 pub const OTHER_PROGRAMS: &str = "other programs";
 
 impl Variable {

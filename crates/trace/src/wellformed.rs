@@ -32,8 +32,8 @@ pub fn check(trace: &Trace) -> Result<(), Invalid> {
     trace.iter().try_for_each(|(id, event)| check_event(id, event).map_err(|problem| problem.at(id)))
 }
 
-/// The rules that need no values, for events that come one by one and are not kept: the rules of threads, of what they open and
-/// close, and of which objects events are on.
+/// The rules that need no values, for events that come one by one and are not kept. These are the rules of threads, of what threads open
+/// and close, and of the objects that events are on.
 #[derive(Default)]
 pub(crate) struct AsTheyCome {
     parts: parts::Parts,

@@ -13,10 +13,11 @@ pub struct Statistics {
     /// What took effect one after the other in the threads, all together: accesses and synchronisation.
     pub counted: u64,
     /// Records that a log would have of the executed code if nothing were left out. One for each read, write and atomic update by an
-    /// instruction, but not for variables of a frame whose address goes nowhere. One for each branch by a condition or switch, entry of a
-    /// function, parameter, return of a function that was not instrumented, exception that arrives, operation on a mutex or condition
-    /// variable, and thread created or joined. One for each value that is neither computed from words nor read: addresses of a frame's
-    /// variables, intrinsics, floating point, parts of aggregates. Two for each copy or set of memory, and one for each eight bytes copied.
+    /// instruction, but not for variables of a frame whose address goes nowhere. These count one each: a branch by a condition or switch,
+    /// the entry of a function, a parameter, and the return of a function that was not instrumented. So do an exception that arrives, an
+    /// operation on a mutex or condition variable, and a thread created or joined. One for each value that is neither computed from words
+    /// nor read: addresses of a frame's variables, intrinsics, floating point, parts of aggregates. Two for each copy or set of memory, and
+    /// one for each eight bytes copied.
     pub operations: u64,
     /// Events of the trace.
     pub events: u64,

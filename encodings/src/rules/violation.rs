@@ -45,8 +45,8 @@ impl Encoder<'_> {
         self.whole((triple, guarded), goals, Some(triple.second), go_on)
     }
 
-    /// The query whether some prefix that ends with remote holds first and then remote, and not second; with a pattern, such that
-    /// these two depend on each other in it under guarded independence. Only an encoder of prefixes can be asked.
+    /// The query whether some prefix that ends with remote holds first and then remote, and not second. With a pattern, these two must also
+    /// depend on each other in that prefix, under guarded independence. Only an encoder of prefixes can be asked.
     pub fn query_interruption_while(
         &mut self,
         triple: Triple,
@@ -89,9 +89,9 @@ impl Encoder<'_> {
         self.whole((triple, None), goals, Some(second), go_on)
     }
 
-    /// The query whether some prefix breaks one of these orders, each (earlier, later), at least one: whether it holds the later
-    /// event, an access that is a step of its own, without the earlier one before it. No step is open in that prefix: one that
-    /// ends inside of a step breaks no other orders than without that step.
+    /// The query whether some prefix breaks at least one of these orders, each (earlier, later). A prefix breaks an order if it holds the
+    /// later event without the earlier one before it. The later event is an access that is a step of its own. No step is open in that
+    /// prefix: one that ends inside of a step breaks no other orders than without that step.
     pub fn query_orders_while(
         &mut self,
         orders: &[(EventId, EventId)],

@@ -74,8 +74,8 @@ impl KnownWrites {
         KnownWrites { writes }
     }
 
-    /// The value that `read` takes in every prefix in which it takes it from `write`, and an event of the writer that
-    /// comes before the read then: the write itself or a later one.
+    /// The value that `read` returns in every prefix in which it reads from `write`. With it comes an event of the writer that then comes
+    /// before the read: the write itself or a later one.
     pub fn read_from(
         &self,
         trace: &Trace,

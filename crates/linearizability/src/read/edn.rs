@@ -7,8 +7,8 @@ use crate::value::Value;
 /// Deepest nesting of vectors and maps.
 const DEEPEST: usize = 100;
 
-/// Reads `{:process 0, :type :invoke, :f :read, :value nil}`, one after the other or in one vector; of lines of a log,
-/// `INFO … - 0 :invoke :read nil` the words after the dash.
+/// Reads `{:process 0, :type :invoke, :f :read, :value nil}`, one after the other or in one vector. Of a line of a log, such as `INFO … - 0
+/// :invoke :read nil`, it reads the words after the dash.
 pub fn read_edn(text: &str) -> Result<History, ReadError> {
     let mut entries = Vec::new();
     if text.contains('{') {

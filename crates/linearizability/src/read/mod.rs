@@ -12,8 +12,8 @@ pub use trace::{read_order, read_trace};
 
 use crate::history::History;
 
-/// Reads a history, whose first character says what it is: `{` with a quoted or a bare word after it, `[` or `(`, or else lines
-/// of a log with `{…}` or words in them.
+/// Reads a history. Its first character says which form it has: `{` with a quoted or a bare word after it, `[`, or `(`. Anything else is
+/// lines of a log with `{…}` or words in them.
 pub fn read_text(text: &str) -> Result<History, ReadError> {
     let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     let inside = start.trim_start_matches(['[', '(']).trim_start().strip_prefix('{').map(str::trim_start);

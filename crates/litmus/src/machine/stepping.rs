@@ -8,8 +8,8 @@ use super::{Failed, Machine, Readiness, Status};
 use foretrace_explore::{Action, Mode, Next, System, Use};
 use foretrace_trace::{SyncId, Trace};
 
-/// A state of a program that is explored. A step is an event that other threads can tell from its absence, with the thread's events
-/// after it that they cannot; of code that is kept whole it is all of that.
+/// A state of a program that is explored. A step begins with an event whose absence other threads can notice. The thread's next events that
+/// they cannot notice belong to it. Code that is kept whole is one step.
 #[derive(Clone)]
 pub(in super::super) struct Stepping<'p> {
     machine: Machine<'p>,

@@ -325,8 +325,8 @@ pub fn before_taking(thread: &'static Thread) {
     }
 }
 
-/// A place where a thread that was cancelled ends. In a replay it stays here until it is cancelled, if it unwinds from here in the recording:
-/// there a call that has no record, such as a sleep, lasted until then.
+/// A place where a thread that was cancelled ends. If the thread unwinds from here in the recording, it stays here in a replay until it is
+/// cancelled. In the recording a call without a record, such as a sleep, lasted until then.
 pub fn at_cancellation_point(thread: &'static Thread) {
     const SPAN: i64 = 500_000;
     if !REPLAY.load(Relaxed) || thread.cancelled.load(SeqCst) || !replay::unwinds_here(thread) {

@@ -123,8 +123,8 @@ fn keep(key: Key, result: i64, data: *const u8, bytes: usize) {
     }
 }
 
-/// The same of a call that also changes something inside of the program, such as a stream's buffer: it is made in a replay, too, and
-/// what it gave is replaced.
+/// The same for a call that also changes something inside of the program, such as a stream's buffer. A replay makes the call, too, and
+/// replaces what it gave.
 pub fn call_and_replace(
     key: Key,
     to: *mut u8,

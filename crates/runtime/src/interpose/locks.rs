@@ -620,8 +620,8 @@ pub fn give_back(thread: &'static Thread, lock: usize, place: usize) {
 /// The functions of a mutex that do what the program does to it.
 type Real = extern "C" fn(usize);
 
-/// A wait of a condition variable of the program's own, until then (or for ever, where nanoseconds are more than a second has), with
-/// the functions of its mutex: 1 if it timed out.
+/// A wait of a condition variable of the program's own, with the functions of its mutex. It lasts until that time, or for ever if the
+/// nanoseconds are more than a second has. It gives 1 if it timed out.
 #[unsafe(no_mangle)]
 pub extern "C" fn __foretrace_condvar_wait(
     condition: usize,

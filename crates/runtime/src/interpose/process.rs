@@ -81,8 +81,8 @@ extern "C" fn fork_(_: usize) -> c_int {
     result
 }
 
-/// Has a child leave the recording before anything of the program runs in it, such as what `pthread_atfork` registers: of its parent's
-/// threads only one is there, so it must not wait for a turn.
+/// Makes a child process leave the recording before any code of the program runs in it, such as what `pthread_atfork` registers. A child
+/// has only one of its parent's threads, so it must not wait for a turn.
 pub fn prepare() {
     // SAFETY: handlers that stay as long as the process.
     unsafe { sys::__register_atfork(None, None, Some(child_starts), core::ptr::null_mut()) };

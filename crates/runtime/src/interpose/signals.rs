@@ -162,7 +162,7 @@ pub fn set_mask(mask: u64) -> u64 {
     before
 }
 
-/// Blocks all signals but the one by which the C library changes the identity of every thread (`setuid`, `setgroups`): the thread that asks
+/// Blocks all signals but one. By that one the C library changes the identity of every thread (`setuid`, `setgroups`). The thread that asks
 /// for it waits for an answer of each other thread, also of the runtime's. Gives the mask before.
 pub fn block_all() -> u64 {
     const CHANGE_IDENTITY: c_int = 33;

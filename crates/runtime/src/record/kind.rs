@@ -204,8 +204,8 @@ impl Kind {
         matches!(self as u8, 32..=95)
     }
 
-    /// Whether records of this kind are counted. Ordered records of the allocator are not: the first thread that uses a stream or a cache
-    /// of a library allocates it, so how often a thread allocates depends on other threads, too. How many mappings are of one memory when a
+    /// Whether records of this kind are counted. Ordered records of the allocator are not. The first thread that uses a stream or a cache
+    /// of a library allocates it. So how often a thread allocates depends on other threads, too. How many mappings are of one memory when a
     /// thread makes its own depends on them as well.
     #[inline]
     pub const fn counted(self) -> bool {

@@ -58,8 +58,8 @@ impl Gone {
         self.unknown.extend(&self.threads);
     }
 
-    /// Takes in the events before `cut`. `knows` says of each thread that goes on, and of those that its forks begin, what it knows there: how
-    /// many events of each thread; `is_clean` that this is all before `cut`.
+    /// Takes in the events before `cut`. `knows` has a row for each thread that goes on, and for each thread that its forks begin: how many
+    /// events of each thread it knows of there. `is_clean` says that all these events are before `cut`.
     pub(super) fn add(
         &mut self,
         lent: &Lent,

@@ -51,8 +51,8 @@ struct Change {
     before: u32,
 }
 
-/// That the events of a thread at some positions came to know more of another thread: the events at some positions there,
-/// of which some may have been known to some.
+/// Events of a thread, at some positions, came to know of events of another thread, at some positions there. Some of them may have known
+/// some of these before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Gain {
     pub(crate) knower: u32,

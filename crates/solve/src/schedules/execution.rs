@@ -20,8 +20,8 @@ enum Awaited {
 pub(crate) struct Executed {
     /// The steps in order.
     pub(crate) order: Vec<EventId>,
-    /// What reads without a source found: the last write of the prefix before them, if there is one; and wakes without a signal
-    /// a signal, if there is one for each.
+    /// What was found for reads without a source and for wakes without a signal. A read gets the last write of the prefix before it, if
+    /// there is one. Wakes get a signal each, if there is one for each.
     pub(crate) found: Vec<(EventId, Option<EventId>)>,
 }
 

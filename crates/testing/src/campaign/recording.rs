@@ -29,7 +29,7 @@ impl Campaign<'_> {
         self.settings.runs.saturating_sub(begun) + self.state.cut_off.len() as u64
     }
 
-    /// Where nothing has failed and not all interleavings were explored, records more runs, for as long as all took `before`: some failures
+    /// Records more runs, for as long as all took `before`, if nothing has failed and not all interleavings were explored. Some failures
     /// take several interruptions, and no schedule aims at these.
     pub(super) fn search(&mut self, before: Duration) -> Result<(), TestError> {
         if self.state.report.explored.as_ref().is_some_and(|explored| explored.complete) {

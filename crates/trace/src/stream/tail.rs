@@ -177,8 +177,8 @@ impl TraceTail {
         self.stream.source.assembler().trace_mut()
     }
 
-    /// The events that are kept as a trace of its own, which [`TraceTail::give_back`] or [`TraceTail::forget`] must get before anything else
-    /// is asked.
+    /// The events that are kept, as a trace. [`TraceTail::give_back`] or [`TraceTail::forget`] must get it back before anything else is
+    /// asked.
     ///
     /// # Errors
     /// Where the recorded order does not give the recorded values, or an event is not enabled.

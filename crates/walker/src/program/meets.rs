@@ -3,8 +3,8 @@
 use super::graph::{dominators, predecessors, reverse_postorder};
 use foretrace_instrument::sidecar::BlockId;
 
-/// Per block of a function, the next one that every way from it to the function's return passes: its immediate post-dominator (Ferrante,
-/// Ottenstein and Warren, "The Program Dependence Graph and Its Use in Optimization", section 3.1).
+/// The immediate post-dominator of each block of a function: the next block that every way from it to the function's return passes
+/// (Ferrante, Ottenstein and Warren, "The Program Dependence Graph and Its Use in Optimization", section 3.1).
 ///
 /// Ways on which the function does not return, by an exception, a panic or the end of the process, do not count.
 #[derive(Debug, Default)]

@@ -264,8 +264,8 @@ impl Program {
         self.modules.iter().map(|module| module.path.as_path())
     }
 
-    /// Whether a site lies in a function of a library that the program has compiled, such as a template of C++'s: events
-    /// from there have the position of the call that led to it.
+    /// Whether a site lies in a function of a library that was compiled with the program, such as a template of C++'s. Events from there
+    /// have the position of the call that led to it.
     pub fn is_in_library(&self, site: Site) -> bool {
         match self.find(site) {
             Some((function, _)) => self.is_library(&self.functions[function]),
