@@ -195,7 +195,12 @@ impl<'p> Machine<'p> {
             OnceBegin(once) => ready_if(matches!(self.object(*once), Object::Once { holder: None, .. })),
             Depart(barrier) => ready_if(self.is_full(*barrier, self.threads[thread].round)),
             Join(child) => ready_if(self.threads[*child].status == Status::Done),
-            _ => Readiness::Ready,
+            Read { .. } | Write { .. } | Update { .. } | CompareAndSwap { .. } | Free(..) => Readiness::Ready,
+            Release(_) | ReleaseShared(_) | Wait { .. } | WakeOrTimeout { .. } | Signal(_) | Broadcast(_) => {
+                Readiness::Ready
+            }
+            Post(_) | OnceEnd(_) | OnceFail(_) | Arrive(_) | Spawn(_) => Readiness::Ready,
+            Begin(_) | End(_) | CallOperation(_) | ReturnOperation(_) | Fail(_) => Readiness::Ready,
         }
     }
 

@@ -39,7 +39,15 @@ pub fn uses(op: &Op) -> [Option<(Object, Mode)>; 2] {
         Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
             [sync(once, Mode::Any), None]
         }
-        _ => [None, None],
+        Op::Fork { .. } | Op::Join { .. } => [None, None],
+        Op::Begin { .. }
+        | Op::End { .. }
+        | Op::Read { .. }
+        | Op::Write { .. }
+        | Op::Rmw { .. }
+        | Op::Let { .. }
+        | Op::Assume { .. } => [None, None],
+        Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => [None, None],
     }
 }
 

@@ -207,7 +207,15 @@ impl<'t> Semantics<'t> {
             Op::OncePass { once } => once_of(state, once)?.may_pass(once),
             Op::Depart { barrier, round } => self.all_arrived(state, barrier, round),
             Op::Join { child } if !self.is_finished(state, child) => Err(Blocked::NotFinished { child }),
-            _ => Ok(()),
+            Op::Down { .. } | Op::Arrive { .. } | Op::Fork { .. } | Op::Join { .. } => Ok(()),
+            Op::Begin { .. }
+            | Op::End { .. }
+            | Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Rmw { .. }
+            | Op::Let { .. }
+            | Op::Assume { .. } => Ok(()),
+            Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => Ok(()),
         }
     }
 
@@ -275,7 +283,15 @@ impl<'t> Semantics<'t> {
                     state.arrived[round.index] += 1;
                 }
             }
-            _ => {}
+            Op::Busy { .. } | Op::OncePass { .. } | Op::Depart { .. } | Op::Fork { .. } | Op::Join { .. } => {}
+            Op::Begin { .. }
+            | Op::End { .. }
+            | Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Rmw { .. }
+            | Op::Let { .. }
+            | Op::Assume { .. } => {}
+            Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => {}
         }
         Ok(())
     }

@@ -37,7 +37,19 @@ pub fn supports(trace: &Trace, question: Question) -> Result<(), Unsupported> {
         let what = match event.op {
             _ if event.part.is_some() => "step of several events",
             Op::AcquireShared { .. } | Op::ReleaseShared { .. } => "shared lock",
-            _ => continue,
+            Op::Begin { .. }
+            | Op::End { .. }
+            | Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Rmw { .. }
+            | Op::Let { .. }
+            | Op::Assume { .. } => continue,
+            Op::Acquire { .. } | Op::Release { .. } | Op::Busy { .. } => continue,
+            Op::Wait { .. } | Op::Wake { .. } | Op::Signal { .. } | Op::Broadcast { .. } => continue,
+            Op::Post { .. } | Op::Down { .. } | Op::Arrive { .. } | Op::Depart { .. } => continue,
+            Op::OnceBegin { .. } | Op::OnceEnd { .. } | Op::OncePass { .. } | Op::OnceFail { .. } => continue,
+            Op::Fork { .. } | Op::Join { .. } => continue,
+            Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => continue,
         };
         return Err(Unsupported::Event { what, event: id });
     }

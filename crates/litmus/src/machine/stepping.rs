@@ -132,7 +132,9 @@ impl<'p> Stepping<'p> {
             Spawn(_) | Join(_) => Vec::new(),
             CallOperation(operation) if self.exploring.real_time => vec![self.concurrent(*operation, Mode::Call)],
             ReturnOperation(operation) if self.exploring.real_time => vec![self.concurrent(*operation, Mode::Return)],
-            _ => return None,
+            Constant(_) | Load(_) | Store(_) | Forget(_) | Pop | Apply(..) | Jump(_) | JumpUnless(_) | Call(_)
+            | Return | Name(_) | Decide | Pin(_) => return None,
+            Begin(_) | End(_) | CallOperation(_) | ReturnOperation(_) | Free(..) | Fail(_) => return None,
         };
         let mut action = Action::new(uses.into());
         match self.machine.next(thread) {

@@ -47,7 +47,15 @@ pub(super) fn object(op: &Op) -> Option<(SyncId, bool)> {
         Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
             Some((once, false))
         }
-        _ => None,
+        Op::Fork { .. } | Op::Join { .. } => None,
+        Op::Begin { .. }
+        | Op::End { .. }
+        | Op::Read { .. }
+        | Op::Write { .. }
+        | Op::Rmw { .. }
+        | Op::Let { .. }
+        | Op::Assume { .. } => None,
+        Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => None,
     }
 }
 

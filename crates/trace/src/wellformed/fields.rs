@@ -147,6 +147,14 @@ pub(super) fn check_kinds(trace: &Trace, event: &Event) -> Result<(), Problem> {
         Op::Arrive { barrier, .. } | Op::Depart { barrier, .. } => {
             is(barrier, |kind| matches!(kind, SyncKind::Barrier { .. }), "a barrier")
         }
-        _ => Ok(()),
+        Op::Fork { .. } | Op::Join { .. } => Ok(()),
+        Op::Begin { .. }
+        | Op::End { .. }
+        | Op::Read { .. }
+        | Op::Write { .. }
+        | Op::Rmw { .. }
+        | Op::Let { .. }
+        | Op::Assume { .. } => Ok(()),
+        Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => Ok(()),
     }
 }
