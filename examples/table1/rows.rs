@@ -54,7 +54,7 @@ pub const PAPER: [(&str, Figures); 16] = [
 ];
 
 /// The program that stands for a row, and how it is run. The atom programs run one thread after the other, so that the
-/// cleaner of the `a` forms need not wait; the banks at random, so that most workers of `sav` and `nav` have to.
+/// cleaner of the `a` forms need not wait. The banks run at random, so that most workers of `sav` and `nav` have to.
 pub fn program(name: &str) -> Option<(String, litmus::Options)> {
     let atom = match name {
         "atom001" => Some(include_str!("atom001.lit")),

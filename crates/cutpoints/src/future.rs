@@ -88,8 +88,9 @@ impl Futures {
         number
     }
 
-    /// Whether the thread never gets to its second access. That is so if it needs a lock that the remote thread holds at its access, and
-    /// the remote thread never gives it back, or only after it has taken a lock that the first thread holds until then.
+    /// Whether the thread never gets to its second access. That is so if it needs a lock that the remote thread holds at its access and
+    /// never gives back. It is also so if the remote thread gives the lock back only after taking one that the first thread holds until
+    /// then.
     pub fn is_shut(&self, future: FutureId, ahead: &LockState) -> bool {
         let future = &self.futures[future as usize];
         ahead.0.iter().any(|theirs| {

@@ -91,7 +91,7 @@ impl Event {
             .fold(0..u64::MAX, |all, own| all.start.max(own.start)..all.end.min(own.end))
     }
 
-    /// What of a value that it read or wrote is in some bytes, and how many bytes that are; nothing where these are not all of them
+    /// The part of a value that it read or wrote which is in some bytes, and how many bytes these are. Nothing if some of these are no
     /// bytes of the value.
     pub fn part(&self, value: u64, bytes: &Range<u64>) -> Option<(u64, u64)> {
         let length = self.record.kind.size() as u64;

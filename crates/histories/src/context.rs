@@ -35,7 +35,7 @@ pub(crate) struct Context<'a> {
     concurrent: FxHashMap<Option<NameId>, usize>,
     /// Per thread the one that starts it.
     starters: Vec<Option<usize>>,
-    /// Whether in some state that was explored a value forbade the next event of a thread: the program would go on elsewhere, also if
+    /// Whether a value forbade the next event of a thread in some state that was explored. The program would go on elsewhere there, also if
     /// another thread then makes the event possible.
     pub leaves_path: Cell<bool>,
 }

@@ -20,8 +20,8 @@ pub(crate) struct CallsOrReturns {
     all: Vec<Came>,
 }
 
-/// A history, object by object, since objects are judged by themselves. Two prefixes have equal ones exactly if the same operations were
-/// called and have returned, with the same results, and the same ones had ended before others of their object began.
+/// A history, object by object, since objects are judged by themselves. Two prefixes have equal histories exactly in this case: the same
+/// operations were called and have returned with the same results, and the same ones ended before others of their object began.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Performed {
     objects: Vec<Vec<CallsOrReturns>>,

@@ -82,8 +82,8 @@ pub fn run(program: &Program, options: &Options) -> Run {
     Run { trace: machine.recorder.trace, outcome }
 }
 
-/// Runs a program along a schedule, given as the thread of each event; where it cannot be followed, and after its end, each thread runs
-/// for as long as it can.
+/// Runs a program along a schedule, given as the thread of each event. Where the schedule cannot be followed, and after its end, each
+/// thread runs for as long as it can.
 pub fn run_along(program: &Program, threads: &[usize], max_steps: u32) -> Run {
     let mut machine = Machine::new(program, &Options { max_steps, ..Options::serial() });
     let mut position = 0;
