@@ -242,15 +242,22 @@ impl Hooks<'_> {
 impl Hooks<'_> {
     fn library(&mut self, value: Value, name: &str, unwinds: bool, site: u32) {
         let Some(function) = Function::named(name) else { return };
-        if let Some((Format::Printed, position)) = function.format() {
-            self.printed(value, position, site);
+        if function.reads_too() {
+            self.reads(value, function, site);
+        }
+        match function.format() {
+            Some((Format::Printed, format)) => self.printed(value, format, site),
+            Some((Format::PrintedList, format)) => {
+                self.builder.before(value);
+                let arguments = self.words(value, format + 2);
+                self.hook("printed_list", &arguments[format..], site);
+            }
+            Some((Format::Scanned, _)) | None => {}
         }
         match function.by() {
             By::Runtime => self.performed(value, function, site),
             By::ReadsFirst => {
-                self.builder.before(value);
-                let arguments = self.words(value, NOTED);
-                self.hook("reads", &[&[self.word.constant(function as u64)], &arguments[..]].concat(), site);
+                self.reads(value, function, site);
                 if !unwinds {
                     self.result_of_call(value, site);
                 }
@@ -277,6 +284,13 @@ impl Hooks<'_> {
         let word = self.widen(result);
         self.hook("result", &[word], site);
         self.put_in_place(value, result);
+    }
+
+    /// Notes what a call is about to read.
+    fn reads(&mut self, call: Value, function: Function, site: u32) {
+        self.builder.before(call);
+        let arguments = self.words(call, NOTED);
+        self.hook("reads", &[&[self.word.constant(function as u64)], &arguments[..]].concat(), site);
     }
 
     /// Notes the texts that a call is about to print. The argument before a text may be its length.

@@ -122,16 +122,16 @@ functions! {
     Fread "fread" 4 WritesLast Passes;
     Fgets "fgets" 3 WritesLast Passes;
     Getline "getline" 3 WritesLast Passes;
-    Sprintf "sprintf" 2 WritesLast Passes;
-    Snprintf "snprintf" 3 WritesLast Passes;
-    Vsprintf "vsprintf" 3 WritesLast Passes;
-    Vsnprintf "vsnprintf" 4 WritesLast Passes;
+    Sprintf "sprintf" 2 WritesLast Depends;
+    Snprintf "snprintf" 3 WritesLast Depends;
+    Vsprintf "vsprintf" 3 WritesLast Depends;
+    Vsnprintf "vsnprintf" 4 WritesLast Depends;
     Getcwd "getcwd" 2 WritesLast Passes;
     Time "time" 1 WritesLast Passes;
     Gettimeofday "gettimeofday" 2 WritesLast Passes;
     ClockGettime "clock_gettime" 2 WritesLast Passes;
-    LocaltimeR "localtime_r" 2 WritesLast Passes;
-    GmtimeR "gmtime_r" 2 WritesLast Passes;
+    LocaltimeR "localtime_r" 2 WritesLast Depends;
+    GmtimeR "gmtime_r" 2 WritesLast Depends;
     Pipe "pipe" 1 WritesLast Passes;
     Poll "poll" 3 WritesLast Passes;
     EpollWait "epoll_wait" 4 WritesLast Passes;
@@ -152,21 +152,21 @@ functions! {
     Writev "writev" 3 ReadsFirst Passes;
     Getenv "getenv" 1 ReadsFirst Passes;
     SecureGetenv "secure_getenv" 1 ReadsFirst Passes;
-    Setenv "setenv" 3 WritesLast Passes;
-    Putenv "putenv" 1 WritesLast Passes;
-    Unsetenv "unsetenv" 1 WritesLast Passes;
+    Setenv "setenv" 3 WritesLast Depends;
+    Putenv "putenv" 1 WritesLast Depends;
+    Unsetenv "unsetenv" 1 WritesLast Depends;
     Clearenv "clearenv" 0 WritesLast Passes;
-    Asprintf "asprintf" 2 WritesLast Ends;
-    Vasprintf "vasprintf" 3 WritesLast Passes;
+    Asprintf "asprintf" 2 WritesLast Depends;
+    Vasprintf "vasprintf" 3 WritesLast Depends;
     Scanf "scanf" 1 WritesLast Passes;
     Fscanf "fscanf" 2 WritesLast Passes;
-    Sscanf "sscanf" 2 WritesLast Passes;
+    Sscanf "sscanf" 2 WritesLast Depends;
     ScanfC99 "__isoc99_scanf" 1 WritesLast Passes;
     FscanfC99 "__isoc99_fscanf" 2 WritesLast Passes;
-    SscanfC99 "__isoc99_sscanf" 2 WritesLast Passes;
+    SscanfC99 "__isoc99_sscanf" 2 WritesLast Depends;
     ScanfC23 "__isoc23_scanf" 1 WritesLast Passes;
     FscanfC23 "__isoc23_fscanf" 2 WritesLast Passes;
-    SscanfC23 "__isoc23_sscanf" 2 WritesLast Passes;
+    SscanfC23 "__isoc23_sscanf" 2 WritesLast Depends;
     Getdelim "getdelim" 4 WritesLast Passes;
     Readv "readv" 3 WritesLast Passes;
     Pipe2 "pipe2" 2 WritesLast Passes;
@@ -181,12 +181,12 @@ functions! {
     Getentropy "getentropy" 2 WritesLast Passes;
     Wait "wait" 1 WritesLast Passes;
     Waitpid "waitpid" 3 WritesLast Passes;
-    Stat "stat" 2 WritesLast Passes;
-    Lstat "lstat" 2 WritesLast Passes;
+    Stat "stat" 2 WritesLast Depends;
+    Lstat "lstat" 2 WritesLast Depends;
     Fstat "fstat" 2 WritesLast Passes;
     Fstatat "fstatat" 4 WritesLast Passes;
-    Readlink "readlink" 3 WritesLast Passes;
-    Realpath "realpath" 2 WritesLast Passes;
+    Readlink "readlink" 3 WritesLast Depends;
+    Realpath "realpath" 2 WritesLast Depends;
     Readdir "readdir" 1 WritesLast Passes;
     Uname "uname" 1 WritesLast Passes;
     Gethostname "gethostname" 2 WritesLast Passes;
@@ -195,22 +195,22 @@ functions! {
     Getitimer "getitimer" 2 WritesLast Passes;
     Times "times" 1 WritesLast Passes;
     ClockGetres "clock_getres" 2 WritesLast Passes;
-    InetPton "inet_pton" 3 WritesLast Passes;
-    InetAton "inet_aton" 2 WritesLast Passes;
+    InetPton "inet_pton" 3 WritesLast Depends;
+    InetAton "inet_aton" 2 WritesLast Depends;
     InetNtop "inet_ntop" 4 WritesLast Passes;
-    Mbstowcs "mbstowcs" 3 WritesLast Passes;
+    Mbstowcs "mbstowcs" 3 WritesLast Depends;
     Wcstombs "wcstombs" 3 WritesLast Passes;
     Mbrtowc "mbrtowc" 4 WritesLast Passes;
     Mbtowc "mbtowc" 3 WritesLast Passes;
-    RandR "rand_r" 1 WritesLast Passes;
-    Erand48 "erand48" 1 WritesLast Passes;
-    Nrand48 "nrand48" 1 WritesLast Passes;
-    Jrand48 "jrand48" 1 WritesLast Passes;
-    Swab "swab" 3 WritesLast Passes;
-    Memfrob "memfrob" 2 WritesLast Passes;
-    Strfry "strfry" 1 WritesLast Passes;
-    Strftime "strftime" 4 WritesLast Passes;
-    Strptime "strptime" 3 WritesLast Passes;
+    RandR "rand_r" 1 WritesLast Depends;
+    Erand48 "erand48" 1 WritesLast Depends;
+    Nrand48 "nrand48" 1 WritesLast Depends;
+    Jrand48 "jrand48" 1 WritesLast Depends;
+    Swab "swab" 3 WritesLast Depends;
+    Memfrob "memfrob" 2 WritesLast Depends;
+    Strfry "strfry" 1 WritesLast Depends;
+    Strftime "strftime" 4 WritesLast Depends;
+    Strptime "strptime" 3 WritesLast Depends;
     Frexp "frexp" 2 WritesLast Passes;
     Frexpf "frexpf" 2 WritesLast Passes;
     Modf "modf" 2 WritesLast Passes;
@@ -221,17 +221,17 @@ functions! {
     Remquof "remquof" 3 WritesLast Passes;
     LgammaR "lgamma_r" 2 WritesLast Passes;
     SemGetvalue "sem_getvalue" 2 WritesLast Passes;
-    Localtime "localtime" 1 WritesLast Passes;
-    Gmtime "gmtime" 1 WritesLast Passes;
-    Ctime "ctime" 1 WritesLast Passes;
-    CtimeR "ctime_r" 2 WritesLast Passes;
-    Asctime "asctime" 1 WritesLast Passes;
-    AsctimeR "asctime_r" 2 WritesLast Passes;
-    Getpwnam "getpwnam" 1 WritesLast Passes;
+    Localtime "localtime" 1 WritesLast Depends;
+    Gmtime "gmtime" 1 WritesLast Depends;
+    Ctime "ctime" 1 WritesLast Depends;
+    CtimeR "ctime_r" 2 WritesLast Depends;
+    Asctime "asctime" 1 WritesLast Depends;
+    AsctimeR "asctime_r" 2 WritesLast Depends;
+    Getpwnam "getpwnam" 1 WritesLast Depends;
     Getpwuid "getpwuid" 1 WritesLast Passes;
-    Getgrnam "getgrnam" 1 WritesLast Passes;
+    Getgrnam "getgrnam" 1 WritesLast Depends;
     Getgrgid "getgrgid" 1 WritesLast Passes;
-    Gethostbyname "gethostbyname" 1 WritesLast Passes;
+    Gethostbyname "gethostbyname" 1 WritesLast Depends;
     Getservbyname "getservbyname" 2 WritesLast Passes;
     Ttyname "ttyname" 1 WritesLast Passes;
     Getlogin "getlogin" 0 WritesLast Passes;
@@ -245,6 +245,10 @@ functions! {
     Strtof "strtof" 2 ReadsFirst Depends;
     ExplicitBzero "explicit_bzero" 2 WritesLast Passes;
     PosixMemalign "posix_memalign" 3 WritesLast Passes;
+    Vprintf "vprintf" 2 ReadsFirst Ends;
+    Vfprintf "vfprintf" 3 ReadsFirst Ends;
+    Vdprintf "vdprintf" 3 ReadsFirst Ends;
+    Vsyslog "vsyslog" 3 ReadsFirst Ends;
 }
 
 /// What a format says of the variable arguments.
@@ -252,11 +256,18 @@ functions! {
 pub enum Format {
     /// Which of them are texts that are printed.
     Printed,
+    /// The same, where a `va_list` after the format has them.
+    PrintedList,
     /// What is written to where they point.
     Scanned,
 }
 
 impl Function {
+    /// Whether what it writes depends on memory that it reads, which is noted before the call.
+    pub const fn reads_too(self) -> bool {
+        matches!(self.by(), By::WritesLast) && matches!(self.reading(), Reading::Depends)
+    }
+
     /// Whether it has a format, and which argument that is.
     pub const fn format(self) -> Option<(Format, usize)> {
         match self {
@@ -265,6 +276,11 @@ impl Function {
                 Some((Format::Printed, 1))
             }
             Function::Snprintf => Some((Format::Printed, 2)),
+            Function::Vprintf => Some((Format::PrintedList, 0)),
+            Function::Vfprintf | Function::Vdprintf | Function::Vsyslog | Function::Vsprintf | Function::Vasprintf => {
+                Some((Format::PrintedList, 1))
+            }
+            Function::Vsnprintf => Some((Format::PrintedList, 2)),
             Function::Scanf | Function::ScanfC99 | Function::ScanfC23 => Some((Format::Scanned, 0)),
             Function::Fscanf | Function::FscanfC99 | Function::FscanfC23 => Some((Format::Scanned, 1)),
             Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 => Some((Format::Scanned, 1)),

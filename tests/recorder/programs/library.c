@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,16 @@ static void tokens(void) {
     printf(" %d\n", rest == 0);
 }
 
+static void say(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+}
+
 static void formats(void) {
+    say("%s %d %.1f %s %s %d %s\n", "a", 1, 2.5, "b", "c", 3, "d");
+    say("%Lf %s %f%f%f%f%f%f%f%f%f %.*s\n", 1.5L, "e", 1., 2., 3., 4., 5., 6., 7., 8., 9., 2, "long");
     int number = 0, used = 0;
     short half = 0;
     double real = 0;

@@ -26,7 +26,7 @@ fn is_setjmp(name: &str) -> bool {
 pub(super) fn is_output(name: &str) -> bool {
     matches!(
         name,
-        "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"
+        "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "vdprintf" | "vsyslog" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"
             | "perror" | "fflush" | "free" | "syslog" | "usleep" | "sleep" | "sched_yield" | "nanosleep" | "__assert_fail"
     )
 }

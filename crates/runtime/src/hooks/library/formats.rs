@@ -75,69 +75,99 @@ impl Reader<'_> {
     }
 }
 
-/// The conversion that the variable argument of this number belongs to, if it is not a width or precision.
-fn conversion(format: &[u8], language: Language, index: u64) -> Option<Conversion> {
+/// What becomes of a variable argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    /// It is a width or a precision.
+    Number,
+    Converted(Conversion),
+}
+
+/// Visits the variable arguments in the order in which a format names them, by number, until one visit says that it is enough.
+fn each_argument(format: &[u8], language: Language, mut visit: impl FnMut(u64, Use) -> bool) {
     let mut reader = Reader { format, at: 0 };
-    let mut arguments = 0;
-    while reader.at < format.len() {
+    let mut arguments = Arguments { given: 0, visit: &mut visit, enough: false };
+    while reader.at < format.len() && !arguments.enough {
         if reader.take(|byte| byte == b'%').is_none() {
             reader.at += 1;
             continue;
         }
         let position = reader.position();
-        let mut suppressed = false;
-        let mut allocates = false;
-        let mut precision = Precision::All;
-        let width;
-        match language {
+        let (mut suppressed, mut allocates, mut precision) = (false, false, Precision::All);
+        let width = match language {
             Language::Print => {
                 while reader.take(|byte| b"-+ #0'I".contains(&byte)).is_some() {}
-                width = star(&mut reader, &mut arguments, index)?;
+                let (width, _) = arguments.number(&mut reader);
                 if reader.take(|byte| byte == b'.').is_some() {
-                    let before = arguments;
-                    let number = star(&mut reader, &mut arguments, index)?;
-                    precision = match number {
-                        _ if arguments > before => Precision::Argument,
-                        number => Precision::Given(number.unwrap_or(0)),
+                    precision = match arguments.number(&mut reader) {
+                        (_, true) => Precision::Argument,
+                        (number, false) => Precision::Given(number.unwrap_or(0)),
                     };
                 }
+                width
             }
             Language::Scan => {
                 suppressed = reader.take(|byte| byte == b'*').is_some();
                 reader.take(|byte| byte == b'\'');
-                width = reader.number();
+                let width = reader.number();
                 allocates = reader.take(|byte| byte == b'm').is_some();
+                width
             }
-        }
+        };
         let mut length = [0; 2];
         for letter in &mut length {
             *letter = reader.take(|byte| b"hlLqjzt".contains(&byte)).unwrap_or(0);
         }
-        let letter = reader.take(|_| true)?;
+        let Some(letter) = reader.take(|_| true) else { return };
         if letter == b'[' {
             reader.set();
         }
         let takes_none = suppressed || letter == b'%' || language == Language::Print && letter == b'm';
-        let number = position.map_or(arguments, |position| position.saturating_sub(1));
         if !takes_none {
-            if number == index {
-                return Some(Conversion { letter, length, width, precision, allocates });
-            }
-            arguments += 1;
+            arguments.see(position, Use::Converted(Conversion { letter, length, width, precision, allocates }));
         }
     }
-    None
 }
 
-/// A number, or the argument that has it. None if that argument is the one of this number.
-#[allow(clippy::option_option, reason = "the outer one ends the search")]
-fn star(reader: &mut Reader, arguments: &mut u64, index: u64) -> Option<Option<u64>> {
-    if reader.take(|byte| byte == b'*').is_none() {
-        return Some(reader.number());
+/// The variable arguments that a format has named so far.
+struct Arguments<'a> {
+    given: u64,
+    visit: &'a mut dyn FnMut(u64, Use) -> bool,
+    enough: bool,
+}
+
+impl Arguments<'_> {
+    /// The next one, or that at a position, which counts from 1.
+    fn see(&mut self, position: Option<u64>, used: Use) {
+        let number = position.map_or(self.given, |position| position.saturating_sub(1));
+        self.given += u64::from(position.is_none());
+        self.enough = self.enough || (self.visit)(number, used);
     }
-    let number = reader.position().map_or(*arguments, |position| position.saturating_sub(1));
-    *arguments += 1;
-    (number != index).then_some(None)
+
+    /// A number in the format; and whether an argument has it instead.
+    fn number(&mut self, reader: &mut Reader) -> (Option<u64>, bool) {
+        if reader.take(|byte| byte == b'*').is_none() {
+            return (reader.number(), false);
+        }
+        let position = reader.position();
+        self.see(position, Use::Number);
+        (None, true)
+    }
+}
+
+/// The conversion of the variable argument of this number, if it has one.
+fn conversion(format: &[u8], language: Language, index: u64) -> Option<Conversion> {
+    let mut found = None;
+    each_argument(format, language, |number, used| {
+        if number == index {
+            found = Some(used);
+        }
+        number == index
+    });
+    match found? {
+        Use::Converted(conversion) => Some(conversion),
+        Use::Number => None,
+    }
 }
 
 /// A format of the program.
@@ -148,16 +178,84 @@ fn format_at(format: u64) -> &'static [u8] {
 
 /// A text that is about to be printed.
 pub fn printed(call: Call, format: u64, index: u64, text: u64, before: u64) {
-    let Some(conversion) = conversion(format_at(format), Language::Print, index) else { return };
+    if let Some(conversion) = conversion(format_at(format), Language::Print, index) {
+        read_text(call, conversion, text, before as i32);
+    }
+}
+
+/// Reads the text that a conversion prints; an argument before it may say how many bytes at most.
+fn read_text(call: Call, conversion: Conversion, text: u64, before: i32) {
     if conversion.letter != b's' || conversion.length[0] == b'l' || text == 0 {
         return;
     }
     let most = match conversion.precision {
         Precision::All => u64::MAX,
         Precision::Given(most) => most,
-        Precision::Argument => u64::try_from(before as i32).unwrap_or(u64::MAX),
+        Precision::Argument => u64::try_from(before).unwrap_or(u64::MAX),
     };
     strings::text(call, text, most);
+}
+
+/// Texts that are about to be printed from a list of arguments. A format with positions is left out.
+pub fn printed_list(call: Call, format: u64, list: u64) {
+    let format = format_at(format);
+    if format.contains(&b'$') {
+        return;
+    }
+    // SAFETY: the program's list, which this does not change.
+    let mut list = unsafe { (list as *const List).read() };
+    let mut before = 0;
+    each_argument(format, Language::Print, |_, used| {
+        match used {
+            Use::Number => before = list.word() as i32,
+            Use::Converted(conversion) => match (conversion.letter, conversion.length[0]) {
+                (b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G', b'L') => list.skip_long_double(),
+                (b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G', _) => list.skip_double(),
+                _ => read_text(call, conversion, list.word(), before),
+            },
+        }
+        false
+    });
+}
+
+/// A `va_list` ("System V Application Binary Interface, AMD64 Architecture Processor Supplement", section 3.5.7).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct List {
+    general: u32,
+    floating: u32,
+    overflow: u64,
+    saved: u64,
+}
+
+impl List {
+    const GENERAL_END: u32 = 48;
+    const FLOATING_END: u32 = 176;
+
+    /// The next integer or pointer.
+    fn word(&mut self) -> u64 {
+        let place = if self.general < List::GENERAL_END {
+            self.general += 8;
+            self.saved + u64::from(self.general) - 8
+        } else {
+            self.overflow += 8;
+            self.overflow - 8
+        };
+        // SAFETY: an argument of the program's call.
+        unsafe { (place as *const u64).read() }
+    }
+
+    fn skip_double(&mut self) {
+        if self.floating < List::FLOATING_END {
+            self.floating += 16;
+        } else {
+            self.overflow += 8;
+        }
+    }
+
+    fn skip_long_double(&mut self) {
+        self.overflow = self.overflow.next_multiple_of(16) + 16;
+    }
 }
 
 /// What was written to where an argument points, of which `result` were written.
@@ -217,6 +315,18 @@ mod tests {
         assert_eq!(letters("%", Language::Print), "--------");
         assert_eq!(letters("%d %*s %[^]x] %n", Language::Scan), "d[n-----");
         assert_eq!(letters("%lu,%hhd %ms", Language::Scan), "uds-----");
+    }
+
+    #[test]
+    fn a_list_gives_registers_first() {
+        let (saved, overflow): (Vec<u64>, [u64; 4]) = ((0..22).collect(), [100, 101, 102, 103]);
+        let mut list =
+            List { general: 32, floating: 160, overflow: overflow.as_ptr() as u64, saved: saved.as_ptr() as u64 };
+        assert_eq!([list.word(), list.word(), list.word()], [4, 5, 100]);
+        list.skip_double();
+        assert_eq!(list.word(), 101);
+        list.skip_double();
+        assert_eq!(list.word(), 103);
     }
 
     #[test]

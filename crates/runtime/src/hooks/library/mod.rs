@@ -134,6 +134,14 @@ pub extern "C" fn __foretrace_printed(format: u64, index: u64, text: u64, before
     }
 }
 
+/// Notes the texts that are about to be printed, by a format and the `va_list` that has its arguments.
+#[unsafe(no_mangle)]
+pub extern "C" fn __foretrace_printed_list(format: u64, list: u64, site: u64) {
+    if let Some(thread) = recording() {
+        formats::printed_list(Call { thread, site }, format, list);
+    }
+}
+
 /// Notes what was written to where this variable argument points, by what the format says and how many were written.
 #[unsafe(no_mangle)]
 pub extern "C" fn __foretrace_scanned(result: u64, format: u64, index: u64, place: u64, site: u64) {

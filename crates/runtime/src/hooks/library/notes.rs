@@ -29,11 +29,37 @@ const WIDE: u64 = 4;
 /// Before the call.
 pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
     match function {
-        Function::Printf | Function::Fprintf | Function::Dprintf | Function::Syslog => {} // see `formats`
         Function::Fwrite => call.read_all(a, b.wrapping_mul(c)),
         Function::Fputs | Function::Puts | Function::Strtof => {
             strings::text(call, a, u64::MAX);
         }
+        Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 | Function::Strptime | Function::InetAton => {
+            strings::text(call, a, u64::MAX);
+        }
+        Function::Getpwnam | Function::Getgrnam | Function::Gethostbyname | Function::Putenv | Function::Unsetenv => {
+            strings::text(call, a, u64::MAX);
+        }
+        // The kernel refuses a null pointer.
+        Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath if a == 0 => {}
+        Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath | Function::Strfry => {
+            strings::text(call, a, u64::MAX);
+        }
+        Function::Setenv => {
+            strings::text(call, a, u64::MAX);
+            strings::text(call, b, u64::MAX);
+        }
+        Function::Mbstowcs | Function::InetPton => {
+            strings::text(call, b, u64::MAX);
+        }
+        Function::LocaltimeR | Function::GmtimeR | Function::Localtime | Function::Gmtime => call.read_all(a, 8),
+        Function::Ctime | Function::CtimeR => call.read_all(a, 8),
+        Function::Asctime | Function::AsctimeR => call.read_all(a, BROKEN_DOWN_TIME),
+        Function::Strftime => call.read_all(d, BROKEN_DOWN_TIME),
+        Function::Swab => call.read_all(a, u64::try_from(c as i64).unwrap_or(0) & !1),
+        Function::Memfrob => call.read_all(a, b),
+        Function::RandR => call.read_all(a, INT),
+        Function::Erand48 | Function::Nrand48 | Function::Jrand48 => call.read_all(a, RANDOM_STATE),
+        _ if function.format().is_some() => {} // see `formats`
         Function::Strcasestr | Function::Strcoll | Function::Strverscmp => {
             strings::text(call, a, u64::MAX);
             strings::text(call, b, u64::MAX);
