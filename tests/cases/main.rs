@@ -169,6 +169,7 @@ cases! {
     static_results: "static-results.c";
     std_sync: "std-sync.cpp";
     stop_callback: "stop-callback.cpp";
+    stream_operators: "stream-operators.cpp";
     sync_stream: "sync-stream.cpp";
     thread_function: "thread-function.cpp";
     thread_function_lambda: "thread-function.cpp", "-DLAMBDA";

@@ -35,7 +35,7 @@ impl Calls {
 /// The function of the C library that a call calls, if its accesses are recorded. The runtime performs none that may unwind.
 pub fn recorded_library(call: Value) -> Option<Function> {
     let callee = call.callee();
-    if callee.kind() != ValueKind::Function || !callee.is_declaration() {
+    if callee.kind() != ValueKind::Function || !(callee.is_declaration() || callee.linkage() == Linkage::Elsewhere) {
         return None;
     }
     let function = Function::named(&symbol_name(callee))?;

@@ -249,6 +249,41 @@ functions! {
     Vfprintf "vfprintf" 3 ReadsFirst Ends;
     Vdprintf "vdprintf" 3 ReadsFirst Ends;
     Vsyslog "vsyslog" 3 ReadsFirst Ends;
+    PrintText "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc" 2 ReadsFirst Depends;
+    PrintString "_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE" 2 ReadsFirst Depends;
+    InsertIntoStream "_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l" 3 ReadsFirst Depends;
+    WriteToStream "_ZNSo5writeEPKcl" 3 ReadsFirst Depends;
+    ExtractText "_ZSt17__istream_extractRSiPcl" 3 WritesLast Passes;
+    ExtractByte "_ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_RS3_" 2 WritesLast Passes;
+    GetByte "_ZNSi3getERc" 2 WritesLast Passes;
+    GetText "_ZNSi3getEPcl" 3 WritesLast Passes;
+    GetTextUpTo "_ZNSi3getEPclc" 4 WritesLast Passes;
+    GetLine "_ZNSi7getlineEPcl" 3 WritesLast Passes;
+    GetLineUpTo "_ZNSi7getlineEPclc" 4 WritesLast Passes;
+    ReadFromStream "_ZNSi4readEPcl" 3 WritesLast Passes;
+    ReadSomeFromStream "_ZNSi8readsomeEPcl" 3 WritesLast Passes;
+    ExtractBool "_ZNSirsERb" 2 WritesLast Passes;
+    ExtractAnyBool "_ZNSi10_M_extractIbEERSiRT_" 2 WritesLast Passes;
+    ExtractShort "_ZNSirsERs" 2 WritesLast Passes;
+    ExtractUnsignedShort "_ZNSirsERt" 2 WritesLast Passes;
+    ExtractAnyUnsignedShort "_ZNSi10_M_extractItEERSiRT_" 2 WritesLast Passes;
+    ExtractInt "_ZNSirsERi" 2 WritesLast Passes;
+    ExtractUnsigned "_ZNSirsERj" 2 WritesLast Passes;
+    ExtractAnyUnsigned "_ZNSi10_M_extractIjEERSiRT_" 2 WritesLast Passes;
+    ExtractLong "_ZNSirsERl" 2 WritesLast Passes;
+    ExtractAnyLong "_ZNSi10_M_extractIlEERSiRT_" 2 WritesLast Passes;
+    ExtractUnsignedLong "_ZNSirsERm" 2 WritesLast Passes;
+    ExtractAnyUnsignedLong "_ZNSi10_M_extractImEERSiRT_" 2 WritesLast Passes;
+    ExtractLongLong "_ZNSirsERx" 2 WritesLast Passes;
+    ExtractAnyLongLong "_ZNSi10_M_extractIxEERSiRT_" 2 WritesLast Passes;
+    ExtractUnsignedLongLong "_ZNSirsERy" 2 WritesLast Passes;
+    ExtractAnyUnsignedLongLong "_ZNSi10_M_extractIyEERSiRT_" 2 WritesLast Passes;
+    ExtractFloat "_ZNSirsERf" 2 WritesLast Passes;
+    ExtractAnyFloat "_ZNSi10_M_extractIfEERSiRT_" 2 WritesLast Passes;
+    ExtractDouble "_ZNSirsERd" 2 WritesLast Passes;
+    ExtractAnyDouble "_ZNSi10_M_extractIdEERSiRT_" 2 WritesLast Passes;
+    ExtractPointer "_ZNSirsERPv" 2 WritesLast Passes;
+    ExtractAnyPointer "_ZNSi10_M_extractIPvEERSiRT_" 2 WritesLast Passes;
 }
 
 /// What a format says of the variable arguments.
@@ -263,6 +298,22 @@ pub enum Format {
 }
 
 impl Function {
+    /// Bytes of the number or pointer that it takes from a stream of C++.
+    pub const fn extracts(self) -> Option<u64> {
+        match self {
+            Function::ExtractBool | Function::ExtractAnyBool | Function::ExtractByte | Function::GetByte => Some(1),
+            Function::ExtractShort | Function::ExtractUnsignedShort | Function::ExtractAnyUnsignedShort => Some(2),
+            Function::ExtractInt | Function::ExtractUnsigned | Function::ExtractAnyUnsigned => Some(4),
+            Function::ExtractFloat | Function::ExtractAnyFloat => Some(4),
+            Function::ExtractLong | Function::ExtractAnyLong | Function::ExtractLongLong => Some(8),
+            Function::ExtractUnsignedLong | Function::ExtractAnyUnsignedLong | Function::ExtractAnyLongLong => Some(8),
+            Function::ExtractUnsignedLongLong | Function::ExtractAnyUnsignedLongLong => Some(8),
+            Function::ExtractDouble | Function::ExtractAnyDouble => Some(8),
+            Function::ExtractPointer | Function::ExtractAnyPointer => Some(8),
+            _ => None,
+        }
+    }
+
     /// Whether what it writes depends on memory that it reads, which is noted before the call.
     pub const fn reads_too(self) -> bool {
         matches!(self.by(), By::WritesLast) && matches!(self.reading(), Reading::Depends)

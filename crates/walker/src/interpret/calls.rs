@@ -319,7 +319,7 @@ impl<'a> Walk<'_, 'a> {
 
 /// The call of a symbol as a reason, put into words only where somebody asks.
 #[derive(Clone, Copy)]
-struct CallOf<'a>(&'a str);
+pub(super) struct CallOf<'a>(pub &'a str);
 
 impl std::fmt::Display for CallOf<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

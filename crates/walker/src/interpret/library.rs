@@ -3,7 +3,7 @@
 
 use super::Walk;
 use super::accesses::Access;
-use super::calls::is_output;
+use super::calls::{CallOf, is_output};
 use super::thread::{LibraryCall, State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
@@ -20,7 +20,7 @@ impl Walk<'_, '_> {
         let function = library::Function::named(name).ok_or_else(|| super::Pause::Lost(format!("unknown {name}")))?;
         let finds = matches!(function.reading(), Reading::Finds | Reading::FindsInString);
         let mut wanted = Word::unknown(8);
-        let by = format_args!("call of {name}");
+        let by = CallOf(name);
         let arguments = if !is_used && is_output(name) { &[] } else { arguments };
         for (index, argument) in arguments.iter().enumerate() {
             let value = self.operand(argument);
@@ -77,7 +77,7 @@ impl Walk<'_, '_> {
             Reading::Depends => {
                 for at in 0..bytes.size {
                     let byte = self.byte(&bytes, at);
-                    self.pin(byte, format_args!("call of {name}"));
+                    self.pin(byte, CallOf(name));
                 }
             }
             Reading::Ends => self.look_for(&bytes, &[Word::constant(8, 0)]),

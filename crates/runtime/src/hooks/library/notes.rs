@@ -59,6 +59,14 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
         Function::Memfrob => call.read_all(a, b),
         Function::RandR => call.read_all(a, INT),
         Function::Erand48 | Function::Nrand48 | Function::Jrand48 => call.read_all(a, RANDOM_STATE),
+        Function::PrintText => {
+            strings::text(call, b, u64::MAX);
+        }
+        Function::PrintString => {
+            let text = call.read(b, POINTER);
+            let length = call.read(b + POINTER, 8);
+            call.read_all(text, length);
+        }
         _ if function.format().is_some() => {} // see `formats`
         Function::Strcasestr | Function::Strcoll | Function::Strverscmp => {
             strings::text(call, a, u64::MAX);
@@ -155,6 +163,11 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
         Function::Setenv | Function::Putenv | Function::Unsetenv | Function::Clearenv if done => {
             (environment(), POINTER)
         }
+        Function::ExtractText | Function::GetText | Function::GetTextUpTo => (b, text_length(b) + 1),
+        Function::GetLine | Function::GetLineUpTo => (b, text_length(b) + 1),
+        Function::ReadFromStream => (b, taken(a).min(c)),
+        Function::ReadSomeFromStream => (b, long.min(c)),
+        _ if function.extracts().is_some() => (b, function.extracts().unwrap_or(0)),
         // These give memory of the library, which belongs to all threads.
         Function::Localtime | Function::Gmtime if result != 0 => (result, BROKEN_DOWN_TIME),
         Function::Ctime | Function::Asctime | Function::Ttyname | Function::Getlogin | Function::Tmpnam
@@ -203,6 +216,12 @@ fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
         visit(address, length);
         left -= length;
     }
+}
+
+/// How many bytes the last input from a stream of C++ took: `basic_istream::_M_gcount`, the member after the table of functions.
+fn taken(stream: u64) -> u64 {
+    // SAFETY: the program's stream, which the library has just read from.
+    unsafe { *((stream + POINTER) as *const u64) }
 }
 
 /// Memory whose size another variable says, which was written, too.
