@@ -11,7 +11,7 @@ use super::tested::{Tested, junit, write_again, write_again_json, write_json, wr
 use super::{Outcome, say, since_start};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Program, Variables};
-use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, run_again};
+use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, Workplace, free_memory, run_again};
 use regex::Regex;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -260,13 +260,6 @@ pub(super) fn input() -> anyhow::Result<Option<PathBuf>> {
         .transpose()
 }
 
-/// Bytes of memory that are free.
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
 /// Tests programs one after the other, each with its share of the time.
 fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<Outcome> {
     let many = programs.len() > 1;
@@ -285,15 +278,15 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         // Repairs are sought in what is left.
         let settings = settings(args, &program, if args.repair { time * 2 / 3 } else { time }, stop)?;
         let Subject { name, directory, .. } = program;
-        let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
+        let work = Workplace::new(&settings)?;
         let folder = save_folder(args, &name, many);
         let subject = testing::Tested::by(&settings)?;
         let state = match args.resume && (!args.cargo || testing::is_kept(&folder)) {
-            true => testing::go_on_from(&folder, &subject, work.path())?,
+            true => testing::go_on_from(&folder, &subject, &work)?,
             false => State::new(settings.seed),
         };
         let mut show = |progress| spinner.show(&name, &progress);
-        let (mut report, state) = match Campaign::run(&settings, work.path(), state, &mut show) {
+        let (mut report, state) = match Campaign::run(&settings, &work, state, &mut show) {
             Err(error) if many => {
                 say(format_args!("foretrace: {name}: {error:#}"));
                 let report = Report { ended_early: true, notes: vec![error.to_string()], ..Report::default() };
@@ -302,7 +295,7 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
             tested => tested.map(|(report, state)| (report, Some(state)))?,
         };
         let repairs = match args.repair {
-            true => Repairer::new(&settings, &report, &args.atomic, work.path()).repairs(until),
+            true => Repairer::new(&settings, &report, &args.atomic, &work.place("repairs")).repairs(until),
             false => Vec::new(),
         };
         if !report.finds.is_empty() {
@@ -310,7 +303,7 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         }
         match state {
             Some(state) if args.cargo || !report.is_complete() => {
-                testing::keep_unfinished(state, &subject, work.path(), &folder)?;
+                testing::keep_unfinished(state, &subject, &work, &folder)?;
             }
             Some(_) => testing::forget(&folder)?,
             None => {}
@@ -380,8 +373,8 @@ fn shown_command(program: &Program, args: &Args) -> String {
 fn again(args: &Args, folder: &Path, program: Program, stop: &Stop) -> anyhow::Result<Outcome> {
     let subject = Subject { name: String::new(), program, directory: None, variables: Vec::new() };
     let settings = settings(args, &subject, args.time, stop)?;
-    let work = tempfile::Builder::new().prefix("foretrace-test-").tempdir().context("cannot make a folder")?;
-    let results = run_again(folder, &settings, work.path(), &mut |_, _| {})?;
+    let work = Workplace::new(&settings)?;
+    let results = run_again(folder, &settings, &work, &mut |_, _| {})?;
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         Format::Text => write_again(&results, &mut out)?,

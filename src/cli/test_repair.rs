@@ -65,7 +65,7 @@ pub struct Repairer<'a> {
 }
 
 impl<'a> Repairer<'a> {
-    /// For a report whose schedules still lie in the folder `work`.
+    /// For a report whose schedules still lie where the test made them; `work` is a folder for the runs.
     pub fn new(settings: &'a Settings, report: &'a Report, atomic: &'a AtomicArgs, work: &'a Path) -> Repairer<'a> {
         Repairer { settings, report, atomic, trials: Trials::new(settings, &report.baseline, work) }
     }

@@ -14,6 +14,7 @@ use super::report::Report;
 use super::runner::Runner;
 use super::settings::{Settings, TestError};
 use super::state::{Found, Rounds, State};
+use super::workplace::Workplace;
 use foretrace_harness::{self as recorder, Positions};
 use std::path::Path;
 use std::sync::Arc;
@@ -55,8 +56,8 @@ pub struct Campaign<'s> {
     /// Set when the user wants no more.
     user_stop: &'s AtomicBool,
     runner: Runner<'s>,
-    /// The folder for all runs.
-    work: &'s Path,
+    /// The folders for all runs.
+    work: &'s Workplace,
     progress: &'s mut dyn FnMut(Progress),
     start: Instant,
     positions: Positions,
@@ -91,14 +92,14 @@ const CONFIRMING: Duration = Duration::from_secs(6);
 const PART_TO_CONFIRM: u32 = 4;
 
 impl<'s> Campaign<'s> {
-    /// Tests the program, with all runs in the folder `work`, from the state of a test that was stopped or from a new one. Gives the report,
+    /// Tests the program, with all runs in the folders of `work`, from the state of a test that was stopped or from a new one. Gives the report,
     /// and the state to go on from where a limit was reached.
     ///
     /// # Errors
     /// The program does not end, cannot be recorded, or a file fails.
     pub fn run(
         settings: &'s Settings,
-        work: &'s Path,
+        work: &'s Workplace,
         state: State,
         progress: &'s mut dyn FnMut(Progress),
     ) -> Result<(Report, State), TestError> {

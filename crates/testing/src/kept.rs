@@ -9,6 +9,7 @@ use super::predicting::read_witness;
 use super::report::Report;
 use super::runner::{Runner, is_stopped};
 use super::settings::{Settings, TestError};
+use super::workplace::Workplace;
 use foretrace_harness::{self as recorder, Matched, Outcome, Plan, Positions, ThreadNames, plan_of_edited};
 use foretrace_report::write_whole;
 use serde::{Deserialize, Serialize};
@@ -144,7 +145,7 @@ pub enum AgainOutcome {
 pub fn run_again(
     folder: &Path,
     settings: &Settings,
-    work: &Path,
+    work: &Workplace,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<Again>, TestError> {
     let (start, stop) = (Instant::now(), Arc::new(AtomicBool::new(false)));
@@ -157,7 +158,7 @@ pub fn run_again(
 fn run_all(
     folder: &Path,
     settings: &Settings,
-    work: &Path,
+    work: &Workplace,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<Again>, TestError> {
     let path = folder.join(INDEX);
@@ -167,7 +168,7 @@ fn run_all(
     let runner = Runner::new(settings);
     let mut baseline = Baseline::default();
     for seed in 0..RUNS {
-        let ran = match runner.record(seed, &work.join(format!("seed-{seed}"))) {
+        let ran = match runner.record(seed, &work.place(format!("seed-{seed}"))) {
             Err(error) if is_stopped(&error) => break,
             ran => ran?,
         };
@@ -221,12 +222,12 @@ fn run_kept(
     runner: &Runner<'_>,
     baseline: &Baseline,
     settings: &Settings,
-    work: &Path,
+    work: &Workplace,
 ) -> Result<AgainOutcome, TestError> {
     let (mut made, mut reached, mut failed, mut how, mut why) = (0, 0, 0, None, None);
     let mut positions = Positions::default();
     for number in 0..TIMES {
-        let ran = match runner.replay(plan, &work.join(format!("kept-{number}"))) {
+        let ran = match runner.replay(plan, &work.place(format!("kept-{number}"))) {
             Err(error) if made > 0 && is_stopped(&error) => break,
             ran => ran?,
         };

@@ -26,6 +26,7 @@ mod story;
 mod subject;
 mod trial;
 mod unfinished;
+mod workplace;
 
 pub use attempt::{Attempt, Kind};
 pub use baseline::Baseline;
@@ -42,3 +43,4 @@ pub use state::State;
 pub use subject::Tested;
 pub use trial::{Trial, Trials};
 pub use unfinished::{forget, go_on_from, is_kept, keep_unfinished};
+pub use workplace::{Workplace, free_memory};

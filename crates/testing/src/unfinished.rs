@@ -4,10 +4,11 @@ use super::kept::copy;
 use super::settings::TestError;
 use super::state::State;
 use super::subject::Tested;
+use super::workplace::Workplace;
 use foretrace_report::write_whole;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 /// The folder among what is kept of a program.
 const FOLDER: &str = "unfinished";
@@ -25,18 +26,18 @@ struct Kept {
     state: State,
 }
 
-/// Keeps what a test knows, whose runs lie in the folder `work`, below `folder`.
+/// Keeps what a test knows, whose runs lie in the folders of `work`, below `folder`.
 ///
 /// # Errors
 /// A file cannot be read or written.
-pub fn keep_unfinished(mut state: State, tested: &Tested, work: &Path, folder: &Path) -> Result<(), TestError> {
+pub fn keep_unfinished(mut state: State, tested: &Tested, work: &Workplace, folder: &Path) -> Result<(), TestError> {
     let (new, whole) = (folder.join(HALF_WRITTEN), folder.join(FOLDER));
     remove(&new)?;
     let runs = new.join(RUNS);
     std::fs::create_dir_all(&runs).map_err(at(&runs))?;
-    carry(&mut state, work, &runs)?;
+    carry(&mut state, |path| work.below(path), &runs)?;
     for path in state.paths() {
-        *path = below(path, &runs)?;
+        *path = path.strip_prefix(&runs).map_err(|_| outside(path))?.to_path_buf();
     }
     let file = new.join(STATE);
     let kept = Kept { tested: tested.clone(), state };
@@ -54,11 +55,11 @@ pub fn is_kept(folder: &Path) -> bool {
     folder.join(FOLDER).join(STATE).is_file()
 }
 
-/// What a stopped test knew, which is kept below `folder`, if it was a test of the same. Its runs come to the folder `work`.
+/// What a stopped test knew, which is kept below `folder`, if it was a test of the same. Its runs come to the disk, in a folder of `work`.
 ///
 /// # Errors
 /// None is kept there, it is a test of something else, or a file cannot be read.
-pub fn go_on_from(folder: &Path, tested: &Tested, work: &Path) -> Result<State, TestError> {
+pub fn go_on_from(folder: &Path, tested: &Tested, work: &Workplace) -> Result<State, TestError> {
     let file = folder.join(FOLDER).join(STATE);
     let refused = |why: String| TestError::Resume(why, folder.to_path_buf());
     if !is_kept(folder) {
@@ -76,7 +77,7 @@ pub fn go_on_from(folder: &Path, tested: &Tested, work: &Path) -> Result<State, 
         }
         *path = runs.join(&*path);
     }
-    carry(&mut state, &runs, work)?;
+    carry(&mut state, |path| path.strip_prefix(&runs).ok(), work.on_disk())?;
     Ok(state)
 }
 
@@ -93,13 +94,13 @@ pub fn forget(folder: &Path) -> Result<(), TestError> {
     Ok(())
 }
 
-/// Copies recordings and schedules from one folder to another, and names them by where they are then.
-fn carry(state: &mut State, from: &Path, to: &Path) -> Result<(), TestError> {
+/// Copies recordings and schedules to a folder, by their paths below the one where they are, and names them by where they are then.
+fn carry(state: &mut State, below: impl Fn(&Path) -> Option<&Path>, to: &Path) -> Result<(), TestError> {
     for recording in state.recordings() {
-        copy(&recording, &to.join(below(&recording, from)?))?;
+        copy(&recording, &to.join(below(&recording).ok_or_else(|| outside(&recording))?))?;
     }
     for path in state.paths() {
-        let new = to.join(below(path, from)?);
+        let new = to.join(below(path).ok_or_else(|| outside(path))?);
         if path.is_file() {
             let around = new.parent().unwrap_or(to);
             std::fs::create_dir_all(around).map_err(at(around))?;
@@ -112,9 +113,8 @@ fn carry(state: &mut State, from: &Path, to: &Path) -> Result<(), TestError> {
     Ok(())
 }
 
-fn below(path: &Path, folder: &Path) -> Result<PathBuf, TestError> {
-    let outside = |_| TestError::Io(path.to_path_buf(), io::Error::other("internal error: not a file of this test"));
-    path.strip_prefix(folder).map(Path::to_path_buf).map_err(outside)
+fn outside(path: &Path) -> TestError {
+    TestError::Io(path.to_path_buf(), io::Error::other("internal error: not a file of this test"))
 }
 
 fn remove(folder: &Path) -> Result<(), TestError> {

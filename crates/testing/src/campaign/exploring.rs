@@ -68,12 +68,12 @@ impl Campaign<'_> {
         let outer = &self.settings.stop;
         let deadline = Instant::now() + longest.min(self.time_to_search());
         let is_late = || Instant::now() >= deadline || outer.load(Ordering::Relaxed);
-        let work = self.work.join("exploring");
+        let work = self.work.place("exploring");
         let (state, progress) = (&self.state, &mut *self.progress);
         let mut show = |explored: &Explored| {
             progress(Progress { explored: explored.classes, ..Progress::of_state(state) });
         };
-        let kept = self.work.join("explored").join("recording");
+        let kept = self.work.place("explored").join("recording");
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
             let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events };
             let reversed = first.failing(settings.runs, true, &mut show)?;

@@ -226,7 +226,7 @@ impl Campaign<'_> {
         if found.shown.len() < 2 || found.failure.is_hang() || number >= MOST_SHORTENED {
             return Ok(());
         }
-        let file = self.work.join(format!("cause-{number}.json"));
+        let file = self.work.place(format!("cause-{number}.json"));
         // Without its schedule a block has no order to keep. What a failing run shows itself counts here: it is tried by itself.
         let mut compared: Vec<usize> = (0..found.shown.len()).collect();
         compared.retain(|at| found.shown[*at].attempt.cycle.is_none());
@@ -268,7 +268,7 @@ impl Campaign<'_> {
         if number >= MOST_SHORTENED || self.is_stopped() {
             return Ok(());
         }
-        let file = self.work.join(format!("find-{number}.json"));
+        let file = self.work.place(format!("find-{number}.json"));
         let mut short = long;
         if !find.failure.is_hang() && attempt.recording.is_dir() {
             let (failure, until) = (find.failure.clone(), self.shorten_until());
@@ -327,7 +327,7 @@ impl Campaign<'_> {
                 break;
             }
             let (runner, work) = (&self.runner, self.work);
-            let made = parallel(batch, |number| runner.replay(plan, &work.join(format!("again-{number}"))));
+            let made = parallel(batch, |number| runner.replay(plan, &work.place(format!("again-{number}"))));
             for ran in made {
                 all.made += u32::from(!ran.as_ref().err().is_some_and(is_stopped));
                 let ran = match ran {

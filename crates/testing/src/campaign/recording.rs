@@ -78,7 +78,8 @@ impl Campaign<'_> {
             let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
             let is_needed = self.state.plan.all_waiting().iter().any(|attempt| attempt.recording == ran.folder.path());
             if !is_needed && !is_owed {
-                let _ = std::fs::remove_dir_all(self.work.join(format!("seed-{seed}"))); // not needed any more
+                let place = ran.folder.path().parent().unwrap_or(ran.folder.path());
+                let _ = std::fs::remove_dir_all(place); // not needed any more
             }
         }
         Ok(new)
@@ -92,7 +93,7 @@ impl Campaign<'_> {
         let (mut passing, mut begun, start) = (Vec::new(), 0, Instant::now());
         for batch in seeds.chunks(self.settings.jobs) {
             let (runner, work) = (&self.runner, self.work);
-            let record = |seed: &u64| runner.record(*seed, &work.join(format!("seed-{seed}")));
+            let record = |seed: &u64| runner.record(*seed, &work.place(format!("seed-{seed}")));
             for (seed, ran) in batch.iter().zip(parallel(batch, record)) {
                 if ran.as_ref().err().is_some_and(is_stopped) {
                     self.state.cut_off.push(*seed);
@@ -128,6 +129,7 @@ impl Campaign<'_> {
         };
         self.state.runs += 1;
         self.state.report.times.running += ran.took;
+        self.work.learn(ran.folder.path());
         if ran.seen.ending == recorder::Ending::Hang && self.state.baseline.runs() == 0 && self.state.found.is_empty() {
             return Err(self.endless(&ran));
         }
@@ -249,7 +251,7 @@ impl Campaign<'_> {
                 break;
             }
             let (runner, work) = (&self.runner, self.work);
-            for ran in parallel(batch, |number| runner.run_unrecorded(&work.join(format!("native-{number}")))) {
+            for ran in parallel(batch, |number| runner.run_unrecorded(&work.place(format!("native-{number}")))) {
                 let (seen, took) = match ran {
                     Ok(ran) => ran,
                     Err(error) if is_stopped(&error) => return Ok(()),

@@ -29,7 +29,7 @@ impl Campaign<'_> {
             Some(recording) => plan_of(&find.schedule, recording)?,
             None => recorder::Plan::of_recording(&find.schedule)?,
         };
-        let ran = match self.runner.replay(&plan, &self.work.join("retold")) {
+        let ran = match self.runner.replay(&plan, &self.work.place("retold")) {
             Ok(ran) => ran,
             Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(()),
             Err(error) => return Err(error),

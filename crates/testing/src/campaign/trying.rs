@@ -120,7 +120,7 @@ impl Campaign<'_> {
         let numbered: Vec<(u64, &Attempt)> = (first..).zip(&batch).collect();
         let made = parallel(&numbered, |(number, attempt)| {
             let plan = plan_of(&attempt.witness, &attempt.recording)?;
-            let ran = runner.replay(&plan, &work.join(format!("run-{number}")))?;
+            let ran = runner.replay(&plan, &work.place(format!("run-{number}")))?;
             Ok((plan, ran))
         });
         self.state.runs += batch.len() as u64;
@@ -132,7 +132,7 @@ impl Campaign<'_> {
             }
         }
         for number in first..self.state.runs {
-            let _ = std::fs::remove_dir_all(self.work.join(format!("run-{number}"))); // the folder of all runs goes in the end anyway
+            let _ = std::fs::remove_dir_all(self.work.place(format!("run-{number}"))); // the folder of all runs goes in the end anyway
         }
         self.tell();
         new.into_iter().try_for_each(|found| self.explain(found))?;
@@ -149,7 +149,7 @@ impl Campaign<'_> {
     /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, so that what it shows itself
     /// is to be tried.
     fn keep_astray(&mut self, found: usize, seed: u64, folder: &Path) -> Result<(), TestError> {
-        let kept = self.work.join(format!("failed-{found}")).join("recording");
+        let kept = self.work.place(format!("failed-{found}")).join("recording");
         let failed = |error| TestError::Io(kept.clone(), error);
         std::fs::create_dir_all(&kept).map_err(failed)?;
         std::fs::rename(folder, &kept).map_err(failed)?;
