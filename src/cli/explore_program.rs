@@ -144,6 +144,7 @@ fn settings(program: Program, args: &Args, stop: &Arc<AtomicBool>) -> anyhow::Re
         time: args.time_limit,
         stop_after: None,
         run_limit: Some(RUN_LIMIT),
+        released: None,
         predict_limit: RUN_LIMIT,
         predict: Predict::Precise,
         walk: foretrace_walker::Options::default(),

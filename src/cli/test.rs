@@ -236,6 +236,7 @@ fn settings(args: &Args, subject: &Subject, time: Duration, stop: &Stop) -> anyh
         time: Some(time),
         stop_after: args.stop_after.map(usize::from),
         run_limit: args.run_limit,
+        released: None,
         predict_limit: args.predict_limit,
         predict: args.predict,
         walk: walking.options,

@@ -57,7 +57,8 @@ impl<'s> Runner<'s> {
     pub fn new(settings: &'s Settings) -> Runner<'s> {
         let first = settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min((time / PART_OF_TIME).max(SHORT)));
         let limit = Mutex::new(settings.run_limit.unwrap_or(first));
-        Runner { settings, limit, released: Mutex::default(), hangs: AtomicBool::default(), steps: OnceLock::new() }
+        let released = Mutex::new(settings.released.unwrap_or(SHORTEST_RELEASED));
+        Runner { settings, limit, released, hangs: AtomicBool::default(), steps: OnceLock::new() }
     }
 
     /// After how long a run counts as hung.
@@ -98,6 +99,11 @@ impl<'s> Runner<'s> {
     pub fn learn_hang(&self, slowest: Duration) {
         self.hangs.store(true, Ordering::Relaxed);
         self.limit_to((slowest * TIMES_AS_LONG).max(SHORT).min(self.limit()));
+    }
+
+    /// How long a run may go on after its limit, with no thread held.
+    pub fn released(&self) -> Duration {
+        value(&self.released)
     }
 
     /// How long a run takes at most.

@@ -46,6 +46,8 @@ pub struct Settings {
     pub stop_after: Option<usize>,
     /// After how long a run counts as hung; by default much longer than recorded runs take.
     pub run_limit: Option<Duration>,
+    /// How long a run may then go on with no thread held; by default for a short while.
+    pub released: Option<Duration>,
     /// How long one recorded run may be analysed.
     pub predict_limit: Duration,
     /// Which schedules are tried.

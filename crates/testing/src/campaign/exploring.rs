@@ -63,8 +63,8 @@ impl Campaign<'_> {
             .map_or(SHORTEST, |time| if is_all { rest() } else { Duration::ZERO }.max(time / PART_OF_ALL));
         let longest = (self.elapsed() / PART).max(share).max(SHORTEST);
         let stop = Arc::new(AtomicBool::new(false));
-        let settings =
-            Settings { run_limit: Some(self.runner.limit()), jobs: 1, stop: stop.clone(), ..self.settings.clone() };
+        let (run_limit, released) = (Some(self.runner.limit()), Some(self.runner.released()));
+        let settings = Settings { run_limit, released, jobs: 1, stop: stop.clone(), ..self.settings.clone() };
         let outer = &self.settings.stop;
         let deadline = Instant::now() + longest.min(self.time_to_search());
         let is_late = || Instant::now() >= deadline || outer.load(Ordering::Relaxed);
