@@ -23,6 +23,21 @@ fn signals_are_handled_and_waited_for() {
     prints("signals.c", &[], "3 3 1\n");
 }
 
+/// A lock of such assembly is not seen: what it forbids rests on that. Without the lock the same can happen.
+#[test]
+fn assembly_that_is_more_than_one_operation_is_unseen() {
+    for (locked, rests_on) in [("-DLOCKED=1", json!("unseen")), ("-DLOCKED=0", Value::Null)] {
+        let workshop = Workshop::build(&source("assembly-lock.c"), &[locked]);
+        assert_eq!(workshop.record("run", &["--seed", "1"]), json!({"code": 0}));
+        let run = ran(&mut workshop.shell("foretrace predict run --format json"));
+        let report: Value = serde_json::from_str(&run.out).expect("JSON");
+        let candidates = report["candidates"].as_array().expect("a list").iter();
+        let feasible: Vec<&Value> = candidates.filter(|one| one["verdict"] == "feasible").collect();
+        assert!(!feasible.is_empty(), "{locked}: {report:#}");
+        assert!(feasible.iter().all(|one| one["rests_on"] == rests_on), "{locked}: {report:#}");
+    }
+}
+
 #[test]
 fn a_jump_out_of_a_wait_leaves_nothing_behind() {
     prints("jump.c", &[], "1 0\n");

@@ -37,8 +37,10 @@ pub fn tell_runtime(module: &Module, functions: &[Value]) -> Result<Vec<String>,
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    module.link(&format!("@{TEXT} = linkonce_odr hidden constant [9 x i8] c\"assembly\\00\"\n"))?;
-    let Some(text) = module.variable(TEXT) else { return Ok(Vec::new()) };
+    // What is linked once is left out as long as nothing uses it, so it must be weak.
+    module.link(&format!("@{TEXT} = weak_odr hidden constant [9 x i8] c\"assembly\\00\"\n"))?;
+    let missing = || LlvmError::Said { doing: "linking a text", message: format!("{TEXT} is missing") };
+    let text = module.variable(TEXT).ok_or_else(missing)?;
     let (context, builder) = (module.context(), Builder::new(module.context()));
     let ty = context.function(&[context.pointer(), context.pointer()], context.void());
     let hook = module.function(HOOK).unwrap_or_else(|| module.declare(HOOK, ty));
