@@ -249,6 +249,18 @@ fn a_run_that_failed_by_itself_is_repaired() {
     assert_eq!((&runs["failed"], &runs["passed"]), (&0.into(), &3.into()), "{report:#}");
 }
 
+/// A right program passes; the report says that its lock is code that foretrace does not see.
+#[test]
+fn code_that_is_not_seen_is_told() {
+    for (locked, is_told) in [("-DLOCKED=1", true), ("-DLOCKED=0", false)] {
+        let workshop = Workshop::build(&support::source("assembly-lock.c"), &[locked]);
+        let report = report(&workshop, "--runs 10");
+        let notes = report["tests"][0]["notes"].as_array().expect("notes").iter();
+        let told = notes.filter(|note| note.as_str().is_some_and(|note| note.ends_with("unseen: assembly")));
+        assert_eq!(told.count(), usize::from(is_told), "{locked}: {report:#}");
+    }
+}
+
 /// The trace of a run that failed by itself is made in a folder that goes away with the test.
 #[test]
 fn no_temporary_folder_is_named_where_a_repair_is_sought() {

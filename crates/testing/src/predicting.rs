@@ -14,7 +14,7 @@ use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
 use foretrace_cutpoints::{CutPoint, CutPoints, Synthesizer};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
-use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, observe};
+use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 use places::around;
@@ -22,7 +22,7 @@ pub use places::is_of_library;
 pub(crate) use places::{below_project, line_of, own_place_before};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub struct Predicted {
     pub size: Size,
     /// The ways that branches on shared memory went, by place, with the text of the line.
     pub branches: Branches,
+    /// What the trace does not show of code that ran, as people read it.
+    pub unseen: BTreeSet<String>,
 }
 
 /// The ways that branches went, by place, with the text of their line where it is there.
@@ -119,7 +121,11 @@ fn attempts_of(
     let text = |place: &str| Some(sources.as_ref()?.line(place)?.trim().to_string());
     let branches = walked.statistics.branches.iter();
     let branches: Branches = branches.map(|(place, ways)| (place.clone(), (*ways, text(place)))).collect();
-    let nothing = Predicted { size, branches, ..Predicted::default() };
+    let mut unseen = unseen(&trace);
+    if walked.statistics.external_writes > 0 {
+        unseen.insert("writes by code that is not recorded".to_string());
+    }
+    let nothing = Predicted { size, branches, unseen, ..Predicted::default() };
     let Ok(observed) = observe(&trace) else { return Ok(nothing) };
     let mut options = options(&trace, by, settings, limit);
     options.failed = failed;
@@ -201,6 +207,26 @@ impl Asked {
         let options = options(&trace, by, settings, limit);
         Ok(Asked { file: path.display().to_string(), trace, observed, options })
     }
+}
+
+/// Calls that may order threads in a way that the trace does not show: those that concern anything, or what several threads call.
+fn unseen(trace: &Trace) -> BTreeSet<String> {
+    let mut callers: FxHashMap<NameId, ThreadId> = FxHashMap::default();
+    let calls = trace.events.iter().filter_map(|event| match event.op {
+        Op::Unseen { what, object } => Some((event.thread, what, object)),
+        _ => None,
+    });
+    let calls: Vec<(ThreadId, NameId, Option<NameId>)> = calls.collect();
+    let mut is_shared = |(thread, _, object): &&(ThreadId, NameId, Option<NameId>)| {
+        object.is_none_or(|object| *callers.entry(object).or_insert(*thread) != *thread)
+    };
+    let shared: Vec<_> =
+        calls.iter().filter(|call| is_shared(call)).map(|(_, what, object)| (*what, *object)).collect();
+    let text = |(what, object): (NameId, Option<NameId>)| match object {
+        Some(object) => format!("{} ({})", trace.names.text(what), trace.names.text(object)),
+        None => trace.names.text(what).to_string(),
+    };
+    shared.into_iter().map(text).collect()
 }
 
 fn size_of(trace: &Trace) -> Size {

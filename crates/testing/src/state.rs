@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::predicting::Branches;
 use super::report::{Find, Report};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct State {
     pub plan: Plan,
     /// The ways that branches on shared memory went.
     pub branches: Branches,
+    /// What traces of recorded runs do not show of code that ran.
+    pub unseen: BTreeSet<String>,
     /// All failures, in the order in which they were found.
     pub found: Vec<Found>,
     /// The counts of the report; its finds are made of `found` in the end.

@@ -11,6 +11,7 @@ use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
 use foretrace_harness::{self as recorder, Event, Outcome};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,20 @@ const LONGEST_SHORTENING: Duration = Duration::from_secs(5);
 const EXPLORED: &str = "an interleaving that exploring came to";
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
+
+/// Names of unseen calls that are told.
+const MOST_UNSEEN: usize = 4;
+
+/// That traces do not show all of the orders or accesses that there are.
+fn note_of_unseen(unseen: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<&str> = unseen.iter().take(MOST_UNSEEN).map(String::as_str).collect();
+    let more = match unseen.len().saturating_sub(MOST_UNSEEN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = names.join(", ");
+    (!names.is_empty()).then(|| format!("code ran that may order threads or share memory unseen: {named}{more}"))
+}
 
 impl Campaign<'_> {
     /// Confirms, shortens and counts what was found. Gives the report and what a test needs to go on from here.
@@ -60,6 +75,7 @@ impl Campaign<'_> {
         let mut report = std::mem::replace(&mut state.report, counts);
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
+        report.notes.extend(note_of_unseen(&state.unseen));
         report.one_way.sort_by_key(|(place, _)| is_of_library(place)); // the program's own come first
         report.times.all = elapsed;
         report.baseline = state.baseline.clone();

@@ -38,6 +38,7 @@ impl Campaign<'_> {
         let predicted = attempts_within(recording, (seed, failed), self.settings, self.predict_limit(), deadline);
         self.state.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
+            self.state.unseen.extend(predicted.unseen.iter().cloned());
             for (place, (ways, text)) in &predicted.branches {
                 let (known, line) = self.state.branches.entry(place.clone()).or_default();
                 *known = known.and(*ways);
