@@ -3,7 +3,7 @@
 use crate::edited::is_report;
 use crate::support::{Workshop, ran, source};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `departures.c`, recorded without arguments, and the witness of its unrepeatable read.
 fn departures() -> (Workshop, PathBuf) {
@@ -15,7 +15,7 @@ fn departures() -> (Workshop, PathBuf) {
 }
 
 /// The report of a replay with these arguments of the program, its exit status in it.
-fn replay(workshop: &Workshop, witness: &std::path::Path, options: &str, arguments: &str) -> Value {
+fn replay(workshop: &Workshop, witness: &Path, options: &str, arguments: &str) -> Value {
     let script = format!("foretrace replay {} {options} --format json -- ./program {arguments}", witness.display());
     let run = ran(&mut workshop.shell(&script));
     let mut report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{script}: {}", run.err));
@@ -72,6 +72,51 @@ fn what_cannot_be_reached_is_told_with_the_reason() {
         assert_eq!(report["reason"], reason, "{arguments}");
         assert_eq!(report["endings"], json!([{"code": 0, "times": 2}]), "{arguments}: nothing is held for good");
     }
+}
+
+/// Bytes of the logs of a replay along this witness. A read takes 32 of them, with the branch after it 40.
+fn bytes_of_logs(workshop: &Workshop, witness: &Path, arguments: &str) -> u64 {
+    let script = format!("foretrace replay {} -o replayed -- ./program {arguments}", witness.display());
+    ran(&mut workshop.shell(&script));
+    let files = std::fs::read_dir(workshop.path("replayed")).expect("a recording").flatten();
+    let logs = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "log"));
+    logs.map(|log| log.metadata().expect("a file").len()).sum()
+}
+
+/// Nobody waits long for a thread that repeats what it does in a loop: what it waits for is what the held thread is to do.
+#[test]
+fn a_loop_that_waits_for_the_held_thread_is_not_waited_for() {
+    let (workshop, witness) = departures();
+    for arguments in ["1 spin", "3 spin"] {
+        let bytes = bytes_of_logs(&workshop, &witness, arguments);
+        assert!((2000 * 32..6000 * 40).contains(&bytes), "{arguments}: {bytes}");
+    }
+    // One that looks a thousand times goes on by itself, and makes the remote access.
+    let report = replay(&workshop, &witness, "", "1 patient");
+    assert_eq!((&report["another_way"], &report["status"]), (&json!(1), &json!(0)), "{report}");
+}
+
+/// The compare-and-swap of a thread that waits for the lock fails again and again, which is no remote access.
+#[test]
+fn a_lock_by_compare_and_swap_is_not_waited_for() {
+    let workshop = Workshop::build(&source("cas-lock.c"), &[]);
+    assert_eq!(workshop.record("run", &["--seed", "1"]), json!({"code": 0}));
+    ran(&mut workshop.shell("foretrace schedules run -o schedules"));
+    let files = std::fs::read_dir(workshop.path("schedules")).expect("a folder").flatten();
+    let mut held = 0;
+    for file in files.map(|file| file.path()) {
+        let text = std::fs::read_to_string(&file).expect("a schedule");
+        let witness: Value = serde_json::from_str(&text).expect("JSON");
+        let operation = |role: &str| witness["accesses"][role]["op"].as_str().unwrap_or_default().to_string();
+        // Between taking and giving back, another thread takes the lock.
+        if ["first", "remote", "second"].map(operation) != ["rmw", "rmw", "write"] {
+            continue;
+        }
+        held += 1;
+        let bytes = bytes_of_logs(&workshop, &file, "");
+        assert!(bytes < 8000 * 56, "{}: {bytes}", file.display());
+    }
+    assert!(held > 0, "there are schedules that the lock forbids");
 }
 
 #[test]

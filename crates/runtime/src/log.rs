@@ -92,6 +92,20 @@ pub fn seal(record: *mut u64, kind: Kind, place: u64) {
     put(record, 0, header(kind, place));
 }
 
+/// Where the next record of a thread goes.
+pub fn next(thread: &Thread) -> *const u64 {
+    thread.log.cursor.get()
+}
+
+/// What a thread, which does not run, has written since its next record went there; nothing if its log is mapped elsewhere by now.
+pub fn written_since(thread: &Thread, from: *const u64) -> Option<&[u64]> {
+    let log = &thread.log;
+    let is_there = log.piece.get().cast_const().cast() <= from && from <= log.cursor.get().cast_const();
+    let words = (log.cursor.get() as usize).wrapping_sub(from as usize) / WORD;
+    // SAFETY: the piece is mapped up to the cursor, and its thread does not write.
+    (is_there && !from.is_null()).then(|| unsafe { core::slice::from_raw_parts(from, words) })
+}
+
 /// The last word of a record whose order is written.
 pub fn stamp_of(record: *mut u64) -> u64 {
     // SAFETY: a record with a header.

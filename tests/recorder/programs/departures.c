@@ -2,7 +2,7 @@
 //
 //   departures [turns [how]]: `extra` one more access before the check; `retry` the check is made twice where it is late;
 //   `locked` check and act stand in one critical section; `never` the account is left alone; `lonely` nobody else withdraws;
-//   `spin` one thread waits for the other in a loop.
+//   `spin` one thread waits for the other in a loop; `patient` it looks a thousand times, and then goes on.
 #include <foretrace.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -41,6 +41,9 @@ static void *withdraw(void *argument) {
         return 0;
     if (is("spin") && number == 2)
         while (!ready)
+            ;
+    if (is("patient") && number == 2)
+        for (int looks = 0; looks < 1000 && !ready; looks++)
             ;
     for (int turn = 0; turn < turns; turn++) {
         if (is("extra"))

@@ -10,6 +10,7 @@ mod limits;
 mod onward;
 mod priorities;
 mod release;
+mod repeating;
 mod replay;
 mod serial;
 mod steer;
@@ -38,6 +39,7 @@ use crate::program_time;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
+use repeating::Repeating;
 
 /// Who chooses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,6 +114,8 @@ pub struct Turn {
     pending: Cell<Pending>,
     /// How often others are still chosen before it.
     passed_over: Cell<u64>,
+    /// Whether it does the same again and again.
+    repeating: Repeating,
 }
 
 static CONTROLLED: AtomicBool = AtomicBool::new(false);

@@ -3,8 +3,8 @@
 //! Only one thing about a schedule must hold: first, then remote, then second. The rest is a preference. So the controller holds other
 //! threads before remote until first has happened. Then it holds the thread of first, and lets the others run until one makes the remote
 //! access, at the same place in the code and of the same memory. Then second may come. Where no other thread can go on (one may wait for a
-//! lock that the held thread has), the held thread goes on by single steps. Where nothing else is left, it passes the access that it is
-//! held before. So no thread waits forever. Holding threads at suspicious places is an idea of Park and Sen, "Randomized active atomicity
+//! lock that the held thread has), or all others do the same again and again, the held thread goes on by single steps. Where nothing else
+//! is left, it passes the access that it is held before. So no thread waits forever. Holding threads at suspicious places is an idea of Park and Sen, "Randomized active atomicity
 //! violation detection in concurrent programs", FSE 2008, and of Park, Lu and Zhou, "CTrigger: exposing atomicity violation bugs from their
 //! hiding places", ASPLOS 2009.
 
@@ -15,6 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::controller::target::{self, Access, Target};
 use crate::controller::{Choice, LOCK, Next, State, give_up_late, limits, ready, replay};
 use crate::interpose::mappings;
+use crate::log;
 use crate::mode;
 use crate::text::Text;
 use crate::threads::{self, Thread};
@@ -62,6 +63,8 @@ struct Steering {
     given: Cell<u64>,
     /// Those of others since the thread of first last went on.
     awaited: Cell<u64>,
+    /// The same before the last access of the triple.
+    awaited_before: Cell<u64>,
     /// The thread that had the last turn of those that take turns, by number.
     last: Cell<u64>,
     /// Whose turn it is: that of the thread that should go on, or of others that it may wait for in a loop.
@@ -82,6 +85,7 @@ static STEERING: Steering = Steering {
     turn: Cell::new(None),
     given: Cell::new(0),
     awaited: Cell::new(0),
+    awaited_before: Cell::new(0),
     last: Cell::new(0),
     others_next: Cell::new(false),
 };
@@ -258,7 +262,7 @@ fn see(role: usize, thread: &'static Thread, access: &Access) {
     STEERING.seen[role].set(Some(seen));
     STEERING.seen[role + 1..].iter().for_each(|later| later.set(None));
     STEERING.phase.set([Phase::First, Phase::Remote, Phase::Reached][role]);
-    STEERING.awaited.set(0);
+    STEERING.awaited_before.set(STEERING.awaited.replace(0));
     if role == 2 {
         say_reached();
     } else if !replay::following() {
@@ -325,6 +329,7 @@ pub fn failed(thread: &'static Thread, at: u64) {
         if targets()[role].writes() && STEERING.seen[role].get().is_some_and(is_it) {
             STEERING.seen[role].set(None);
             STEERING.phase.set(before);
+            STEERING.awaited.set(STEERING.awaited_before.get()); // nothing has happened
             if replay::following() {
                 replay::leave(format_args!("wrote nothing: its compare-and-swap failed"));
             }
@@ -370,6 +375,11 @@ fn can_run(thread: &Thread) -> bool {
 /// Counts what the thread did that had the last turn.
 fn count_last_turn() {
     let Some((thread, before)) = STEERING.turn.take() else { return };
+    let repeating = &thread.turn.repeating;
+    repeating.take(log::written_since(thread, repeating.looked_up_to(log::next(thread))));
+    if !repeating.was_so() {
+        goes_on(thread);
+    }
     let records = thread.count() - before + 1; // a turn without a record counts, too
     STEERING.given.set(STEERING.given.get() + records);
     let awaited = if phase() == Phase::First && is_first(thread) { 0 } else { records };
@@ -379,6 +389,30 @@ fn count_last_turn() {
 fn give(thread: &'static Thread, records: u64) -> Option<Choice> {
     STEERING.turn.set(Some((thread, thread.count())));
     Some(Choice::Run(thread, thread.count() + records))
+}
+
+/// The same, but a short turn for a thread that only repeats what it does.
+fn give_long(thread: &'static Thread) -> Option<Choice> {
+    give(thread, if thread.turn.repeating.was_so() { SHORT } else { LONG })
+}
+
+/// Whether those that can run and are wanted all repeat what they do, there are some, and no other comes by itself.
+fn all_repeat(wanted: impl Fn(&Thread) -> bool) -> bool {
+    let mut able = threads::all().filter(|thread| can_run(thread) && wanted(thread)).peekable();
+    able.peek().is_some() && able.all(|thread| thread.turn.repeating.is_so()) && !threads::all().any(may_come)
+}
+
+/// Whether a thread may come out of the kernel, or out of a wait with a limit.
+fn may_come(thread: &Thread) -> bool {
+    let turn = &thread.turn;
+    let ends_soon = || turn.deadline.get().is_some_and(|at| !limits::is_far(at));
+    turn.state.get() == State::Outside || turn.state.get() == State::Blocked && ends_soon()
+}
+
+/// A thread goes on for which others may wait.
+fn goes_on(thread: &Thread) {
+    let others = threads::all().filter(|other| other.number.get() != thread.number.get());
+    others.for_each(|other| other.turn.repeating.other_went_on());
 }
 
 /// One of the threads that can run and are wanted, each in turn.
@@ -406,12 +440,15 @@ fn to_first() -> Option<Choice> {
         return give(thread, records);
     }
     // The thread of remote comes last: held before its access, it may hold a lock that first needs. But first may wait for it, too.
-    let is_late = STEERING.awaited.get() > patience();
+    let remote = STEERING.numbers[1].get();
+    let (out_of_patience, in_loops) =
+        (STEERING.awaited.get() > patience(), all_repeat(|thread| thread.number.get() != remote));
+    let is_late = out_of_patience || in_loops;
     let late = if is_late { held_at_last() } else { None };
-    if late.is_some() {
+    if late.is_some() && out_of_patience {
         STEERING.awaited.set(patience() - AWAIT_AGAIN);
     }
-    let last = if is_late { 0 } else { STEERING.numbers[1].get() };
+    let last = if is_late { 0 } else { remote };
     late.or_else(|| onwards(first, last)).or_else(held_at_last)
 }
 
@@ -421,13 +458,13 @@ fn onwards(thread: Option<&'static Thread>, last: u64) -> Option<Choice> {
     let is_other = |other: &Thread| thread.is_none_or(|thread| thread.number.get() != other.number.get());
     let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
     if let Some(own) = own.filter(|_| !others_next) {
-        return give(own, LONG);
+        return give_long(own);
     }
     let other = next_of(|other| is_other(other) && other.number.get() != last);
     if let Some(other) = other.or_else(|| if own.is_none() { next_of(is_other) } else { None }) {
         return give(other, SHORT);
     }
-    give(own?, LONG)
+    give_long(own?)
 }
 
 fn to_remote() -> Option<Choice> {
@@ -439,19 +476,29 @@ fn to_remote() -> Option<Choice> {
         give_up(format_args!("thread {} ended before it came to second", shown(first).as_str()));
         return None;
     }
+    if ready(first) && all_repeat(is_other) {
+        if !can_run(first) {
+            return held_at_last();
+        }
+        goes_on(first);
+        return give(first, 1);
+    }
     if STEERING.awaited.get() < patience() {
         let preferred = replay::preferred(&targets()[1], |thread| can_run(thread) && is_other(thread));
         let remote = threads::by_number(STEERING.numbers[1].get()).filter(|thread| is_other(thread));
         let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
         let remote = remote.filter(|thread| can_run(thread) && !others_next);
-        let other = preferred.or_else(|| Some((remote.or_else(|| next_of(is_other))?, LONG)));
-        if let Some((other, records)) = other {
+        if let Some((other, records)) = preferred {
             return give(other, records);
+        }
+        if let Some(other) = remote.or_else(|| next_of(is_other)) {
+            return give_long(other);
         }
     } else {
         STEERING.awaited.set(patience() - AWAIT_AGAIN);
     }
     if can_run(first) {
+        goes_on(first);
         return give(first, 1);
     }
     held_at_last()
@@ -475,16 +522,12 @@ fn held_at_last() -> Option<Choice> {
         STEERING.turn.set(Some((late, late.count())));
         return Some(give_up_late(late, SHORT));
     }
-    let may_come = |thread: &Thread| {
-        let turn = &thread.turn;
-        let ends_soon = || turn.deadline.get().is_some_and(|at| !limits::is_far(at));
-        turn.state.get() == State::Outside || turn.state.get() == State::Blocked && ends_soon()
-    };
     if threads::all().any(may_come) && PATIENCE.load(Relaxed) > 0 {
         return Some(Choice::Wait);
     }
     STEERING.permitted.set(held.number.get());
     held.turn.held.set(false);
+    goes_on(held);
     give(held, SHORT)
 }
 
