@@ -29,6 +29,28 @@ pub struct Options {
     pub again: bool,
     /// How many tests run at a time.
     pub jobs: usize,
+    /// The most seconds that a test may take without a change; longer ones are left out.
+    pub longest: Option<u64>,
+    /// Of a hundred changes, how many are taken: always the same ones.
+    pub share: Option<u64>,
+}
+
+impl Options {
+    /// Whether a change is asked for.
+    pub fn asks(&self, change: &str) -> bool {
+        // FNV-1a: the same number in each run and for each compiler.
+        let number = change
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |n: u64, byte| (n ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        self.only.as_ref().is_none_or(|text| change.contains(text.as_str()))
+            && self.share.is_none_or(|share| (number >> 32) % 100 < share)
+    }
+
+    /// Whether what became of a change holds for a run that leaves out these tests and no others.
+    fn trusts(&self, record: &Record) -> bool {
+        let fewer = record.longest.is_some_and(|then| self.longest.is_none_or(|now| then < now));
+        !(fewer && record.outcome.is_unnoticed())
+    }
 }
 
 /// Changes the area of the repository at `root`, with all files of its own below `place`.
@@ -45,24 +67,31 @@ pub fn run(
     let file = own.join("outcomes.jsonl");
     let mut known: BTreeMap<String, Record> = BTreeMap::new();
     if let Some((fingerprint, records)) = outcome::read(&file) {
-        let keeps =
-            |record: &Record| fingerprint == tree.fingerprint || (options.again && !record.outcome.is_unnoticed());
+        let keeps = |record: &Record| {
+            (fingerprint == tree.fingerprint && options.trusts(record))
+                || (options.again && !record.outcome.is_unnoticed())
+        };
         known.extend(records.into_iter().filter(keeps).map(|record| (record.change.clone(), record)));
     }
     let names: BTreeSet<&str> = tree.changes.iter().map(|change| change.name.as_str()).collect();
     known.retain(|name, _| names.contains(name.as_str()));
     for change in tree.changes.iter().filter(|change| left_out.contains(&change.number)) {
-        let record = Record { change: change.name.clone(), outcome: Outcome::DoesNotCompile, by: None };
+        let record = Record { change: change.name.clone(), outcome: Outcome::DoesNotCompile, by: None, longest: None };
         known.insert(change.name.clone(), record);
     }
-    let is_asked = |name: &str| options.only.as_ref().is_none_or(|text| name.contains(text.as_str()));
     let asked: Vec<_> =
-        tree.changes.iter().filter(|change| !known.contains_key(&change.name) && is_asked(&change.name)).collect();
+        tree.changes.iter().filter(|change| !known.contains_key(&change.name) && options.asks(&change.name)).collect();
     let first: Vec<Record> = known.values().cloned().collect();
     let kept = Mutex::new(outcome::write(&file, tree.fingerprint, &first)?);
     let known = Mutex::new(known);
-    let tests =
-        if asked.is_empty() { Vec::new() } else { run::reach(area, &binaries, tree.fingerprint, &own, options.jobs)? };
+    let (tests, too_long) = match asked.is_empty() {
+        true => Default::default(),
+        false => run::reach(area, &binaries, tree.fingerprint, &own, options)?,
+    };
+    if !too_long.is_empty() {
+        eprintln!("{}: {} tests are left out: {}", area.name, too_long.len(), too_long.join(", "));
+    }
+    let longest = options.longest.filter(|_| !too_long.is_empty());
     let time: f64 = tests.iter().map(|test| test.time.as_secs_f64()).sum();
     eprintln!("{}: {} tests of {time:.1} s, {} changes to run", area.name, tests.len(), asked.len());
     run::in_parallel(&asked, options.jobs, |nth, change| {
@@ -76,7 +105,7 @@ pub fn run(
         if nth % 100 == 99 {
             eprintln!("{}: {} of {}", area.name, nth + 1, asked.len());
         }
-        let record = Record { change: change.name.clone(), outcome, by };
+        let record = Record { change: change.name.clone(), outcome, by, longest };
         outcome::add(&mut kept.lock().expect("no thread panics"), &record)?;
         known.lock().expect("no thread panics").insert(change.name.clone(), record);
         Ok(())
@@ -86,9 +115,10 @@ pub fn run(
         .changes
         .iter()
         .filter_map(|change| known.get(&change.name))
-        .filter(|record| is_asked(&record.change))
+        .filter(|record| options.asks(&record.change))
         .cloned()
         .collect();
-    let is_of_area = |file: &str| area.has(file) && options.only.is_none();
-    Ok(outcome::summary(&records, equivalents, is_of_area))
+    // A part of the changes says nothing about what the others' lines claim, nor do some of the tests.
+    let is_whole = options.only.is_none() && options.share.is_none();
+    Ok(Summary { too_long, ..outcome::summary(&records, equivalents, |file| area.has(file) && is_whole) })
 }

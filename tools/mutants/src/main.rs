@@ -1,4 +1,4 @@
-//! `scripts/mutants AREA [--only TEXT] [--again] [--jobs N] [--list]`.
+//! `scripts/mutants AREA [--only TEXT] [--share PERCENT] [--longest SECONDS] [--again] [--jobs N] [--list]`.
 
 use anyhow::{Context, Result, bail};
 use foretrace_mutants::outcome::Outcome;
@@ -20,17 +20,22 @@ fn main() -> Result<ExitCode> {
         match argument.as_str() {
             "--only" => options.only = Some(value()?),
             "--jobs" => options.jobs = value()?.parse().context("--jobs needs a number")?,
+            "--longest" => options.longest = Some(value()?.parse().context("--longest needs a number of seconds")?),
+            "--share" => {
+                options.share = Some(value()?.parse().context("--share needs a number of changes in a hundred")?)
+            }
             "--again" => options.again = true,
             "--list" => is_list = true,
-            _ => bail!("no option {argument}: --only TEXT, --again, --jobs N, --list"),
+            _ => bail!(
+                "no option {argument}: --only TEXT, --share PERCENT, --longest SECONDS, --again, --jobs N, --list"
+            ),
         }
     }
     let root = PathBuf::from(".").canonicalize()?;
     let place = root.join("target/mutants");
     if is_list {
         let names = tree::names(&root, area)?;
-        let names = names.iter().filter(|name| options.only.as_ref().is_none_or(|text| name.contains(text.as_str())));
-        names.for_each(|name| println!("{name}"));
+        names.iter().filter(|name| options.asks(name)).for_each(|name| println!("{name}"));
         return Ok(ExitCode::SUCCESS);
     }
     let equivalents = outcome::equivalents(&std::fs::read_to_string("scripts/mutants.equivalent")?);
@@ -40,6 +45,12 @@ fn main() -> Result<ExitCode> {
     }
     for change in &summary.wrongly_listed {
         println!("listed, but noticed or no change  {change}");
+    }
+    for test in &summary.too_long {
+        println!("left out, takes too long  {test}");
+    }
+    if let Some(share) = options.share {
+        println!("{share} % of the changes");
     }
     println!("| area | changes | reached | killed | by time | no difference | not noticed |");
     let (changes, reached, killed, timed_out) = (summary.changes, summary.reached, summary.killed, summary.timed_out);

@@ -40,6 +40,9 @@ pub struct Record {
     /// The test that noticed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Tests that took longer than so many seconds were left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -99,6 +102,8 @@ pub struct Summary {
     pub unnoticed: Vec<(Outcome, String)>,
     /// What is listed, but noticed or no change.
     pub wrongly_listed: Vec<String>,
+    /// The tests that were left out for their time.
+    pub too_long: Vec<String>,
 }
 
 /// Counts.

@@ -1,5 +1,6 @@
 //! Runs tests, each in its own process: once without a change, to see what it reaches, then for the changes that it reaches.
 
+use crate::Options;
 use crate::area::Area;
 use crate::compile::Binary;
 use anyhow::{Context, Result, ensure};
@@ -124,13 +125,20 @@ fn names(binary: &Binary) -> Result<Vec<String>> {
     Ok(listed(false)?.difference(&ignored).cloned().collect())
 }
 
-/// Runs each test once without a change, if it has not run with the same fingerprint before. They come fastest first.
-pub fn reach(area: &Area, binaries: &[Binary], fingerprint: u64, place: &Path, jobs: usize) -> Result<Vec<Test>> {
+/// Runs each test once without a change, if it has not run with the same fingerprint before. They come fastest first; and those that take too long,
+/// by their names. A test that took too long when the files were others is not run.
+pub fn reach(
+    area: &Area,
+    binaries: &[Binary],
+    fingerprint: u64,
+    place: &Path,
+    options: &Options,
+) -> Result<(Vec<Test>, Vec<String>)> {
     let kept = place.join("tests.jsonl");
     let text = std::fs::read_to_string(&kept).unwrap_or_default();
     let known = text.lines().filter_map(|line| serde_json::from_str::<Ran>(line).ok());
-    let known: BTreeMap<String, Ran> =
-        known.filter(|ran| ran.fingerprint == fingerprint).map(|ran| (ran.name.clone(), ran)).collect();
+    let known: BTreeMap<String, Ran> = known.map(|ran| (ran.name.clone(), ran)).collect();
+    let is_too_long = |seconds: f64| options.longest.is_some_and(|longest| seconds > longest as f64);
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&kept)?;
     let kept = Mutex::new(file);
     let mut started = Vec::new();
@@ -141,13 +149,17 @@ pub fn reach(area: &Area, binaries: &[Binary], fingerprint: u64, place: &Path, j
         }
     }
     let tests = Mutex::new(Vec::new());
-    in_parallel(&started, jobs, |nth, (name, command)| {
+    let too_long = Mutex::new(Vec::new());
+    in_parallel(&started, options.jobs, |nth, (name, command)| {
         let add = |ran: &Ran| {
+            if is_too_long(ran.seconds) {
+                return too_long.lock().expect("no thread panics").push(name.clone());
+            }
             let time = Duration::from_secs_f64(ran.seconds);
             let test = Test { name: name.clone(), time, reached: ran.reached.clone(), command: command.clone() };
             tests.lock().expect("no thread panics").push(test);
         };
-        if let Some(ran) = known.get(name) {
+        if let Some(ran) = known.get(name).filter(|ran| ran.fingerprint == fingerprint || is_too_long(ran.seconds)) {
             add(ran);
             return Ok(());
         }
@@ -169,7 +181,9 @@ pub fn reach(area: &Area, binaries: &[Binary], fingerprint: u64, place: &Path, j
     })?;
     let mut tests = tests.into_inner().expect("no thread panics");
     tests.sort_by(|a, b| (a.time, &a.name).cmp(&(b.time, &b.name)));
-    Ok(tests)
+    let mut too_long = too_long.into_inner().expect("no thread panics");
+    too_long.sort();
+    Ok((tests, too_long))
 }
 
 /// The first test that notices a change, and how. A change may make a test run for ever: ten times its time and five seconds end it.

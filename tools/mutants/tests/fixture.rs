@@ -115,3 +115,26 @@ fn what_the_tests_notice_is_killed_and_the_rest_is_named() {
     assert_eq!(names(&again, Outcome::Survived), [""; 0]);
     assert_eq!(again.killed, first.killed + 1);
 }
+
+/// What a run with some of the tests did not notice is no news for a run with all. A share of the changes is the same one each time.
+#[test]
+fn a_run_with_fewer_tests_or_changes_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    repository(folder, SOURCE);
+    let all = Options { jobs: 2, only: Some(String::from("is_below")), ..Options::default() };
+    // Every test takes longer than no time.
+    let none = outcomes(folder, &BTreeMap::new(), &Options { longest: Some(0), ..all.clone() });
+    let tests = ["asks", "counts", "one_is_below_two"].map(|test| format!("fixture/lib tests::{test}"));
+    assert_eq!((none.reached, none.killed, &none.too_long[..]), (0, 0, &tests[..]));
+    let whole = outcomes(folder, &BTreeMap::new(), &all);
+    assert_eq!(whole.reached, whole.changes, "{whole:?}");
+    assert!(whole.killed > 1 && whole.too_long.is_empty(), "{whole:?}");
+
+    let share = |share| Options { share: Some(share), only: None, ..all.clone() };
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(|name| format!("src/lib.rs: {name}: body"));
+    let taken = |share: &Options| names.iter().filter(|name| share.asks(name)).count();
+    assert_eq!([0, 100].map(|percent| taken(&share(percent))), [0, 10]);
+    assert!((1..10).contains(&taken(&share(50))), "{}", taken(&share(50)));
+    assert!(names.iter().all(|name| !share(30).asks(name) || share(60).asks(name)));
+}
