@@ -257,8 +257,8 @@ impl<'t> Semantics<'t> {
             Op::Wait { cond, lock } => {
                 let depth = lock_of(state, lock)?.held_by(lock, thread)?;
                 change_lock(state, lock, |lock| lock.holder = None);
+                // It is in none of them: a thread that waits has its wake before another wait.
                 change_waiters(state, cond, |waiters| {
-                    waiters.retain(|waiter| waiter.thread != thread);
                     waiters.push(Waiter { thread, since: event, depth, released: false });
                     waiters.sort_unstable_by_key(|waiter| waiter.since);
                 });

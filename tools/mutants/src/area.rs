@@ -84,7 +84,14 @@ pub fn areas() -> Vec<Area> {
              foretrace-analysis/solver=20",
             8000,
         ),
-        area("filters", "crates/analysis/src/filters/", "crates/analysis/src/filters/report.rs", "foretrace-analysis/lib foretrace-analysis/filters", 8000),
+        // What only proposes schedules, which the checker judges, decides no verdict.
+        area(
+            "filters",
+            "crates/analysis/src/filters/",
+            "crates/analysis/src/filters/report.rs crates/analysis/src/filters/early_witness.rs crates/analysis/src/filters/wake_search",
+            "foretrace-analysis/lib foretrace-analysis/filters=75",
+            8000,
+        ),
         area("walker", "crates/walker/src/interpret/", "", "foretrace-walker/lib foretrace/recorder", 64000),
     ]
 }

@@ -1,6 +1,6 @@
 //! What the recorded order shows of values and their sources, in every data mode.
 
-use crate::{Data, EventId, TraceBuilder, Value, observe, validate, validate_meanwhile};
+use crate::{Data, EventId, Op, Results, TraceBuilder, Value, observe, validate, validate_meanwhile};
 
 #[test]
 fn symbolic_values_follow_from_expressions() {
@@ -18,6 +18,38 @@ fn symbolic_values_follow_from_expressions() {
     assert_eq!(values(3), (Some(Value::int(11)), None));
     let sources: Vec<_> = (0..4).map(|event| observed.source(EventId(event))).collect();
     assert_eq!(sources, [None, None, Some(EventId(1)), Some(EventId(2))]);
+}
+
+#[test]
+fn a_write_reads_nothing() {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.int_var("x", 3);
+    b.write(1, "x", "4");
+    b.write(2, "x", "5");
+    let (_, observed) = b.finish().expect("an execution");
+    let read: Vec<_> = [0, 1].map(EventId).map(|event| (observed.read(event), observed.source(event))).to_vec();
+    assert_eq!(read, [(None, None), (None, None)]);
+}
+
+/// An operation gives what its `let` says in the recorded order. Where that is no execution, nobody knows what it says.
+#[test]
+fn an_order_that_fails_has_no_results() {
+    let given_by = |last: &str| {
+        let mut b = TraceBuilder::new(Data::Symbolic);
+        b.int_var("n", 0);
+        b.call(1, "get");
+        b.read(1, "n", "a");
+        b.set(1, "result", "(+ a 1)");
+        b.ret(1, "get"); // 3
+        b.read_if(1, "n", "b", last);
+        let mut trace = b.build().expect("names and sorts are right");
+        let one = trace.names.intern("1");
+        let Op::Return { value, .. } = &mut trace.events[3].op else { panic!("a return") };
+        *value = Some(one);
+        Results::new(&trace).given_by(EventId(3))
+    };
+    assert_eq!(given_by("(= b 0)"), Some(EventId(2)));
+    assert_eq!(given_by("(= b 5)"), None);
 }
 
 #[test]

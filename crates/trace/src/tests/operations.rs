@@ -222,6 +222,32 @@ fn waiting_gives_all_levels_back_and_waking_restores_them() {
     });
 }
 
+/// Thread 1 has two levels, thread 2 one. Thread 2 is woken first, though it has waited less long.
+#[test]
+fn waking_restores_the_levels_of_the_thread_itself() {
+    let other_first = |b: &mut TraceBuilder| {
+        b.sync("m", SyncKind::Mutex { recursive: true });
+        b.acquire(1, "m");
+        b.acquire(1, "m");
+        b.wait(1, "c", "m");
+        b.acquire(2, "m");
+        b.wait(2, "c", "m");
+        b.wake(2, "c", "m", Some(WakeCause::Timeout));
+        b.release(2, "m");
+        b.wake(1, "c", "m", Some(WakeCause::Timeout));
+        b.release(1, "m");
+    };
+    runs(|b| {
+        other_first(b);
+        b.release(1, "m");
+        b.acquire(2, "m");
+    });
+    fails(9, "found mutex m held by thread 1, expected it free", |b| {
+        other_first(b);
+        b.acquire(2, "m");
+    });
+}
+
 #[test]
 fn a_semaphore_counts() {
     runs(|b| {
