@@ -79,9 +79,7 @@ impl ViolationPath {
 
     /// What kind of path it is.
     pub fn kind(&self) -> PathKind {
-        let mut vars: Vec<VarId> = self.vars();
-        vars.dedup();
-        match (vars.len(), self.events.len()) {
+        match (self.vars().len(), self.events.len()) {
             (1, 3) => PathKind::Triple,
             (1, _) => PathKind::SeveralAccesses,
             _ => PathKind::SeveralVariables,

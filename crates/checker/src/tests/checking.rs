@@ -220,4 +220,35 @@ fn an_order_that_unseen_code_may_ask_for_is_told() {
     assert_eq!(resting(7, &[6]), Some((6, 5))); // the lock is not given back yet
     assert_eq!(resting(9, &[8]), None); // another object
     assert_eq!(resting(11, &[10]), Some((10, 5))); // may wait for anything
+    let (trace, observed) = &case;
+    let unseen = |schedule: &[u32]| {
+        let run = run_schedule(trace, observed, Model::Ctp, &ids(schedule)).expect("a prefix");
+        run.unseen.map(|unseen| (unseen.event.0, unseen.after.0))
+    };
+    assert_eq!(unseen(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), None); // as recorded
+    assert_eq!(unseen(&[0, 1, 2, 3, 4, 5, 6]), None);
+    assert_eq!(unseen(&[6]), Some((6, 5))); // the other has not begun
+}
+
+/// The steps of a run have the values of the run, whether those are the ones of the trace or not.
+#[test]
+fn steps_have_the_values_of_their_run() {
+    let mut b = TraceBuilder::new(Data::Concrete);
+    b.int_var("x", 3).int_var("y", 0);
+    b.put(1, "x", Some(Value::int(5))); // 0
+    b.swapped(2, "x", Some((Value::int(5), Value::int(6))));
+    b.put(3, "y", Some(Value::int(1))); // 2
+    b.saw(1, "x", Some(Value::int(6)));
+    let (trace, observed) = b.finish().expect("an execution");
+    let int = |value: i64| Some(Value::int(value));
+    let values = |model: Model, schedule: &[u32]| -> Vec<_> {
+        let run = run_schedule(&trace, &observed, model, &ids(schedule)).expect("a prefix");
+        assert_eq!(run.schedule(), ids(schedule));
+        run.steps(&trace).into_iter().map(|step| (step.event.0, step.read, step.written)).collect()
+    };
+    let recorded = [(0, None, int(5)), (1, int(5), int(6)), (2, None, int(1)), (3, int(6), None)];
+    assert_eq!(values(Model::Mcm, &[0, 1, 2, 3]), recorded);
+    // The last read of a thread may return anything.
+    assert_eq!(values(Model::Mcm, &[2, 0, 3]), [(2, None, int(1)), (0, None, int(5)), (3, int(5), None)]);
+    assert_eq!(values(Model::Cam, &[2, 0]), [(2, None, None), (0, None, None)]);
 }

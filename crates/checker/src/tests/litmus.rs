@@ -317,3 +317,13 @@ fn only_the_last_plain_read_of_a_thread_may_return_something_else_in_mcm_and_avp
     }
     assert_eq!(feasible(&case, (Cam, Prefix, Conflict)), ["1-3-2 W-W-R"]);
 }
+
+/// Two threads with one access each, to different variables: the prefixes are the four sets of these.
+#[test]
+fn the_oracle_has_one_state_for_each_set_of_independent_accesses() {
+    let mut b = TraceBuilder::new(Data::None);
+    b.put(1, "x", None);
+    b.put(2, "y", None);
+    let (trace, observed) = b.finish().expect("an execution");
+    assert_eq!(Oracle::new(&trace, &observed, Cam).expect("cam needs nothing").states(), 4);
+}

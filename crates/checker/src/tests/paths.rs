@@ -68,6 +68,37 @@ fn links_that_do_not_hold_are_refused() {
     assert_eq!(checked(&[1, 4, 5, 2], &[X, Link::ProgramOrder], &schedule).err(), Some(CheckError::NotOnPath));
     assert_eq!(checked(&[], &[], &schedule).err(), Some(CheckError::NotOnPath));
     assert_eq!(checked(&[1, 99, 2], &[X, Y], &schedule).err(), Some(CheckError::NotOnPath));
+    for unknown in [6, 99] {
+        let refused = checked(&[1, unknown, 2], &[X, Y], &[0, 1, unknown, 2]);
+        assert_eq!(refused.err(), Some(CheckError::NotOnPath), "the trace has no event {unknown}");
+    }
+    let twice = checked(&[1, 4, 4, 5, 2], &[X, Link::ProgramOrder, Link::ProgramOrder, Y], &schedule);
+    assert_eq!(twice.err(), Some(CheckError::NotOnPath), "an access does not lead to itself");
+}
+
+#[test]
+fn the_links_of_a_path_follow_from_its_accesses() {
+    let (trace, _) = two_variables();
+    let block = Atomic::Marked.blocks(&trace).all()[0];
+    let links = |events: &[u32]| ViolationPath::through(&trace, block, ids(events)).map(|path| path.links);
+    assert_eq!(links(&[1, 4, 5, 2]), Some(vec![X, Link::ProgramOrder, Y]));
+    assert_eq!(links(&[1, 5, 2]), None, "x and y do not conflict");
+}
+
+/// A path is of the kind that its variables and the number of its accesses say.
+#[test]
+fn kinds_of_paths() {
+    let (trace, _) = two_variables();
+    let block = Atomic::Marked.blocks(&trace).all()[0];
+    let path = |links: &[Link]| {
+        let events = (0..=links.len() as u32).map(EventId).collect();
+        ViolationPath { block, events, links: links.to_vec() }
+    };
+    let kind = |links: &[Link]| path(links).kind();
+    assert_eq!(kind(&[X, X]), PathKind::Triple);
+    assert_eq!(kind(&[X, Link::ProgramOrder, X]), PathKind::SeveralAccesses);
+    assert_eq!(kind(&[X, Y]), PathKind::SeveralVariables);
+    assert_eq!(path(&[Y, Link::ProgramOrder, X, Y]).vars(), [VarId(0), VarId(1)]);
 }
 
 #[test]
@@ -96,4 +127,20 @@ fn switches_are_counted_from_the_first_access_to_the_last() {
     let refused = checked_within(Some(1), &[1, 4, 5, 2], &links, &[0, 1, 4, 5, 2]);
     let expected = CheckError::ContextSwitches { first: EventId(1), last: EventId(2), found: 2, most: 1 };
     assert_eq!(refused.err(), Some(expected));
+}
+
+#[test]
+fn the_switches_of_a_schedule_are_those_within_the_path() {
+    let (trace, _) = two_variables();
+    let block = Atomic::Marked.blocks(&trace).all()[0];
+    let switches = |events: &[u32], schedule: &[u32]| {
+        let path = ViolationPath { block, events: ids(events), links: Vec::new() };
+        path.context_switches(&trace, &ids(schedule))
+    };
+    assert_eq!(switches(&[1, 4, 5, 2], &[0, 1, 4, 5, 2, 3]), 2);
+    assert_eq!(switches(&[1, 5, 2], &[4, 0, 1, 5, 2]), 2); // not the one before the path
+    assert_eq!(switches(&[1], &[0, 1, 4, 5, 2]), 0);
+    for schedule in [&[0, 1, 4, 5][..], &[0, 2, 4, 1]] {
+        assert_eq!(switches(&[1, 4, 2], schedule), u32::MAX, "{schedule:?} does not hold it");
+    }
 }
