@@ -275,3 +275,39 @@ fn adjacent_candidates_are_enough_under_conflict_independence() {
         }
     }
 }
+
+/// A pair's interruption is the part of a violation that needs no more of the recorded path.
+#[test]
+fn interruptions_are_refuted_and_shown_as_the_oracle_says() {
+    let [mut refuted, mut shown] = [0, 0];
+    let shapes = [Shape::default(), Shape { topics: vec![Topic::Parts, Topic::Mutex], ..Shape::default() }];
+    for seed in 0..60 {
+        let (trace, observed) = random_trace(seed, &shapes[seed as usize % 2]);
+        let (trace_index, transactions) = (TraceIndex::new(&trace), Atomic::Threads.transactions(&trace));
+        let clocks = MustHappenBefore::new(&trace, &trace_index);
+        let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
+        let constants = constant_reads(view);
+        for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
+            let Ok(oracle) = Oracle::new(&trace, &observed, model) else { continue };
+            let filters = |without: &[Decider]| {
+                let mut options = Options::new(trace.data);
+                options.question.model = model;
+                options.without.extend(without);
+                Filters::new(view, &transactions, &options, &constants)
+            };
+            let (all, few) = (filters(&[]), filters(&[Decider::Segment, Decider::EarlyWitness]));
+            for triple in Candidates::new(&trace, &trace_index, &transactions).triples(CandidateSet::All) {
+                let truth = oracle.interruption(triple, Independence::Conflict).is_some();
+                let (refutes, shows) = (all.refutes_interruption(triple), all.interruption(triple).is_some());
+                assert!(!(refutes && truth || shows && !truth), "seed {seed}, {model}: {triple} of {trace:#?}");
+                assert!(
+                    !few.refutes_interruption(triple) && few.interruption(triple).is_none(),
+                    "they are switched off"
+                );
+                refuted += usize::from(refutes);
+                shown += usize::from(shows);
+            }
+        }
+    }
+    assert!(refuted > 50 && shown > 200, "{refuted} refuted, {shown} shown");
+}

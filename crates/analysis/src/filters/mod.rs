@@ -53,7 +53,7 @@ use std::time::{Duration, Instant};
 const MOST_CHECKS: usize = 4;
 
 /// How often something was tried in vain, as guessing the witnesses of one class. Tries become rarer then, so that such a class
-/// does not cost a try for each of its candidates.
+/// does not cost a try for each of its candidates: each failure beyond the first few doubles the candidates until the next try, up to 4096.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effort {
     failures: u32,

@@ -99,6 +99,60 @@ fn shares_exclude_the_exclusive_only() {
     });
     assert!(!case.refutes(CutPoints, [1, 5, 2]));
     assert!(case.refutes(CutPoints, [1, 8, 2]));
+    let exclusive_first = Case::new(|b| {
+        two_writes_of_one(b, "rw");
+        b.acquire_shared(3, "rw"); // 4
+        b.write(3, "x", "1"); // 5
+    });
+    assert!(exclusive_first.refutes(CutPoints, [1, 5, 2]));
+}
+
+#[test]
+fn one_common_lock_of_several_is_enough() {
+    let case = Case::new(|b| {
+        b.acquire(2, "m"); // 0
+        b.acquire(2, "n"); // 1
+        b.write(2, "x", "1"); // 2
+        b.write(2, "x", "2"); // 3
+        b.release(2, "n"); // 4
+        b.release(2, "m"); // 5
+        b.acquire(3, "deep"); // 6
+        b.acquire(3, "n"); // 7
+        b.write(3, "x", "3"); // 8
+        b.release(3, "n"); // 9
+        b.write(3, "x", "4"); // 10
+    });
+    assert!(case.refutes(CutPoints, [2, 8, 3]));
+    assert!(!case.refutes(CutPoints, [2, 10, 3]));
+}
+
+/// Thread 2 takes n so many times with m and deep held, then gives m back before its second write.
+fn late_cut(times: usize) -> (Case, [u32; 3]) {
+    let mut triple = [0; 3];
+    let case = Case::new(|b| {
+        b.acquire(2, "deep");
+        b.acquire(2, "m");
+        triple[0] = b.write(2, "x", "1").id().0;
+        for _ in 0..times {
+            b.acquire(2, "n");
+            b.release(2, "n");
+        }
+        b.release(2, "m");
+        triple[2] = b.write(2, "x", "2").id().0;
+        b.release(2, "deep");
+        b.acquire(3, "m");
+        triple[1] = b.write(3, "x", "3").id().0;
+    });
+    (case, triple)
+}
+
+/// The cut is the last event before second, however many locksets come before it.
+#[test]
+fn a_cut_after_many_others_is_not_missed() {
+    for times in [0, 1, 126, 127, 128, 129, 300] {
+        let (case, triple) = late_cut(times);
+        assert!(!case.refutes(CutPoints, triple), "{times}");
+    }
 }
 
 #[test]
@@ -192,4 +246,27 @@ fn a_history_on_one_side_refutes_nothing() {
         b.release(3, "n"); // 8
     });
     assert!(!block_has_it.refutes(CutPoints, [3, 7, 4]));
+}
+
+/// Both took another lock since their own, but only one of them the other's.
+#[test]
+fn histories_that_do_not_cross_refute_nothing() {
+    let crossing = |own: &str, other: &str| {
+        Case::new(|b| {
+            b.acquire(2, "m"); // 0
+            b.acquire(2, own); // 1
+            b.release(2, own); // 2
+            b.write(2, "x", "1"); // 3
+            b.write(2, "x", "2"); // 4
+            b.release(2, "m"); // 5
+            b.acquire(3, "n"); // 6
+            b.acquire(3, other); // 7
+            b.release(3, other); // 8
+            b.write(3, "x", "3"); // 9
+        })
+        .refutes(CutPoints, [3, 9, 4])
+    };
+    assert!(crossing("n", "m"));
+    assert!(!crossing("n", "deep"));
+    assert!(!crossing("deep", "m"));
 }

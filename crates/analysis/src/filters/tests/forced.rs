@@ -1,8 +1,10 @@
 //! The segment: orders that reads force in each model.
 
 use super::Case;
+use crate::filters::{Orders, ReadRule, Reads};
 use crate::verdict::Decider::{CutPoints, MustHappenBefore, Segment};
-use foretrace_trace::{Data, Model, TraceBuilder, Value};
+use foretrace_index::TraceIndex;
+use foretrace_trace::{Data, EventId, Feasibility, Model, TraceBuilder, Value};
 
 /// Thread 2 sets a flag after its two writes; thread 3 reads the flag, goes on if `test` holds, and writes x.
 fn flag(b: &mut TraceBuilder, test: Option<&str>) {
@@ -230,4 +232,77 @@ fn pinned_indices_order_appends() {
 fn counts_that_no_pin_fixes_order_nothing() {
     assert!(!appends(false, true).refutes(Segment, [13, 8, 16]));
     assert!(!appends(true, false).refutes(Segment, [14, 10, 16]));
+}
+
+/// Thread 3 goes on when it has read y within these bounds; threads 2, 4 and 5 write 2, 1 and 3.
+fn between(conditions: &[&str]) -> Case {
+    Case::new(|b| {
+        b.write(2, "x", "1"); // 0
+        b.write(2, "x", "2"); // 1
+        b.write(4, "y", "1"); // 2
+        b.write(5, "y", "3"); // 3
+        b.write(2, "y", "2"); // 4
+        b.read(3, "y", "f"); // 5
+        for condition in conditions {
+            b.assume(3, condition); // from 6 on
+        }
+        b.write(3, "x", "3");
+    })
+}
+
+#[test]
+fn several_conditions_together_leave_one_writer() {
+    assert!(between(&["(> f 1)", "(< f 3)"]).refutes(Segment, [0, 8, 1]));
+    assert!(!between(&["(> f 1)"]).refutes(Segment, [0, 7, 1]));
+    assert!(!between(&["(< f 3)"]).refutes(Segment, [0, 7, 1]));
+}
+
+/// In a whole run a read of the initial value comes before every write, also one that comes after it in no prefix.
+#[test]
+fn whole_runs_have_reads_of_initial_values_first() {
+    let case = || {
+        Case::new(|b| {
+            b.write(3, "x", "1"); // 0: remote
+            b.read(3, "y", "f"); // 1
+            b.assume(3, "(= f 0)"); // 2
+            b.write(2, "y", "1"); // 3
+            b.write(2, "x", "2"); // 4: first
+            b.write(2, "x", "3"); // 5: second
+        })
+    };
+    assert!(case().complete().refutes(Segment, [4, 0, 5]));
+    assert!(!case().refutes(Segment, [4, 0, 5]), "a prefix may end before the read");
+}
+
+/// In a whole run a write that comes before a read comes before the read's source.
+#[test]
+fn whole_runs_have_no_write_between_a_source_and_its_read() {
+    let case = || {
+        Case::new(|b| {
+            b.write(2, "x", "1"); // 0: first
+            b.write(2, "x", "2"); // 1: second
+            b.write(2, "y", "1"); // 2
+            b.fork(2, 3); // 3
+            b.write(4, "y", "2"); // 4
+            b.write(4, "x", "3"); // 5: remote
+            b.read(3, "y", "f"); // 6
+            b.assume(3, "(= f 2)"); // 7
+        })
+    };
+    assert!(case().complete().refutes(Segment, [0, 5, 1]));
+    assert!(!case().refutes(Segment, [0, 5, 1]), "a prefix may end before the read");
+}
+
+/// Filters that are prepared in part say less. Stopped at once, none of the orders of reads is there.
+#[test]
+fn orders_that_are_stopped_at_once_are_those_of_every_model() {
+    let case = Case::new(|b| flag(b, Some("(= f 1)")));
+    let trace_index = TraceIndex::new(&case.trace);
+    let constants = Default::default();
+    let reads = Reads::new(&case.trace, &trace_index, &case.observed, &constants);
+    let rule = ReadRule::Conditions { pins: true };
+    let orders = |go_on: bool| Orders::within(&case.trace, &trace_index, &reads, rule, Feasibility::Prefix, &|| go_on);
+    let (flag, assume) = (EventId(2), EventId(4));
+    assert!(orders(true).clocks.before(flag, assume) && orders(true).reads.len() == 1);
+    assert!(!orders(false).clocks.before(flag, assume) && orders(false).reads.is_empty());
 }

@@ -1,7 +1,9 @@
 //! What each filter decides on traces made by hand; that none is ever wrong is tested against the oracle in
 //! `crates/analysis/tests/filters.rs`.
 
+mod closure;
 mod cuts;
+mod effort;
 mod enabling_sets;
 mod forced;
 mod refutations;

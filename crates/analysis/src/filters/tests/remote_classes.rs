@@ -62,6 +62,15 @@ fn compare(
         assert_eq!(found, one_by_one, "{trace:#?}");
         found.into_values().for_each(|by| *answers.entry(by).or_default() += 1);
     }
+    // Each candidate was asked about twice, together with others and alone; the second filter where the first did not refute.
+    let mut left: usize = answers.values().sum();
+    for (decider, counted) in filters.report().0.into_iter().filter(|(decider, _)| SCREENS.contains(decider)) {
+        let is_asked = asks.contains(&decider);
+        let refuted = answers.get(&Some(decider)).copied().unwrap_or(0);
+        let expected = if is_asked { [2 * left, 2 * refuted] } else { [0, 0] };
+        assert_eq!([counted.asked, counted.infeasible], expected.map(|count| count as u64), "{decider}");
+        left -= refuted;
+    }
     (answers, most)
 }
 
