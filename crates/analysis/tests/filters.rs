@@ -98,7 +98,9 @@ fn on_random_traces(shape: &Shape) {
     for decider in Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt) {
         let [feasible, infeasible] = decided.by.get(&decider).copied().unwrap_or_default();
         println!("{decider}: {feasible} feasible, {infeasible} infeasible");
-        assert!(feasible + infeasible > 0, "{decider} decided nothing");
+        // Where `scripts/mutants` asks for few traces, some filter may decide none of their candidates.
+        let may_be_idle = number("FORETRACE_SEEDS", 150) < 150;
+        assert!(feasible + infeasible > 0 || may_be_idle, "{decider} decided nothing");
     }
 }
 

@@ -89,7 +89,7 @@ pub fn areas() -> Vec<Area> {
             "filters",
             "crates/analysis/src/filters/",
             "crates/analysis/src/filters/report.rs crates/analysis/src/filters/early_witness.rs crates/analysis/src/filters/wake_search",
-            "foretrace-analysis/lib foretrace-analysis/filters=75",
+            "foretrace-analysis/lib foretrace-analysis/filters=20",
             8000,
         ),
         area("walker", "crates/walker/src/interpret/", "", "foretrace-walker/lib foretrace/recorder", 64000),

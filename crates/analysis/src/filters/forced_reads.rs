@@ -274,12 +274,12 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// The value of a write that is a literal.
+    /// The value of a write that is a literal, or of a plain one that was recorded. Where no expressions are known, conditions are not
+    /// either, and nobody asks about an rmw.
     pub(super) fn literal(&self, write: EventId) -> Option<&Value> {
         match &self.trace.event(write).op {
             Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => self.trace.terms.as_const(*term),
             Op::Write { value, .. } => value.map(|value| self.trace.value(value)),
-            Op::Rmw { stored, .. } => stored.map(|value| self.trace.value(value)),
             _ => None,
         }
     }
@@ -441,8 +441,7 @@ impl Support {
                 through.push(definition);
                 Support::One(read, through)
             }
-            Support::None => Support::Many, // a constant: rare, and nothing is lost but a filter's chance
-            _ => Support::Many,
+            _ => Support::Many, // also a constant: rare, and nothing is lost but a filter's chance
         }
     }
 }

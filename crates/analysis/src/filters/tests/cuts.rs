@@ -248,6 +248,46 @@ fn a_history_on_one_side_refutes_nothing() {
     assert!(!block_has_it.refutes(CutPoints, [3, 7, 4]));
 }
 
+/// The only cut comes first: after it thread 2 holds what remote holds.
+#[test]
+fn a_cut_before_others_is_not_missed() {
+    let case = Case::new(|b| {
+        b.acquire(2, "deep"); // 0
+        b.write(2, "x", "1"); // 1
+        b.acquire(2, "m"); // 2
+        b.write(2, "x", "2"); // 3
+        b.write(2, "x", "3"); // 4
+        b.release(2, "m"); // 5
+        b.acquire(3, "m"); // 6
+        b.write(3, "x", "4"); // 7
+    });
+    assert!(!case.refutes(CutPoints, [1, 7, 3]));
+    assert!(case.refutes(CutPoints, [3, 7, 4]));
+}
+
+/// A history says which locks were taken, not how often.
+#[test]
+fn a_lock_that_is_taken_again_and_again_crowds_no_other_out_of_a_history() {
+    let mut triple = [0; 3];
+    let case = Case::new(|b| {
+        b.acquire(2, "m");
+        for _ in 0..100 {
+            b.acquire(2, "deep");
+            b.release(2, "deep");
+        }
+        b.acquire(2, "n");
+        b.release(2, "n");
+        triple[0] = b.write(2, "x", "1").id().0;
+        triple[2] = b.write(2, "x", "2").id().0;
+        b.release(2, "m");
+        b.acquire(3, "n");
+        b.acquire(3, "m");
+        b.release(3, "m");
+        triple[1] = b.write(3, "x", "3").id().0;
+    });
+    assert!(case.refutes(CutPoints, triple));
+}
+
 /// Both took another lock since their own, but only one of them the other's.
 #[test]
 fn histories_that_do_not_cross_refute_nothing() {

@@ -5,9 +5,12 @@ mod closure;
 mod cuts;
 mod effort;
 mod enabling_sets;
+mod flags;
 mod forced;
+mod known_writes;
 mod refutations;
 mod remote_classes;
+mod sources;
 mod witnesses;
 
 use super::{Filters, Judgement};

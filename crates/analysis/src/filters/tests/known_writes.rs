@@ -1,0 +1,61 @@
+//! Writes whose value follows from what conditions leave of reads.
+
+use super::Case;
+use crate::verdict::Decider::Segment;
+use foretrace_trace::TraceBuilder;
+
+/// How a thread counts on: reads x as n and writes one more.
+type Counts = fn(&mut TraceBuilder, u64);
+
+fn plainly(b: &mut TraceBuilder, thread: u64) {
+    b.read(thread, "x", "n");
+    b.write(thread, "x", "(+ n 1)");
+}
+
+fn through_a_definition(b: &mut TraceBuilder, thread: u64) {
+    b.read(thread, "x", "n");
+    b.set(thread, "k", "(+ n 1)");
+    b.write(thread, "x", "k");
+}
+
+fn in_one_step(b: &mut TraceBuilder, thread: u64) {
+    b.rmw(thread, "x", "n", "(+ n 1)");
+}
+
+/// Threads 4 and 2 append to an array whose count is x and whose elements are z and y, under the lock. Pins say which element each wrote.
+/// Thread 3 reads y, under the lock where the count is two. Whether thread 2's write of y cannot come between two such reads.
+fn ordered(counts: Counts, pins: [&str; 2], gives_back_before_pin: bool) -> bool {
+    let mut triple = [0; 3];
+    let case = Case::new(|b| {
+        for (pin, thread, element) in [(pins[0], 4, "z"), (pins[1], 2, "y")] {
+            b.acquire(thread, "m");
+            counts(b, thread);
+            if gives_back_before_pin {
+                b.release(thread, "m");
+                b.acquire(thread, "m");
+            }
+            b.pin(thread, pin);
+            triple[1] = b.write(thread, element, "7").id().0;
+            b.release(thread, "m");
+        }
+        b.acquire(3, "m");
+        b.read(3, "x", "c");
+        b.assume(3, "(> c 1)");
+        triple[0] = b.read(3, "y", "v").id().0;
+        b.release(3, "m");
+        triple[2] = b.read(3, "y", "u").id().0;
+    });
+    let refutes = case.refutes(Segment, triple);
+    assert_eq!(case.rests_on_pin(Segment, triple), refutes);
+    refutes
+}
+
+#[test]
+fn a_count_that_a_pin_fixes_orders_appends() {
+    for counts in [plainly, through_a_definition, in_one_step] as [Counts; 3] {
+        assert!(ordered(counts, ["(= n 0)", "(= n 1)"], false));
+        assert!(ordered(counts, ["(= 0 n)", "(= 1 n)"], false));
+        assert!(!ordered(counts, ["(>= n 0)", "(>= n 0)"], false), "it leaves more than one value");
+        assert!(!ordered(counts, ["(= n 0)", "(= n 1)"], true), "the count may be read before the pin");
+    }
+}
