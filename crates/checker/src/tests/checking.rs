@@ -1,6 +1,6 @@
 //! What the checker refuses, and what a witness tells.
 
-use crate::{CheckError, Witness, check, run_schedule};
+use crate::{CheckError, Checker, Witness, check, run_schedule};
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
     TraceBuilder, Triple, Value,
@@ -80,6 +80,19 @@ fn schedules_of_the_wrong_shape_are_refused() {
     let complete = Question { feasibility: Feasibility::Complete, ..CTP_PREFIX };
     assert_eq!(refusal(complete, &[0, 1, 4, 5, 2]), "the schedule has 5 of 6 events");
     assert!(judged(&increments(), complete, triple(1, 5, 2), &[0, 1, 4, 5, 2, 3]).is_ok());
+}
+
+#[test]
+fn schedules_with_too_many_switches_are_refused() {
+    let (trace, observed) = increments();
+    let transactions = Atomic::Marked.transactions(&trace);
+    let check = |most: u32| {
+        let checker = Checker::new(&trace, &observed, &transactions, CTP_PREFIX).expect("the data suffices");
+        checker.within(Some(most)).check(triple(1, 5, 2), &ids(&[0, 1, 4, 5, 2])).map(drop)
+    };
+    assert_eq!(check(2), Ok(()));
+    let expected = CheckError::ContextSwitches { first: EventId(1), last: EventId(2), found: 2, most: 1 };
+    assert_eq!(check(1), Err(expected));
 }
 
 #[test]

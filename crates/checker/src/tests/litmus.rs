@@ -327,3 +327,48 @@ fn the_oracle_has_one_state_for_each_set_of_independent_accesses() {
     let (trace, observed) = b.finish().expect("an execution");
     assert_eq!(Oracle::new(&trace, &observed, Cam).expect("cam needs nothing").states(), 4);
 }
+
+/// Thread 1 writes x twice; thread 2 does so in between, started by thread 1 or by thread 3, which thread 1 started.
+#[test]
+fn switches_are_those_between_first_and_second() {
+    let fewest = |through_another: bool| {
+        let case = built(|b| {
+            b.int_var("y", 0);
+            b.write(4, "y", "1"); // 0: a switch before first is none
+            b.begin(1);
+            b.write(1, "x", "1"); // 2
+            b.fork(1, 3);
+            b.write(3, "y", "2");
+            if through_another {
+                b.fork(3, 2);
+            }
+            b.write(2, "x", "2"); // 5 or 6
+            b.write(1, "x", "3");
+        });
+        let remote = if through_another { 6 } else { 5 };
+        let triple = Triple { first: EventId(2), remote: EventId(remote), second: EventId(remote + 1) };
+        let oracle = Oracle::new(&case.0, &case.1, Ctp).expect("the data suffices");
+        [Prefix, Complete].map(|feasibility| oracle.fewest_switches(triple, feasibility, Conflict))
+    };
+    assert_eq!(fewest(false), [Some(2), Some(2)]);
+    assert_eq!(fewest(true), [Some(3), Some(3)]);
+}
+
+/// Thread 2 waits for thread 1's end and then wants to read its own value: no whole run has thread 1's second write in between.
+#[test]
+fn a_violation_after_which_the_run_cannot_end_has_no_switches_in_whole_runs() {
+    let case = built(|b| {
+        b.begin(1);
+        b.write(1, "x", "1"); // 1
+        b.write(1, "x", "2");
+        b.end(1);
+        b.write(2, "x", "3"); // 4
+        b.join(2, 1);
+        b.read(2, "x", "r");
+        b.assume(2, "(= r 3)");
+    });
+    let triple = Triple { first: EventId(1), remote: EventId(4), second: EventId(2) };
+    let oracle = Oracle::new(&case.0, &case.1, Ctp).expect("the data suffices");
+    assert_eq!(oracle.fewest_switches(triple, Prefix, Conflict), Some(2));
+    assert_eq!(oracle.fewest_switches(triple, Complete, Conflict), None);
+}
