@@ -313,3 +313,42 @@ fn interruptions_are_refuted_and_shown_as_the_oracle_says() {
     }
     assert!(refuted > 50 && shown > 200, "{refuted} refuted, {shown} shown");
 }
+
+/// Thread 3 writes x and reads y in one step, and goes on with it if it reads what it did. An interruption may end within the step, so what the
+/// rest of the step needs does not have to come first.
+#[test]
+fn what_the_rest_of_a_step_needs_refutes_no_interruption() {
+    let answers = |remote_is_first: bool| {
+        let mut b = TraceBuilder::new(Data::Symbolic);
+        b.int_var("x", 0).int_var("y", 0).int_var("z", 0);
+        let first = b.write(2, "x", "1").id();
+        let second = b.write(2, "x", "2").id();
+        b.write(2, "y", "1");
+        let remote = match remote_is_first {
+            true => {
+                let remote = b.write(3, "x", "3").part(1, 3).id();
+                b.read(3, "y", "f").part(2, 3);
+                b.write(3, "z", "1").part(3, 3);
+                remote
+            }
+            false => {
+                b.read(3, "y", "f").part(1, 3);
+                b.write(3, "z", "1").part(2, 3);
+                b.write(3, "x", "3").part(3, 3).id()
+            }
+        };
+        let (trace, observed) = b.finish().expect("a valid trace");
+        let (trace_index, transactions) = (TraceIndex::new(&trace), Atomic::Threads.transactions(&trace));
+        let clocks = MustHappenBefore::new(&trace, &trace_index);
+        let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
+        let triple = Triple { first, remote, second };
+        let oracle = Oracle::new(&trace, &observed, Model::Avp).expect("avp needs nothing");
+        let mut options = Options::new(trace.data);
+        options.question.model = Model::Avp;
+        let constants = constant_reads(view);
+        let filters = Filters::new(view, &transactions, &options, &constants);
+        (oracle.interruption(triple, Independence::Conflict).is_some(), filters.refutes_interruption(triple))
+    };
+    assert_eq!(answers(true), (true, false));
+    assert_eq!(answers(false), (false, true));
+}

@@ -372,3 +372,26 @@ fn a_violation_after_which_the_run_cannot_end_has_no_switches_in_whole_runs() {
     assert_eq!(oracle.fewest_switches(triple, Prefix, Conflict), Some(2));
     assert_eq!(oracle.fewest_switches(triple, Complete, Conflict), None);
 }
+
+/// Thread 2 waits for y. Thread 3 can set it with several events before first, which costs no switch, and thread 4 with one event after it, which
+/// costs one.
+#[test]
+fn few_switches_count_more_than_few_events() {
+    let case = built(|b| {
+        b.int_var("y", 0).int_var("z", 0);
+        b.begin(1);
+        b.write(1, "x", "1"); // 1
+        b.fork(1, 4);
+        b.write(4, "y", "1");
+        for _ in 0..4 {
+            b.write(3, "z", "1");
+        }
+        b.write(3, "y", "1"); // 8
+        b.read_if(2, "y", "f", "(= f 1)");
+        b.write(2, "x", "2"); // 10
+        b.write(1, "x", "3");
+    });
+    let triple = Triple { first: EventId(1), remote: EventId(10), second: EventId(11) };
+    let oracle = Oracle::new(&case.0, &case.1, Ctp).expect("the data suffices");
+    assert_eq!(oracle.fewest_switches(triple, Prefix, Conflict), Some(2));
+}

@@ -97,3 +97,67 @@ fn recorded_values_are_tests_in_mcm() {
     assert!(refutes(false));
     assert!(!refutes(true));
 }
+
+/// Each thread writes x before it takes the flag, twice while it owns it, and after it gave it back. Each does all that twice.
+#[test]
+fn only_accesses_while_both_own_the_flag_are_kept_apart() {
+    let mut writes = Vec::new();
+    let case = Case::new(|b| {
+        for thread in [2, 2, 3, 3] {
+            let own = writes.len();
+            writes.push(b.write(thread, "x", "1").id().0);
+            b.acquire(thread, "m");
+            b.read(thread, "y", &format!("f{own}"));
+            b.assume(thread, &format!("(= f{own} 0)"));
+            b.write(thread, "y", "1");
+            b.release(thread, "m");
+            writes.push(b.write(thread, "x", "2").id().0);
+            writes.push(b.write(thread, "x", "3").id().0);
+            b.write(thread, "y", "0");
+            writes.push(b.write(thread, "x", "4").id().0);
+        }
+    });
+    let refutes = |first: usize, remote: usize, second: usize| {
+        case.refutes(EarlyRefutation, [writes[first], writes[remote], writes[second]])
+    };
+    // Thread 2 has the first eight writes. It owns the flag at 1 and 2, and again at 5 and 6; so does thread 3 at 9, 10, 13 and 14.
+    for remote in [9, 10, 13, 14] {
+        assert!(refutes(1, remote, 2) && refutes(5, remote, 6), "{remote}");
+        assert!(!refutes(0, remote, 1), "{remote}: not yet");
+        assert!(!refutes(2, remote, 3), "{remote}: not any more");
+        assert!(!refutes(1, remote, 5), "{remote}: not in between");
+    }
+    for remote in [8, 11, 12, 15] {
+        assert!(!refutes(1, remote, 2) && !refutes(5, remote, 6), "{remote}");
+    }
+}
+
+/// Between a test without the lock and the write another thread may take the flag, too, though each held the lock shortly before.
+#[test]
+fn a_test_after_a_section_is_none() {
+    let refutes = |is_inside: bool| {
+        let mut writes = Vec::new();
+        let case = Case::new(|b| {
+            for thread in [2, 3] {
+                b.acquire(thread, "m");
+                if !is_inside {
+                    b.release(thread, "m");
+                }
+                b.read(thread, "y", "f");
+                b.assume(thread, "(= f 0)");
+                b.write(thread, "y", "1");
+                if is_inside {
+                    b.release(thread, "m");
+                }
+                writes.push(b.write(thread, "x", "1").id().0);
+                writes.push(b.write(thread, "x", "2").id().0);
+                b.acquire(thread, "m");
+                b.write(thread, "y", "0");
+                b.release(thread, "m");
+            }
+        });
+        case.refutes(EarlyRefutation, [writes[0], writes[2], writes[1]])
+    };
+    assert!(refutes(true));
+    assert!(!refutes(false));
+}

@@ -8,6 +8,7 @@ mod enabling_sets;
 mod flags;
 mod forced;
 mod known_writes;
+mod orders;
 mod refutations;
 mod remote_classes;
 mod sources;
