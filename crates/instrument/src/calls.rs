@@ -3,7 +3,7 @@
 use crate::llvm::{Linkage, Module, Opcode, TypeKind, Value, ValueKind};
 use crate::operand::symbol_name;
 use crate::shape::scalar_bits;
-use foretrace_runtime::library::{By, Function};
+use foretrace_runtime::library::{By, Format, Function};
 use std::collections::HashSet;
 
 /// What is known of the functions of a module.
@@ -32,7 +32,8 @@ impl Calls {
     }
 }
 
-/// The function of the C library that a call calls, if its accesses are recorded. The runtime performs none that may unwind.
+/// The function of the C or C++ library that a call calls, if its accesses are recorded. The runtime performs none that may unwind. A function of
+/// the program that has the name of one of the library has other arguments, as a rule.
 pub fn recorded_library(call: Value) -> Option<Function> {
     let callee = call.callee();
     if callee.kind() != ValueKind::Function || !(callee.is_declaration() || callee.linkage() == Linkage::Elsewhere) {
@@ -46,7 +47,14 @@ pub fn recorded_library(call: Value) -> Option<Function> {
                 && call.opcode() == Opcode::Call
                 && arguments.iter().all(|argument| is_word(argument.ty()))
         }
-        By::ReadsFirst | By::WritesLast => arguments.len() >= function.arguments(),
+        By::ReadsFirst | By::WritesLast => {
+            let is_variadic = matches!(function.format(), Some((Format::Printed | Format::Scanned, _)));
+            let is_pointer = |at: &usize| arguments[*at].ty().kind() == TypeKind::Pointer;
+            arguments.len() >= function.arguments()
+                && (is_variadic || arguments.len() == function.arguments())
+                && function.pointers().iter().all(is_pointer)
+                && (!function.gives_memory() || call.ty().kind() == TypeKind::Pointer)
+        }
     };
     (fits && scalar_bits(call.ty()) <= 64).then_some(function)
 }

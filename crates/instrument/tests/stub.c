@@ -146,6 +146,7 @@ void __foretrace_wrote(word function, word result, word a, word b, word c, word 
 void __foretrace_printed(word format, word index, word text, word before, word site) {
     (void)format, (void)index, (void)text, (void)before, (void)site;
 }
+void foretrace_unseen(const char *what, const void *object) { (void)what, (void)object; }
 void __foretrace_printed_list(word format, word list, word site) { (void)format, (void)list, (void)site; }
 void __foretrace_scanned(word result, word format, word index, word place, word site) {
     (void)result, (void)format, (void)index, (void)place, (void)site;

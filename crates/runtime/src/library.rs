@@ -298,6 +298,87 @@ pub enum Format {
 }
 
 impl Function {
+    /// Arguments, by position, that must be pointers for a call to be one of this function: a program may have its own function of this
+    /// name. None where the number of arguments tells enough.
+    pub const fn pointers(self) -> &'static [usize] {
+        match self {
+            Function::Wait
+            | Function::Uname
+            | Function::Times
+            | Function::RandR
+            | Function::Strfry
+            | Function::Memfrob => &[0],
+            Function::Erand48 | Function::Nrand48 | Function::Jrand48 | Function::Getrandom | Function::Getentropy => {
+                &[0]
+            }
+            Function::Localtime | Function::Gmtime | Function::Ctime | Function::Asctime | Function::Tmpnam => &[0],
+            Function::Getenv | Function::SecureGetenv | Function::Putenv | Function::Unsetenv | Function::Time => &[0],
+            Function::Getpwnam | Function::Getgrnam | Function::Gethostbyname | Function::Readdir => &[0],
+            Function::Gethostname | Function::Pipe | Function::Pipe2 | Function::Puts | Function::Strtof => &[0],
+            Function::Memrchr | Function::Rawmemchr | Function::PosixMemalign | Function::ExplicitBzero => &[0],
+            Function::Getcwd | Function::Fgets | Function::Gettimeofday | Function::Poll => &[0],
+            Function::Fwrite | Function::Fread => &[0, 3],
+            Function::Getline => &[0, 1, 2],
+            Function::Getdelim => &[0, 1, 3],
+            Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath | Function::Setenv => &[0, 1],
+            Function::LocaltimeR
+            | Function::GmtimeR
+            | Function::CtimeR
+            | Function::AsctimeR
+            | Function::SemGetvalue => &[0, 1],
+            Function::InetAton | Function::Mbstowcs | Function::Wcstombs | Function::Swab | Function::Fputs => &[0, 1],
+            Function::Strcasestr | Function::Strcoll | Function::Strverscmp | Function::Getservbyname => &[0, 1],
+            Function::Memmem => &[0, 2],
+            Function::Mbrtowc => &[0, 1, 3],
+            Function::Mbtowc => &[0, 1],
+            Function::Strftime => &[0, 2, 3],
+            Function::Strptime => &[0, 1, 2],
+            Function::InetPton => &[1, 2],
+            Function::InetNtop => &[1, 2],
+            Function::Getsockname | Function::Getpeername => &[1, 2],
+            Function::Getsockopt => &[3, 4],
+            Function::Socketpair => &[3],
+            Function::Sincos | Function::Sincosf => &[1, 2],
+            Function::Remquo | Function::Remquof | Function::Fstatat => &[2],
+            Function::Fstat | Function::Getrusage | Function::Getrlimit | Function::Getitimer | Function::Waitpid => {
+                &[1]
+            }
+            Function::ClockGettime | Function::ClockGetres | Function::EventfdRead | Function::MqReceive => &[1],
+            Function::Frexp | Function::Frexpf | Function::Modf | Function::Modff | Function::LgammaR => &[1],
+            Function::Read
+            | Function::Pread
+            | Function::Recv
+            | Function::Recvfrom
+            | Function::Readv
+            | Function::Msgrcv => &[1],
+            Function::Write | Function::Pwrite | Function::Send | Function::Sendto | Function::Writev => &[1],
+            Function::EpollWait => &[1],
+            _ => &[],
+        }
+    }
+
+    /// Whether it gives memory that it has written.
+    pub const fn gives_memory(self) -> bool {
+        matches!(
+            self,
+            Function::Localtime
+                | Function::Gmtime
+                | Function::Ctime
+                | Function::Asctime
+                | Function::Getpwnam
+                | Function::Getpwuid
+                | Function::Getgrnam
+                | Function::Getgrgid
+                | Function::Gethostbyname
+                | Function::Getservbyname
+                | Function::Ttyname
+                | Function::Getlogin
+                | Function::Tmpnam
+                | Function::Realpath
+                | Function::Readdir
+        )
+    }
+
     /// Bytes of the number or pointer that it takes from a stream of C++.
     pub const fn extracts(self) -> Option<u64> {
         match self {

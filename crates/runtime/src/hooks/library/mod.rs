@@ -101,7 +101,7 @@ fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
             (0..c).for_each(|index| call.write(a + index * WIDE, b & u64::from(u32::MAX), WIDE));
             a
         }
-        Function::Strtok => tokens::next(call, a, b, tokens::kept()),
+        Function::Strtok => tokens::next(call, a, b, plain::rest_of_strtok()),
         Function::StrtokR => tokens::next(call, a, b, c),
         Function::Strsep => tokens::separate(call, a, b),
         Function::Qsort => sort::qsort(call, arguments),

@@ -3,6 +3,16 @@
 use super::{Arguments, WIDE};
 use crate::library::Function;
 use crate::sys::{self, Compare};
+use core::sync::atomic::AtomicU64;
+
+/// Where `strtok` keeps the rest, as the C library does: in one variable for all threads.
+#[unsafe(no_mangle)]
+static __foretrace_strtok: AtomicU64 = AtomicU64::new(0);
+
+/// The address of that variable.
+pub fn rest_of_strtok() -> u64 {
+    (&raw const __foretrace_strtok) as u64
+}
 
 /// # Safety
 /// As the C library's function.
@@ -43,7 +53,7 @@ pub unsafe fn perform(function: Function, [a, b, c, d, e]: Arguments) -> u64 {
             Function::Strspn => sys::strspn(a as _, b as _) as u64,
             Function::Strcspn => sys::strcspn(a as _, b as _) as u64,
             Function::Strpbrk => sys::strpbrk(a as _, b as _) as u64,
-            Function::Strtok => sys::strtok_r(a as _, b as _, super::tokens::kept() as _) as u64,
+            Function::Strtok => sys::strtok_r(a as _, b as _, rest_of_strtok() as _) as u64,
             Function::StrtokR => sys::strtok_r(a as _, b as _, c as _) as u64,
             Function::Strsep => sys::strsep(a as _, b as _) as u64,
             Function::Qsort => {

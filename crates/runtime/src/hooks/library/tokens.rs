@@ -1,19 +1,9 @@
 //! Functions that cut a text into tokens and keep, in a variable, where the rest begins.
 
 use super::{Call, strings};
-use core::sync::atomic::AtomicU64;
 
 /// Bytes of a pointer.
 const POINTER: u64 = 8;
-
-/// Where `strtok` keeps the rest, as the C library does: in one variable for all threads.
-#[unsafe(no_mangle)]
-static __foretrace_strtok: AtomicU64 = AtomicU64::new(0);
-
-/// The address of that variable.
-pub fn kept() -> u64 {
-    (&raw const __foretrace_strtok) as u64
-}
 
 /// A set of bytes.
 #[derive(Clone, Copy, Default)]
