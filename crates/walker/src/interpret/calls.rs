@@ -1,14 +1,14 @@
 //! Calls and returns; what comes from code that was not recorded.
 
 use super::Walk;
-use super::library;
+use super::library::{self, CallOf, is_output};
 use super::operations::is_operation_mark;
 use super::thread::{Frame, Pause, State, Step};
 use super::variadic::Argument;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::names::Origin;
-use crate::program::{Function, demangle};
+use crate::program::Function;
 use crate::regions::Birth;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{Callee, Op, Operand};
@@ -18,17 +18,6 @@ use foretrace_trace::BlockKind;
 /// Whether a function comes back a second time when someone jumps there.
 fn is_setjmp(name: &str) -> bool {
     matches!(name, "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "__sigsetjmp_cancel" | "getcontext")
-}
-
-/// Whether a function's arguments only leave the program, or it only takes time: if nobody looks at what it gives back, nothing
-/// that comes later depends on its arguments.
-#[rustfmt::skip]
-pub(super) fn is_output(name: &str) -> bool {
-    matches!(
-        name,
-        "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "vdprintf" | "vsyslog" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"
-            | "perror" | "fflush" | "free" | "syslog" | "usleep" | "sleep" | "sched_yield" | "nanosleep" | "__assert_fail"
-    )
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -314,16 +303,6 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => Err(self.lost(record, "what code does that was not recorded")),
         }
-    }
-}
-
-/// The call of a symbol as a reason, put into words only where somebody asks.
-#[derive(Clone, Copy)]
-pub(super) struct CallOf<'a>(pub &'a str);
-
-impl std::fmt::Display for CallOf<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "call of {}", demangle(self.0))
     }
 }
 

@@ -3,16 +3,36 @@
 
 use super::Walk;
 use super::accesses::Access;
-use super::calls::{CallOf, is_output};
 use super::thread::{LibraryCall, State, Step};
 use crate::log::Record;
 use crate::memory::Bytes;
-use crate::program::Function;
+use crate::program::{Function, demangle};
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::library::{self, Reading};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Func, Why};
+
+/// Whether a function's arguments only leave the program, or it only takes time: if nobody looks at what it gives back, nothing
+/// that comes later depends on its arguments.
+#[rustfmt::skip]
+pub(super) fn is_output(name: &str) -> bool {
+    matches!(
+        name,
+        "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "vdprintf" | "vsyslog" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"
+            | "perror" | "fflush" | "free" | "syslog" | "usleep" | "sleep" | "sched_yield" | "nanosleep" | "__assert_fail"
+    )
+}
+
+/// The call of a symbol as a reason, put into words only where somebody asks.
+#[derive(Clone, Copy)]
+pub(super) struct CallOf<'a>(pub &'a str);
+
+impl std::fmt::Display for CallOf<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "call of {}", demangle(self.0))
+    }
+}
 
 impl Walk<'_, '_> {
     /// A call begins. Nothing that comes later depends on the arguments of a function that prints, if nobody looks at what it gives back.
