@@ -59,3 +59,50 @@ fn a_count_that_a_pin_fixes_orders_appends() {
         assert!(!ordered(counts, ["(= n 0)", "(= n 1)"], true), "the count may be read before the pin");
     }
 }
+
+/// What a thread does with q.
+type Step = fn(&mut TraceBuilder, u64);
+
+/// Thread 2 counts on and writes y while it has q, and gives q back after its pin. Thread 3 reads the count and y while it has q in this way.
+fn counted_under([takes, gives]: [Step; 2]) -> bool {
+    let mut triple = [0; 3];
+    let case = Case::new(|b| {
+        for (pin, thread, element) in [("(= n 0)", 4, "z"), ("(= n 1)", 2, "y")] {
+            takes(b, thread);
+            plainly(b, thread);
+            b.pin(thread, pin);
+            triple[1] = b.write(thread, element, "7").id().0;
+            gives(b, thread);
+        }
+        takes(b, 3);
+        b.read(3, "x", "c");
+        b.assume(3, "(> c 1)");
+        triple[0] = b.read(3, "y", "v").id().0;
+        gives(b, 3);
+        triple[2] = b.read(3, "y", "u").id().0;
+    });
+    case.refutes(Segment, triple)
+}
+
+/// Those who share a lock may meet: the reader may read the count before the writer's pin.
+#[test]
+fn sections_that_share_a_lock_end_no_write() {
+    let exclusive: [Step; 2] = [
+        |b, thread| {
+            b.acquire(thread, "q");
+        },
+        |b, thread| {
+            b.release(thread, "q");
+        },
+    ];
+    let shared: [Step; 2] = [
+        |b, thread| {
+            b.acquire_shared(thread, "q");
+        },
+        |b, thread| {
+            b.release_shared(thread, "q");
+        },
+    ];
+    assert!(counted_under(exclusive));
+    assert!(!counted_under(shared));
+}
