@@ -21,6 +21,7 @@ int main() {
         { YES("a word that is extracted"); sink += word[0]; sink += word[0]; END; }
     });
     std::thread b([] {
+        usleep(1000); // what comes later pins what was read before, so the other thread goes first
         name = "admin";
         chars[0] = 'b';
         std::istringstream("42") >> number;
