@@ -297,26 +297,20 @@ impl Hooks<'_> {
     fn printed(&mut self, call: Value, format: usize, site: u32) {
         self.builder.before(call);
         let arguments = self.words(call, call.arguments().len());
-        for (index, pointer) in self.pointers(call, format) {
-            let before = arguments[format + index];
-            self.hook("printed", &[arguments[format], self.word.constant(index as u64), pointer, before], site);
+        for at in variable_pointers(call, format) {
+            let index = self.word.constant((at - format - 1) as u64);
+            self.hook("printed", &[arguments[format], index, arguments[at], arguments[at - 1]], site);
         }
-    }
-
-    /// The pointers among the variable arguments of a call, with their numbers.
-    fn pointers(&self, call: Value, format: usize) -> Vec<(usize, Value)> {
-        let variable = call.arguments().into_iter().skip(format + 1).enumerate();
-        let pointers = variable.filter(|(_, argument)| argument.ty().kind() == TypeKind::Pointer);
-        pointers.map(|(index, pointer)| (index, self.widen(pointer))).collect()
     }
 
     /// Notes what a call has written, here.
     fn wrote(&mut self, value: Value, function: Function, site: u32) {
         let result = if scalar_bits(value.ty()) > 0 { self.widen(value) } else { self.word.constant(0) };
         if let Some((Format::Scanned, format)) = function.format() {
-            let text = self.words(value, format + 1)[format];
-            for (index, pointer) in self.pointers(value, format) {
-                self.hook("scanned", &[result, text, self.word.constant(index as u64), pointer], site);
+            let arguments = self.words(value, value.arguments().len());
+            for at in variable_pointers(value, format) {
+                let index = self.word.constant((at - format - 1) as u64);
+                self.hook("scanned", &[result, arguments[format], index, arguments[at]], site);
             }
             return;
         }
@@ -438,6 +432,12 @@ impl Hooks<'_> {
             self.builder.before(next);
         }
     }
+}
+
+/// The positions of pointers among the variable arguments of a call, which come after its format.
+fn variable_pointers(call: Value, format: usize) -> Vec<usize> {
+    let arguments = call.arguments();
+    (format + 1..arguments.len()).filter(|at| arguments[*at].ty().kind() == TypeKind::Pointer).collect()
 }
 
 fn hook_name(name: &str) -> String {

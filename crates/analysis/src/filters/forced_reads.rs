@@ -274,8 +274,8 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// The value of a write that is a literal, or of a plain one that was recorded. Where no expressions are known, conditions are not
-    /// either, and nobody asks about an rmw.
+    /// The value of a write that is a literal, or of a plain write with a recorded value. A trace without expressions has no conditions, so no
+    /// caller asks for an rmw there.
     pub(super) fn literal(&self, write: EventId) -> Option<&Value> {
         match &self.trace.event(write).op {
             Op::Write { expr: Some(term), .. } | Op::Rmw { expr: Some(term), .. } => self.trace.terms.as_const(*term),

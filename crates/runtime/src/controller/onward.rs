@@ -78,7 +78,7 @@ pub fn alone_in_wait() -> Option<(&'static Thread, u64)> {
     waits.then_some((thread, turn))
 }
 
-/// Ends a run that has as many counted records as it may.
+/// Ends the run if it has reached its limit of counted records.
 fn cut_off() {
     if threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed) {
         report(true);

@@ -28,28 +28,21 @@ const WIDE: u64 = 4;
 
 /// Before the call.
 pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
+    let text = |address| {
+        strings::text(call, address, u64::MAX);
+    };
     match function {
         Function::Fwrite => call.read_all(a, b.wrapping_mul(c)),
-        Function::Fputs | Function::Puts | Function::Strtof => {
-            strings::text(call, a, u64::MAX);
-        }
-        Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 | Function::Strptime | Function::InetAton => {
-            strings::text(call, a, u64::MAX);
-        }
-        Function::Getpwnam | Function::Getgrnam | Function::Gethostbyname | Function::Putenv | Function::Unsetenv => {
-            strings::text(call, a, u64::MAX);
-        }
         // The kernel refuses a null pointer.
         Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath if a == 0 => {}
-        Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath | Function::Strfry => {
-            strings::text(call, a, u64::MAX);
-        }
-        Function::Setenv => {
-            strings::text(call, a, u64::MAX);
-            strings::text(call, b, u64::MAX);
-        }
-        Function::Mbstowcs | Function::InetPton => {
-            strings::text(call, b, u64::MAX);
+        Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath => text(a),
+        Function::Fputs | Function::Puts | Function::Strtof | Function::Strptime | Function::Strfry => text(a),
+        Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 | Function::InetAton => text(a),
+        Function::Getpwnam | Function::Getgrnam | Function::Gethostbyname => text(a),
+        Function::Putenv | Function::Unsetenv => text(a),
+        Function::Mbstowcs | Function::InetPton | Function::PrintText => text(b),
+        Function::Setenv | Function::Strcasestr | Function::Strcoll | Function::Strverscmp => {
+            [a, b].into_iter().for_each(text)
         }
         Function::LocaltimeR | Function::GmtimeR | Function::Localtime | Function::Gmtime => call.read_all(a, 8),
         Function::Ctime | Function::CtimeR => call.read_all(a, 8),
@@ -59,18 +52,10 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
         Function::Memfrob => call.read_all(a, b),
         Function::RandR => call.read_all(a, INT),
         Function::Erand48 | Function::Nrand48 | Function::Jrand48 => call.read_all(a, RANDOM_STATE),
-        Function::PrintText => {
-            strings::text(call, b, u64::MAX);
-        }
         Function::PrintString => {
             let text = call.read(b, POINTER);
             let length = call.read(b + POINTER, 8);
             call.read_all(text, length);
-        }
-        _ if function.format().is_some() => {} // see `formats`
-        Function::Strcasestr | Function::Strcoll | Function::Strverscmp => {
-            strings::text(call, a, u64::MAX);
-            strings::text(call, b, u64::MAX);
         }
         Function::Memrchr => call.read_all(a, c),
         Function::Rawmemchr => {
@@ -84,6 +69,7 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
             call.read(environment(), POINTER);
         }
         Function::Writev => vectors(b, c, u64::MAX, |address, length| call.read_all(address, length)),
+        _ if function.format().is_some() => {} // see `formats`
         _ => call.read_all(b, c),
     }
 }
