@@ -205,6 +205,112 @@ fn no_filter_contradicts_the_oracle_on_flags() {
     assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no flag refuted anything");
 }
 
+/// Threads that take a variable as a lock by an rmw, use a variable and give the lock back: right in most parts, wrong in some.
+fn random_word_locks(seed: u64) -> (Trace, Observed) {
+    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
+    let mut pick = |choices: u64| {
+        let picked = left % choices;
+        left = left / choices ^ left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9;
+        picked
+    };
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    let mut value = if pick(6) == 0 { 3 } else { 0 };
+    builder.int_var("lock", value);
+    builder.int_var("x", 0);
+    if pick(8) > 0 {
+        builder.write(1, "lock", "0");
+        value = 0;
+    }
+    if pick(6) > 0 {
+        builder.fork(1, 2);
+        builder.fork(1, 3);
+    }
+    let is_exchange = pick(3) > 0;
+    // What each thread does next; a step of 0 takes the lock.
+    let mut steps = [0, 0];
+    for number in 0..12 {
+        let at = pick(2) as usize;
+        let (thread, name) = (at as u64 + 2, format!("l{number}"));
+        steps[at] += 1;
+        match steps[at] {
+            1 => {
+                let found = value;
+                let taken = if pick(5) == 0 { 2 } else { 1 };
+                let (stored, left) = match pick(8) {
+                    0 => ("0".to_string(), 0),
+                    1 => (format!("(ite (= {name} 0) {taken} {name})"), if found == 0 { taken } else { found }),
+                    2 => (format!("(ite (= {name} 2) 0 {taken})"), if found == 2 { 0 } else { taken }),
+                    _ => (taken.to_string(), taken),
+                };
+                let free = format!("(= {name} 0)");
+                if is_exchange {
+                    value = left;
+                    builder.rmw(thread, "lock", &name, &stored);
+                    match pick(8) {
+                        0 => {}
+                        1 if found < 2 => drop(builder.assume(thread, &format!("(< {name} 2)"))),
+                        _ if found == 0 => drop(builder.assume(thread, &free)),
+                        _ => drop(builder.assume(thread, &format!("(not {free})"))),
+                    }
+                } else if found == 0 {
+                    value = taken;
+                    builder.rmw_if(thread, "lock", &name, &taken.to_string(), &free);
+                } else {
+                    builder.read_if(thread, "lock", &name, &format!("(not {free})"));
+                }
+                if found != 0 && pick(8) > 0 {
+                    steps[at] = if pick(4) == 0 { 5 } else { 0 }; // it tries again, or gives up
+                }
+            }
+            2 => drop(builder.write(thread, "x", &thread.to_string())),
+            3 => drop(builder.read(thread, "x", &format!("x{number}"))),
+            4 => {
+                match pick(8) {
+                    0 => {
+                        builder.rmw(thread, "lock", &name, &format!("(- {name} 1)"));
+                        value -= 1;
+                        if value == 0 {
+                            builder.assume(thread, &format!("(= {name} 1)"));
+                        } else {
+                            builder.assume(thread, &format!("(distinct {name} 1)"));
+                            builder.write(thread, "lock", "0");
+                            value = 0;
+                        }
+                    }
+                    1 => {
+                        builder.rmw(thread, "lock", &name, "0");
+                        value = 0;
+                    }
+                    2 => {
+                        builder.write(thread, "lock", "2");
+                        value = 2;
+                    }
+                    _ => {
+                        builder.write(thread, "lock", "0");
+                        value = 0;
+                    }
+                }
+                steps[at] = if pick(2) == 0 { 0 } else { 4 };
+            }
+            5 => drop(builder.write(thread, "x", "5")),
+            _ => {}
+        }
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn no_filter_contradicts_the_oracle_on_locks_of_one_word() {
+    let mut decided = Decided::default();
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 150) {
+        let (trace, observed) = random_word_locks(seed);
+        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
+    }
+    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
+    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
+}
+
 /// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.
 #[test]
 fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {

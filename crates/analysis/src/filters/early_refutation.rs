@@ -6,7 +6,7 @@
 
 use super::forced_reads::ForcedRead;
 use super::orders::Orders;
-use super::regions::{RegionsByThread, regions_by_thread};
+use super::regions::RegionsByThread;
 use foretrace_index::{Region, TraceIndex};
 use foretrace_trace::{EventId, Feasibility, Trace, Triple, VarId};
 use rustc_hash::FxHashMap;
@@ -29,6 +29,8 @@ pub struct EarlyRefutation<'a> {
     trace: &'a Trace,
     trace_index: &'a TraceIndex,
     regions: RegionsByThread,
+    /// For starts of regions: the event at which the lock was taken, where that is an earlier one.
+    taken_at: FxHashMap<EventId, EventId>,
     complete: bool,
     /// Per thread: the locks that it takes.
     locks: Vec<Vec<usize>>,
@@ -60,9 +62,13 @@ impl ReadIndex {
 }
 
 impl<'a> EarlyRefutation<'a> {
-    /// Prepares a trace.
-    pub fn new(trace: &'a Trace, trace_index: &'a TraceIndex, feasibility: Feasibility) -> EarlyRefutation<'a> {
-        let regions = regions_by_thread(trace, trace_index);
+    /// Prepares a trace whose locks have these sections. In a prefix that holds the start of one, the lock was taken at the event that
+    /// `taken_at` names, if any.
+    pub fn new(
+        (trace, trace_index): (&'a Trace, &'a TraceIndex),
+        feasibility: Feasibility,
+        (regions, taken_at): (RegionsByThread, FxHashMap<EventId, EventId>),
+    ) -> EarlyRefutation<'a> {
         let takes = |thread: usize| {
             let lock = regions.iter().enumerate();
             lock.filter(|(_, by_thread)| by_thread.get(thread).is_some_and(|own| !own.is_empty()))
@@ -70,7 +76,8 @@ impl<'a> EarlyRefutation<'a> {
                 .collect()
         };
         let locks = (0..trace.threads.len()).map(takes).collect();
-        EarlyRefutation { trace, trace_index, regions, complete: feasibility == Feasibility::Complete, locks }
+        let complete = feasibility == Feasibility::Complete;
+        EarlyRefutation { trace, trace_index, regions, taken_at, complete, locks }
     }
 
     /// Whether the candidate's orders have a cycle.
@@ -267,7 +274,11 @@ impl<'a> Closure<'a> {
         let all = self.all;
         for lock in &all.locks[earlier] {
             let (before, after) = (&all.regions[*lock][earlier], &all.regions[*lock][later]);
-            let begun = before.partition_point(|region| self.position(region.start) < count);
+            let begins = |region: &Region| *all.taken_at.get(&region.start).unwrap_or(&region.start);
+            let is_known = self.included[earlier];
+            let begun = before.partition_point(|region| {
+                self.position(begins(region)) < count && self.position(region.start) < is_known
+            });
             let ended = |region: &Region| region.end.is_some_and(|end| self.position(end) < start);
             let open = after.partition_point(ended);
             let included = after.partition_point(|region| self.position(region.start) < self.included[later]);
@@ -279,7 +290,7 @@ impl<'a> Closure<'a> {
                 if let Some(last) = before[..begun].iter().rev().find(|region| region.excludes(next)) {
                     let end = last.end.ok_or(Cycle)?; // never given back
                     self.include(end)?;
-                    self.add(end, next.start)?;
+                    self.add(end, begins(next))?;
                 }
             }
         }

@@ -18,6 +18,7 @@
 //! a critical section of the same lock, no other thread owns it before the end of that section.
 
 use super::forced_reads::{ReadRule, Reads};
+use super::inferred_locks::InferredLocks;
 use super::regions::region_around;
 use foretrace_index::{MustHappenBefore, Region, TraceIndex};
 use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace, Triple, Value, VarId};
@@ -90,6 +91,20 @@ impl Flags {
             own.dedup();
         }
         flags
+    }
+
+    /// Adds locks that the program makes of one variable: no flag is made by an rmw, so these variables are others.
+    pub(super) fn add_locks(&mut self, locks: &InferredLocks) {
+        for (var, by_thread) in locks.vars.iter().zip(&locks.sections) {
+            for section in by_thread.iter().flatten() {
+                let own = self.of_thread.entry(section.thread).or_default();
+                if own.last() != Some(var) {
+                    own.push(*var);
+                }
+                let owned = Owned { from: section.start, to: section.end };
+                self.owned.entry((*var, section.thread)).or_default().push(owned);
+            }
+        }
     }
 
     /// Whether the thread of first and second owns a flag all the time between them, and remote's thread owns it at remote.

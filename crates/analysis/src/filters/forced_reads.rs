@@ -10,7 +10,7 @@ use super::enabling_sets::{Edges, add_enabling_orders};
 use super::known_writes::{Known, KnownWrites, SingleValues, single_value};
 use super::regions::{RegionsByThread, regions_by_thread};
 use foretrace_index::{MustHappenBefore, TraceIndex};
-use foretrace_trace::{EventId, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
+use foretrace_trace::{EventId, Local, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
@@ -67,6 +67,8 @@ impl ReadRule {
 const MOST_WRITES: usize = 256;
 /// Conditions over one read that are looked at.
 const MOST_CONDITIONS: usize = 8;
+/// Parts of an expression that is evaluated.
+const MOST_PARTS: u32 = 64;
 /// Definitions that a condition may go through.
 const MOST_LETS: usize = 32;
 
@@ -142,6 +144,11 @@ impl<'a> Reads<'a> {
     /// The critical sections of each lock, by thread.
     pub(super) fn regions(&self) -> &RegionsByThread {
         &self.regions
+    }
+
+    /// Adds sections of further locks, which exclude each other as those of a mutex do.
+    pub(super) fn add_regions(&mut self, regions: &RegionsByThread) {
+        self.regions.extend_from_slice(regions);
     }
 
     /// The writes of a value to a variable.
@@ -271,6 +278,35 @@ impl<'a> Reads<'a> {
                 let mut held = all.filter(|condition| (pins || !condition.pin) && condition.by <= later);
                 held.any(|condition| !self.holds(condition, read, value))
             }
+        }
+    }
+
+    /// The conditions over a read, by a rule for reads.
+    pub(super) fn condition_events(&self, rule: ReadRule, read: EventId) -> impl Iterator<Item = EventId> {
+        let all = match rule {
+            ReadRule::Conditions { .. } => self.conditions.get(&read),
+            ReadRule::Free | ReadRule::SameValue | ReadRule::SameWrite => None,
+        };
+        let pins = rule == ReadRule::Conditions { pins: true };
+        let held = all.into_iter().flatten().filter(move |condition| pins || !condition.pin);
+        held.map(|condition| condition.by)
+    }
+
+    /// What an rmw stores if it reads `read`, where that depends on nothing else.
+    pub(super) fn stored(&self, rmw: EventId, read: &Value) -> Option<Value> {
+        match &self.trace.event(rmw).op {
+            Op::Rmw { expr: Some(term), .. } if self.trace.terms.size(*term) <= MOST_PARTS => {
+                let known = |local: &Local| match local.definition == rmw {
+                    true => Some(read),
+                    false => self.constants.get(&local.definition),
+                };
+                let leaves = self.trace.terms.leaves(*term);
+                let all_known = leaves.iter().all(|local| known(local).is_some());
+                let mut value = |local: &Local| known(local).cloned().unwrap_or_else(|| Value::zero(local.sort));
+                all_known.then(|| self.trace.terms.evaluate(*term, &mut value))
+            }
+            Op::Rmw { expr: None, .. } if self.observed.read(rmw) == Some(read) => self.observed.written(rmw).cloned(),
+            _ => None,
         }
     }
 

@@ -8,6 +8,7 @@ mod early_witness;
 mod enabling_sets;
 mod flags;
 mod forced_reads;
+mod inferred_locks;
 mod judgement;
 mod known_writes;
 mod locksets;
@@ -43,6 +44,7 @@ use foretrace_checker::{Checker, Interruption, Witness};
 use foretrace_encodings::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Feasibility, Question, Trace, Transaction, Triple, Value};
+use inferred_locks::InferredLocks;
 use report::Counters;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -90,16 +92,17 @@ impl Forcing {
     fn new(
         trace: &Trace,
         trace_index: &TraceIndex,
-        reads: &Reads<'_>,
+        (reads, inferred): (&Reads<'_>, &InferredLocks),
         rule: ReadRule,
         question: Question,
         go_on: &dyn Fn() -> bool,
     ) -> Forcing {
         let orders = Orders::within(trace, trace_index, reads, rule, question.feasibility, go_on);
-        let flags = match go_on() {
+        let mut flags = match go_on() {
             true => Flags::new(trace, trace_index, reads, rule, &orders.clocks),
             false => Flags::default(),
         };
+        flags.add_locks(inferred);
         let reads = ReadIndex::new(trace, &orders.reads);
         Forcing { orders, reads, flags }
     }
@@ -143,23 +146,29 @@ impl<'a> Filters<'a> {
         constants: &FxHashMap<EventId, Value>,
         go_on: &dyn Fn() -> bool,
     ) -> Filters<'a> {
-        let TraceView { trace, trace_index, observed, .. } = view;
+        let TraceView { trace, trace_index, observed, clocks, .. } = view;
         let question = options.question;
-        let reads = Reads::new(trace, trace_index, observed, constants);
+        let mut reads = Reads::new(trace, trace_index, observed, constants);
         let (rule, rule_with_pins) = ReadRule::of_model(question.model);
-        let forcing = |rule| Forcing::new(trace, trace_index, &reads, rule, question, go_on);
+        let inferred = InferredLocks::new((trace, trace_index, observed), &reads, rule, clocks);
+        reads.add_regions(&inferred.sections);
+        let forcing = |rule| Forcing::new(trace, trace_index, (&reads, &inferred), rule, question, go_on);
         let locksets = Locksets::new(trace, trace_index);
         let witness = EarlyWitness::within(trace, trace_index, observed, &locksets, question, go_on).ok();
         let checker = Checker::new(trace, observed, transactions, question).ok();
         let checker = checker.map(|checker| checker.within(options.context_switches));
+        let regions = reads.regions().clone();
+        let with_pins = rule_with_pins.filter(|_| reads.any_pin()).map(forcing);
+        let forcing = forcing(rule);
+        let refutation = EarlyRefutation::new((trace, trace_index), question.feasibility, (regions, inferred.taken_at));
         Filters {
             view,
             question,
             without: options.without.clone(),
             locksets,
-            forcing: forcing(rule),
-            with_pins: rule_with_pins.filter(|_| reads.any_pin()).map(forcing),
-            refutation: EarlyRefutation::new(trace, trace_index, question.feasibility),
+            forcing,
+            with_pins,
+            refutation,
             witness: witness.zip(checker),
             efforts: Mutex::default(),
             counters: Counters::default(),
@@ -309,15 +318,17 @@ impl<'a> Filters<'a> {
         witnesses.interruptions(&self.locksets, triple).take(MOST_CHECKS).find_map(checked)
     }
 
-    /// Whether no prefix holds first and then remote of a candidate, and not second, by the orders that hold in every prefix:
-    /// remote comes before first, or after second. Not for filters of complete executions. A prefix may end within a step of several
-    /// events, so what comes before a step's later events need not come before remote there: the solver decides that.
+    /// Whether no prefix holds first and then remote of a candidate, and not second, by the orders that hold in every prefix (remote comes
+    /// before first, or after second) or by a flag or lock that both threads own. Not for filters of complete executions. A prefix may
+    /// end within a step of several events, so what comes before a step's later events need not come before remote there: the solver decides that.
     pub fn refutes_interruption(&self, triple: Triple) -> bool {
-        let orders = &self.with_pins.as_ref().unwrap_or(&self.forcing).orders;
-        let ends_step = self.view.trace.event(triple.remote).part.is_none_or(|(part, parts)| part == parts);
+        let TraceView { trace, trace_index, .. } = self.view;
+        let Forcing { orders, flags, .. } = self.with_pins.as_ref().unwrap_or(&self.forcing);
+        let asks = |decider| !self.without.contains(&decider);
+        let ends_step = trace.event(triple.remote).part.is_none_or(|(part, parts)| part == parts);
         ends_step
-            && !self.without.contains(&Decider::Segment)
-            && segment::refutes(self.view.trace, self.view.trace_index, orders, triple)
+            && (asks(Decider::Segment) && segment::refutes(trace, trace_index, orders, triple)
+                || asks(Decider::EarlyRefutation) && flags.refutes(trace, triple))
     }
 
     fn effort<T>(&self, class: Class, change: impl FnOnce(&mut Effort) -> T) -> T {

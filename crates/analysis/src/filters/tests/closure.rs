@@ -6,6 +6,7 @@ use foretrace_encodings::{TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, Topic, random_trace};
 use foretrace_trace::{Atomic, EventId, Feasibility, Model, Trace, Triple};
+use rustc_hash::FxHashMap;
 
 /// What one candidate forces, as matrices over all events.
 struct Forced<'a> {
@@ -154,7 +155,11 @@ fn what_is_refuted_is_what_the_rules_refute() {
             let (rule, with_pins) = ReadRule::of_model(model);
             for feasibility in [Feasibility::Prefix, Feasibility::Complete] {
                 let orders = Orders::new(&trace, &trace_index, &reads, with_pins.unwrap_or(rule), feasibility);
-                let refutation = EarlyRefutation::new(&trace, &trace_index, feasibility);
+                let refutation = EarlyRefutation::new(
+                    (&trace, &trace_index),
+                    feasibility,
+                    (reads.regions().clone(), FxHashMap::default()),
+                );
                 let index = ReadIndex::new(&trace, &orders.reads);
                 for triple in candidates.iter().copied() {
                     let is_complete = feasibility == Feasibility::Complete;

@@ -7,6 +7,7 @@ mod effort;
 mod enabling_sets;
 mod flags;
 mod forced;
+mod inferred_locks;
 mod known_writes;
 mod orders;
 mod refutations;

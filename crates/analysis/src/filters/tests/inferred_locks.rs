@@ -1,0 +1,253 @@
+//! Locks that a program makes of one variable.
+
+use super::Case;
+use crate::verdict::Decider::EarlyRefutation;
+use foretrace_trace::{Data, Model, TraceBuilder, Value};
+
+/// Two threads that each take the lock y as `take` does, write x twice, and give the lock back as `give` does. The triple has the second
+/// thread's first write between those of the first.
+fn exclude_each_other(
+    take: impl Fn(&mut TraceBuilder, u64),
+    give: impl Fn(&mut TraceBuilder, u64),
+) -> (Case, [u32; 3]) {
+    let mut writes = Vec::new();
+    let case = Case::new(|b| {
+        for thread in [2, 3] {
+            take(b, thread);
+            writes.push(b.write(thread, "x", "1").id().0);
+            writes.push(b.write(thread, "x", "2").id().0);
+            give(b, thread);
+        }
+    });
+    (case, [writes[0], writes[2], writes[1]])
+}
+
+fn refutes(take: impl Fn(&mut TraceBuilder, u64), give: impl Fn(&mut TraceBuilder, u64)) -> bool {
+    let (case, triple) = exclude_each_other(take, give);
+    case.refutes(EarlyRefutation, triple)
+}
+
+/// Takes y by an rmw that stores `stored`, and finds it free.
+fn takes(stored: &'static str) -> impl Fn(&mut TraceBuilder, u64) {
+    move |b, thread| {
+        b.rmw(thread, "y", "f", stored);
+        b.assume(thread, "(= f 0)");
+    }
+}
+
+fn gives(b: &mut TraceBuilder, thread: u64) {
+    b.write(thread, "y", "0");
+}
+
+#[test]
+fn who_finds_the_value_free_owns_the_lock() {
+    for stored in ["1", "(ite (= f 0) 1 f)", "(ite (= f 0) 1 2)", "(ite (> f 0) f 1)"] {
+        assert!(refutes(takes(stored), gives), "{stored}");
+    }
+    let by_guard = |b: &mut TraceBuilder, thread| drop(b.rmw_if(thread, "y", "f", "1", "(= f 0)"));
+    assert!(refutes(by_guard, gives));
+    let in_two_steps = |b: &mut TraceBuilder, thread| {
+        b.rmw(thread, "y", "f", "1");
+        b.assume(thread, "(>= f 0)");
+        b.assume(thread, "(< f 1)");
+    };
+    assert!(refutes(in_two_steps, gives));
+    let says_nothing = |b: &mut TraceBuilder, thread| {
+        b.rmw(thread, "y", "f", "1");
+        b.assume(thread, "(>= f 0)");
+    };
+    assert!(!refutes(says_nothing, gives));
+}
+
+/// An rmw that stores the free value where it finds another one lets two threads in.
+#[test]
+fn who_finds_the_lock_taken_must_leave_it_so() {
+    for stored in ["(ite (= f 0) 1 0)", "(ite (= f 1) 0 1)"] {
+        assert!(!refutes(takes(stored), gives), "{stored}");
+    }
+}
+
+#[test]
+fn an_owner_may_store_other_values_and_give_the_lock_back_by_an_rmw() {
+    let twice = |b: &mut TraceBuilder, thread: u64| {
+        b.write(thread, "y", "2");
+        b.rmw(thread, "y", "g", "0");
+    };
+    assert!(refutes(takes("1"), twice));
+    let counts_down = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "g", "(- g 1)"));
+    assert!(!refutes(takes("1"), counts_down), "values below zero may come up");
+    let counts_down = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "g", "(ite (= g 1) 0 1)"));
+    assert!(refutes(takes("1"), counts_down));
+}
+
+/// Drepper's lock: 2 says that somebody waits. Who gives it back stores one less, and 0 if that was 1.
+#[test]
+fn who_may_have_given_the_lock_back_is_known_by_conditions() {
+    let give = |tells: bool| {
+        move |b: &mut TraceBuilder, thread: u64| {
+            b.rmw(thread, "y", "g", "(ite (= g 2) 1 0)");
+            if tells {
+                b.assume(thread, "(= g 1)");
+            }
+            b.write(thread, "z", "1");
+        }
+    };
+    let take = |b: &mut TraceBuilder, thread: u64| {
+        b.rmw(thread, "y", "f", "(ite (= f 0) 1 2)");
+        b.assume(thread, "(= f 0)");
+    };
+    assert!(refutes(take, give(true)));
+    assert!(refutes(take, give(false)), "the thread writes nothing more");
+    let and_again = |tells: bool| {
+        move |b: &mut TraceBuilder, thread: u64| {
+            give(tells)(b, thread);
+            b.rmw(thread, "y", "h", "(ite (= h 0) 1 2)");
+            b.assume(thread, "(= h 0)");
+            b.write(thread, "y", "0");
+        }
+    };
+    assert!(refutes(take, and_again(true)));
+    assert!(!refutes(take, and_again(false)), "it may own the lock still");
+}
+
+/// A prefix may end before such a condition, with x written by two threads that both took the lock.
+#[test]
+fn a_condition_after_all_is_known_too_late() {
+    let take = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "f", "1"));
+    let give = |b: &mut TraceBuilder, thread: u64| {
+        b.assume(thread, "(= f 0)");
+        gives(b, thread);
+    };
+    assert!(!refutes(take, give));
+}
+
+#[test]
+fn a_thread_that_gives_back_what_it_does_not_own_lets_others_in() {
+    let give = |b: &mut TraceBuilder, thread: u64| {
+        gives(b, thread);
+        b.write(thread, "y", "0");
+    };
+    assert!(!refutes(takes("1"), give));
+    // The other thread writes nothing but x.
+    let mut writes = Vec::new();
+    let case = Case::new(|b| {
+        for thread in [2, 3] {
+            if thread == 2 {
+                takes("1")(b, thread);
+            }
+            writes.push(b.write(thread, "x", "1").id().0);
+            writes.push(b.write(thread, "x", "2").id().0);
+        }
+    });
+    assert!(!case.refutes(EarlyRefutation, [writes[0], writes[2], writes[1]]));
+}
+
+/// The lock is free before any thread takes it: at first, or by one thread's writes.
+#[test]
+fn the_lock_begins_free() {
+    let begins = |writes: &[(u64, &str)], forks: bool| {
+        let mut own = Vec::new();
+        let case = Case::new(|b| {
+            for (thread, value) in writes {
+                b.write(*thread, "y", value);
+            }
+            for thread in [2, 3].iter().filter(|_| forks) {
+                b.fork(1, *thread);
+            }
+            for thread in [2, 3] {
+                takes("1")(b, thread);
+                own.push(b.write(thread, "x", "1").id().0);
+                own.push(b.write(thread, "x", "2").id().0);
+                gives(b, thread);
+            }
+        });
+        case.refutes(EarlyRefutation, [own[0], own[2], own[1]])
+    };
+    assert!(begins(&[(1, "7"), (1, "0")], true));
+    assert!(!begins(&[(1, "7"), (1, "0")], false), "a thread may own it before it is free");
+    assert!(!begins(&[(1, "0"), (4, "0")], false));
+    assert!(!begins(&[(4, "0"), (1, "0")], true), "a thread that nobody waits for may free it late");
+}
+
+/// What an rmw read is known by conditions before the next write of its thread: a prefix may end between that and later ones.
+#[test]
+fn a_condition_after_the_next_write_is_known_too_late() {
+    let take = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "f", "1"));
+    let give = |b: &mut TraceBuilder, thread: u64| {
+        gives(b, thread);
+        b.assume(thread, "(= f 0)");
+    };
+    assert!(!refutes(take, give));
+}
+
+/// Both threads write to x between the rmw and its condition, and after it.
+#[test]
+fn the_lock_is_taken_at_the_rmw_where_the_condition_is_in_the_prefix() {
+    let mut events = Vec::new();
+    let case = Case::new(|b| {
+        for thread in [2, 3] {
+            events.push(b.rmw(thread, "y", "f", "1").id().0);
+            events.push(b.write(thread, "x", "1").id().0);
+            b.assume(thread, "(= f 0)");
+            events.push(b.write(thread, "x", "2").id().0);
+            gives(b, thread);
+        }
+    });
+    let [_, early, late, _, other_early, other_late] = events[..] else { panic!("six events") };
+    assert!(case.refutes(EarlyRefutation, [early, other_late, late]), "both conditions are in the prefix");
+    assert!(!case.refutes(EarlyRefutation, [early, other_early, late]), "the other thread's is not");
+}
+
+/// A thread that finds the lock taken gives up; what it writes then is not kept apart.
+#[test]
+fn a_try_in_vain_owns_nothing() {
+    let mut writes = Vec::new();
+    let case = Case::new(|b| {
+        b.rmw(2, "y", "f", "1");
+        b.assume(2, "(= f 0)");
+        writes.push(b.write(2, "x", "1").id().0);
+        b.rmw(3, "y", "g", "1");
+        b.assume(3, "(distinct g 0)");
+        writes.push(b.write(3, "x", "5").id().0);
+        writes.push(b.write(2, "x", "2").id().0);
+        gives(b, 2);
+        b.rmw(3, "y", "h", "1");
+        b.assume(3, "(= h 0)");
+        writes.push(b.write(3, "x", "6").id().0);
+        gives(b, 3);
+    });
+    let [first, other, second, inside] = writes[..] else { panic!("four writes") };
+    assert!(!case.refutes(EarlyRefutation, [first, other, second]));
+    assert!(case.refutes(EarlyRefutation, [first, inside, second]));
+}
+
+#[test]
+fn a_test_that_is_a_pin_makes_no_lock() {
+    let take = |b: &mut TraceBuilder, thread: u64| {
+        b.rmw(thread, "y", "f", "1");
+        b.pin(thread, "(= f 0)");
+    };
+    assert!(!refutes(take, gives));
+}
+
+/// In mcm each rmw returns what it did.
+#[test]
+fn recorded_values_take_locks_in_mcm() {
+    let refutes = |found: i64| {
+        let mut writes = Vec::new();
+        let case = Case::with_data(Data::Concrete, |b| {
+            for thread in [2, 3] {
+                let before = if thread == 2 { 0 } else { found };
+                b.swapped(thread, "y", Some((Value::int(before), Value::int(1))));
+                writes.push(b.put(thread, "x", Some(Value::int(1))).id().0);
+                writes.push(b.put(thread, "x", Some(Value::int(2))).id().0);
+                if found == 0 {
+                    b.put(thread, "y", Some(Value::int(0)));
+                }
+            }
+        });
+        case.model(Model::Mcm).refutes(EarlyRefutation, [writes[0], writes[2], writes[1]])
+    };
+    assert!(refutes(0));
+    assert!(!refutes(1));
+}
