@@ -251,3 +251,26 @@ fn recorded_values_take_locks_in_mcm() {
     assert!(refutes(0));
     assert!(!refutes(1));
 }
+
+/// Four threads take the lock 20 times each: no access of one turn comes between two of another thread's turn, nor does its `l = 0`.
+#[test]
+fn all_turns_exclude_each_other() {
+    let mut turns: Vec<(u64, [u32; 4])> = Vec::new();
+    let case = Case::new(|b| {
+        for turn in 0..80 {
+            let thread = 2 + turn % 4;
+            let taken = b.rmw(thread, "y", &format!("f{turn}"), "1").id().0;
+            b.assume(thread, &format!("(= f{turn} 0)"));
+            let read = b.read(thread, "x", &format!("x{turn}")).id().0;
+            let written = b.write(thread, "x", &format!("(+ x{turn} 1)")).id().0;
+            turns.push((thread, [taken, read, written, b.write(thread, "y", "0").id().0]));
+        }
+    });
+    for (thread, [taken, read, written, given]) in turns.iter().step_by(23) {
+        for (_, [_, _, other_written, other_given]) in turns.iter().filter(|(other, _)| other != thread).step_by(9) {
+            for triple in [[*read, *other_written, *written], [*taken, *other_given, *given]] {
+                assert!(case.refutes(EarlyRefutation, triple), "{triple:?}");
+            }
+        }
+    }
+}
