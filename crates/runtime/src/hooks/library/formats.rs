@@ -1,6 +1,7 @@
 //! What the formats of `printf` and `scanf` say of their variable arguments.
 
-use super::{Call, notes, strings};
+use super::call::Call;
+use super::{notes, strings};
 use crate::sys;
 
 /// What one conversion of a format does with its argument.

@@ -1,5 +1,6 @@
 //! Functions of the C library, performed or noted here, so that the log has their reads and writes.
 
+mod call;
 mod formats;
 mod notes;
 mod plain;
@@ -7,62 +8,10 @@ mod sort;
 mod strings;
 mod tokens;
 
-use super::pieces::{__foretrace_copy, __foretrace_set, copy_piece, load_piece, store_piece};
+use super::pieces::{__foretrace_copy, __foretrace_set};
 use super::recording;
 use crate::library::Function;
-use crate::record::{Kind, piece};
-use crate::threads::Thread;
-
-/// Bytes of a wide character.
-const WIDE: u64 = 4;
-
-/// Arguments as hooks get them.
-type Arguments = [u64; 5];
-
-/// A call of the program whose accesses are recorded.
-#[derive(Clone, Copy)]
-struct Call {
-    thread: &'static Thread,
-    site: u64,
-}
-
-impl Call {
-    fn read(self, address: u64, bytes: u64) -> u64 {
-        self.thread.begin_access(Kind::load(bytes), self.site, address, bytes);
-        let value = load_piece(self.thread, address, bytes, self.site);
-        self.thread.end();
-        value
-    }
-
-    fn write(self, address: u64, value: u64, bytes: u64) {
-        self.thread.begin_access(Kind::store(bytes), self.site, address, bytes);
-        store_piece(self.thread, address, value, bytes, self.site);
-        self.thread.end();
-    }
-
-    /// Reads bytes for the log alone.
-    fn read_all(self, address: u64, length: u64) {
-        each_piece(address, length, |at, bytes| {
-            self.read(at, bytes);
-        });
-    }
-
-    /// Copies bytes to other ones.
-    fn copy(self, to: u64, from: u64, length: u64) {
-        each_piece(to, length, |at, bytes| copy_piece(self.thread, at, from + (at - to), bytes, self.site));
-    }
-}
-
-/// The pieces in which so many bytes are accessed: by their lengths alone, since the addresses of a program's arguments
-/// differ from run to run.
-fn each_piece(address: u64, length: u64, mut visit: impl FnMut(u64, u64)) {
-    let mut done = 0;
-    while done < length {
-        let bytes = piece(done, length - done);
-        visit(address + done, bytes);
-        done += bytes;
-    }
-}
+use call::{Arguments, Call, WIDE};
 
 /// Performs the function at this position.
 ///

@@ -1,6 +1,7 @@
 //! What functions read that pass bytes on to the system, and what those wrote that bring some.
 
-use super::{Arguments, Call, each_piece, strings};
+use super::call::{Arguments, Call, each_piece};
+use super::strings;
 use crate::hooks::pieces::note_piece;
 use crate::library::Function;
 use crate::sys;

@@ -1,6 +1,6 @@
 //! The same with recording off: the C library's own.
 
-use super::{Arguments, WIDE};
+use super::call::{Arguments, WIDE};
 use crate::library::Function;
 use crate::sys::{self, Compare};
 use core::sync::atomic::AtomicU64;

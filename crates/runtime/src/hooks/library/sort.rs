@@ -1,6 +1,6 @@
 //! Sorting and searching with a function of the program. Only the sign of what that gives back counts.
 
-use super::{Arguments, Call};
+use super::call::{Arguments, Call};
 use crate::sys::{self, Compare};
 
 fn comparison(function: u64) -> impl Fn(u64, u64) -> i32 {

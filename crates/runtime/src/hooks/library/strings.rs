@@ -1,6 +1,7 @@
 //! Strings and memory. A first look finds the bytes that the function depends on; only these are then read and recorded.
 
-use super::{Arguments, Call, each_piece, plain};
+use super::call::{Arguments, Call, each_piece};
+use super::plain;
 use crate::library::Function;
 use crate::record::piece;
 use crate::sys;

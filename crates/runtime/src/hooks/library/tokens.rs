@@ -1,6 +1,7 @@
 //! Functions that cut a text into tokens and keep, in a variable, where the rest begins.
 
-use super::{Call, strings};
+use super::call::Call;
+use super::strings;
 
 /// Bytes of a pointer.
 const POINTER: u64 = 8;
