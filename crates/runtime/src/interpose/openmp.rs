@@ -6,11 +6,14 @@
 //! (`feed::decision`).
 
 mod loops;
+mod members;
 mod parallel;
 mod refused;
 mod tasks;
+mod team;
 
-use core::cell::Cell;
+pub use team::Own;
+
 use core::ffi::c_int;
 
 use super::locks::{give_back, take_for};
@@ -19,96 +22,8 @@ use crate::feed;
 use crate::log;
 use crate::record::{Kind, TEAMS};
 use crate::threads::Thread;
-use crate::waiting::{self, Bucket, Waiter};
-
-/// What the threads of a parallel region share. Touched under the lock of its bucket.
-pub struct Team {
-    /// Its number, from 1.
-    number: u64,
-    /// How many threads it has.
-    size: u32,
-    /// The team and place of the thread that made it.
-    outer: TeamPosition,
-    run: usize,
-    count: usize,
-    arguments: *const usize,
-    /// Who has arrived at the barrier, and which round it is.
-    arrived: Cell<u32>,
-    round: Cell<u64>,
-    /// How many `single`s have been taken.
-    singles: Cell<u64>,
-    /// What a `copyprivate` hands on.
-    handed: Cell<usize>,
-    /// Tasks that are threads and were not joined yet.
-    tasks: Cell<u32>,
-    loops: [loops::Loop; loops::AT_ONCE],
-    /// What the thread that made it had come to before.
-    before: Cell<(u64, u64)>,
-}
-
-/// Where a thread stands.
-#[derive(Clone, Copy, Default)]
-pub struct TeamPosition {
-    team: Option<&'static Team>,
-    index: u32,
-}
-
-/// What a thread keeps for OpenMP; its own.
-pub struct Own {
-    place: Cell<TeamPosition>,
-    /// How many `single`s and loops it came to in its team.
-    singles: Cell<u64>,
-    loops: Cell<u64>,
-    turns: loops::Turns,
-    /// Tasks that it made and that were not waited for.
-    tasks: Cell<*mut tasks::Task>,
-    /// What `num_threads` asks for, 0 if nothing.
-    wanted: Cell<u32>,
-}
-
-/// The kinds of objects of a team, in the low bits of their addresses.
-const BARRIER: u64 = 0;
-const ORDERED: u64 = 2;
-const REDUCTION: u64 = 4;
-
-impl Team {
-    /// Address of an object of the team.
-    fn object(&self, kind: u64) -> u64 {
-        TEAMS + self.number * 16 + kind
-    }
-
-    fn key(&self) -> usize {
-        self.object(BARRIER) as usize
-    }
-
-    fn lock(&self) -> &'static Bucket {
-        waiting::lock(self.key())
-    }
-}
-
-fn own(thread: &'static Thread) -> &'static Own {
-    &thread.openmp
-}
-
-/// The thread's team, with its bucket locked and the thread inside of a hook.
-fn in_team(thread: &'static Thread) -> Option<(&'static Team, &'static Bucket)> {
-    let team = own(thread).place.get().team?;
-    Some((team, team.lock()))
-}
-
-/// Waits until something changes in the team; the bucket is locked, and is so again.
-fn wait(thread: &'static Thread, team: &Team, bucket: &'static Bucket) {
-    let waiter = Waiter::new(thread, team.key());
-    bucket.push(&waiter);
-    bucket.unlock();
-    waiting::wait_to_end(&waiter, None);
-    team.lock();
-}
-
-/// Something changed in the team.
-fn wake(team: &Team, bucket: &Bucket) {
-    bucket.release_all(team.key(), 0);
-}
+use members::{in_team, own, wait, wake};
+use team::{BARRIER, REDUCTION};
 
 /// All threads of the team wait for each other, and for their tasks.
 fn barrier(thread: &'static Thread) {

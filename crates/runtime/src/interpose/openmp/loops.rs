@@ -1,9 +1,9 @@
 //! Loops whose turns the threads of a team share.
 
-use core::cell::Cell;
 use core::ffi::c_int;
 
-use super::{ORDERED, Team, in_team, own, wait, wake};
+use super::members::{in_team, lock, own, wait, wake};
+use super::team::{AT_ONCE, Loop, ORDERED, Team};
 use crate::controller;
 use crate::feed;
 use crate::interpose::{interpose, tracked};
@@ -12,37 +12,9 @@ use crate::record::Kind;
 use crate::sys;
 use crate::threads::Thread;
 
-/// Loops that threads of one team can be in at a time: none is ahead of another by more, or waits.
-pub const AT_ONCE: usize = 8;
 /// A decision has the number of the piece in so many low bits, that of the loop above.
 const PIECE_BITS: u32 = 32;
 const PIECE_MASK: u64 = (1 << PIECE_BITS) - 1;
-
-/// A loop whose turns are given away as threads ask for them.
-pub struct Loop {
-    /// Which of the team's loops it is, from 1.
-    number: Cell<u64>,
-    /// Pieces that were given away, or more; turns; how many of them are a piece.
-    given: Cell<u64>,
-    turns: Cell<u64>,
-    piece: Cell<u64>,
-    /// Threads that found nothing left.
-    through: Cell<u32>,
-    /// The turn whose `ordered` part is next.
-    ordered: Cell<u64>,
-    /// In a replay, a bit for each piece that is taken.
-    taken: Cell<*mut u8>,
-}
-
-/// The loop that a thread is in: its own.
-pub struct Turns {
-    low: Cell<i64>,
-    step: Cell<i64>,
-    /// The turn that it is at, counted from 0, and the first that it has not got.
-    at: Cell<u64>,
-    end: Cell<u64>,
-    is_ordered: Cell<bool>,
-}
 
 /// How many turns a loop has.
 fn count(low: i64, high: i64, step: i64, unsigned: bool) -> u64 {
@@ -197,7 +169,7 @@ fn next() -> Option<(u64, u64, bool, i64, i64)> {
 /// A piece of the thread's loop: the wanted one, else the first that is left. A number beyond the last if there is none.
 fn take(thread: &'static Thread, team: &'static Team, wanted: Option<u64>) -> u64 {
     thread.begin();
-    let bucket = team.lock();
+    let bucket = lock(team);
     let shared = &team.loops[(own(thread).loops.get() as usize) % AT_ONCE];
     let pieces = shared.turns.get().div_ceil(shared.piece.get());
     let piece = match wanted {

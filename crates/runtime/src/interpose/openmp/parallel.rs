@@ -6,7 +6,9 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::{Own, Team, TeamPosition, barrier, own};
+use super::barrier;
+use super::members::own;
+use super::team::{Own, Team, TeamPosition};
 use crate::interpose::{interpose, real, threads, tracked};
 use crate::mode;
 use crate::sys;

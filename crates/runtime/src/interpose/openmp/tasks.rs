@@ -8,7 +8,8 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{Team, TeamPosition, own};
+use super::members::{lock, own};
+use super::team::{Task, Team};
 use crate::interpose::{interpose, threads, tracked};
 use crate::sys;
 use crate::text::say;
@@ -17,16 +18,6 @@ use crate::threads::Thread;
 static SAID: AtomicBool = AtomicBool::new(false);
 
 type Routine = extern "C" fn(c_int, usize) -> c_int;
-
-/// What is kept of a task before what the compiler knows of it.
-#[repr(C, align(16))]
-pub struct Task {
-    pthread: usize,
-    /// The task that its maker made before.
-    before: *mut Task,
-    place: TeamPosition,
-    number: c_int,
-}
 
 /// A task as the compiler knows it: where its shared variables are, what it runs, then what is its own.
 extern "C" fn alloc(_: usize, _: c_int, _: c_int, bytes: usize, shared: usize, run: usize) -> usize {
@@ -83,7 +74,7 @@ unsafe extern "C" fn start(data: *mut c_void) -> *mut c_void {
 /// Changes how many tasks of the team are threads that were not joined yet, if it can be.
 fn change(thread: &'static Thread, team: &'static Team, by: impl FnOnce(u32) -> Option<u32>) -> bool {
     thread.begin();
-    let bucket = team.lock();
+    let bucket = lock(team);
     let changed = by(team.tasks.get());
     if let Some(tasks) = changed {
         team.tasks.set(tasks);
