@@ -6,7 +6,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::replay;
+use super::plan;
 use crate::interpose::signals;
 use crate::sys::{self, call};
 use crate::threads::Thread;
@@ -16,19 +16,19 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// The signal that came in the recording where the thread is now.
 pub fn due(thread: &Thread) -> Option<c_int> {
-    let (at, signal) = replay::next_alarm(thread)?;
+    let (at, signal) = plan::next_alarm(thread)?;
     (at == thread.count() && thread.turn.alarmed.get() != at + 1).then_some(signal)
 }
 
 /// Up to which count the thread may go without a look.
 pub fn next(thread: &Thread) -> u64 {
-    let alarm = replay::next_alarm(thread).map_or(u64::MAX, |(at, _)| at);
-    alarm.min(replay::next_sent(thread).unwrap_or(u64::MAX))
+    let alarm = plan::next_alarm(thread).map_or(u64::MAX, |(at, _)| at);
+    alarm.min(plan::next_sent(thread).unwrap_or(u64::MAX))
 }
 
 /// Whether the thread handles here a signal that the program sent, and has not begun to.
 fn is_sent_due(thread: &Thread) -> bool {
-    replay::next_sent(thread) == Some(thread.count()) && thread.turn.handled.get() != thread.count() + 1
+    plan::next_sent(thread) == Some(thread.count()) && thread.turn.handled.get() != thread.count() + 1
 }
 
 /// Lets a signal come that the program sent and that the thread handles before what it is about to do. The kernel may need a moment to
@@ -40,13 +40,23 @@ pub fn sent_comes(thread: &'static Thread) -> bool {
         return false;
     }
     for _ in 0..TRIES {
-        if signals::deferred_comes(thread) || !is_sent_due(thread) {
+        if deferred_comes(thread) || !is_sent_due(thread) {
             return true;
         }
         sys::sleep(SPAN);
     }
     handles(thread); // it does not come
     false
+}
+
+/// Inside of a hook that has done nothing yet: the signal that waits for its end comes now. Whether there was one.
+fn deferred_comes(thread: &'static Thread) -> bool {
+    if !thread.pending.get() {
+        return false;
+    }
+    thread.end();
+    thread.occupy();
+    true
 }
 
 /// The thread begins to handle a signal here.

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::controller::ready;
+use crate::controller::turns::ready;
 use crate::threads::{self, Thread};
 
 /// What the environment says of the scheduler.

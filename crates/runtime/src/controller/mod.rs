@@ -6,8 +6,10 @@
 
 mod alarms;
 mod chance;
+mod deadlock;
 mod limits;
 mod onward;
+mod plan;
 mod priorities;
 mod release;
 mod repeating;
@@ -16,30 +18,34 @@ mod serial;
 mod steer;
 mod stuck;
 mod target;
+mod thread_turn;
+mod turns;
 mod waking;
 mod watchdog;
 
 pub use alarms::{begin as begin_alarm, due as due_alarm, handles as handles_signal, take_away};
 pub use chance::Settings;
-pub use priorities::Pending;
+pub use onward::explores;
+pub use plan::{following, is_join_planned, is_time_for_handler, other_handler, prefer};
 pub use release::prepare as release_after;
-pub use replay::{following, is_join_planned, is_time_for_handler, other_handler, prefer};
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;
+pub use thread_turn::Turn;
+pub use turns::{abandon, controlled, release_all, replaying};
+pub use watchdog::start;
 
 use core::cell::Cell;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicU32,
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::lock::Lock;
-use crate::mode;
 use crate::program_time;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
-use repeating::Repeating;
+use thread_turn::{Stands, State};
+use turns::{CONTROLLED, Choice, LAST, LEAVING, LOCK, Next, REPLAY, RUNNING, UNTIL, give_up, has_turn, open, ready};
 
 /// Who chooses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,93 +56,8 @@ pub enum Policy {
     Replay,
 }
 
-/// What a thread does that has not got the turn.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum State {
-    /// It could run.
-    Ready = 0,
-    /// It waits for something.
-    Blocked,
-    /// It sleeps in the kernel, or runs without the turn up to its next counted record.
-    Outside,
-    /// It ended.
-    Done,
-}
-
-/// What becomes of an access.
-pub enum Next {
-    /// It is made.
-    Go,
-    /// The thread is held before it.
-    Hold,
-    /// It is the remote access, and a debugger wants to stop here.
-    Stop,
-}
-
-/// Before what a thread waits for its turn.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Stands {
-    /// Whatever it does up to its next record.
-    #[expect(dead_code, reason = "threads start as zeroed memory")]
-    Anywhere = 0,
-    /// A counted record.
-    BeforeCounted,
-    /// A record that is not counted.
-    BeforeApart,
-}
-
-/// What is kept of a thread. All but the gate is touched under the controller's lock.
-pub struct Turn {
-    state: Cell<State>,
-    /// Changes with every turn that the thread gets.
-    gate: AtomicU32,
-    /// When a blocked thread gives up, by the monotonic clock.
-    deadline: Cell<Option<Timespec>>,
-    /// That moment has passed.
-    expired: Cell<bool>,
-    /// It got the turn to give up.
-    timed_out: Cell<bool>,
-    /// It stands before an access of the triple that it must not make yet.
-    held: Cell<bool>,
-    /// Where its turn ends it may still write so many records that are not counted, those counted that it wrote there before.
-    beyond: Cell<u64>,
-    /// Before what it waits for its turn.
-    stands: Cell<Stands>,
-    /// One more than the count at which it last was given a signal from outside.
-    alarmed: Cell<u64>,
-    /// The same of a signal that the program sent.
-    handled: Cell<u64>,
-    /// The higher, the sooner it runs, where priorities decide; 0 where none was drawn yet.
-    priority: Cell<u64>,
-    /// What it is about to do.
-    pending: Cell<Pending>,
-    /// How often others are still chosen before it.
-    passed_over: Cell<u64>,
-    /// Whether it does the same again and again.
-    repeating: Repeating,
-}
-
-static CONTROLLED: AtomicBool = AtomicBool::new(false);
-static REPLAY: AtomicBool = AtomicBool::new(false);
-static LOCK: Lock = Lock::new();
-/// Who has the turn; null if no thread has it.
-static RUNNING: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
-/// The kernel's number of a thread that gave its last turn away and is about to go; 0 if none.
-static LEAVING: AtomicI32 = AtomicI32::new(0);
-static LAST: AtomicUsize = AtomicUsize::new(0);
-/// Where the turn of the running thread ends.
-static UNTIL: AtomicU64 = AtomicU64::new(0);
-
 /// Records of a turn when nothing is left to follow.
 const ROUND: u64 = 1000;
-
-/// Whether turns are given at all.
-#[inline(always)]
-pub fn controlled() -> bool {
-    CONTROLLED.load(SeqCst)
-}
 
 /// Of a serial recording: a turn has so many counted records at most.
 pub fn set_longest_turn(records: u64) {
@@ -153,7 +74,14 @@ pub fn prepare(
     match policy {
         Policy::Serial => serial::prepare(settings)?,
         Policy::Replay => {
-            replay::prepare(schedule.ok_or("FORETRACE_SCHEDULE is not set")?, stops)?;
+            plan::prepare(schedule.ok_or("FORETRACE_SCHEDULE is not set")?)?;
+            for (role, access) in plan::triple() {
+                steer::prepare(role, access)?;
+            }
+            if stops {
+                steer::stop_at_remote();
+            }
+            plan::follow();
             REPLAY.store(true, SeqCst);
         }
     }
@@ -161,21 +89,9 @@ pub fn prepare(
     Ok(())
 }
 
-/// The first thread is there: gives it the turn.
-pub fn start() {
-    if controlled() {
-        watchdog::start();
-    }
-}
-
 /// What the log says of a wait that was ended by another thread: whether its limit might have ended it.
 pub fn may_have_timed_out(deadline: Option<Deadline>) -> bool {
     deadline.is_some_and(|deadline| !explores() || limits::is_choice(deadline.monotonic()))
-}
-
-/// Whether the run explores orders.
-pub fn explores() -> bool {
-    onward::explores()
 }
 
 /// The run ends: says what threads wait for, where it explores.
@@ -183,24 +99,9 @@ pub fn report_waits() {
     onward::report(false);
 }
 
-/// Whether a schedule was given.
-pub fn replaying() -> bool {
-    REPLAY.load(Relaxed)
-}
-
 /// Whether a schedule was given that the program left, or that is over.
 pub fn off_schedule() -> bool {
-    replaying() && !replay::following()
-}
-
-/// Who has the turn.
-fn running() -> Option<&'static Thread> {
-    // SAFETY: threads are never freed.
-    unsafe { RUNNING.load(SeqCst).as_ref() }
-}
-
-fn has_turn(thread: &Thread) -> bool {
-    core::ptr::eq(RUNNING.load(SeqCst), thread)
+    replaying() && !plan::following()
 }
 
 /// Before a counted record, when the limit is reached: waits for a turn.
@@ -333,18 +234,18 @@ pub fn before_taking(thread: &'static Thread) {
 /// cancelled. In the recording a call without a record, such as a sleep, lasted until then.
 pub fn at_cancellation_point(thread: &'static Thread) {
     const SPAN: i64 = 500_000;
-    if !REPLAY.load(Relaxed) || thread.cancelled.load(SeqCst) || !replay::unwinds_here(thread) {
+    if !REPLAY.load(Relaxed) || thread.cancelled.load(SeqCst) || !plan::unwinds_here(thread) {
         return;
     }
     outside(thread);
-    while replay::following() && !thread.cancelled.load(SeqCst) {
+    while plan::following() && !thread.cancelled.load(SeqCst) {
         sys::sleep(SPAN);
     }
 }
 
 /// Whether a replay has the thread unwind later than at this call, which has no record: the call was over before the thread was cancelled.
 pub fn unwinds_later(thread: &Thread) -> bool {
-    REPLAY.load(Relaxed) && replay::unwinds_later(thread)
+    REPLAY.load(Relaxed) && plan::unwinds_later(thread)
 }
 
 /// The thread is about to wait for a condition.
@@ -503,7 +404,7 @@ pub fn before_end(thread: &'static Thread) {
         return;
     }
     let has_passed = Cell::new(false);
-    let next = || if !replay::needs_others(thread) || has_passed.replace(true) { Next::Go } else { Next::Hold };
+    let next = || if !plan::needs_others(thread) || has_passed.replace(true) { Next::Go } else { Next::Hold };
     stand(thread, Stands::BeforeCounted, next);
 }
 
@@ -512,29 +413,6 @@ pub fn finish() {
     onward::report(false);
     replay::finish();
     steer::finish();
-}
-
-/// Nobody is held back any more.
-pub fn release_all() {
-    if !controlled() {
-        return;
-    }
-    LOCK.lock();
-    CONTROLLED.store(false, SeqCst);
-    for thread in threads::all() {
-        thread.limit.store(u64::MAX, Relaxed);
-        open(thread);
-    }
-    LOCK.unlock();
-}
-
-/// A child process has one thread, which no thread holds back.
-pub fn abandon() {
-    CONTROLLED.store(false, SeqCst);
-}
-
-fn ready(thread: &Thread) -> bool {
-    thread.turn.state.get() == State::Ready && !has_turn(thread)
 }
 
 /// The thread changes its state; if it had the turn somebody else gets it. The lock is held.
@@ -552,25 +430,13 @@ fn dispatch_if_idle() {
     }
 }
 
-/// What to do next.
-enum Choice {
-    /// This thread runs until it has so many counted records.
-    Run(&'static Thread, u64),
-    /// The same, and then up to so many records that are not counted.
-    RunBeyond(&'static Thread, u64, u64),
-    /// Somebody will come.
-    Wait,
-    /// Nobody can.
-    Nobody,
-}
-
 /// Gives the turn, which no thread has, to the next. The lock is held.
 fn dispatch() {
     match choose() {
         Choice::Run(thread, until) => grant(thread, until, 0),
         Choice::RunBeyond(thread, until, beyond) => grant(thread, until, beyond),
         Choice::Wait => {}
-        Choice::Nobody => watchdog::nobody_runs(),
+        Choice::Nobody => deadlock::nobody_runs(),
     }
 }
 
@@ -608,18 +474,6 @@ fn last_resort() -> Choice {
     if blocked().next().is_some() { Choice::Nobody } else { Choice::Wait }
 }
 
-/// A blocked thread runs to give up its wait.
-fn give_up(thread: &'static Thread, records: u64) -> Choice {
-    thread.turn.timed_out.set(true);
-    Choice::Run(thread, thread.count() + records)
-}
-
-/// The same of a wait whose time limit passed while threads that could go on were held back, which the file `late` says.
-fn give_up_late(thread: &'static Thread, records: u64) -> Choice {
-    mode::write_file(b"/late\0", format_args!("{}\n", thread.number.get()));
-    give_up(thread, records)
-}
-
 /// The ready thread after the one that had the last turn.
 fn next_in_round() -> (&'static Thread, u64, u64) {
     let last = LAST.load(Relaxed) as u64;
@@ -636,11 +490,6 @@ fn grant(thread: &'static Thread, until: u64, beyond: u64) {
     RUNNING.store(core::ptr::from_ref(thread).cast_mut(), SeqCst);
     look_up_to(thread, until);
     open(thread);
-}
-
-fn open(thread: &Thread) {
-    thread.turn.gate.fetch_add(1, SeqCst);
-    sys::futex_wake(&raw const thread.turn.gate, 1);
 }
 
 /// Sleeps until it has the turn. Signal handlers run meanwhile, in turns of their own.

@@ -9,7 +9,9 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::{LAST, State, limits, ready};
+use crate::controller::limits;
+use crate::controller::thread_turn::State;
+use crate::controller::turns::{LAST, ready};
 use crate::mode;
 use crate::program_time;
 use crate::sys::{self, Timespec};

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::controller::chance::{Settings, all_ready, below, in_half_of_runs, random};
 use crate::controller::target::Access;
+use crate::controller::thread_turn::Pending;
 use crate::scheduler::Scheduler;
 use crate::text::number;
 use crate::threads::{self, Thread};
@@ -78,28 +79,6 @@ pub fn note(thread: &Thread, access: Option<&Access>) {
         writes: !access.kind.is_load(),
     });
     thread.turn.pending.set(pending);
-}
-
-/// What a thread is about to do: no bytes, where it is no access of memory.
-#[derive(Clone, Copy, Default)]
-pub struct Pending {
-    address: u64,
-    bytes: u64,
-    writes: bool,
-}
-
-impl Pending {
-    /// Whether the order of the two may matter. Operations of locks and threads are not told apart.
-    fn races(self, other: Pending) -> bool {
-        match (self.bytes, other.bytes) {
-            (0, 0) => true,
-            (0, _) | (_, 0) => false,
-            _ => {
-                let overlap = self.address < other.address + other.bytes && other.address < self.address + self.bytes;
-                overlap && (self.writes || other.writes)
-            }
-        }
-    }
 }
 
 /// The thread that is ready and has the highest priority, of those that let no others go first.

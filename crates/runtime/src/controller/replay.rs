@@ -1,218 +1,22 @@
 //! Chooses threads in a replay: by the schedule, line by line, as long as the program follows it.
 
-use core::cell::Cell;
-use core::ffi::c_int;
 use core::fmt::Arguments;
 use core::sync::atomic::{
-    AtomicBool, AtomicU64, AtomicUsize,
+    AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::target::Target;
-use crate::controller::{
-    Choice, Stands, State, UNTIL, alarms, give_up, give_up_late, limits, onward, ready, steer, target,
-};
+use crate::controller::plan::{FOLLOWING, Line, PLAN};
+use crate::controller::thread_turn::{Stands, State};
+use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running};
+use crate::controller::{alarms, limits, onward};
 use crate::interpose::{self, signals};
-use crate::log;
 use crate::mode;
-use crate::record::BY_CANCELLATION;
-use crate::sys::{self, PAGE};
-use crate::text::{Text, number};
 use crate::threads::{self, Thread};
 use crate::waiting::Waiter;
 
-/// A line of the schedule: this thread runs until its record of this number took effect.
-#[derive(Clone, Copy)]
-struct Line {
-    path: &'static [u8],
-    at: u64,
-    /// The first record of the turn that the schedule is about. The thread's records before it may come at any time.
-    first: u64,
-    /// After `at`, so many records that are not counted belong to the turn, if the thread comes to them without waiting.
-    beyond: u64,
-}
-
-/// The schedule. Touched under the controller's lock once threads run.
-struct Plan {
-    lines: Cell<&'static [Line]>,
-    /// Where threads are joined.
-    joins: Cell<&'static [Line]>,
-    position: Cell<usize>,
-    /// The records of the longest thread in it.
-    longest: Cell<u64>,
-    /// Where handlers of signals began in the recording, in order; those of signals from outside with the signal.
-    handlers: Cell<&'static [Line]>,
-    /// Where a signal of a condition wakes a certain thread: the rest of each line that says so.
-    text: Cell<&'static [u8]>,
-}
-
-// SAFETY: as above.
-unsafe impl Sync for Plan {}
-
-static PLAN: Plan = Plan {
-    lines: Cell::new(&[]),
-    joins: Cell::new(&[]),
-    position: Cell::new(0),
-    longest: Cell::new(0),
-    handlers: Cell::new(&[]),
-    text: Cell::new(&[]),
-};
-static FOLLOWING: AtomicBool = AtomicBool::new(false);
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
-
-pub fn prepare(schedule: &'static [u8], stops: bool) -> Result<(), &'static str> {
-    let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
-    let is_other = |line: &'static [u8]| {
-        let is_named = [join(line), handler(line), wake(line), limit(line)].iter().any(Option::is_some);
-        target::role(line).is_some() || is_named || super::onward::is_as_explored(line)
-    };
-    let is_turn = |line: &&'static [u8]| !is_other(line) && super::onward::line(line).is_none();
-    PLAN.text.set(text);
-    lines(text).find_map(super::onward::line).map_or(Ok(()), super::onward::prepare)?;
-    if lines(text).any(super::onward::is_as_explored) {
-        super::onward::as_explored();
-    }
-    PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
-    PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
-    PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
-    PLAN.handlers.set(parse_all(lines(text).filter_map(handler))?);
-    if let Some(bytes) = lines(text).find_map(limit).and_then(number) {
-        log::set_limit(bytes);
-    }
-    for (role, access) in lines(text).filter_map(target::role) {
-        steer::prepare(role, access)?;
-    }
-    if stops {
-        steer::stop_at_remote();
-    }
-    FOLLOWING.store(true, SeqCst);
-    Ok(())
-}
-
-/// Whether the thread handles a signal that arrives now: one that it handled later in the recording waits until there.
-pub fn is_time_for_handler(thread: &Thread) -> bool {
-    next_sent(thread).is_none_or(|at| at == thread.count())
-}
-
-/// Where the next signal from outside came in the recording of this thread, and which.
-pub fn next_alarm(thread: &Thread) -> Option<(u64, c_int)> {
-    if !FOLLOWING.load(SeqCst) || PLAN.handlers.get().is_empty() {
-        return None;
-    }
-    let path = thread.path();
-    let is_signal = |handler: &&Line| ![0, BY_CANCELLATION].contains(&handler.first);
-    let mut later = handlers_from(path.bytes(), thread.count()).filter(is_signal);
-    later.next().map(|handler| (handler.at, handler.first as c_int))
-}
-
-/// Where in this thread the next handler began of a signal that the program sent itself.
-pub fn next_sent(thread: &Thread) -> Option<u64> {
-    if !FOLLOWING.load(SeqCst) || PLAN.handlers.get().is_empty() {
-        return None;
-    }
-    let path = thread.path();
-    let mut later = handlers_from(path.bytes(), thread.count()).filter(|handler| handler.first == 0);
-    later.next().map(|handler| handler.at)
-}
-
-/// Who handles a signal to the process that the kernel gave to this thread: another one, if the schedule says so.
-pub fn other_handler(thread: &Thread) -> Option<&'static Thread> {
-    let own = next_sent(thread);
-    if own == Some(thread.count()) {
-        return None;
-    }
-    let other = |wanted: fn(&Thread, u64) -> bool| {
-        let mut others = threads::all().filter(|other| other.turn.state.get() != State::Done);
-        others.find(|other| !core::ptr::eq(*other, thread) && next_sent(other).is_some_and(|at| wanted(other, at)))
-    };
-    other(|other, at| at == other.count()).or_else(|| own.is_none().then(|| other(|_, _| true)).flatten())
-}
-
-/// Whether the recording has the thread unwind here, since somebody cancelled it.
-pub fn unwinds_here(thread: &Thread) -> bool {
-    let (path, count) = (thread.path(), thread.count());
-    let mut here = handlers_from(path.bytes(), count).take_while(|handler| handler.at == count);
-    FOLLOWING.load(SeqCst) && here.any(|handler| handler.first == BY_CANCELLATION)
-}
-
-/// Whether it has the thread unwind later than here.
-pub fn unwinds_later(thread: &Thread) -> bool {
-    let (path, count) = (thread.path(), thread.count());
-    let mut later = handlers_from(path.bytes(), count).filter(|handler| handler.at > count);
-    FOLLOWING.load(SeqCst) && later.any(|handler| handler.first == BY_CANCELLATION)
-}
-
-/// Of a thread, from this count on; the schedule has them in order.
-fn handlers_from(path: &[u8], count: u64) -> impl Iterator<Item = &'static Line> {
-    let handlers = PLAN.handlers.get();
-    let from = handlers.partition_point(|handler| (handler.path, handler.at) < (path, count));
-    handlers[from..].iter().take_while(move |handler| handler.path == path)
-}
-
-/// How many records the longest thread of the schedule makes in it.
-pub fn longest() -> u64 {
-    PLAN.longest.get()
-}
-
-fn read(name: &[u8]) -> Option<&'static [u8]> {
-    let mut path = Text::<4096>::new();
-    path.push(name);
-    path.push(b"\0");
-    let file = sys::open(path.bytes(), sys::READ_ONLY).ok()?;
-    let length = sys::size(file)?;
-    let memory = if length == 0 { None } else { sys::map_private(file, length) };
-    sys::close(file);
-    // SAFETY: a private mapping of so many bytes, never unmapped.
-    (length == 0 || memory.is_some())
-        .then(|| memory.map_or(&[][..], |memory| unsafe { core::slice::from_raw_parts(memory, length) }))
-}
-
-fn lines(text: &'static [u8]) -> impl Iterator<Item = &'static [u8]> + Clone {
-    text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
-}
-
-/// The rest of a line that says where a thread is joined.
-fn join(line: &'static [u8]) -> Option<&'static [u8]> {
-    line.strip_prefix(b"join ")
-}
-
-/// The rest of a line that says where a handler of a signal began in the recording.
-fn handler(line: &'static [u8]) -> Option<&'static [u8]> {
-    line.strip_prefix(b"handler ")
-}
-
-/// The rest of a line that says how many bytes the logs may have.
-fn limit(line: &'static [u8]) -> Option<&'static [u8]> {
-    line.strip_prefix(b"limit ")
-}
-
-/// The rest of a line that says which thread a signal of a condition wakes.
-fn wake(line: &'static [u8]) -> Option<&'static [u8]> {
-    line.strip_prefix(b"wake ")
-}
-
-fn parse_all(lines: impl Iterator<Item = &'static [u8]> + Clone) -> Result<&'static [Line], &'static str> {
-    let count = lines.clone().count();
-    let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
-    for (index, line) in lines.enumerate() {
-        let line = parse(line).ok_or(
-            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join <path> <at>` or `handler <path> <at> [<signal>]`",
-        )?;
-        // SAFETY: there is room for all of them.
-        unsafe { memory.cast::<Line>().add(index).write(line) };
-    }
-    // SAFETY: written just now, never freed.
-    Ok(unsafe { core::slice::from_raw_parts(memory.cast(), count) })
-}
-
-fn parse(line: &'static [u8]) -> Option<Line> {
-    let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let (path, at) = (words.next()?, number(words.next()?)?);
-    let first = words.next().map_or(Some(0), number)?;
-    let beyond = words.next().map_or(Some(0), number)?;
-    words.next().is_none().then_some(Line { path, at, first, beyond })
-}
 
 /// The choice as long as there is a schedule to follow.
 pub fn choose() -> Option<Choice> {
@@ -350,7 +154,7 @@ fn next_turn(thread: &Thread) -> Option<u64> {
 
 /// A thread can go on. If the schedule waits for it, the one that brought this about has done enough.
 pub fn can_go_on(thread: &Thread) {
-    let Some(running) = super::running().filter(|running| !core::ptr::eq(*running, thread)) else { return };
+    let Some(running) = running().filter(|running| !core::ptr::eq(*running, thread)) else { return };
     let wanted = || PLAN.lines.get().get(PLAN.position.get()).is_some_and(|line| line.path == thread.path().bytes());
     if FOLLOWING.load(SeqCst) && wanted() {
         UNTIL.store(running.count(), Relaxed);
@@ -419,14 +223,6 @@ pub fn somebody_runs() {
     STALLED.store(0, Relaxed);
 }
 
-/// Whether other threads still have to do something in the schedule.
-pub fn needs_others(thread: &Thread) -> bool {
-    let path = thread.path();
-    let open = |line: &Line| threads::by_path(line.path).is_some_and(|other| other.count() <= line.at);
-    let lines = || PLAN.lines.get()[PLAN.position.get()..].iter();
-    FOLLOWING.load(SeqCst) && lines().any(|line| line.path != path.bytes() && open(line))
-}
-
 /// The program ends: what became of the schedule is known.
 pub fn finish() {
     if FOLLOWING.load(SeqCst) {
@@ -438,77 +234,8 @@ pub fn finish() {
     }
 }
 
-/// Of those who wait for a condition, the one that the schedule names for the signal of the running thread.
-fn named<I: Iterator<Item = &'static Waiter>>(waiters: &impl Fn() -> I) -> Option<&'static Waiter> {
-    let running = super::running()?;
-    let (path, count) = (running.path(), running.count());
-    let parts = |line: &'static [u8]| {
-        let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-        Some((words.next()?, number(words.next()?)?, words.next()?))
-    };
-    let lines = lines(PLAN.text.get()).filter_map(wake).filter_map(parts);
-    let (.., wanted) = lines.into_iter().find(|(thread, at, _)| *thread == path.bytes() && *at == count)?;
-    waiters().find(|waiter| waiter.thread.path().bytes() == wanted)
-}
-
-/// Of those who wait for a condition, the one that the schedule needs next.
-pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> Option<&'static Waiter> {
-    if let Some(waiter) = named(&waiters) {
-        return Some(waiter);
-    }
-    if FOLLOWING.load(SeqCst) {
-        for line in &PLAN.lines.get()[PLAN.position.get()..] {
-            let wanted = |waiter: &&'static Waiter| {
-                waiter.thread.count() <= line.at && waiter.thread.path().bytes() == line.path
-            };
-            if let Some(waiter) = waiters().find(wanted) {
-                return Some(waiter);
-            }
-        }
-    }
-    waiters().next()
-}
-
-/// Whether the program follows the schedule, and there is something left of it.
-pub fn following() -> bool {
-    FOLLOWING.load(SeqCst)
-}
-
-/// The turn of the running thread ends after so many more counted records, if it does not before.
-pub fn end_turn_after(thread: &Thread, records: u64) {
-    let until = thread.count() + records;
-    UNTIL.store(until.min(UNTIL.load(Relaxed)), Relaxed);
-}
-
 /// Whether the thread, which has the turn and stands before a record that is not counted, may write it.
 pub fn may_go_beyond(thread: &Thread) -> bool {
     let (count, until) = (thread.count(), UNTIL.load(Relaxed));
     count < until || count == until && thread.since_counted() < thread.turn.beyond.get()
-}
-
-/// Whether the schedule says that the thread joins another one now; nothing where it does not say what the thread does.
-pub fn is_join_planned(thread: &Thread) -> Option<bool> {
-    let (path, count) = (thread.path(), thread.count());
-    let named = |lines: &'static [Line], fits: fn(u64, u64) -> bool| {
-        lines.iter().any(|line| line.path == path.bytes() && fits(line.at, count))
-    };
-    let says = FOLLOWING.load(SeqCst) && named(&PLAN.lines.get()[PLAN.position.get()..], |at, count| at >= count);
-    says.then(|| named(PLAN.joins.get(), |at, count| at == count))
-}
-
-/// Of what is left of a schedule that the program has left, up to the turn with this event: the next thread that can run, and how
-/// far.
-pub fn preferred(up_to: &Target, can_run: impl Fn(&Thread) -> bool) -> Option<(&'static Thread, u64)> {
-    const LINES: usize = 200;
-    let lines = PLAN.lines.get();
-    let over = |line: &Line| threads::by_path(line.path).is_some_and(|thread| thread.count() > line.at);
-    while lines.get(PLAN.position.get()).is_some_and(over) {
-        PLAN.position.set(PLAN.position.get() + 1);
-    }
-    let is_last = |line: &Line| line.path == up_to.path && up_to.at.is_some_and(|at| line.at >= at);
-    let last = lines.iter().position(is_last)?;
-    lines.get(PLAN.position.get()..=last)?.iter().take(LINES).find_map(|line| {
-        let thread = threads::by_path(line.path)?;
-        (thread.count() <= line.at && can_run(thread)).then(|| (thread, line.at + 1 - thread.count()))
-    })
 }

@@ -13,7 +13,9 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::target::{self, Access, Target};
-use crate::controller::{Choice, LOCK, Next, State, give_up_late, limits, ready, replay};
+use crate::controller::thread_turn::State;
+use crate::controller::turns::{Choice, LOCK, Next, give_up_late, ready};
+use crate::controller::{limits, plan, replay};
 use crate::interpose::mappings;
 use crate::log;
 use crate::mode;
@@ -145,7 +147,7 @@ fn phase() -> Phase {
 
 /// Whether the triple is what decides who runs.
 fn active() -> bool {
-    watching() && !replay::following() && !matches!(phase(), Phase::Reached | Phase::Over)
+    watching() && !plan::following() && !matches!(phase(), Phase::Reached | Phase::Over)
 }
 
 /// A thread that may be one of those recorded.
@@ -166,7 +168,7 @@ pub fn before(thread: &'static Thread, access: Option<&Access>) -> Next {
         _ => Next::Go,
     };
     if matches!(next, Next::Go) && active() && phase() == Phase::First && is_first(thread) {
-        replay::end_turn_after(thread, 1); // by single steps
+        plan::end_turn_after(thread, 1); // by single steps
     }
     thread.turn.held.set(matches!(next, Next::Hold));
     next
@@ -179,10 +181,10 @@ fn about(thread: &'static Thread, access: &Access) -> Next {
     let [first, remote, second] = targets();
     let is = [0, 1].map(|role| STEERING.numbers[role].get() == thread.number.get());
     let fits = [is[0] && first.fits(access), is[1] && remote.fits(access)];
-    if replay::following() {
+    if plan::following() {
         leave_where_another(thread, access, fits);
     }
-    let next = if replay::following() {
+    let next = if plan::following() {
         as_planned(thread, access)
     } else {
         match phase() {
@@ -265,8 +267,8 @@ fn see(role: usize, thread: &'static Thread, access: &Access) {
     STEERING.awaited_before.set(STEERING.awaited.replace(0));
     if role == 2 {
         say_reached();
-    } else if !replay::following() {
-        replay::end_turn_after(thread, 1);
+    } else if !plan::following() {
+        plan::end_turn_after(thread, 1);
     }
 }
 
@@ -330,7 +332,7 @@ pub fn failed(thread: &'static Thread, at: u64) {
             STEERING.seen[role].set(None);
             STEERING.phase.set(before);
             STEERING.awaited.set(STEERING.awaited_before.get()); // nothing has happened
-            if replay::following() {
+            if plan::following() {
                 replay::leave(format_args!("wrote nothing: its compare-and-swap failed"));
             }
         }
@@ -356,7 +358,7 @@ pub fn choose() -> Option<Choice> {
         return None;
     }
     count_last_turn();
-    let most = MOST.saturating_add(replay::longest().saturating_mul(MOST_FOR_EACH));
+    let most = MOST.saturating_add(plan::longest().saturating_mul(MOST_FOR_EACH));
     if STEERING.given.get() > most {
         give_up(format_args!("{most} events after the departure it had not happened"));
         return None;
@@ -427,7 +429,7 @@ fn next_of(wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
 
 /// Counted records of others for which a held thread waits.
 fn patience() -> u64 {
-    AWAIT.saturating_add(replay::longest().saturating_mul(AWAIT_FOR_EACH)).min(AWAIT_AT_MOST)
+    AWAIT.saturating_add(plan::longest().saturating_mul(AWAIT_FOR_EACH)).min(AWAIT_AT_MOST)
 }
 
 fn to_first() -> Option<Choice> {
@@ -436,7 +438,7 @@ fn to_first() -> Option<Choice> {
         never_first();
         return None;
     }
-    if let Some((thread, records)) = replay::preferred(&targets()[0], can_run) {
+    if let Some((thread, records)) = plan::preferred(&targets()[0], can_run) {
         return give(thread, records);
     }
     // The thread of remote comes last: held before its access, it may hold a lock that first needs. But first may wait for it, too.
@@ -484,7 +486,7 @@ fn to_remote() -> Option<Choice> {
         return give(first, 1);
     }
     if STEERING.awaited.get() < patience() {
-        let preferred = replay::preferred(&targets()[1], |thread| can_run(thread) && is_other(thread));
+        let preferred = plan::preferred(&targets()[1], |thread| can_run(thread) && is_other(thread));
         let remote = threads::by_number(STEERING.numbers[1].get()).filter(|thread| is_other(thread));
         let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
         let remote = remote.filter(|thread| can_run(thread) && !others_next);

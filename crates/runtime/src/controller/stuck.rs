@@ -4,8 +4,9 @@
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::controller::{State, waking};
-use crate::interpose::waits_in_poll;
+use crate::controller::thread_turn::State;
+use crate::controller::waking;
+use crate::interpose::poll::waits_in_poll;
 use crate::sys::{self, call, number};
 use crate::text::{Text, number as decimal};
 use crate::threads::{self, Thread};

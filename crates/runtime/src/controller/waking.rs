@@ -1,7 +1,7 @@
 //! Whether threads that all wait can still be woken: by a handler of a signal, by a timer, or by a thread that is not recorded, such as the
 //! one in which the C library waits for timers.
 
-use crate::controller::State;
+use crate::controller::thread_turn::State;
 use crate::interpose::signals;
 use crate::sys::{self, call};
 use crate::text::number;

@@ -28,7 +28,7 @@ pub mod mutex;
 pub mod notices;
 pub mod once;
 pub mod openmp;
-mod poll;
+pub mod poll;
 mod polling;
 pub mod process;
 mod programs;
@@ -45,8 +45,6 @@ mod sockets;
 mod streams;
 pub mod threads;
 pub mod unseen;
-
-pub use polling::waits_in_poll;
 
 use core::ffi::c_int;
 

@@ -21,3 +21,13 @@ impl Poll {
         Poll { file, events, found: 0 }
     }
 }
+
+/// The descriptors of an array that a thread gave to `poll`.
+///
+/// # Safety
+/// The array has this many entries, and stays as long as the iterator is used.
+pub unsafe fn waits_in_poll(files: usize, count: usize) -> impl Iterator<Item = c_int> {
+    let files = files as *const Poll;
+    // SAFETY: as the caller says.
+    (0..count).map(move |index| unsafe { (*files.add(index)).file }).filter(|file| *file >= 0)
+}

@@ -10,7 +10,7 @@ use core::ffi::{CStr, c_int, c_void};
 
 use super::channel;
 use super::ends::{End, end};
-use super::poll::Poll;
+use super::poll::{Poll, waits_in_poll};
 use super::socket_pair::inode;
 use super::sockets::{self, Script};
 use super::unseen::{self, TIMERS, What};
@@ -20,16 +20,6 @@ use crate::feed;
 use crate::feed::sockets::Ready;
 use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
-
-/// The descriptors of an array that a thread gave to `poll`.
-///
-/// # Safety
-/// The array has this many entries, and stays as long as the iterator is used.
-pub unsafe fn waits_in_poll(files: usize, count: usize) -> impl Iterator<Item = c_int> {
-    let files = files as *const Poll;
-    // SAFETY: as the caller says.
-    (0..count).map(move |index| unsafe { (*files.add(index)).file }).filter(|file| *file >= 0)
-}
 
 /// Something can be read, an error or the other side's end included.
 pub(super) const READY: u32 = 1 | 2 | 8 | 16 | 0x2000;

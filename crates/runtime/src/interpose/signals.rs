@@ -423,16 +423,6 @@ pub fn deliver(thread: &'static Thread) {
     set_mask(before);
 }
 
-/// Inside of a hook that has done nothing yet: the signal that waits for its end comes now. Whether there was one.
-pub fn deferred_comes(thread: &'static Thread) -> bool {
-    if !thread.pending.get() {
-        return false;
-    }
-    thread.end();
-    thread.occupy();
-    true
-}
-
 /// `sigaction`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int {

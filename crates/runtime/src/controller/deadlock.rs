@@ -1,0 +1,91 @@
+//! A deadlock: every thread waits, and nothing can wake one. The runtime says so, and ends the process like a failure.
+
+use core::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use crate::controller::thread_turn::State;
+use crate::controller::{onward, stuck, waking};
+use crate::log;
+use crate::record::{Kind, fail};
+use crate::sys;
+use crate::text::say;
+use crate::threads;
+
+/// After so many ticks without a thread that could run it is said.
+const PATIENCE: usize = 400;
+/// How many looks in a row must find each thread waiting for another. A thread may wake another between two looks.
+const LOOKS: usize = 20;
+
+static STUCK: AtomicUsize = AtomicUsize::new(0);
+static IDLE: AtomicUsize = AtomicUsize::new(0);
+static SAID: AtomicBool = AtomicBool::new(false);
+
+/// Every tick of the watchdog in which no thread has the turn.
+pub(super) fn look() {
+    if IDLE.load(Relaxed) > 0 {
+        stay_idle();
+    } else {
+        look_for_ever();
+    }
+}
+
+/// Every tick in which a thread has it.
+pub(super) fn somebody_runs() {
+    STUCK.store(0, Relaxed);
+    IDLE.store(0, Relaxed);
+}
+
+/// Looks for a deadlock where no thread has the turn: threads that sleep in the kernel may wait for each other.
+fn look_for_ever() {
+    let looks = if stuck::all_are() { STUCK.load(Relaxed) + 1 } else { 0 };
+    STUCK.store(looks, Relaxed);
+    if looks == LOOKS {
+        deadlock();
+    }
+}
+
+/// All threads wait. What else can wake one is looked at with every tick.
+pub(super) fn nobody_runs() {
+    if waking::possible() {
+        IDLE.store(1, Relaxed);
+    } else {
+        deadlock();
+    }
+}
+
+/// One more tick in which all threads wait. The program may be right, so it goes on as long as something can wake a thread.
+fn stay_idle() {
+    if !waking::possible() {
+        deadlock();
+    }
+    if IDLE.fetch_add(1, Relaxed) == PATIENCE && !SAID.swap(true, Relaxed) {
+        say(format_args!("every thread waits; only a signal, a timer or a thread of a library can wake one"));
+    }
+}
+
+/// Says it, records it, and ends the process like a failure.
+fn deadlock() -> ! {
+    say(format_args!("deadlock: every thread waits"));
+    let waiting = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
+    for thread in waiting() {
+        let path = thread.path();
+        let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
+        // SAFETY: the waiter's frame is alive: its thread waits.
+        let key = unsafe { thread.waiter.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
+        say(format_args!("  thread {path} (number {}) waits for {key:#x}", thread.number.get()));
+    }
+    let asleep = || threads::all().filter(|thread| thread.turn.state.get() == State::Outside);
+    for thread in asleep() {
+        let path = thread.path();
+        let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
+        let file = stuck::awaited(thread).unwrap_or(-1);
+        say(format_args!("  thread {path} (number {}) waits for descriptor {file}", thread.number.get()));
+    }
+    if let Some(thread) = waiting().chain(asleep()).next() {
+        log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);
+    }
+    onward::report(false);
+    sys::die_by(sys::SIGABRT)
+}
