@@ -38,6 +38,8 @@ mod program_time;
 #[cfg(feature = "hooks")]
 mod start;
 #[cfg(feature = "hooks")]
+mod switch;
+#[cfg(feature = "hooks")]
 mod sys;
 #[cfg(feature = "hooks")]
 mod text;
@@ -45,8 +47,6 @@ mod text;
 mod threads;
 #[cfg(feature = "hooks")]
 mod waiting;
-#[cfg(feature = "hooks")]
-mod window;
 
 /// A bug of the runtime: said, and the program ends as by `abort`.
 #[cfg(all(feature = "hooks", not(test)))]

@@ -1,50 +1,26 @@
 //! The log of a thread: a file, mapped piece by piece, whole whatever becomes of the process.
 
 mod file;
+mod thread_log;
+pub mod window;
 
-use file::{Trouble, extend, extend_by_least, shorten, touch, turn_over};
-pub use file::{allocate, begin_anew, limit, set_limit};
+use file::{Mapped, STOP_WORDS, Trouble, extend, extend_by_least, shorten, touch, turn_over};
+pub use file::{allocate, limit, set_limit};
+pub use thread_log::Log;
 
-use core::cell::Cell;
 use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst, compiler_fence};
 
-use crate::controller;
+use crate::controller::{release_all, replaying};
 use crate::mode;
 use crate::order;
 use crate::ownership;
-use crate::record::{FileHeader, HEADER_WORDS, Kind, MAGIC, MOST_LEFT_OUT, header, stamp, stop};
+use crate::record::{Kind, MOST_LEFT_OUT, cut, header, stamp, stop};
 use crate::sys::{self, PAGE};
 use crate::text::say;
 use crate::threads::Thread;
-use crate::window;
-
-/// What a thread keeps of its log.
-#[repr(C)]
-pub struct Log {
-    /// Where the next record goes.
-    cursor: Cell<*mut u64>,
-    /// No record goes beyond; after it there is room for a `Stop`.
-    end: Cell<*mut u64>,
-    piece: Cell<*mut u8>,
-    piece_bytes: Cell<usize>,
-    /// How many of them have their pages.
-    touched: Cell<usize>,
-    piece_offset: Cell<u64>,
-    file_bytes: Cell<u64>,
-    next_bytes: Cell<usize>,
-    /// Of the file before this one.
-    older_bytes: Cell<u64>,
-    /// Why the next file does not begin with the thread, 0 if it does.
-    begins: Cell<u64>,
-    /// Counted things up to the last ordered record, with it.
-    told: Cell<u64>,
-    /// Its `Stop` is written, or can never be: records go nowhere.
-    closed: Cell<bool>,
-}
 
 const WORD: usize = size_of::<u64>();
-const STOP_WORDS: usize = Kind::Stop.words();
 
 /// Why recording stopped, 0 while it goes on.
 static STOPPED: AtomicU64 = AtomicU64::new(0);
@@ -181,10 +157,12 @@ fn next_order(thread: &'static Thread) -> u64 {
 pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize, words: [u64; N]) -> u64 {
     debug_assert_eq!(kind.words(), N + 2);
     let (object, extra) = (words[0], words[1]);
-    window::follow(thread);
+    if thread.part.is_behind() {
+        catch_up(thread);
+    }
     if mode::get() == mode::PAUSED {
         thread.count_in(None); // its log ends here
-        window::note(thread, kind, object, extra);
+        thread.part.note(kind, object, extra);
         thread.recorded(kind);
         return next_order(thread);
     }
@@ -199,7 +177,7 @@ pub fn ordered<const N: usize>(thread: &'static Thread, kind: Kind, place: usize
         put(record, N + 1, stamp(order, thread.count()));
         seal(record, kind, place as u64);
     }
-    window::note(thread, kind, object, extra); // not before there is room for it: that may take a new file, which tells what is open
+    thread.part.note(kind, object, extra); // not before there is room for it: that may take a new file, which tells what is open
     thread.recorded(kind);
     order
 }
@@ -239,11 +217,14 @@ fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
     }
     if !log.closed.get() {
         if STOPPED.load(SeqCst) == 0 {
-            if window::is_full(thread) && thread.inflight.get().is_null() {
+            if thread.part.is_full(thread.count()) && thread.inflight.get().is_null() {
                 turn_over(thread);
             }
             match extend(thread).or_else(|_| extend_by_least(thread)) {
-                Ok(()) => return reserve(thread, words),
+                Ok(mapped) => {
+                    begin_piece(thread, mapped);
+                    return reserve(thread, words);
+                }
                 Err(Trouble::Limit(bytes)) => stop_at(bytes),
                 Err(Trouble::System(error)) => stop_by(error),
             }
@@ -256,8 +237,47 @@ fn grow(thread: &'static Thread, words: usize) -> *mut u64 {
     record
 }
 
+/// A piece is there. The first of a log that does not begin with the thread says what the thread has open.
+fn begin_piece(thread: &'static Thread, mapped: Mapped) {
+    let why = if mapped.is_first { thread.log.begins.replace(0) } else { 0 };
+    if why != 0 {
+        write_start(thread, why);
+    }
+    if let Some(counter) = mapped.counter {
+        thread.count_in(Some(counter));
+    }
+}
+
+/// The first records of a log that does not begin with the thread.
+fn write_start(thread: &'static Thread, why: u64) {
+    let open = thread.part.open();
+    let order = if why == cut::SWITCH { window::when_switched_on() } else { order::next() };
+    write(thread, Kind::Cut, 0, [why, order, u64::from(open.known().is_none())]);
+    for open in open.known().unwrap_or_default() {
+        write(thread, Kind::Open, 0, [open.kind, open.object, open.extra, open.recursive]);
+    }
+    write(thread, Kind::Skip, 0, [thread.count()]);
+}
+
+/// Recording was switched on again since the thread's last record: its log begins again. The thread is inside of a hook.
+pub fn begin_anew(thread: &'static Thread) {
+    thread.part.catch_up();
+    file::begin_anew(thread);
+}
+
+/// The same before a record, also of a thread that sleeps while another reports of it: no handler runs meanwhile.
+#[cold]
+#[inline(never)]
+fn catch_up(thread: &'static Thread) {
+    let was_busy = thread.busy.replace(true);
+    compiler_fence(SeqCst);
+    begin_anew(thread);
+    compiler_fence(SeqCst);
+    thread.busy.set(was_busy);
+}
+
 fn stop_at(bytes: u64) {
-    if controller::replaying() {
+    if replaying() {
         return stop(stop::LIMIT, format_args!("the logs of the replay reached {bytes} bytes"));
     }
     stop(stop::LIMIT, format_args!("the logs reached {bytes} bytes (more: --max-size; the run's end: --window)"));
@@ -267,25 +287,6 @@ fn stop_by(error: i32) {
     match error {
         sys::ENOSPC | sys::EDQUOT => stop(stop::DISK, format_args!("the disk is full")),
         _ => stop(stop::DISK, format_args!("a log cannot be written (error {error})")),
-    }
-}
-
-fn write_header(thread: &'static Thread) {
-    let start = thread.start.get().map_or(0, |start| start as usize as u64);
-    let file = FileHeader {
-        magic: MAGIC,
-        thread: thread.number.get(),
-        parent: thread.parent.get(),
-        nth: thread.nth.get(),
-        start,
-        count: thread.count(),
-        reserved: [0; 2],
-    };
-    // SAFETY: plain words, as many as the header has.
-    let words: [u64; HEADER_WORDS] = unsafe { core::mem::transmute(file) };
-    let at = reserve(thread, HEADER_WORDS);
-    for (index, word) in words.into_iter().enumerate().rev() {
-        put(at, index, word);
     }
 }
 
@@ -312,6 +313,11 @@ pub fn close(thread: &'static Thread, why: u64) {
     log.end.set(nowhere.wrapping_add(PAGE).cast());
 }
 
+/// Ends the log of a thread that comes to a hook after recording stopped. The thread is inside of the hook.
+pub fn close_stopped(thread: &'static Thread) {
+    close(thread, STOPPED.load(SeqCst));
+}
+
 /// Stops recording in all threads; the program goes on.
 #[cold]
 pub fn stop(why: u64, message: Arguments) {
@@ -322,13 +328,5 @@ pub fn stop(why: u64, message: Arguments) {
     ownership::end();
     mode::set(mode::STOPPED);
     say(format_args!("recording stopped: {message}; the program goes on unrecorded"));
-    controller::release_all();
-}
-
-/// Called instead of a hook after recording stopped: the thread's log gets its end.
-#[cold]
-pub fn note_stop(thread: &'static Thread) {
-    thread.occupy();
-    close(thread, STOPPED.load(SeqCst));
-    thread.end();
+    release_all();
 }

@@ -3,10 +3,11 @@
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
 use crate::sys::{self, call};
 use crate::text::{number, say};
-use crate::{controller, feed, interpose, log, modules, ownership, threads, window};
+use crate::{controller, feed, interpose, log, modules, ownership, switch, threads};
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
@@ -163,7 +164,7 @@ fn parts() -> Result<bool, &'static str> {
     if let Some(signal) = signal {
         let signal =
             number(signal).filter(|signal| (1..=64).contains(signal)).ok_or("FORETRACE_SWITCH is no signal")?;
-        window::listen(signal as i32);
+        switch::listen(signal as i32);
     }
     Ok(paused.is_some())
 }

@@ -14,6 +14,7 @@ use crate::feed::Feed;
 use crate::hooks::held::{self, Held};
 use crate::interpose::unseen::{self, What};
 use crate::interpose::{self, notices, signals};
+use crate::log::window::ThreadWindow;
 use crate::log::{self, Log};
 use crate::mode;
 use crate::ownership::{self, Own};
@@ -22,7 +23,6 @@ use crate::start;
 use crate::sys;
 use crate::text::Text;
 use crate::waiting::Waiter;
-use crate::window;
 
 /// A thread. Cells are its own; what others touch is atomic.
 #[repr(C)]
@@ -90,7 +90,7 @@ pub struct Thread {
     /// Its deferred signal.
     pub deferred: signals::Deferred,
     /// What its log has to say if it begins again.
-    pub part: window::ThreadWindow,
+    pub part: ThreadWindow,
     /// What it gets from outside.
     pub feed: Feed,
     /// The function of a lock that it is in.

@@ -8,12 +8,11 @@ use core::sync::atomic::{
 };
 
 use super::{FILLER, HEAD_WORDS, KEY_SHIFT, Key, WORD, file_of, words_for};
-use crate::log;
+use crate::log::{self, window};
 use crate::mode;
 use crate::sys::{self, PAGE};
 use crate::text::say;
 use crate::threads::Thread;
-use crate::window;
 
 /// Where a thread writes. All zeroes before its first entry.
 pub struct Kept {

@@ -9,16 +9,15 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::recording;
 use super::under_way::{current, enter, leave, reflect};
 use super::word::{Word, combine, mask};
+use super::{follow, recording};
 use crate::controller;
-use crate::log::{self, put, seal};
+use crate::log::{self, put, seal, window};
 use crate::mode;
 use crate::ownership;
 use crate::record::COMPUTABLE;
 use crate::threads::{self, Thread};
-use crate::window;
 
 /// Whether the tools can compute what an access at this site does.
 #[inline(always)]
@@ -296,6 +295,6 @@ pub fn store_byte(thread: &'static Thread, address: usize, value: u8) {
         // SAFETY: the caller's access.
         return unsafe { u8::write(address as u64, u64::from(value)) };
     }
-    window::follow(thread);
+    follow(thread);
     store::<u8>(thread, address as u64, u64::from(value), 0);
 }

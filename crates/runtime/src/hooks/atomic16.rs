@@ -8,12 +8,11 @@ use super::gcc_atomic16::{peek, swap};
 use super::recording;
 use super::under_way::reflect;
 use super::word::combined;
-use crate::log::{self, put, seal};
+use crate::log::{self, put, seal, window};
 use crate::order;
 use crate::ownership;
 use crate::record::{Kind, atomic16, stamp};
 use crate::threads::Thread;
-use crate::window;
 
 const BYTES: u64 = 16;
 const HALF: u64 = 8;

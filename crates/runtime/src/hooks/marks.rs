@@ -4,7 +4,7 @@ use crate::controller;
 use crate::interpose::tracked;
 use crate::log;
 use crate::record::Kind;
-use crate::window;
+use crate::switch;
 
 fn mark(kind: Kind, words: [u64; 2], place: usize) {
     if let Some(thread) = tracked() {
@@ -41,7 +41,7 @@ extern "C" fn value(value: usize, given: usize, place: usize) {
 #[unsafe(no_mangle)]
 pub extern "C" fn foretrace_record_on() {
     if !controller::replaying() {
-        window::switch_on();
+        switch::switch_on();
     }
 }
 
@@ -49,7 +49,7 @@ pub extern "C" fn foretrace_record_on() {
 #[unsafe(no_mangle)]
 pub extern "C" fn foretrace_record_off() {
     if tracked().is_some() && !controller::replaying() {
-        window::switch_off();
+        switch::switch_off();
     }
 }
 

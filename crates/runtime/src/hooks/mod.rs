@@ -13,9 +13,9 @@ pub mod tsan;
 mod under_way;
 mod word;
 
+use crate::log;
 use crate::mode;
 use crate::threads::{self, Thread};
-use crate::window;
 
 pub use access::store_byte;
 
@@ -29,9 +29,28 @@ fn recording() -> Option<&'static Thread> {
 #[inline(always)]
 fn followed(thread: Option<&'static Thread>) -> Option<&'static Thread> {
     if let Some(thread) = thread {
-        window::follow(thread);
+        follow(thread);
     }
     thread
+}
+
+/// Before a record: if recording was switched on again since the last one, the log begins again.
+#[inline(always)]
+fn follow(thread: &'static Thread) {
+    if thread.part.is_behind() {
+        begin_anew(thread);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn begin_anew(thread: &'static Thread) {
+    let was_busy = thread.busy.get();
+    thread.occupy();
+    log::begin_anew(thread);
+    if !was_busy {
+        thread.end();
+    }
 }
 
 #[cold]
@@ -41,7 +60,9 @@ fn not_recording() -> Option<&'static Thread> {
         mode::UNKNOWN => threads::current().filter(|_| mode::get() == mode::RECORDING),
         mode::STOPPED => {
             if let Some(thread) = threads::known() {
-                crate::log::note_stop(thread);
+                thread.occupy();
+                log::close_stopped(thread);
+                thread.end();
             }
             None
         }

@@ -9,11 +9,10 @@ use super::held::Write;
 use super::word::{self, Word};
 use super::{access, between, pieces, recording};
 use crate::interpose::interpose;
-use crate::log;
+use crate::log::{self, window};
 use crate::record::{ATOMIC_PLACE, Kind, piece};
 use crate::sys;
 use crate::threads::Thread;
-use crate::window;
 
 /// Some code of the program was built this way.
 static PRESENT: AtomicBool = AtomicBool::new(false);

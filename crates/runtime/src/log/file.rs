@@ -5,18 +5,20 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::{Log, STOP_WORDS, write_header};
+use super::thread_log::Log;
+use super::window;
 use crate::mode;
-use crate::record::{COUNT_WORD, cut};
+use crate::record::{COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, cut};
 use crate::sys::{self, PAGE, call};
 use crate::text::Text;
 use crate::threads::Thread;
-use crate::window;
 
 const FIRST_BYTES: usize = 256 << 10;
 const LAST_BYTES: usize = 16 << 20;
 /// Pages come so many bytes at a time: fewer faults, and little that is never used.
 const TOUCH_BYTES: usize = 1 << 20;
+/// What a log ends with has room after each piece.
+pub(super) const STOP_WORDS: usize = Kind::Stop.words();
 /// Where there is no room for more.
 const LEAST_BYTES: usize = 16 << 10;
 
@@ -50,8 +52,16 @@ pub(super) enum Trouble {
     System(i32),
 }
 
+/// What is new with a piece.
+pub(super) struct Mapped {
+    /// It is the first of its file.
+    pub is_first: bool,
+    /// Where the file counts what the thread does.
+    pub counter: Option<&'static AtomicU64>,
+}
+
 /// Maps the next piece of the file. The last page of the piece before is its first.
-pub(super) fn extend(thread: &'static Thread) -> Result<(), Trouble> {
+pub(super) fn extend(thread: &'static Thread) -> Result<Mapped, Trouble> {
     let log = &thread.log;
     let used = used_bytes(log);
     let offset = used & !(PAGE as u64 - 1);
@@ -88,15 +98,31 @@ pub(super) fn extend(thread: &'static Thread) -> Result<(), Trouble> {
     }
     log.touched.set(0);
     touch(log);
-    let why = if first { log.begins.replace(0) } else { 0 };
-    if why != 0 {
-        window::write_start(thread, why);
+    // SAFETY: a word of the header, in a mapping of its own that stays.
+    let counter = head.map(|head| unsafe { &*head.cast::<AtomicU64>().add(COUNT_WORD) });
+    Ok(Mapped { is_first: first, counter })
+}
+
+/// Writes the header at the beginning of the first piece, which has room for it.
+fn write_header(thread: &'static Thread) {
+    let start = thread.start.get().map_or(0, |start| start as usize as u64);
+    let file = FileHeader {
+        magic: MAGIC,
+        thread: thread.number.get(),
+        parent: thread.parent.get(),
+        nth: thread.nth.get(),
+        start,
+        count: thread.count(),
+        reserved: [0; 2],
+    };
+    // SAFETY: plain words, as many as the header has.
+    let words: [u64; HEADER_WORDS] = unsafe { core::mem::transmute(file) };
+    let at = thread.log.cursor.get();
+    thread.log.cursor.set(at.wrapping_add(HEADER_WORDS));
+    for (index, word) in words.into_iter().enumerate().rev() {
+        // SAFETY: within the first page of the piece; volatile, so that writes reach the file in this order.
+        unsafe { at.add(index).write_volatile(word) };
     }
-    if let Some(head) = head {
-        // SAFETY: a word of the header, in a mapping of its own that stays.
-        thread.count_in(Some(unsafe { &*head.cast::<AtomicU64>().add(COUNT_WORD) }));
-    }
-    Ok(())
 }
 
 /// The file becomes the one before; the one before that goes.
@@ -107,11 +133,11 @@ pub(super) fn turn_over(thread: &'static Thread) {
     call!(RENAME, path.bytes().as_ptr(), older.bytes().as_ptr());
     BYTES.fetch_sub(log.older_bytes.replace(log.file_bytes.replace(0)), SeqCst);
     log.begins.set(cut::WINDOW);
-    window::began(thread);
+    thread.part.begin_file(thread.count());
 }
 
 /// What the thread's log holds is forgotten; it begins again.
-pub fn begin_anew(thread: &'static Thread) {
+pub(super) fn begin_anew(thread: &'static Thread) {
     let log = &thread.log;
     if log.closed.get() {
         return;
@@ -123,7 +149,7 @@ pub fn begin_anew(thread: &'static Thread) {
     BYTES.fetch_sub(log.older_bytes.replace(0) + log.file_bytes.replace(0), SeqCst);
     log.begins.set(cut::SWITCH);
     thread.count_in(None);
-    window::began(thread);
+    thread.part.begin_file(thread.count());
 }
 
 /// Nothing more goes to the file.
@@ -148,7 +174,7 @@ fn end_file(thread: &Thread) {
 }
 
 /// The same where there is no room for as much.
-pub(super) fn extend_by_least(thread: &'static Thread) -> Result<(), Trouble> {
+pub(super) fn extend_by_least(thread: &'static Thread) -> Result<Mapped, Trouble> {
     thread.log.next_bytes.set(LEAST_BYTES);
     extend(thread)
 }
