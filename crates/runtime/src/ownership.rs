@@ -12,30 +12,28 @@
 //! A mirror of memory holds for each byte what the last hooked access left there. Where memory differs from the mirror, code without
 //! hooks has written, and a read is recorded. The walker knows the mirror too, so a read that agrees with it says nothing new.
 
-use core::cell::Cell;
+pub mod own;
+
 use core::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64,
+    AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
-    compiler_fence,
 };
 
 use crate::order;
-use crate::record::COMPUTABLE;
-use crate::record::own::{ADDRESS, HEADER, LINE_BITS, MIRROR, NUMBER, OWNER, OWNERS, SKEW};
+use crate::record::own::{LINE_BITS, MIRROR, OWNER, OWNERS, SKEW};
 use crate::sys::{self, call};
 use crate::threads::{self, Thread};
+use own::{LINE, NO_OWNER, READY};
 
 /// Parts of the address space that have owners and mirrors, by their bits from this one on: where programs, their heaps,
 /// libraries and stacks are as long as the kernel does not randomise addresses.
 const PART_BITS: u32 = 41;
 const PARTS: [u64; 3] = [0, 42, 63];
 const OWNERS_BYTES: u64 = 1 << 43;
-const LINE: u64 = 1 << LINE_BITS;
 const GROUP: u64 = 4096;
 
 /// The parts in use, a bit for each: none while accesses are all recorded.
 static PARTS_IN_USE: AtomicU64 = AtomicU64::new(0);
-static READY: AtomicBool = AtomicBool::new(false);
 
 /// In an owner word in place of a number. Above the number stands how often the line was taken away.
 const NOBODY: u32 = 0;
@@ -45,74 +43,10 @@ const MOVING: u32 = OWNER - 1;
 const SHARED: u32 = OWNER;
 /// It has another address, too: all accesses are recorded, always.
 const NEVER: u32 = OWNER - 3;
-/// The number of a thread that owns nothing any more.
-const NO_OWNER: u32 = OWNER - 2;
 const THEFT: u32 = 1 << 24;
 const MOST_THEFTS: u32 = 3;
 /// So many times in a row a thread accesses a shared line before it owns it again: about what taking it away costs.
 const ALONE: u32 = 256;
-
-/// What a thread accesses by itself.
-#[repr(C)]
-pub struct Own {
-    /// Header of the record that it would have, marked as computable; 0 if it does nothing of the kind.
-    header: Cell<u64>,
-    address: Cell<u64>,
-    /// Its number in owner words.
-    number: AtomicU32,
-}
-
-const _: () = {
-    assert!(core::mem::offset_of!(Own, header) == HEADER);
-    assert!(core::mem::offset_of!(Own, address) == ADDRESS);
-    assert!(core::mem::offset_of!(Own, number) == NUMBER);
-};
-
-impl Own {
-    /// The thread has its number.
-    pub fn start(&self, number: u64) {
-        self.number.store(if ready() { number as u32 } else { NO_OWNER }, Relaxed);
-    }
-
-    /// Says what is accessed from now on.
-    #[inline(always)]
-    pub fn begin(&self, header: u64, address: u64) {
-        self.address.set(address);
-        compiler_fence(SeqCst);
-        self.header.set(header);
-        compiler_fence(SeqCst);
-    }
-
-    /// Whether it still is: a fault of the access ends it.
-    #[inline(always)]
-    pub fn goes_on(&self, header: u64) -> bool {
-        compiler_fence(SeqCst);
-        self.header.get() == header
-    }
-
-    /// It is over.
-    #[inline(always)]
-    pub fn end(&self) {
-        compiler_fence(SeqCst);
-        self.header.set(0);
-        compiler_fence(SeqCst);
-    }
-
-    /// Header and address of the access that is under way.
-    pub fn under_way(&self) -> Option<(u64, u64)> {
-        let header = self.header.get();
-        (header != 0).then(|| (header & !COMPUTABLE, self.address.get()))
-    }
-
-    /// For other threads: the line that is accessed, if any.
-    fn line(&self) -> Option<u64> {
-        // SAFETY: words that another thread writes.
-        let header = unsafe { self.header.as_ptr().read_volatile() };
-        compiler_fence(SeqCst);
-        // SAFETY: as above.
-        (header != 0).then(|| unsafe { self.address.as_ptr().read_volatile() } & !(LINE - 1))
-    }
-}
 
 /// Makes room for owners and mirrors. Where the system does not let us, every access is recorded.
 pub fn start() {
@@ -127,11 +61,6 @@ pub fn start() {
     }
     PARTS_IN_USE.store(parts, SeqCst);
     READY.store(true, SeqCst);
-}
-
-/// Whether threads may own memory.
-pub fn ready() -> bool {
-    READY.load(Relaxed)
 }
 
 /// From now on nothing is left out.

@@ -129,7 +129,7 @@ fn settings() -> u8 {
         ownership::start();
     }
     if let Some(recording) = take(c"FORETRACE_OUTSIDE") {
-        feed::prepare(recording);
+        feed::stored::prepare(recording);
     }
     if let Some(deeds) = take(c"FORETRACE_SOCKETS") {
         feed::others::prepare(deeds);

@@ -11,18 +11,23 @@ use core::sync::atomic::{
 
 use crate::controller;
 use crate::feed::Feed;
-use crate::hooks::held::{self, Held};
+use crate::hooks::held;
+use crate::hooks::held_write::Held;
+use crate::interpose::cancelled::Cancelled;
+use crate::interpose::in_lock::InLock;
+use crate::interpose::initialisers::Stack;
+use crate::interpose::openmp::Own as TeamsOwn;
 use crate::interpose::unseen::{self, What};
 use crate::interpose::{self, notices, signals};
 use crate::log::window::ThreadWindow;
 use crate::log::{self, Log};
 use crate::mode;
-use crate::ownership::{self, Own};
+use crate::ownership::own::{self, Own};
 use crate::record::{Kind, own as layout};
 use crate::start;
 use crate::sys;
 use crate::text::Text;
-use crate::waiting::Waiter;
+use crate::waiting::Wait;
 
 /// A thread. Cells are its own; what others touch is atomic.
 #[repr(C)]
@@ -82,11 +87,11 @@ pub struct Thread {
     /// Calls of the C library are under way whose allocations are not recorded.
     pub quiet: Cell<u32>,
     /// Once objects whose initialiser it runs.
-    pub once: interpose::once::Stack,
+    pub once: Stack,
     /// What the controller keeps of it.
     pub turn: controller::Turn,
     /// The innermost wait.
-    pub waiter: AtomicPtr<Waiter>,
+    pub wait: AtomicPtr<Wait>,
     /// Its deferred signal.
     pub deferred: signals::Deferred,
     /// What its log has to say if it begins again.
@@ -94,13 +99,13 @@ pub struct Thread {
     /// What it gets from outside.
     pub feed: Feed,
     /// The function of a lock that it is in.
-    pub in_lock: interpose::locks::InLock,
+    pub in_lock: InLock,
     /// Where it stands in OpenMP's teams.
-    pub openmp: interpose::openmp::Own,
+    pub openmp: TeamsOwn,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
     /// Whether it was seen to unwind since it was cancelled.
-    pub cancellation: notices::Cancelled,
+    pub cancellation: Cancelled,
 }
 
 const _: () = {
@@ -151,7 +156,7 @@ fn local() -> usize {
 }
 
 fn set_local(word: usize) {
-    let owner = if word & UNRECORDED == 0 && ownership::ready() { word } else { 0 };
+    let owner = if word & UNRECORDED == 0 && own::ready() { word } else { 0 };
     // SAFETY: writes the words above of this thread.
     unsafe {
         asm!("mov {0}, qword ptr [rip + foretrace_current@GOTTPOFF]", "mov qword ptr fs:[{0}], {1}", out(reg) _,

@@ -1,12 +1,15 @@
 //! The threads that wait for a synchronisation object, by its address, and the state of objects. While a program is recorded, the
 //! runtime does the waiting itself: an operation takes effect and is logged in one step, under the lock of the object's bucket.
 
+mod wait;
+mod waiter;
+
+pub use wait::Wait;
+pub use waiter::Waiter;
+
 use core::cell::Cell;
 use core::ffi::c_int;
-use core::sync::atomic::{
-    AtomicU32,
-    Ordering::{Acquire, Release, SeqCst},
-};
+use core::sync::atomic::Ordering::SeqCst;
 
 use crate::controller;
 use crate::interpose::real;
@@ -14,6 +17,7 @@ use crate::lock::Lock;
 use crate::program_time;
 use crate::sys::{self, Deadline, EBUSY, EINTR, ETIMEDOUT, PAGE};
 use crate::threads::Thread;
+use wait::{DISTURBED, WAITING};
 
 /// Objects whose addresses fall together, and those who wait for them.
 #[repr(align(64))]
@@ -72,62 +76,6 @@ impl Both {
     }
 }
 
-/// A thread that waits; it lies on that thread's stack.
-pub struct Waiter {
-    next: Cell<*const Waiter>,
-    key: usize,
-    pub thread: &'static Thread,
-    released: AtomicU32,
-    by: Cell<u64>,
-    cancellable: bool,
-    may_end_early: bool,
-}
-
-const WAITING: u32 = 0;
-const RELEASED: u32 = 1;
-/// Not released, but to look around.
-const DISTURBED: u32 = 2;
-
-impl Waiter {
-    pub fn new(thread: &'static Thread, key: usize) -> Waiter {
-        let (next, by) = (Cell::new(core::ptr::null()), Cell::new(0));
-        let released = AtomicU32::new(WAITING);
-        Waiter { next, key, thread, released, by, cancellable: false, may_end_early: false }
-    }
-
-    /// A waiter that looks again what it waits for, and so does no harm if its wait ends for no reason.
-    pub fn patient(thread: &'static Thread, key: usize) -> Waiter {
-        Waiter { may_end_early: true, ..Waiter::new(thread, key) }
-    }
-
-    pub fn may_end_early(&self) -> bool {
-        self.may_end_early
-    }
-
-    /// A waiter whose wait ends when its thread is cancelled.
-    pub fn cancellable(thread: &'static Thread, key: usize) -> Waiter {
-        Waiter { cancellable: true, ..Waiter::new(thread, key) }
-    }
-
-    pub fn released(&self) -> bool {
-        self.released.load(Acquire) == RELEASED
-    }
-
-    /// Order of what released it.
-    pub fn by(&self) -> u64 {
-        self.by.get()
-    }
-
-    pub fn key(&self) -> usize {
-        self.key
-    }
-
-    /// The controller calls this, or whoever releases where there is none. The waiter may be gone right after.
-    pub fn set_released(&self) {
-        self.released.store(RELEASED, Release);
-    }
-}
-
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -156,8 +104,8 @@ pub fn wait(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
     let thread = waiter.thread;
     let interruptions = thread.deferred.interruptions();
     loop {
-        if waiter.cancellable && to_be_cancelled(thread) {
-            return if waiter.released() { Outcome::Released } else { Outcome::Cancelled };
+        if waiter.is_cancellable && to_be_cancelled(thread) {
+            return if waiter.is_released() { Outcome::Released } else { Outcome::Cancelled };
         }
         let _ = waiter.released.compare_exchange(DISTURBED, WAITING, SeqCst, SeqCst);
         let timed_out = if controller::controlled() {
@@ -168,7 +116,7 @@ pub fn wait(waiter: &Waiter, deadline: Option<Deadline>) -> Outcome {
             thread.occupy();
             timed_out
         };
-        if waiter.released() {
+        if waiter.is_released() {
             return Outcome::Released;
         } else if timed_out {
             return Outcome::TimedOut;
@@ -194,7 +142,7 @@ pub fn disturb(thread: &Thread) {
         bucket.lock.lock();
         let mut link = follow(&bucket.waiters);
         while let Some(waiter) = link {
-            if waiter.cancellable && core::ptr::eq(waiter.thread, thread) {
+            if waiter.is_cancellable && core::ptr::eq(waiter.thread, thread) {
                 let _ = waiter.released.compare_exchange(WAITING, DISTURBED, SeqCst, SeqCst);
                 sys::futex_wake(&raw const waiter.released, 1);
                 controller::disturb(waiter.thread);
@@ -242,7 +190,7 @@ impl Bucket {
             link = follow(&waiter.next);
             Some(waiter)
         })
-        .filter(move |waiter| waiter.key == key)
+        .filter(move |waiter| waiter.key() == key)
     }
 
     /// Takes a waiter out; whether it was there.
@@ -400,7 +348,7 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
             bucket.unlock();
             return result;
         }
-        let waiter = Waiter { cancellable: interruptible, ..Waiter::new(thread, object) };
+        let waiter = if interruptible { Waiter::cancellable(thread, object) } else { Waiter::new(thread, object) };
         bucket.push(&waiter);
         bucket.unlock();
         let outcome = wait(&waiter, deadline);
@@ -409,7 +357,7 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
         }
         let bucket = lock(object);
         bucket.remove(&waiter);
-        let missed = !waiter.released();
+        let missed = !waiter.is_released();
         bucket.unlock();
         match outcome {
             Outcome::TimedOut if missed => return ETIMEDOUT,

@@ -73,7 +73,7 @@ fn deadlock() -> ! {
         let path = thread.path();
         let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
         // SAFETY: the waiter's frame is alive: its thread waits.
-        let key = unsafe { thread.waiter.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
+        let key = unsafe { thread.wait.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
         say(format_args!("  thread {path} (number {}) waits for {key:#x}", thread.number.get()));
     }
     let asleep = || threads::all().filter(|thread| thread.turn.state.get() == State::Outside);

@@ -43,7 +43,7 @@ use core::sync::atomic::{
 use crate::program_time;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
-use crate::waiting::Waiter;
+use crate::waiting::{Wait, Waiter};
 use thread_turn::{Stands, State};
 use turns::{CONTROLLED, Choice, LAST, LEAVING, LOCK, Next, REPLAY, RUNNING, UNTIL, give_up, has_turn, open, ready};
 
@@ -264,14 +264,14 @@ fn take_turn(thread: &Thread) {
 }
 
 /// A waiter sleeps until it is released and has the turn; true if it gave up instead.
-pub fn block(thread: &'static Thread, waiter: &Waiter, deadline: Option<Deadline>) -> bool {
+pub fn block(thread: &'static Thread, wait: &Wait, deadline: Option<Deadline>) -> bool {
     come_before_wait(thread);
     LOCK.lock();
-    if waiter.released() || !controlled() {
+    if wait.is_released() || !controlled() {
         LOCK.unlock();
         return false;
     }
-    let outer = thread.waiter.swap(core::ptr::from_ref(waiter).cast_mut(), SeqCst);
+    let outer = thread.wait.swap(core::ptr::from_ref(wait).cast_mut(), SeqCst);
     let turn = &thread.turn;
     turn.deadline.set(deadline.map(Deadline::monotonic));
     turn.expired.set(false);
@@ -280,7 +280,7 @@ pub fn block(thread: &'static Thread, waiter: &Waiter, deadline: Option<Deadline
     LOCK.unlock();
     wait_for_turn(thread);
     LOCK.lock();
-    thread.waiter.store(outer, SeqCst);
+    thread.wait.store(outer, SeqCst);
     turn.deadline.set(None);
     let timed_out = turn.timed_out.replace(false);
     LOCK.unlock();
@@ -306,7 +306,7 @@ pub fn unblock(waiter: &Waiter) {
     let thread = waiter.thread;
     LOCK.lock();
     waiter.set_released();
-    let innermost = core::ptr::eq(thread.waiter.load(SeqCst), waiter);
+    let innermost = core::ptr::eq(thread.wait.load(SeqCst), &waiter.wait);
     if innermost && thread.turn.state.get() == State::Blocked {
         thread.turn.state.set(State::Ready);
         replay::can_go_on(thread);
@@ -345,7 +345,7 @@ pub fn interrupt(thread: &'static Thread) -> Option<State> {
 pub fn resume(thread: &'static Thread, before: State, restarts: bool) {
     LOCK.lock();
     // SAFETY: the frame of a waiter is alive as long as the thread's wait.
-    let released = unsafe { thread.waiter.load(SeqCst).as_ref() }.is_none_or(Waiter::released);
+    let released = unsafe { thread.wait.load(SeqCst).as_ref() }.is_none_or(Wait::is_released);
     pass(thread, if released || !restarts { State::Ready } else { before });
     LOCK.unlock();
 }
@@ -353,8 +353,8 @@ pub fn resume(thread: &'static Thread, before: State, restarts: bool) {
 /// The thread jumps out of a wait to a frame with this stack pointer, and has the turn.
 pub fn left_wait(thread: &'static Thread, stack: usize) {
     LOCK.lock();
-    if (thread.waiter.load(SeqCst) as usize) < stack {
-        thread.waiter.store(core::ptr::null_mut(), SeqCst);
+    if (thread.wait.load(SeqCst) as usize) < stack {
+        thread.wait.store(core::ptr::null_mut(), SeqCst);
         thread.turn.deadline.set(None);
     }
     LOCK.unlock();

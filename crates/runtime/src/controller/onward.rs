@@ -125,7 +125,7 @@ pub fn report(cut: bool) {
     }
     for thread in threads::all().filter(|thread| thread.turn.state.get() == State::Blocked) {
         // SAFETY: the frame of a waiter is alive as long as the thread's wait.
-        let Some(waiter) = (unsafe { thread.waiter.load(SeqCst).as_ref() }) else { continue };
+        let Some(waiter) = (unsafe { thread.wait.load(SeqCst).as_ref() }) else { continue };
         let path = thread.path();
         let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
         sys::write(file, Text::<300>::formatted(format_args!("{path} {:#x}\n", waiter.key())).bytes());

@@ -13,7 +13,7 @@ use crate::controller::{alarms, limits, onward};
 use crate::interpose::{self, signals};
 use crate::mode;
 use crate::threads::{self, Thread};
-use crate::waiting::Waiter;
+use crate::waiting::Wait;
 
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
@@ -141,7 +141,7 @@ fn go_ahead(thread: &'static Thread) -> Option<Choice> {
 /// Whose end the thread waits for.
 fn joined_by(thread: &Thread) -> Option<&'static Thread> {
     // SAFETY: the frame of a waiter is alive as long as the thread's wait.
-    let key = unsafe { thread.waiter.load(SeqCst).as_ref() }?.key();
+    let key = unsafe { thread.wait.load(SeqCst).as_ref() }?.key();
     threads::all().find(|other| interpose::threads::key(other) == key)
 }
 
@@ -166,7 +166,7 @@ pub fn can_go_on(thread: &Thread) {
 /// Whether its wait may end for no reason.
 fn may_end_early(thread: &Thread) -> bool {
     // SAFETY: the frame of a waiter is alive as long as the thread's wait.
-    unsafe { thread.waiter.load(SeqCst).as_ref() }.is_some_and(Waiter::may_end_early)
+    unsafe { thread.wait.load(SeqCst).as_ref() }.is_some_and(Wait::may_end_early)
 }
 
 /// Whether its waits have ended for no reason several times here, and it did nothing that the schedule has: a lock of code that is not

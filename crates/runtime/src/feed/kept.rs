@@ -1,27 +1,18 @@
 //! Keeps what came from outside: a file of each thread, mapped piece by piece, whole whatever becomes of the process.
 
-use core::cell::Cell;
 use core::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
 };
 
-use super::{FILLER, HEAD_WORDS, KEY_SHIFT, Key, WORD, file_of, words_for};
+use super::key::{Key, file_of};
 use crate::log::{self, window};
 use crate::mode;
+use crate::outside::{FILLER, HEAD_WORDS, KEY_SHIFT, WORD, words_for};
 use crate::sys::{self, PAGE};
 use crate::text::say;
 use crate::threads::Thread;
-
-/// Where a thread writes. All zeroes before its first entry.
-pub struct Kept {
-    cursor: Cell<*mut u64>,
-    end: Cell<*mut u64>,
-    piece: Cell<*mut u8>,
-    piece_bytes: Cell<usize>,
-    file_bytes: Cell<u64>,
-}
 
 const LARGEST_PIECE: usize = 1 << 20;
 

@@ -11,14 +11,15 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::{note, stored};
+use super::key::note;
+use super::stored;
 use crate::controller;
 use crate::interpose::socket_pair::{self, connect_to};
-use crate::interpose::tracked;
 use crate::lock::Lock;
 use crate::outside::{ACCEPTED, CONNECTED, Deed, ENDED, Head, INHERITED, SENT, WORDS_BEFORE_DEEDS as HEAD};
 use crate::sys::{self, PAGE, call};
 use crate::text::Text;
+use crate::threads::Thread;
 
 /// A connection of a replay. Zeroes before it began.
 struct Connection {
@@ -176,8 +177,8 @@ pub fn notes_streams() -> bool {
 }
 
 /// A stream of `stdio` reads what another program writes.
-pub fn note_stream(name: &CStr) {
-    if let Some(thread) = tracked().filter(|_| !NOTED.swap(true, Relaxed)) {
+pub fn note_stream(thread: &Thread, name: &CStr) {
+    if !NOTED.swap(true, Relaxed) {
         let name = name.to_str().unwrap_or("a stream");
         note(
             thread,

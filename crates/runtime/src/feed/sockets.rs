@@ -4,7 +4,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Key, Source, kept, others, stored};
+use super::key::{Key, Source};
+use super::{kept, others, stored};
 pub use crate::outside::{Call, Head, Opening, Ready};
 use crate::sys;
 use crate::threads::Thread;

@@ -1,32 +1,14 @@
 //! Gives a thread what the recording has of it.
 
-use core::cell::{Cell, UnsafeCell};
+use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{ERROR_BYTES, FILLER, HEAD_WORDS, KEY_SHIFT, Key, LENGTH, WORD, file_of, note, words_for};
+use super::key::{ERROR_BYTES, Key, file_of, note};
+use super::thread_feed::{NextEntry, Stored};
+use crate::outside::{FILLER, HEAD_WORDS, KEY_SHIFT, LENGTH, WORD, words_for};
 use crate::sys;
 use crate::text::Text;
 use crate::threads::Thread;
-
-/// Kinds of calls of one thread whose positions are kept. Of further kinds the real call is made.
-const KINDS: usize = 24;
-
-/// How far a thread is with its stored values. All zeroes before its first.
-pub struct Stored {
-    opened: Cell<bool>,
-    words: Cell<*const u64>,
-    count: Cell<usize>,
-    places: [NextEntry; KINDS],
-}
-
-/// The next entry of a kind; the key is 0 where the place is free.
-struct NextEntry {
-    key: Cell<u16>,
-    /// Nothing more is stored, which has been noted.
-    over: Cell<bool>,
-    calls: Cell<u32>,
-    word: Cell<usize>,
-}
 
 /// The recording's folder.
 struct Folder(UnsafeCell<Text<4096>>);

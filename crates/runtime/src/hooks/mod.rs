@@ -6,6 +6,7 @@ mod between;
 mod control;
 mod gcc_atomic16;
 pub mod held;
+pub mod held_write;
 mod library;
 mod marks;
 mod pieces;

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst, fence};
 
-use super::held::Write;
+use super::held_write::Write;
 use super::word::{self, Word};
 use super::{access, between, pieces, recording};
 use crate::interpose::interpose;

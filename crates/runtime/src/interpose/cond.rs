@@ -112,7 +112,7 @@ pub(super) fn outcome_of(waiter: &Waiter, condition: usize, outcome: Outcome) ->
         bucket.unlock();
     }
     match outcome {
-        _ if waiter.released() => waiter.by(),
+        _ if waiter.is_released() => waiter.by(),
         Outcome::TimedOut => WOKEN_BY_TIMEOUT,
         _ => WOKEN_SPURIOUSLY,
     }

@@ -178,7 +178,7 @@ fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadl
     bucket.remove(&waiter);
     bucket.unlock();
     match outcome {
-        _ if waiter.released() => 0,
+        _ if waiter.is_released() => 0,
         Outcome::TimedOut if deadline.is_none() => 0, // a schedule goes on here
         Outcome::TimedOut => -(ETIMEDOUT as isize),
         _ => -(EINTR as isize),

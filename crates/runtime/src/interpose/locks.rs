@@ -6,9 +6,8 @@
 //! words. A lock that can be upgraded has a second one, its *gate*: each thread that writes or may come to write holds it, so that no other
 //! thread writes between a release and an acquire that are one operation of the program's.
 
-use core::cell::Cell;
-
 use super::cond;
+use super::in_lock::InLock;
 use super::{interpose, tracked};
 use crate::controller;
 use crate::lock_calls::{Action, Hold, LockCall};
@@ -35,27 +34,7 @@ const GATE_BYTES: usize = 1;
 const LOOKS: u32 = 1000;
 const NANOSECONDS: u32 = 1_000_000_000;
 
-/// The function of a lock that a thread is in; the thread's own.
-pub struct InLock {
-    /// How many functions of locks it is in, one called by the other. Only the outermost counts.
-    depth: Cell<u32>,
-    /// The address of the frame that called the outermost.
-    frame: Cell<usize>,
-    /// The outermost takes a lock that the thread holds already, or gives back one that it goes on holding.
-    nested: Cell<bool>,
-    /// It has locked the lock's bucket.
-    locked: Cell<bool>,
-    /// Which function of which lock.
-    what: Cell<u64>,
-    lock: Cell<usize>,
-}
-
 impl InLock {
-    /// Whether it is in any.
-    pub fn is_inside(&self) -> bool {
-        self.depth.get() > 0
-    }
-
     fn start(&self, call: Call, frame: usize, nested: bool, locked: bool) {
         self.depth.set(1);
         self.what.set(call.what.code());

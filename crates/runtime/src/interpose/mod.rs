@@ -4,6 +4,7 @@
 //! real one. The place of their records is where they return to, which only assembly knows: hence the trampolines.
 
 pub mod barrier;
+pub mod cancelled;
 mod channel;
 pub mod channels;
 pub mod clocks;
@@ -18,6 +19,8 @@ mod epoll;
 mod file_locks;
 mod files;
 pub mod futex;
+pub mod in_lock;
+pub mod initialisers;
 mod ipc;
 mod jumps;
 pub mod locks;

@@ -4,9 +4,8 @@
 //! to unwind. Signals to a thread and those to the process have separate semaphores. A signal that the program did not send has no `Post`,
 //! so handling it is no `Down`.
 
-use core::cell::Cell;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::unseen::{self, PROCESSES, TIMERS, What};
 use super::{channel, interpose, real, tracked};
@@ -135,21 +134,6 @@ fn is_unwinding() -> bool {
     // SAFETY: the library's own description of the thread that runs here.
     let state = unsafe { ((sys::pthread_self() + offset) as *const u32).read_volatile() };
     state & (DISABLED | CANCELLED | EXITING) == CANCELLED | EXITING
-}
-
-/// What a thread keeps of its cancellation.
-pub struct Cancelled {
-    /// Somebody is about to cancel it, or has.
-    sent: AtomicBool,
-    /// That it unwinds was noticed.
-    noticed: Cell<bool>,
-}
-
-impl Cancelled {
-    #[inline(always)]
-    pub fn was_sent(&self) -> bool {
-        self.sent.load(Relaxed)
-    }
 }
 
 /// A thread that was cancelled is about to write a record: if it unwinds, that comes after the cancellation. In the log this looks like a

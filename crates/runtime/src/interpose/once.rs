@@ -2,13 +2,13 @@
 //!
 //! The states are those of the library, so that code which looks at them itself goes on working.
 
-use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{
     AtomicI32, AtomicU8,
     Ordering::{Acquire, Release},
 };
 
+use super::initialisers::Entry;
 use super::{interpose, tracked};
 use crate::hooks;
 use crate::log;
@@ -20,42 +20,6 @@ use crate::waiting::{self, Bucket, Waiter};
 const NEW: i32 = 0;
 const RUNNING: i32 = 1;
 const DONE: i32 = 2;
-
-/// The once objects whose initialisers a thread runs, innermost last.
-pub struct Stack {
-    depth: Cell<usize>,
-    entries: [Cell<Entry>; DEEPEST],
-}
-
-/// Those further inside are not freed by exceptions.
-const DEEPEST: usize = 16;
-
-#[derive(Clone, Copy)]
-struct Entry {
-    object: usize,
-    place: usize,
-    /// An address in the frame that waits for the initialiser.
-    frame: usize,
-}
-
-impl Stack {
-    fn push(&self, entry: Entry) {
-        let depth = self.depth.get();
-        if let Some(free) = self.entries.get(depth) {
-            free.set(entry);
-        }
-        self.depth.set(depth + 1);
-    }
-
-    fn pop(&self) {
-        self.depth.set(self.depth.get().saturating_sub(1));
-    }
-
-    fn last(&self) -> Option<Entry> {
-        let index = self.depth.get().checked_sub(1)?;
-        self.entries.get(index).map(Cell::get)
-    }
-}
 
 fn state(object: usize) -> &'static AtomicI32 {
     // SAFETY: the program's object.

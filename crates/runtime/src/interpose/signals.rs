@@ -4,12 +4,13 @@
 //! A signal that arrives inside of a hook is deferred to the hook's end, with all others blocked until then. A fault of the program's own
 //! access there cannot wait: the access is undone (see `hooks::access`), and begun again if a handler repairs the cause.
 
+mod deferred;
 mod faults;
 mod stack;
 
+pub use deferred::Deferred;
 pub use stack::{thread_ends, thread_starts};
 
-use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU64, AtomicUsize,
@@ -25,6 +26,7 @@ use crate::mode;
 use crate::record::{Kind, fail};
 use crate::sys::{self, EINVAL, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, call};
 use crate::threads::{self, Thread};
+use deferred::CONTEXT_WORDS;
 
 const SIGNALS: usize = 65;
 const DEFAULT: usize = 0;
@@ -74,38 +76,8 @@ static WISHES: [Wish; SIGNALS] = [const {
     }
 }; SIGNALS];
 
-/// A signal that waits, and what else a thread keeps.
-#[repr(C)]
-pub struct Deferred {
-    signal: Cell<c_int>,
-    information: UnsafeCell<[u64; 16]>,
-    context: UnsafeCell<[u64; CONTEXT_WORDS]>,
-    mask: Cell<u64>,
-    interruptions: Cell<u32>,
-    /// An address in the frame that runs the outermost handler, 0 if none runs.
-    handler: Cell<usize>,
-    stack: Cell<*mut u8>,
-}
-
-const CONTEXT_WORDS: usize = 121;
 /// Where a `ucontext_t` has the mask of blocked signals.
 const CONTEXT_MASK: usize = 296;
-
-impl Deferred {
-    /// Handlers that ran and do not restart calls.
-    pub fn interruptions(&self) -> u32 {
-        self.interruptions.get()
-    }
-
-    /// A jump to a frame with this stack pointer: whether it leaves all handlers.
-    pub fn leave_handlers(&self, stack: usize) -> bool {
-        let leaves = self.handler.get() != 0 && stack > self.handler.get();
-        if leaves {
-            self.handler.set(0);
-        }
-        leaves
-    }
-}
 
 /// Installs what writes the end of the process down.
 pub fn process_starts() {
@@ -277,7 +249,7 @@ pub fn come_again(thread: &'static Thread, signal: c_int) -> bool {
 fn again(thread: &'static Thread, signal: c_int) -> bool {
     let wish = &WISHES[signal as usize];
     let (mut information, mut context) = ([0u64; 16], [0u64; CONTEXT_WORDS]);
-    feed::give_signal(thread, signal, &mut information);
+    feed::signal::give(thread, signal, &mut information);
     let itself = if wish.flags.load(Relaxed) & NOT_DEFERRED == 0 { bit(signal) } else { 0 };
     let before = block_all();
     set_mask(before | wish.mask.load(Relaxed) | itself);
@@ -340,7 +312,7 @@ unsafe fn handle(thread: &'static Thread, signal: c_int, information: *mut c_voi
     let was_sent = notices::arrived(thread, signal, unsafe { *information.cast::<c_int>().add(notices::CODE) }, 0);
     if !was_sent && !FATAL.contains(&signal) {
         // SAFETY: as above.
-        feed::keep_signal(thread, signal, unsafe { &*information.cast() });
+        feed::signal::keep(thread, signal, unsafe { &*information.cast() });
     }
     let outer = thread.deferred.handler.get();
     if outer == 0 {
@@ -492,6 +464,3 @@ unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
     }
     old.handler
 }
-
-// SAFETY: a thread's own.
-unsafe impl Sync for Deferred {}

@@ -10,7 +10,7 @@ use core::sync::atomic::{
 use super::ends::{End, end};
 use super::entropy::DEVICE;
 use super::unseen::{self, What};
-use super::{files, interpose, real};
+use super::{files, interpose, real, tracked};
 use crate::feed::{self, Key, Source};
 
 /// Most streams that are known at a time.
@@ -73,8 +73,11 @@ fn forget(stream: *mut c_void) {
 
 /// A stream is about to be read from.
 fn before_reading(stream: *mut c_void, name: &'static CStr) {
-    if feed::others::notes_streams() && matches!(end(real::fileno(stream)), Some(End::Input)) {
-        feed::others::note_stream(name);
+    if feed::others::notes_streams()
+        && matches!(end(real::fileno(stream)), Some(End::Input))
+        && let Some(thread) = tracked()
+    {
+        feed::others::note_stream(thread, name);
     }
 }
 

@@ -1,0 +1,39 @@
+//! A signal that waits for the end of a hook, and what else a thread keeps of signals: plain data.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_int;
+
+/// Words of a `ucontext_t`.
+pub(super) const CONTEXT_WORDS: usize = 121;
+
+/// A signal that waits, and what else a thread keeps.
+#[repr(C)]
+pub struct Deferred {
+    pub(super) signal: Cell<c_int>,
+    pub(super) information: UnsafeCell<[u64; 16]>,
+    pub(super) context: UnsafeCell<[u64; CONTEXT_WORDS]>,
+    pub(super) mask: Cell<u64>,
+    pub(super) interruptions: Cell<u32>,
+    /// An address in the frame that runs the outermost handler, 0 if none runs.
+    pub(super) handler: Cell<usize>,
+    pub(super) stack: Cell<*mut u8>,
+}
+
+impl Deferred {
+    /// Handlers that ran and do not restart calls.
+    pub fn interruptions(&self) -> u32 {
+        self.interruptions.get()
+    }
+
+    /// A jump to a frame with this stack pointer: whether it leaves all handlers.
+    pub fn leave_handlers(&self, stack: usize) -> bool {
+        let leaves = self.handler.get() != 0 && stack > self.handler.get();
+        if leaves {
+            self.handler.set(0);
+        }
+        leaves
+    }
+}
+
+// SAFETY: a thread's own.
+unsafe impl Sync for Deferred {}
