@@ -14,7 +14,11 @@ pub mod record;
 pub mod scheduler;
 
 #[cfg(feature = "hooks")]
+mod adopt;
+#[cfg(feature = "hooks")]
 mod controller;
+#[cfg(feature = "hooks")]
+mod current;
 #[cfg(feature = "hooks")]
 mod feed;
 #[cfg(feature = "hooks")]

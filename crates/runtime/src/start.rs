@@ -3,11 +3,14 @@
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use crate::adopt::adopt;
+use crate::feed::{others, stored};
+use crate::interpose::{cancellation, ends, process_ends, real, signals, thread_ends};
 use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
 use crate::sys::{self, call};
 use crate::text::{number, say};
-use crate::{controller, feed, interpose, log, modules, ownership, switch, threads};
+use crate::{controller, log, modules, ownership, switch, threads};
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
@@ -15,11 +18,6 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 #[used]
 #[unsafe(link_section = ".init_array.00001")]
 static INITIALISE: extern "C" fn() = initialise_early;
-
-/// Last of all.
-#[used]
-#[unsafe(link_section = ".fini_array.00001")]
-static FINISH: extern "C" fn() = interpose::process::finish;
 
 extern "C" fn initialise_early() {
     if !mode::ready() {
@@ -44,7 +42,7 @@ pub fn initialise() {
         return;
     }
     threads::leave(); // what is called below may come back to our hooks
-    interpose::real::resolve();
+    real::resolve();
     let mode = settings();
     if mode == RECORDING || mode == PAUSED {
         one_path_for_any_number_of_threads();
@@ -52,7 +50,7 @@ pub fn initialise() {
     threads::forget_left();
     mode::settle(mode);
     if mode == RECORDING || mode == PAUSED {
-        threads::adopt_first();
+        adopt();
         controller::start();
     }
 }
@@ -67,8 +65,8 @@ fn one_path_for_any_number_of_threads() {
         core::ptr::null_mut()
     }
     let mut pthread = 0;
-    if interpose::real::pthread_create(&mut pthread, core::ptr::null(), nothing, core::ptr::null_mut()) == 0 {
-        interpose::real::pthread_join(pthread, core::ptr::null_mut());
+    if real::pthread_create(&mut pthread, core::ptr::null(), nothing, core::ptr::null_mut()) == 0 {
+        real::pthread_join(pthread, core::ptr::null_mut());
     }
     // SAFETY: a byte of the C library that programs read; before 2.32 there is none.
     unsafe {
@@ -129,20 +127,21 @@ fn settings() -> u8 {
         ownership::start();
     }
     if let Some(recording) = take(c"FORETRACE_OUTSIDE") {
-        feed::stored::prepare(recording);
+        stored::prepare(recording);
     }
     if let Some(deeds) = take(c"FORETRACE_SOCKETS") {
-        feed::others::prepare(deeds);
+        others::prepare(deeds);
     }
     if let Some(parent) = take(c"FORETRACE_PARENT").and_then(number) {
         sys::end_with_parent(parent);
     }
     take(c"FORETRACE_FILL"); // makes the stack begin at the same address in every run
-    interpose::threads::prepare();
-    interpose::ends::prepare();
-    interpose::process::prepare();
+    thread_ends::prepare();
+    cancellation::prepare();
+    ends::prepare();
+    process_ends::prepare();
     modules::write();
-    interpose::signals::process_starts();
+    signals::process_starts();
     if paused { PAUSED } else { RECORDING }
 }
 

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use crate::interpose::signals;
+use crate::interpose::signals::state;
 use crate::log::window;
 use crate::mode::{self, PAUSED, RECORDING};
 use crate::{order, ownership};
@@ -32,7 +32,7 @@ pub fn switch_off() {
 
 /// From here on this signal switches recording off and on.
 pub fn listen(signal: c_int) {
-    signals::call_directly(signal, switch as *const () as usize);
+    state::call_directly(signal, switch as *const () as usize);
 }
 
 extern "C" fn switch(_: c_int) {

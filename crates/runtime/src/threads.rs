@@ -6,25 +6,21 @@ use core::ffi::c_void;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
-    compiler_fence,
 };
 
-use crate::controller;
+use crate::controller::Turn;
 use crate::feed::Feed;
-use crate::hooks::held;
 use crate::hooks::held_write::Held;
 use crate::interpose::cancelled::Cancelled;
 use crate::interpose::in_lock::InLock;
 use crate::interpose::initialisers::Stack;
 use crate::interpose::openmp::Own as TeamsOwn;
-use crate::interpose::unseen::{self, What};
-use crate::interpose::{self, notices, signals};
+use crate::interpose::signals::Deferred;
+use crate::log::Log;
 use crate::log::window::ThreadWindow;
-use crate::log::{self, Log};
 use crate::mode;
 use crate::ownership::own::{self, Own};
 use crate::record::{Kind, own as layout};
-use crate::start;
 use crate::sys;
 use crate::text::Text;
 use crate::waiting::Wait;
@@ -89,11 +85,11 @@ pub struct Thread {
     /// Once objects whose initialiser it runs.
     pub once: Stack,
     /// What the controller keeps of it.
-    pub turn: controller::Turn,
+    pub turn: Turn,
     /// The innermost wait.
     pub wait: AtomicPtr<Wait>,
     /// Its deferred signal.
-    pub deferred: signals::Deferred,
+    pub deferred: Deferred,
     /// What its log has to say if it begins again.
     pub part: ThreadWindow,
     /// What it gets from outside.
@@ -121,7 +117,6 @@ unsafe impl Sync for Thread {}
 const CAPACITY: usize = 1 << 20;
 static TABLE: AtomicPtr<AtomicPtr<Thread>> = AtomicPtr::new(core::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-static FOREIGN: AtomicU64 = AtomicU64::new(0);
 
 // Words of thread-local storage: the thread, null where not known yet, with `UNRECORDED`; the thread if it owns memory, else null.
 global_asm!(
@@ -178,14 +173,25 @@ pub fn owner() -> Option<&'static Thread> {
     (word != 0).then(|| at(word))
 }
 
-/// The thread that runs here, if it is one to record.
+/// What the thread that runs here is known to be.
 #[inline(always)]
-pub fn current() -> Option<&'static Thread> {
+pub fn here() -> Here {
     let word = local();
-    if word & UNRECORDED == 0 && word != 0 { Some(at(word)) } else { unknown(word) }
+    if word & UNRECORDED == 0 && word != 0 { Here::Recorded(at(word)) } else { Here::Not { is_known: word != 0 } }
 }
 
-/// The same for code that may run anywhere: starts nothing.
+/// See [`here`].
+pub enum Here {
+    /// A thread to record.
+    Recorded(&'static Thread),
+    /// None, by what is known, or not known yet.
+    Not {
+        /// It is known.
+        is_known: bool,
+    },
+}
+
+/// The thread that runs here, for code that may run anywhere: starts nothing.
 pub fn known() -> Option<&'static Thread> {
     let word = local() & !UNRECORDED;
     (word != 0).then(|| at(word))
@@ -197,17 +203,12 @@ fn at(word: usize) -> &'static Thread {
     unsafe { &*(word as *const Thread) }
 }
 
-#[cold]
-#[inline(never)]
-fn unknown(word: usize) -> Option<&'static Thread> {
-    if word & UNRECORDED != 0 {
-        return None;
+/// The same, if it is one to record.
+pub fn recorded() -> Option<&'static Thread> {
+    match here() {
+        Here::Recorded(thread) if mode::get() != mode::OFF => Some(thread),
+        _ => None,
     }
-    if !mode::ready() {
-        start::initialise();
-        return if mode::get() == mode::OFF || !mode::ready() { None } else { current() };
-    }
-    (mode::get() != mode::OFF).then(adopt)
 }
 
 /// From here on this thread is not recorded: it is ours, or it has ended as far as the program is concerned.
@@ -246,18 +247,23 @@ impl Thread {
         sys::unmap(core::ptr::from_ref(self) as *mut u8, size_of::<Thread>());
     }
 
-    /// Gives it its number and a place in the table.
-    pub fn publish(&'static self, parent: u64, nth: u64) {
+    /// Gives it its number and a place in the table; false where the table is full.
+    pub fn enlist(&'static self, parent: u64, nth: u64) -> bool {
         let index = COUNT.fetch_add(1, SeqCst);
         self.number.set(index as u64 + 1);
         self.own.start(index as u64 + 1);
         self.parent.set(parent);
         self.nth.set(nth);
-        if index < CAPACITY {
+        let has_room = index < CAPACITY;
+        if has_room {
             slot(index).store(core::ptr::from_ref(self).cast_mut(), Release);
-        } else {
-            log::stop(crate::record::stop::LIMIT, format_args!("there are too many threads"));
         }
+        has_room
+    }
+
+    /// What those who join it wait for.
+    pub fn end_key(&'static self) -> usize {
+        core::ptr::from_ref(self) as usize
     }
 
     /// From here on it is the one that runs here.
@@ -274,62 +280,6 @@ impl Thread {
     /// Ends [`Thread::hide`].
     pub fn show(&'static self) {
         set_local(core::ptr::from_ref(self) as usize);
-    }
-
-    /// Start of a hook or interposed function that writes a counted record: the controller may stop the thread here.
-    #[inline(always)]
-    pub fn begin(&'static self) {
-        self.occupy();
-        self.stop_at_limit();
-        if self.cancellation.was_sent() {
-            notices::notice_cancellation(self);
-        }
-    }
-
-    /// Before a counted record: the controller may stop the thread here.
-    #[inline(always)]
-    pub fn stop_at_limit(&'static self) {
-        if self.count() >= self.limit.load(Relaxed) {
-            controller::point(self, None);
-        }
-    }
-
-    /// The same before an access of memory.
-    #[inline(always)]
-    pub fn begin_access(&'static self, kind: Kind, place: u64, address: u64, bytes: u64) {
-        self.occupy();
-        if self.count() >= self.limit.load(Relaxed) {
-            controller::point(self, Some(&controller::Access { kind, place, address, bytes }));
-        }
-    }
-
-    /// The same for what writes a record that is not counted.
-    pub fn begin_apart(&'static self) {
-        self.occupy();
-        if self.count() >= self.limit.load(Relaxed) {
-            controller::point_apart(self);
-        }
-    }
-
-    /// Start of what signals must not interrupt.
-    #[inline(always)]
-    pub fn occupy(&'static self) {
-        self.busy.set(true);
-        compiler_fence(SeqCst);
-        if !self.held.is_empty() {
-            held::settle(self);
-        }
-    }
-
-    /// End of either.
-    #[inline(always)]
-    pub fn end(&'static self) {
-        compiler_fence(SeqCst);
-        self.busy.set(false);
-        compiler_fence(SeqCst);
-        if self.pending.get() {
-            signals::deliver(self);
-        }
     }
 
     /// One more counted record took effect.
@@ -407,33 +357,6 @@ impl Thread {
         self.quiet.set(self.quiet.get() - 1);
         result
     }
-}
-
-/// A thread that came into being behind our back.
-fn adopt() -> &'static Thread {
-    leave(); // what follows may come back here
-    let Some(thread) = Thread::new() else {
-        crate::text::say(format_args!("no memory for one more thread"));
-        sys::die_by(sys::SIGABRT)
-    };
-    thread.publish(0, FOREIGN.fetch_add(1, Relaxed));
-    // SAFETY: no more than a question.
-    thread.pthread.store(unsafe { sys::pthread_self() }, Relaxed);
-    interpose::threads::watch_end(thread);
-    thread.enter();
-    signals::thread_starts(thread);
-    controller::adopted(thread);
-    if thread.number.get() > 1 {
-        thread.occupy(); // not to be stopped here: it may hold locks of the library
-        unseen::record(thread, What::anything(c"the start of a thread that a library made"), 0);
-        thread.end();
-    }
-    thread
-}
-
-/// Makes the thread that runs here the first one.
-pub fn adopt_first() {
-    adopt();
 }
 
 fn slot(index: usize) -> &'static AtomicPtr<Thread> {

@@ -12,6 +12,7 @@ use core::ffi::c_int;
 use core::sync::atomic::Ordering::SeqCst;
 
 use crate::controller;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::real;
 use crate::lock::Lock;
 use crate::program_time;

@@ -7,7 +7,8 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::plan;
-use crate::interpose::signals;
+use crate::hooks::occupied::Occupied;
+use crate::interpose::signals::state;
 use crate::sys::{self, call};
 use crate::threads::Thread;
 
@@ -69,7 +70,7 @@ pub fn come(thread: &'static Thread) -> bool {
     let mut came = false;
     while let Some(signal) = due(thread) {
         thread.turn.alarmed.set(thread.count() + 1); // its handler's first record asks here, too
-        if !signals::come_again(thread, signal) {
+        if !state::come_again(thread, signal) {
             break;
         }
         TAKEN.fetch_and(!(1 << (signal - 1)), Relaxed);

@@ -40,6 +40,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use crate::hooks::occupied::Occupied;
 use crate::program_time;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
@@ -102,6 +103,14 @@ pub fn report_waits() {
 /// Whether a schedule was given that the program left, or that is over.
 pub fn off_schedule() -> bool {
     replaying() && !plan::following()
+}
+
+/// Before a counted record: the thread may wait here for a turn.
+#[inline(always)]
+pub fn stop_at_limit(thread: &'static Thread) {
+    if thread.count() >= thread.limit.load(Relaxed) {
+        point(thread, None);
+    }
 }
 
 /// Before a counted record, when the limit is reached: waits for a turn.

@@ -10,7 +10,7 @@ use crate::controller::plan::{FOLLOWING, Line, PLAN};
 use crate::controller::thread_turn::{Stands, State};
 use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running};
 use crate::controller::{alarms, limits, onward};
-use crate::interpose::{self, signals};
+use crate::interpose::signals::state;
 use crate::mode;
 use crate::threads::{self, Thread};
 use crate::waiting::Wait;
@@ -87,7 +87,7 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
             })
         }
         State::Blocked => helper(thread).or_else(|| {
-            if signals::may_come() {
+            if state::may_come() {
                 return Some(Choice::Wait); // one may be on its way; the watchdog's patience ends
             }
             leave(format_args!("waits for another thread"));
@@ -142,7 +142,7 @@ fn go_ahead(thread: &'static Thread) -> Option<Choice> {
 fn joined_by(thread: &Thread) -> Option<&'static Thread> {
     // SAFETY: the frame of a waiter is alive as long as the thread's wait.
     let key = unsafe { thread.wait.load(SeqCst).as_ref() }?.key();
-    threads::all().find(|other| interpose::threads::key(other) == key)
+    threads::all().find(|other| other.end_key() == key)
 }
 
 /// Where the part of the schedule that is still to come first needs the thread.

@@ -2,7 +2,7 @@
 //! one in which the C library waits for timers.
 
 use crate::controller::thread_turn::State;
-use crate::interpose::signals;
+use crate::interpose::signals::state;
 use crate::sys::{self, call};
 use crate::text::number;
 use crate::threads;
@@ -14,7 +14,7 @@ pub fn possible() -> bool {
 
 /// Whether something may come that no recorded thread does.
 pub fn by_others() -> bool {
-    signals::may_come() || timer_runs() || others_run()
+    state::may_come() || timer_runs() || others_run()
 }
 
 /// Whether a thread sleeps in the kernel, or waits up to a deadline.

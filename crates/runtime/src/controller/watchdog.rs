@@ -9,7 +9,7 @@ use crate::controller::{deadlock, dispatch, release, replay, steer, take_turn};
 use crate::feed::others;
 use crate::hooks::held;
 use crate::interpose::real;
-use crate::interpose::signals;
+use crate::interpose::signals::state;
 use crate::sys;
 use crate::text::{Text, say};
 use crate::threads::{self, Thread};
@@ -29,10 +29,10 @@ pub fn start() {
         return;
     }
     let mut pthread = 0;
-    let before = signals::block_all();
+    let before = state::block_all();
     let mut create = || real::pthread_create(&mut pthread, core::ptr::null(), watch, core::ptr::null_mut());
     let failed = threads::known().map_or(0, |thread| thread.quietly(&mut create));
-    signals::set_mask(before);
+    state::set_mask(before);
     if failed != 0 {
         say(format_args!("no thread for the watchdog (error {failed}): a thread that sleeps will stop all others"));
     }

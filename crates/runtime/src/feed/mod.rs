@@ -21,6 +21,7 @@ use core::cell::Cell;
 use core::ffi::c_int;
 
 use crate::controller;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::tracked;
 use crate::sys;
 use key::{ERROR_BYTES, LIMIT, note};

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::key::{Key, Source};
 use super::{kept, others, stored};
+use crate::hooks::occupied::Occupied;
 pub use crate::outside::{Call, Head, Opening, Ready};
 use crate::sys;
 use crate::threads::Thread;

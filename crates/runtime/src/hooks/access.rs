@@ -13,6 +13,8 @@ use super::under_way::{current, enter, leave, reflect};
 use super::word::{Word, combine, mask};
 use super::{follow, recording};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log::{self, put, seal, window};
 use crate::mode;
 use crate::ownership;

@@ -8,6 +8,8 @@ use super::gcc_atomic16::{peek, swap};
 use super::recording;
 use super::under_way::reflect;
 use super::word::combined;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log::{self, put, seal, window};
 use crate::order;
 use crate::ownership;

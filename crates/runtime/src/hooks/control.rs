@@ -1,6 +1,7 @@
 //! Where control went and what came from outside: records without an order.
 
 use super::recording;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::{locks, once};
 use crate::log;
 use crate::mode;

@@ -6,6 +6,8 @@
 use core::arch::asm;
 
 use super::{access, pieces, recording};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::interpose;
 use crate::log;
 use crate::record::{ATOMIC_PLACE, Kind};

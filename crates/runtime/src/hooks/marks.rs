@@ -1,6 +1,8 @@
 //! Transactions and operations that the program marks by `foretrace.h`.
 
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::tracked;
 use crate::log;
 use crate::record::Kind;

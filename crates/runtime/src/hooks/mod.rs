@@ -2,6 +2,7 @@
 
 pub mod access;
 mod atomic16;
+pub mod begin;
 mod between;
 mod control;
 mod gcc_atomic16;
@@ -9,11 +10,14 @@ pub mod held;
 pub mod held_write;
 mod library;
 mod marks;
+pub mod occupied;
 mod pieces;
 pub mod tsan;
 mod under_way;
 mod word;
 
+use crate::current::current;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::mode;
 use crate::threads::{self, Thread};
@@ -23,7 +27,7 @@ pub use access::store_byte;
 /// The thread, if its hooks write records now.
 #[inline(always)]
 fn recording() -> Option<&'static Thread> {
-    if mode::get() == mode::RECORDING { followed(threads::current()) } else { not_recording() }
+    if mode::get() == mode::RECORDING { followed(current()) } else { not_recording() }
 }
 
 /// The same thread, whose log goes along with recording being switched on.
@@ -58,7 +62,7 @@ fn begin_anew(thread: &'static Thread) {
 #[inline(never)]
 fn not_recording() -> Option<&'static Thread> {
     match mode::get() {
-        mode::UNKNOWN => threads::current().filter(|_| mode::get() == mode::RECORDING),
+        mode::UNKNOWN => current().filter(|_| mode::get() == mode::RECORDING),
         mode::STOPPED => {
             if let Some(thread) = threads::known() {
                 thread.occupy();

@@ -3,6 +3,8 @@
 use super::access::{load, load_own, note, store, store_own};
 use super::recording;
 use super::word::{Word, by_size};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::record::{COMPUTABLE, header, piece_of_copy, piece_of_set};
 use crate::sys;
 use crate::threads::Thread;

@@ -8,6 +8,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst, fence}
 use super::held_write::Write;
 use super::word::{self, Word};
 use super::{access, between, pieces, recording};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::interpose;
 use crate::log::{self, window};
 use crate::record::{ATOMIC_PLACE, Kind, piece};

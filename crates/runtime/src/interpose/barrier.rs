@@ -5,6 +5,8 @@ use core::ffi::{c_int, c_void};
 use super::{interpose, real, tracked};
 use crate::controller;
 use crate::feed;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
 use crate::threads::Thread;

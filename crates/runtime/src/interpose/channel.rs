@@ -3,6 +3,8 @@
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::unseen::{self, What};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::message_order::{Order, Rounds, SEVERAL};
 use crate::record::{CHANNELS, Kind, MESSAGES, TRIED, tried_if};

@@ -17,9 +17,11 @@ use super::channel::{
 use super::ends::{End, before_waiting, end, event_key, waits};
 use super::poll::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
-use super::{entropy, files, interpose, notices, real, socket_order, sockets, tracked};
+use super::{arrivals, entropy, files, interpose, real, socket_order, sockets, tracked};
 use crate::controller;
 use crate::feed::sockets::Call;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::message_order::{LONGEST_TEXT, SEVERAL, text_of};
 use crate::record::Kind;
 use crate::sys::{self, call};
@@ -190,7 +192,7 @@ unsafe fn signals_read(thread: &'static Thread, from: *const [c_int; 32], bytes:
     for index in 0..bytes / size_of::<[c_int; 32]>() {
         // SAFETY: `struct signalfd_siginfo` of 128 bytes each: the signal, an error, who sent it.
         let [signal, _, code, ..] = unsafe { *from.add(index) };
-        notices::arrived(thread, signal, code, place);
+        arrivals::arrived(thread, signal, code, place);
     }
 }
 

@@ -7,6 +7,8 @@ use super::mutex::{self, c11};
 use super::unseen::{self, What};
 use super::{by_clock, interpose, real, threads, tracked};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, tried_if};
 use crate::sys::{CLOCK_REALTIME, Deadline, EINVAL, ETIMEDOUT, Timespec};

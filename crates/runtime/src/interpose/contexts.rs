@@ -3,6 +3,7 @@
 use core::ffi::c_int;
 
 use super::{interpose, real, tracked};
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
 

@@ -8,7 +8,8 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::unseen::{self, STREAM_LOCKS, What};
+use super::unseen::{STREAM_LOCKS, What};
+use super::unseen_calls;
 use super::{interpose, real};
 use crate::sys::CookieFunctions;
 use crate::text::say;
@@ -42,7 +43,7 @@ unsafe fn own(stream: usize) -> (usize, CookieFunctions) {
 
 /// One of the program's functions.
 fn calling<R>(call: impl FnOnce() -> R) -> R {
-    unseen::around(What::named(c"fopencookie", STREAM_LOCKS), 0, call)
+    unseen_calls::around(What::named(c"fopencookie", STREAM_LOCKS), 0, call)
 }
 
 unsafe extern "C" fn read(stream: usize, to: *mut c_char, bytes: usize) -> isize {

@@ -11,6 +11,7 @@ use super::polling::{Look, READY, Waiting, by_script, channel, looking, outside_
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
+use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
 use crate::sys::{self, Timespec};
 use crate::threads::Thread;

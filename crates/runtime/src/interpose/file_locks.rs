@@ -7,8 +7,11 @@
 use core::ffi::{CStr, c_int, c_void};
 
 use super::descriptors;
-use super::unseen::{self, What};
+use super::unseen::What;
+use super::unseen_calls;
 use super::{interpose, real, tracked};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::{FILE_LOCKS, Kind, tried_if};
 use crate::sys;
@@ -78,7 +81,7 @@ fn locking(
 ) -> c_int {
     let Some((thread, (_, inode))) = tracked().zip(descriptors::identity(file)) else { return call() };
     if is_of_another(thread, file) {
-        return unseen::around(What::named(name, FILES), place, call);
+        return unseen_calls::around(What::named(name, FILES), place, call);
     }
     let lock = FILE_LOCKS + (inode & ((1 << 44) - 1)) * 16;
     if let Some(before) = held(thread, file) {
@@ -142,7 +145,7 @@ unsafe fn control(
     // SAFETY: the program's lock.
     let part = unsafe { &*argument.cast::<Flock>() };
     if (part.whence, part.start, part.length) != (0, 0, 0) {
-        return unseen::around(What::named(c"fcntl", FILES), place, call);
+        return unseen_calls::around(What::named(c"fcntl", FILES), place, call);
     }
     let wish = match part.kind {
         0 => Wish::Share,

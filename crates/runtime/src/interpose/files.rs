@@ -10,6 +10,7 @@ use core::sync::atomic::{
 };
 
 use super::unseen::{self, What, has_threads};
+use super::unseen_calls;
 use super::{descriptors, interpose, real, tracked};
 use crate::sys::{self, call};
 
@@ -92,11 +93,11 @@ pub fn by_name<R>(
         return call();
     }
     if alone {
-        return unseen::around(what, place, call);
+        return unseen_calls::around(what, place, call);
     }
     let result = call();
     if failed(&result) && sys::errno() == NO_SUCH_NAME {
-        unseen::mark_here(what, place);
+        unseen_calls::mark_here(what, place);
     }
     result
 }
@@ -112,7 +113,7 @@ fn opening(name: &'static CStr, flags: c_int, place: usize, call: impl FnOnce() 
 pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
     let shared = tracked().filter(|_| has_threads()).and_then(|_| known(file));
     match shared {
-        Some((object, ways)) if ways == READ | WRITTEN => unseen::around(What::named(name, object), place, call),
+        Some((object, ways)) if ways == READ | WRITTEN => unseen_calls::around(What::named(name, object), place, call),
         _ => call(),
     }
 }

@@ -7,10 +7,13 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use super::unseen::{self, What};
+use super::unseen::What;
+use super::unseen_calls;
 use super::{clocks, entropy, notices, tracked};
 use crate::controller;
 use crate::hooks::access;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::program_time;
 use crate::record::ATOMIC_PLACE;
 use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ENOSYS, ETIMEDOUT, Timespec, number};
@@ -51,10 +54,10 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
         number::FUTEX if b & OPERATION == WAKE_AND_CHANGE => wake_and_change([a, b, c, d, e, f]),
         number::FUTEX if matches!(b & OPERATION, WAIT | WAIT_BITSET) => as_if_woken(call()),
         number::FUTEX if INHERITING.contains(&(b & OPERATION)) => {
-            unseen::around(What::named(c"futex", c"futexes with priority inheritance"), 0, call)
+            unseen_calls::around(What::named(c"futex", c"futexes with priority inheritance"), 0, call)
         }
         number::FUTEX_WAITV => as_if_woken(call()),
-        _ if ORDERING.contains(&number) => unseen::around(What::anything(c"syscall"), 0, call),
+        _ if ORDERING.contains(&number) => unseen_calls::around(What::anything(c"syscall"), 0, call),
         _ => call(),
     });
     if (-4095..0).contains(&result) {

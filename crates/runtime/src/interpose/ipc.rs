@@ -12,10 +12,13 @@ use super::descriptors;
 use super::ends;
 use super::poll::{Poll, READABLE, WRITABLE};
 use super::rooms::{self, Room};
-use super::unseen::{self, What};
+use super::unseen::What;
+use super::unseen_calls;
 use super::{interpose, real, tracked};
 use crate::controller;
 use crate::feed;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::program_time;
 use crate::record::{Kind, SEMAPHORES, tried_if};
@@ -282,7 +285,7 @@ fn forget(thread: &'static Thread, set: c_int, number: u16) {
 fn operate(set: c_int, operations: &[Operation], place: usize, real: impl FnOnce() -> c_int) -> c_int {
     let Some(thread) = tracked() else { return real() };
     if operations.iter().any(|operation| operation.amount == 0) {
-        return unseen::around(What::named(c"semop", c"System V semaphores"), place, real); // waits for zero
+        return unseen_calls::around(What::named(c"semop", c"System V semaphores"), place, real); // waits for zero
     }
     operations.iter().filter(|operation| operation.amount > 0).for_each(|o| change(thread, set, *o, place));
     if operations.iter().any(|operation| operation.amount < 0 && operation.flags & NO_WAIT == 0) {
@@ -325,7 +328,7 @@ extern "C" fn semctl_(set: c_int, number: c_int, command: c_int, argument: usize
     if !matches!(command, SET_VALUE | SET_ALL | REMOVE) {
         return real::semctl(set, number, command, argument);
     }
-    let result = unseen::around(What::named(c"semctl", c"System V semaphores"), place, || {
+    let result = unseen_calls::around(What::named(c"semctl", c"System V semaphores"), place, || {
         real::semctl(set, number, command, argument)
     });
     match command {

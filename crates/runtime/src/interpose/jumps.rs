@@ -5,6 +5,7 @@ use core::ffi::c_int;
 
 use super::{interpose, real, tracked};
 use crate::controller;
+use crate::hooks::occupied::Occupied;
 use crate::waiting;
 
 /// Which of the words of a `jmp_buf` glibc keeps the stack pointer in.

@@ -10,6 +10,8 @@ use super::cond;
 use super::in_lock::InLock;
 use super::{interpose, tracked};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::lock_calls::{Action, Hold, LockCall};
 use crate::log;
 use crate::mode;

@@ -1,23 +1,22 @@
 //! Memory that is mapped more than once: which piece of a file, or of System V shared memory, is where. A second mapping of the same
 //! piece is another name of the first one's memory, and the log says so.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::descriptors::identity;
-use super::{interpose, real, tracked};
 use crate::lock::Lock;
 use crate::log;
 use crate::ownership;
 use crate::record::Kind;
-use crate::sys::{self, call};
+use crate::sys;
 use crate::text::say;
 use crate::threads::Thread;
 
 /// How many mappings are kept.
 const MOST: usize = 256;
 /// In place of a device: System V shared memory.
-const SEGMENTS: u64 = u64::MAX;
+pub(super) const SEGMENTS: u64 = u64::MAX;
 
 /// A piece of a file, and where it is; all under the lock.
 struct Mapping {
@@ -43,10 +42,10 @@ static SAID: AtomicBool = AtomicBool::new(false);
 
 /// What is mapped: of which file, from where on, how much.
 #[derive(Clone, Copy)]
-struct Piece {
-    file: (u64, u64),
-    offset: u64,
-    bytes: u64,
+pub(super) struct Piece {
+    pub(super) file: (u64, u64),
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
 }
 
 impl Mapping {
@@ -63,7 +62,7 @@ impl Mapping {
 }
 
 /// This piece is at an address now. The thread is inside of a hook.
-fn mapped(thread: &'static Thread, address: u64, piece: Piece, place: usize) {
+pub(super) fn mapped(thread: &'static Thread, address: u64, piece: Piece, place: usize) {
     ownership::give_up(address, piece.bytes);
     LOCK.lock();
     for mapping in MAPPINGS.iter().filter(|mapping| mapping.is_of(piece.file)) {
@@ -121,39 +120,4 @@ pub fn unmapped(address: u64) {
     let here = MAPPINGS.iter().filter(|mapping| mapping.address.load(Relaxed) == address);
     here.for_each(|mapping| mapping.bytes.store(0, Relaxed));
     LOCK.unlock();
-}
-
-/// The bytes of a segment.
-fn size_of_segment(id: c_int) -> u64 {
-    const STATUS: c_int = 2;
-    const SIZE: usize = 6; // in words
-    let mut segment = [0u64; 16];
-    if call!(SHMCTL, id, STATUS, segment.as_mut_ptr()) < 0 { 0 } else { segment[SIZE] }
-}
-
-extern "C" fn shmat_(id: c_int, at: *const c_void, flags: c_int, place: usize) -> usize {
-    const FAILED: usize = usize::MAX;
-    let address = real::shmat(id, at, flags);
-    if let Some(thread) = tracked().filter(|_| address != FAILED) {
-        thread.begin_apart();
-        let bytes = size_of_segment(id);
-        log::sync(thread, Kind::Allocate, place, address as u64, bytes);
-        mapped(thread, address as u64, Piece { file: (SEGMENTS, id as u64), offset: 0, bytes }, place);
-        thread.end();
-    }
-    address
-}
-
-extern "C" fn shmdt_(address: usize, _: usize) -> c_int {
-    if let Some(thread) = tracked() {
-        thread.occupy();
-        unmapped(address as u64);
-        thread.end();
-    }
-    real::shmdt(address)
-}
-
-interpose! {
-    shmat "rcx" => shmat_;
-    shmdt "rsi" => shmdt_;
 }

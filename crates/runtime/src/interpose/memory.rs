@@ -4,13 +4,16 @@ use core::ffi::{c_int, c_void};
 
 use super::{interpose, mappings, real};
 use crate::controller;
+use crate::current::current;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::mode;
 use crate::modules;
 use crate::ownership;
 use crate::record::Kind;
 use crate::sys::{self, EINVAL, ENOMEM};
-use crate::threads::{self, Thread};
+use crate::threads::Thread;
 
 /// The thread, if its allocations are recorded, inside of a hook. Within the C library it may hold locks that others wait
 /// for in the kernel: it is not stopped there.
@@ -18,7 +21,7 @@ fn begin(place: usize) -> Option<&'static Thread> {
     if mode::get() != mode::RECORDING && mode::get() != mode::UNKNOWN {
         return None;
     }
-    let thread = threads::current().filter(|thread| thread.quiet.get() == 0 && !thread.busy.get())?;
+    let thread = current().filter(|thread| thread.quiet.get() == 0 && !thread.busy.get())?;
     if modules::in_library(place) {
         thread.occupy()
     } else {

@@ -3,7 +3,9 @@
 //! The program's definition wins over the library's, for its shared libraries too. With recording off each is the
 //! real one. The place of their records is where they return to, which only assembly knows: hence the trampolines.
 
+mod arrivals;
 pub mod barrier;
+pub mod cancellation;
 pub mod cancelled;
 mod channel;
 pub mod channels;
@@ -34,23 +36,29 @@ pub mod openmp;
 pub mod poll;
 mod polling;
 pub mod process;
+pub mod process_ends;
 mod programs;
 pub mod real;
 mod rooms;
 pub mod rust;
 pub mod rwlock;
+mod segments;
 pub mod semaphore;
+mod sent;
 pub mod signals;
 pub mod sleep;
 pub mod socket_order;
 pub mod socket_pair;
 mod sockets;
 mod streams;
+pub mod thread_ends;
 pub mod threads;
 pub mod unseen;
+mod unseen_calls;
 
 use core::ffi::c_int;
 
+use crate::current::current;
 use crate::mode;
 use crate::sys::{CLOCK_REALTIME, Deadline, Timespec};
 use crate::threads::Thread;
@@ -101,7 +109,7 @@ pub(crate) use interpose;
 /// The thread, if waiting and recording are ours.
 #[inline(always)]
 pub fn tracked() -> Option<&'static Thread> {
-    if mode::get() == mode::OFF { None } else { crate::threads::current() }
+    if mode::get() == mode::OFF { None } else { current() }
 }
 
 /// A moment by the real-time clock, as most timed functions take it.

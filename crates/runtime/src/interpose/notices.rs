@@ -5,34 +5,21 @@
 //! so handling it is no `Down`.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
-use super::unseen::{self, PROCESSES, TIMERS, What};
-use super::{channel, interpose, real, tracked};
+use super::arrivals::{CODE, arrived};
+use super::sent::{CANCELLATION, PROCESS, key, object};
+use super::unseen::{PROCESSES, What};
+use super::{channel, interpose, real, tracked, unseen_calls};
 use crate::controller;
 use crate::feed;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
-use crate::record::{Kind, NOTICES};
-use crate::sys::{self, EAGAIN, EINTR, NEXT, Timespec, call};
+use crate::record::Kind;
+use crate::sys::{self, EAGAIN, EINTR, Timespec, call};
 use crate::threads::{self, Thread};
 use crate::waiting;
-
-/// In place of the number of a signal.
-const CANCELLATION: u64 = 0;
-/// In place of the number of a thread.
-const PROCESS: u64 = 0;
-/// The first signal of which each one sent arrives; of others several may arrive as one.
-const QUEUED: u64 = 34;
-
-/// Where the log has it.
-fn object(thread: u64, number: u64) -> u64 {
-    NOTICES + (thread << 7 | number) * 16
-}
-
-/// Where the runtime keeps what was sent: apart from all addresses, and from channels.
-fn key(thread: u64, number: u64) -> usize {
-    3 << 61 | (object(thread, number) - NOTICES) as usize
-}
 
 /// About to be sent to a thread, or the process.
 fn post(sender: &'static Thread, to: u64, number: u64, place: usize) {
@@ -69,24 +56,6 @@ fn take_back(sender: &'static Thread, to: u64, number: u64, place: usize) {
     sys::set_errno(error);
 }
 
-/// One of those sent arrived, if any was. The thread is inside of a hook.
-fn down(receiver: &'static Thread, to: u64, number: u64, place: usize) -> bool {
-    let bucket = waiting::lock(key(to, number));
-    let kept = bucket.object(key(to, number)).filter(|kept| kept.words.get()[1] > 0);
-    if let Some(kept) = kept {
-        let count = kept.words.get()[1] - 1;
-        let _step = log::together(receiver, 2);
-        log::sync(receiver, Kind::Down, place, object(to, number), count);
-        if count > 0 && number < QUEUED && number != CANCELLATION {
-            // The others arrived with it: what is sent from now on makes the next one.
-            log::sync(receiver, Kind::SemaphoreInit, place, object(to, number), 0);
-        }
-        kept.words.set([1, if number < QUEUED { 0 } else { count }, 0]);
-    }
-    bucket.unlock();
-    kept.is_some()
-}
-
 /// Sends a notice by `send`, whose result says whether it did.
 fn send(to: Option<u64>, number: c_int, place: usize, send: impl FnOnce() -> c_int) -> c_int {
     let Some((thread, to)) = tracked().zip(to).filter(|_| number > 0) else { return send() };
@@ -107,99 +76,6 @@ pub fn cancelling(thread: &'static Thread, other: &'static Thread, place: usize)
     post(thread, other.number.get(), CANCELLATION, place);
     other.cancellation.sent.store(true, Relaxed);
 }
-
-/// Where the C library keeps, in a thread's descriptor, how far its cancellation is; 0 where that is not known.
-static STATE: AtomicUsize = AtomicUsize::new(0);
-
-/// Before the first thread.
-pub fn prepare() {
-    // SAFETY: a string; what is found are three numbers for debuggers, of a field its bits, how many there are, and its offset.
-    unsafe {
-        let field = sys::dlsym(NEXT, c"_thread_db_pthread_cancelhandling".as_ptr()).cast::<u32>();
-        if let Some(&[32, 1, offset]) = field.cast::<[u32; 3]>().as_ref() {
-            STATE.store(offset as usize, Relaxed);
-        }
-    }
-}
-
-/// Whether this thread, which somebody cancelled, unwinds because of that.
-fn is_unwinding() -> bool {
-    const DISABLED: u32 = 1;
-    const CANCELLED: u32 = 8;
-    const EXITING: u32 = 16;
-    let offset = STATE.load(Relaxed);
-    if offset == 0 {
-        return true; // from the first moment at which it could
-    }
-    // SAFETY: the library's own description of the thread that runs here.
-    let state = unsafe { ((sys::pthread_self() + offset) as *const u32).read_volatile() };
-    state & (DISABLED | CANCELLED | EXITING) == CANCELLED | EXITING
-}
-
-/// A thread that was cancelled is about to write a record: if it unwinds, that comes after the cancellation. In the log this looks like a
-/// signal handler without code, since it can come between any two instructions.
-#[cold]
-#[inline(never)]
-pub fn notice_cancellation(thread: &'static Thread) {
-    if thread.cancellation.noticed.get() || !is_unwinding() {
-        return;
-    }
-    thread.cancellation.noticed.set(true);
-    log::sync(thread, Kind::HandlerBegin, 0, 0, 0);
-    thread.stop_at_limit();
-    down(thread, thread.number.get(), CANCELLATION, 0);
-    thread.stop_at_limit();
-    log::sync(thread, Kind::HandlerEnd, 0, 0, 0);
-    thread.stop_at_limit();
-}
-
-/// What `siginfo_t` says of a signal that went to one thread.
-pub const TO_THREAD: c_int = -6;
-const SENT_BY_KILL: c_int = 0;
-const QUEUED_BY_CALL: c_int = -1;
-
-/// Whether a signal may have been sent to the process as a whole.
-pub fn may_go_to_process(code: c_int) -> bool {
-    matches!(code, SENT_BY_KILL | QUEUED_BY_CALL)
-}
-
-/// Whether the kernel sent a signal that is no fault: for a timer, a child process, a queue, input.
-pub fn is_of_kernel(code: c_int) -> bool {
-    !matches!(code, SENT_BY_KILL | QUEUED_BY_CALL | TO_THREAD)
-}
-
-/// A signal arrived, with what the kernel says of it (`siginfo_t`, or its first words). No hook is under way. Whether it is one that the
-/// program sent.
-pub fn arrived(thread: &'static Thread, signal: c_int, code: c_int, place: usize) -> bool {
-    const OF_TIMER: c_int = -2;
-    const OF_MESSAGE_QUEUE: c_int = -3;
-    const OF_ASYNCHRONOUS_IO: c_int = -4;
-    const CHILD: c_int = 17;
-    const ALARMS: [c_int; 3] = [14, 26, 27];
-    const INPUT: c_int = 29;
-    match code {
-        SENT_BY_KILL | QUEUED_BY_CALL | TO_THREAD => {
-            thread.begin();
-            let number = signal as u64;
-            let was_sent = down(thread, thread.number.get(), number, place) || down(thread, PROCESS, number, place);
-            thread.end();
-            return was_sent;
-        }
-        OF_TIMER => unseen::mark(thread, What::named(c"a timer's signal", TIMERS), place),
-        OF_MESSAGE_QUEUE => unseen::mark(thread, What::anything(c"a message queue's signal"), place),
-        OF_ASYNCHRONOUS_IO => {
-            unseen::mark(thread, What::named(c"a signal of asynchronous input and output", unseen::ASYNCHRONOUS), place)
-        }
-        _ if ALARMS.contains(&signal) => unseen::mark(thread, What::named(c"a timer's signal", TIMERS), place),
-        _ if signal == CHILD => unseen::mark(thread, What::named(c"a signal of a child process", PROCESSES), place),
-        _ if signal == INPUT => unseen::mark(thread, What::anything(c"a signal of input"), place),
-        _ => {} // what the thread itself did
-    }
-    false
-}
-
-/// Where `siginfo_t` says who sent the signal, in words of 32 bits.
-pub const CODE: usize = 2;
 
 extern "C" fn pthread_kill_(pthread: usize, signal: c_int, place: usize) -> c_int {
     send(number_of(pthread), signal, place, || real::pthread_kill(pthread, signal))
@@ -245,7 +121,7 @@ fn answer(result: isize) -> c_int {
 /// To this process, as a member of a group too; to others it may tell anything.
 fn to_process(process: c_int, signal: c_int, place: usize, call: impl FnOnce() -> c_int) -> c_int {
     if process > 0 && process != call!(GETPID, 0) as c_int {
-        unseen::mark_here(What::named(c"kill", PROCESSES), place);
+        unseen_calls::mark_here(What::named(c"kill", PROCESSES), place);
         return call();
     }
     send(Some(PROCESS), signal, place, call)

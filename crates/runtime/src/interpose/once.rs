@@ -10,7 +10,10 @@ use core::sync::atomic::{
 
 use super::initialisers::Entry;
 use super::{interpose, tracked};
+use crate::current::current;
 use crate::hooks;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::mode;
 use crate::record::Kind;
@@ -140,7 +143,7 @@ fn guard_bytes(guard: usize) -> (&'static AtomicU8, &'static AtomicU8) {
 
 /// The thread, inside of a hook; guards are ours whether recording is on or not.
 fn begin() -> Option<&'static Thread> {
-    let thread = if mode::get() == mode::OFF { None } else { threads::current() };
+    let thread = if mode::get() == mode::OFF { None } else { current() };
     if let Some(thread) = thread {
         thread.begin();
     }

@@ -19,6 +19,8 @@ use core::ffi::c_int;
 use super::locks::{give_back, take_for};
 use super::{interpose, tracked};
 use crate::feed;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::{Kind, TEAMS};
 use crate::threads::Thread;

@@ -18,6 +18,8 @@ use super::{interpose, real, socket_order, tracked};
 use crate::controller;
 use crate::feed;
 use crate::feed::sockets::Ready;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
 
@@ -43,7 +45,7 @@ impl Look {
     /// A replay may let other threads go on between what is said of two descriptors, as its schedule says.
     fn stop_in_replay(&self) {
         if controller::replaying() {
-            self.thread.stop_at_limit();
+            controller::stop_at_limit(self.thread);
         }
     }
 

@@ -3,17 +3,19 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::unseen::{self, What};
-use super::{interpose, real, signals, tracked};
+use super::process_ends::child_starts;
+use super::unseen::What;
+use super::unseen_calls;
+use super::{interpose, real, tracked};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::mode;
 use crate::modules;
-use crate::ownership;
-use crate::record::{Kind, fail, stop};
+use crate::record::{Kind, fail};
 use crate::sys::{self, DlAddress};
 use crate::text::say;
-use crate::threads;
 
 /// Records the failure that ends the run, once.
 pub fn fail(why: u64, detail: u64, place: usize) {
@@ -81,54 +83,18 @@ extern "C" fn fork_(_: usize) -> c_int {
     result
 }
 
-/// Makes a child process leave the recording before any code of the program runs in it, such as what `pthread_atfork` registers. A child
-/// has only one of its parent's threads, so it must not wait for a turn.
-pub fn prepare() {
-    // SAFETY: handlers that stay as long as the process.
-    unsafe { sys::__register_atfork(None, None, Some(child_starts), core::ptr::null_mut()) };
-}
-
-/// The process is a child of the recorded one.
-extern "C" fn child_starts() {
-    if mode::get() != mode::OFF {
-        ownership::end();
-        mode::set(mode::OFF);
-        controller::abandon();
-        signals::abandon();
-    }
-}
-
 /// A process is told of its first fork only.
 pub static SAID: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn dlopen_(name: *const c_char, flags: c_int, place: usize) -> *mut c_void {
     let thread = tracked();
-    let library = unseen::around(What::named(c"dlopen", c"the loader"), place, || real::dlopen(name, flags));
+    let library = unseen_calls::around(What::named(c"dlopen", c"the loader"), place, || real::dlopen(name, flags));
     if let Some(thread) = thread {
         thread.occupy();
         modules::write();
         thread.end();
     }
     library
-}
-
-/// After the program's last destructor.
-pub extern "C" fn finish() {
-    if mode::get() == mode::OFF || !mode::ready() {
-        return;
-    }
-    if let Some(thread) = threads::known() {
-        thread.occupy();
-        if mode::get() == mode::RECORDING {
-            if controller::explores() {
-                thread.stop_at_limit(); // others may go on before the end of the program
-            }
-            log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
-        }
-        log::close(thread, stop::END);
-        controller::before_end(thread);
-    }
-    controller::finish();
 }
 
 interpose! {

@@ -3,6 +3,8 @@
 
 use super::channel::{Channel, Message, Taken, down_locked, get, post_locked, put, record};
 use super::unseen::{self, What};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::{Kind, tried_if};
 use crate::threads::Thread;

@@ -14,6 +14,8 @@ use super::cond::{log_wake, outcome_of};
 use super::rwlock::Way;
 use super::{cond, interpose, tracked};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::program_time;
 use crate::record::{Kind, WOKEN_BY_TIMEOUT, tried_if};

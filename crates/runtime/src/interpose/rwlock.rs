@@ -5,6 +5,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::{by_clock, interpose, real, realtime, tracked};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::{Kind, TRIED, tried_if};
 use crate::sys::{CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};

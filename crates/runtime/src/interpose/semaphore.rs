@@ -5,6 +5,8 @@ use core::ffi::c_int;
 use super::unseen::{self, What};
 use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::log::{self, Together};
 use crate::record::{Kind, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, ETIMEDOUT, Timespec};

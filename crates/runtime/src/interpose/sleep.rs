@@ -5,6 +5,7 @@ use core::ffi::c_int;
 
 use super::{interpose, real, threads, tracked};
 use crate::controller;
+use crate::hooks::occupied::Occupied;
 use crate::program_time;
 use crate::sys::{self, Deadline, EINTR, Timespec};
 use crate::threads::Thread;

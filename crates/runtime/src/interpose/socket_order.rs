@@ -14,6 +14,8 @@ use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::{files, interpose, real, tracked};
 use crate::feed::sockets::Call;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
 use crate::log;
 use crate::record::{Kind, OUTSIDE};

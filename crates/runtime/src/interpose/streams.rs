@@ -10,6 +10,7 @@ use core::sync::atomic::{
 use super::ends::{End, end};
 use super::entropy::DEVICE;
 use super::unseen::{self, What};
+use super::unseen_calls;
 use super::{files, interpose, real, tracked};
 use crate::feed::{self, Key, Source};
 
@@ -84,7 +85,7 @@ fn before_reading(stream: *mut c_void, name: &'static CStr) {
 /// Something was read of a stream.
 fn after_reading(stream: *mut c_void, name: &'static CStr, place: usize) {
     if has(stream as usize) {
-        unseen::mark_here(What::anything(name), place);
+        unseen_calls::mark_here(What::anything(name), place);
     }
 }
 
@@ -107,7 +108,7 @@ extern "C" fn fclose_(stream: *mut c_void, _: usize) -> c_int {
 
 extern "C" fn pclose_(stream: *mut c_void, place: usize) -> c_int {
     forget(stream);
-    unseen::around(What::named(c"pclose", unseen::PROCESSES), place, || real::pclose(stream))
+    unseen_calls::around(What::named(c"pclose", unseen::PROCESSES), place, || real::pclose(stream))
 }
 
 extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {

@@ -1,39 +1,22 @@
 //! Creating, ending and joining threads, of POSIX and of C11.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{
-    AtomicU32,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
-};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::mutex::c11;
+use super::signals::state;
+use super::thread_ends::watch_end;
 use super::{interpose, notices, real, signals, tracked};
+use crate::adopt::publish;
 use crate::controller;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::hooks::tsan;
 use crate::log;
-use crate::record::{Kind, TRIED_JOINS, stop, tried_if};
+use crate::record::{Kind, TRIED_JOINS, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ENOMEM, Start, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::{self, Outcome, Waiter};
-
-/// The key whose destructor ends threads.
-static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// Before the first thread.
-pub fn prepare() {
-    let mut key = 0;
-    // SAFETY: a place for the key.
-    if unsafe { sys::pthread_key_create(&mut key, ended) } == 0 {
-        KEY.store(key, Relaxed);
-    }
-    notices::prepare();
-}
-
-/// Has the thread that runs here noticed when it ends. Not to be called inside of what is recorded: it may allocate.
-pub fn watch_end(thread: &'static Thread) {
-    // SAFETY: a key of ours.
-    unsafe { sys::pthread_setspecific(KEY.load(Relaxed), core::ptr::from_ref(thread).cast()) };
-}
 
 pub extern "C" fn create(
     pthread: *mut usize,
@@ -48,10 +31,10 @@ pub extern "C" fn create(
     child.start.set(Some(start));
     child.argument.set(argument);
     let data = core::ptr::from_ref(child).cast_mut().cast();
-    let mask = signals::block_all(); // the child inherits this: no handler runs before it is somebody
-    child.mask.set(signals::own_mask(thread, mask));
+    let mask = state::block_all(); // the child inherits this: no handler runs before it is somebody
+    child.mask.set(state::own_mask(thread, mask));
     let result = thread.quietly(|| real::pthread_create(pthread, attributes, run, data));
-    signals::set_mask(mask);
+    state::set_mask(mask);
     if result == 0 {
         announce(thread, child, pthread, attributes, place);
     } else {
@@ -78,7 +61,7 @@ fn announce(
     }
     child.detached.store(detached != 0, Relaxed);
     thread.children.set(thread.children.get() + 1);
-    child.publish(thread.number.get(), thread.children.get());
+    publish(child, thread.number.get(), thread.children.get());
     controller::created(child);
     let start = child.start.get().map_or(0, |start| start as usize as u64);
     log::sync(thread, Kind::Fork, place, child.number.get(), start);
@@ -98,7 +81,7 @@ unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
     watch_end(thread);
     thread.enter();
     signals::thread_starts(thread);
-    signals::set_mask(thread.mask.get());
+    state::set_mask(thread.mask.get());
     thread.begin();
     log::sync(thread, Kind::Start, 0, thread.number.get(), 0);
     tsan::thread_starts(thread);
@@ -108,52 +91,19 @@ unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
     unsafe { start(thread.argument.get()) }
 }
 
-/// Destructor of [`KEY`]: the last of all rounds of destructors is where the thread ends.
-unsafe extern "C" fn ended(data: *mut c_void) {
-    const ROUNDS: u32 = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
-    // SAFETY: from `watch_end`; threads are never freed.
-    let thread: &'static Thread = unsafe { &*data.cast::<Thread>() };
-    thread.rounds.set(thread.rounds.get() + 1);
-    if thread.rounds.get() < ROUNDS {
-        return watch_end(thread);
-    }
-    if tracked().is_none() {
-        return;
-    }
-    signals::block_all(); // a handler that ran here later would run unrecorded
-    thread.begin();
-    log::sync(thread, Kind::Exit, 0, thread.number.get(), 0);
-    log::close(thread, stop::END);
-    signals::thread_ends(thread);
-    threads::leave();
-    let bucket = waiting::lock(key(thread));
-    thread.ended.store(true, Release);
-    if thread.detached.load(Relaxed) {
-        thread.pthread.store(0, Relaxed);
-    }
-    bucket.release_all(key(thread), 0);
-    bucket.unlock();
-    controller::done(thread);
-}
-
-/// What those who join a thread wait for.
-pub fn key(thread: &'static Thread) -> usize {
-    core::ptr::from_ref(thread) as usize
-}
-
 /// Waits in the controller until another thread has ended; false if the deadline came first.
 fn await_end(thread: &'static Thread, other: &'static Thread, deadline: Option<Deadline>) -> bool {
     while controller::controlled() {
-        let bucket = waiting::lock(key(other));
+        let bucket = waiting::lock(other.end_key());
         if other.ended.load(Acquire) {
             bucket.unlock();
             break;
         }
-        let waiter = Waiter::cancellable(thread, key(other));
+        let waiter = Waiter::cancellable(thread, other.end_key());
         bucket.push(&waiter);
         bucket.unlock();
         let outcome = waiting::wait_to_end(&waiter, deadline);
-        let bucket = waiting::lock(key(other));
+        let bucket = waiting::lock(other.end_key());
         bucket.remove(&waiter);
         bucket.unlock();
         if outcome == Outcome::Cancelled {

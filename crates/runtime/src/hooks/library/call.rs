@@ -1,5 +1,7 @@
 //! A call of a function of the C library, and its accesses piece by piece.
 
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::hooks::pieces::{copy_piece, load_piece, store_piece};
 use crate::record::{Kind, piece};
 use crate::threads::Thread;

@@ -2,6 +2,8 @@
 
 use super::call::{Arguments, Call, each_piece};
 use super::strings;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::hooks::pieces::note_piece;
 use crate::library::Function;
 use crate::sys;

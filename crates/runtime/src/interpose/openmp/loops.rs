@@ -6,6 +6,8 @@ use super::members::{in_team, lock, own, wait, wake};
 use super::team::{AT_ONCE, Loop, ORDERED, Team};
 use crate::controller;
 use crate::feed;
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::{interpose, tracked};
 use crate::log;
 use crate::record::Kind;

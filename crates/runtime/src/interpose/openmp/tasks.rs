@@ -10,6 +10,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::members::{lock, own};
 use super::team::{Task, Team};
+use crate::hooks::begin::Begin;
+use crate::hooks::occupied::Occupied;
 use crate::interpose::{interpose, threads, tracked};
 use crate::sys;
 use crate::text::say;

@@ -2,8 +2,9 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::{FAULT_ADDRESS, handle};
+use super::handling::{FAULT_ADDRESS, handle};
 use crate::hooks::held;
+use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::order;
 use crate::ownership;

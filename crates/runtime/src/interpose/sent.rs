@@ -1,0 +1,41 @@
+//! Signals and cancellations that the program sent and that did not arrive yet: a semaphore for each kind and receiver.
+
+use crate::log;
+use crate::record::{Kind, NOTICES};
+use crate::threads::Thread;
+use crate::waiting;
+
+/// In place of the number of a signal.
+pub(super) const CANCELLATION: u64 = 0;
+/// In place of the number of a thread.
+pub(super) const PROCESS: u64 = 0;
+/// The first signal of which each one sent arrives; of others several may arrive as one.
+const QUEUED: u64 = 34;
+
+/// Where the log has it.
+pub(super) fn object(thread: u64, number: u64) -> u64 {
+    NOTICES + (thread << 7 | number) * 16
+}
+
+/// Where the runtime keeps what was sent: apart from all addresses, and from channels.
+pub(super) fn key(thread: u64, number: u64) -> usize {
+    3 << 61 | (object(thread, number) - NOTICES) as usize
+}
+
+/// One of those sent arrived, if any was. The thread is inside of a hook.
+pub(super) fn down(receiver: &'static Thread, to: u64, number: u64, place: usize) -> bool {
+    let bucket = waiting::lock(key(to, number));
+    let kept = bucket.object(key(to, number)).filter(|kept| kept.words.get()[1] > 0);
+    if let Some(kept) = kept {
+        let count = kept.words.get()[1] - 1;
+        let _step = log::together(receiver, 2);
+        log::sync(receiver, Kind::Down, place, object(to, number), count);
+        if count > 0 && number < QUEUED && number != CANCELLATION {
+            // The others arrived with it: what is sent from now on makes the next one.
+            log::sync(receiver, Kind::SemaphoreInit, place, object(to, number), 0);
+        }
+        kept.words.set([1, if number < QUEUED { 0 } else { count }, 0]);
+    }
+    bucket.unlock();
+    kept.is_some()
+}
