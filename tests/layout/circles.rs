@@ -56,6 +56,21 @@ fn there_are_no_circles_of_imports_but_those_that_are_listed() {
 }
 
 #[test]
+fn a_circle_is_found_through_paths_of_modules_that_have_no_use_of_their_items() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    std::fs::create_dir(folder.path().join("a")).expect("a folder");
+    write("lib.rs", "mod a;\nmod b;\nmod c;\n");
+    write("a.rs", "mod below;\nuse crate::b;\npub const TWO: u8 = b::ONE + below::NONE;\n");
+    write("a/below.rs", "pub const NONE: u8 = 0;\nfn f() -> u8 { super::TWO }\n");
+    write("b.rs", "use crate::c;\npub const ONE: u8 = 1;\nfn g() -> u8 { c::h() }\n");
+    write("c.rs", "pub fn h() -> u8 { x.b::<u8>(), other::a::TWO }\n");
+    let circles = Files::read(folder.path()).circles();
+    let expected: BTreeSet<String> = ["a.rs", "a/below.rs"].map(str::to_owned).into();
+    assert_eq!(circles, BTreeSet::from([expected]));
+}
+
+#[test]
 fn a_circle_is_found_through_reexports() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");

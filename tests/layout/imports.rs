@@ -1,4 +1,5 @@
-//! Which file of a crate imports which: read off the text, as far as `use` lines and paths say it.
+//! Which file of a crate imports which: read off the text, as far as `use` lines and paths say it. A method that a file adds to a type of
+//! another file is not seen where it is called.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -135,7 +136,35 @@ fn read_imports(
             imports.extend(absolute(known, module, path.trim_end_matches(':')));
         }
     }
+    let modules = modules_by_name(known, module, imports.iter().chain(reexports.values()));
+    imports.extend(paths_through(&modules, &rest));
     (imports, reexports)
+}
+
+/// The modules that this one may name without `crate` or `super`: those below it, and those that it imports.
+fn modules_by_name<'i>(
+    known: &'i BTreeSet<ModulePath>,
+    module: &[String],
+    imports: impl Iterator<Item = &'i ModulePath>,
+) -> BTreeMap<String, ModulePath> {
+    let below = known.iter().filter(|path| path.split_last().is_some_and(|(_, parent)| parent == module));
+    let imported = imports.filter(|path| known.contains(*path));
+    below.chain(imported).filter_map(|path| Some((path.last()?.clone(), path.clone()))).collect()
+}
+
+/// Where the paths lead that begin with one of these names.
+fn paths_through(modules: &BTreeMap<String, ModulePath>, code: &str) -> Vec<ModulePath> {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut paths = Vec::new();
+    for (at, _) in code.match_indices("::") {
+        let start = code[..at].rfind(|c| !is_of_name(c)).map_or(0, |before| before + 1);
+        let is_first = !code[..start].ends_with([':', '$', '.']);
+        let Some(module) = modules.get(&code[start..at]).filter(|_| is_first) else { continue };
+        let rest: String = code[at..].chars().take_while(|&c| is_of_name(c) || c == ':').collect();
+        let names = rest.split("::").filter(|name| !name.is_empty()).map(str::to_owned);
+        paths.push(module.iter().cloned().chain(names).collect());
+    }
+    paths
 }
 
 /// The tree of a `use` statement at the start of a line, and what comes before it.
