@@ -3,6 +3,7 @@
 use super::schedule::{End, Handler};
 use foretrace_report::SavedStep;
 use foretrace_runtime::record::{BY_CANCELLATION, Kind, fail};
+use foretrace_runtime::{access_kinds, code_kinds};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use foretrace_walker::{Aliases, WalkError};
 use rustc_hash::FxHashMap;
@@ -393,10 +394,7 @@ fn from_outside(begin: &Record, next: Option<&Record>) -> u64 {
 /// What a record can be in a trace.
 pub fn ops(kind: Kind) -> &'static [&'static str] {
     match kind {
-        kind if kind.is_load() => &["read"],
-        kind if kind.is_store() => &["write"],
-        Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8 => &["rmw", "read", "write"],
-        Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => &["read"],
+        access_kinds!() => ops_of_access(kind),
         Kind::Acquire | Kind::WriteLock => &["acquire"],
         Kind::Release | Kind::WriteUnlock => &["release"],
         Kind::ReadLock => &["acquire_shared"],
@@ -427,7 +425,19 @@ pub fn ops(kind: Kind) -> &'static [&'static str] {
         Kind::CallValue => &["argument or result of an operation"],
         Kind::Fail => &["fail"],
         Kind::Unseen => &["unseen"],
-        _ => &["another event"],
+        Kind::SemaphoreInit | Kind::BarrierInit | Kind::Alias | Kind::HandlerBegin | Kind::HandlerEnd => {
+            &["another event"]
+        }
+        code_kinds!() => &["another event"],
+    }
+}
+
+fn ops_of_access(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        kind if kind.is_load() => &["read"],
+        kind if kind.is_store() => &["write"],
+        Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => &["read"],
+        _ => &["rmw", "read", "write"], // an `Update`
     }
 }
 

@@ -193,7 +193,12 @@ impl<'a> Builder<'a> {
                     let arrived = self.arrived.get(&(barrier, round)).cloned().unwrap_or_default();
                     self.wait(id, event.thread, arrived);
                 }
-                _ => {}
+                Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } | Op::Let { .. } | Op::Assume { .. } => {}
+                Op::Begin { .. } | Op::End { .. } | Op::Call { .. } | Op::Return { .. } => {}
+                Op::Acquire { .. } | Op::Release { .. } | Op::AcquireShared { .. } | Op::ReleaseShared { .. } => {}
+                Op::Busy { .. } | Op::Wait { .. } | Op::Post { .. } | Op::Down { .. } => {}
+                Op::OnceBegin { .. } | Op::OnceEnd { .. } | Op::OncePass { .. } | Op::OnceFail { .. } => {}
+                Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => {}
             }
         }
         self.relation

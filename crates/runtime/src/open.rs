@@ -2,6 +2,7 @@
 //! thread's first. The tools collect it up to where such logs begin.
 
 use crate::record::{Kind, TRIED};
+use crate::{access_kinds, code_kinds};
 
 /// Something that is open: a lock that is held, a wait, a marked transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +79,12 @@ impl OpenSet {
                     self.push(Open { kind: Kind::Acquire as u64, object: wait.extra, extra: recursive, recursive: 0 });
                 }
             }
-            _ => {}
+            Kind::Busy | Kind::Signal | Kind::Broadcast | Kind::SemaphoreInit | Kind::Post | Kind::Down => {}
+            Kind::Arrive | Kind::Depart | Kind::BarrierInit | Kind::OncePass => {}
+            Kind::Fork | Kind::Start | Kind::Exit | Kind::Join | Kind::HandlerBegin | Kind::HandlerEnd => {}
+            Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {}
+            Kind::Allocate | Kind::Free | Kind::Alias | Kind::Unseen | Kind::Fail => {}
+            access_kinds!() | code_kinds!() => {}
         }
     }
 

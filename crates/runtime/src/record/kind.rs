@@ -197,6 +197,61 @@ kinds! {
     Stop = 127, 2;
 }
 
+/// The pattern of all accesses of memory. With [`code_kinds!`] it spares a `_` arm, so that the compiler names each `match` that a new kind of
+/// synchronisation needs.
+#[macro_export]
+macro_rules! access_kinds {
+    () => {
+        $crate::record::Kind::Load1
+            | $crate::record::Kind::Load2
+            | $crate::record::Kind::Load4
+            | $crate::record::Kind::Load8
+            | $crate::record::Kind::Store1
+            | $crate::record::Kind::Store2
+            | $crate::record::Kind::Store4
+            | $crate::record::Kind::Store8
+            | $crate::record::Kind::Update1
+            | $crate::record::Kind::Update2
+            | $crate::record::Kind::Update4
+            | $crate::record::Kind::Update8
+            | $crate::record::Kind::Failed1
+            | $crate::record::Kind::Failed2
+            | $crate::record::Kind::Failed4
+            | $crate::record::Kind::Failed8
+            | $crate::record::Kind::Replace1
+            | $crate::record::Kind::Replace2
+            | $crate::record::Kind::Replace4
+            | $crate::record::Kind::Replace8
+    };
+}
+
+/// The pattern of all kinds without an order: what code of one thread does, and what a log says of itself.
+#[macro_export]
+macro_rules! code_kinds {
+    () => {
+        $crate::record::Kind::BranchFalse
+            | $crate::record::Kind::BranchTrue
+            | $crate::record::Kind::Switch
+            | $crate::record::Kind::Enter0
+            | $crate::record::Kind::Enter1
+            | $crate::record::Kind::Enter2
+            | $crate::record::Kind::Enter3
+            | $crate::record::Kind::Enter4
+            | $crate::record::Kind::Argument
+            | $crate::record::Kind::Value
+            | $crate::record::Kind::Result
+            | $crate::record::Kind::Landing
+            | $crate::record::Kind::Alloca
+            | $crate::record::Kind::Skip
+            | $crate::record::Kind::Context
+            | $crate::record::Kind::Called
+            | $crate::record::Kind::Returned
+            | $crate::record::Kind::Cut
+            | $crate::record::Kind::Open
+            | $crate::record::Kind::Stop
+    };
+}
+
 impl Kind {
     /// Whether records of this kind carry their order as last word.
     #[inline]
@@ -271,6 +326,8 @@ mod tests {
             assert!(kind.words() >= 1);
             assert_eq!(kind.size() > 0, (32..52).contains(&code));
             assert!(kind.ordered() || !kind.counted());
+            assert_eq!(kind.size() > 0, matches!(kind, access_kinds!()), "{kind:?}");
+            assert_eq!(!kind.ordered(), matches!(kind, code_kinds!()), "{kind:?}");
         }
     }
 }

@@ -5,6 +5,7 @@ use super::execution::{Taken, end_of};
 use super::objects::Objects;
 use foretrace_explore::{Action, Mode, Next, Use};
 use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, nature};
+use foretrace_runtime::{access_kinds, code_kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Who holds a lock.
@@ -187,8 +188,13 @@ impl Machine {
                 let has_ended = step.other.is_some_and(|other| self.ended.contains(&other));
                 Found { uses: Vec::new(), is_ready: has_ended }
             }
-            _ if bytes > 0 => ready(objects.access(address, bytes as u64, self.writes(step, swaps))),
-            _ => ready(Vec::new()),
+            access_kinds!() => ready(objects.access(address, bytes as u64, self.writes(step, swaps))),
+            Kind::Fork | Kind::Start | Kind::HandlerBegin | Kind::HandlerEnd => ready(Vec::new()),
+            Kind::AtomicBegin | Kind::AtomicEnd | Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {
+                ready(Vec::new())
+            }
+            Kind::Allocate | Kind::Free | Kind::Alias | Kind::Unseen | Kind::Fail => ready(Vec::new()),
+            code_kinds!() => ready(Vec::new()),
         }
     }
 
@@ -278,8 +284,12 @@ impl Machine {
             Kind::OnceFail => _ = self.once_objects.remove(&address),
             Kind::Fork => self.started.extend(step.other),
             Kind::Exit => _ = self.ended.insert(thread),
-            kind if kind.size() > 0 => self.remember(step),
-            _ => {}
+            access_kinds!() => self.remember(step),
+            Kind::Busy | Kind::Depart | Kind::OncePass | Kind::Start | Kind::Join => {}
+            Kind::HandlerBegin | Kind::HandlerEnd | Kind::Unseen | Kind::Fail => {}
+            Kind::AtomicBegin | Kind::AtomicEnd | Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {}
+            Kind::Allocate | Kind::Free | Kind::Alias => {}
+            code_kinds!() => {}
         }
         self.is_over |= ends;
     }

@@ -125,7 +125,10 @@ impl OpenThings {
                     own.push(Open { number, event: plain(Op::Acquire { lock: *lock }), levels: 0 });
                 }
             }
-            _ => {}
+            Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } | Op::Let { .. } | Op::Assume { .. } => {}
+            Op::Busy { .. } | Op::Signal { .. } | Op::Broadcast { .. } | Op::OncePass { .. } => {}
+            Op::Post { .. } | Op::Down { .. } | Op::Arrive { .. } | Op::Depart { .. } => {}
+            Op::Fork { .. } | Op::Join { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => {}
         }
     }
 

@@ -146,16 +146,10 @@ impl TraceTail {
             self.heard[child.index()] = true;
             self.has_forks = true;
         }
-        let counted = match event.op {
-            Op::Join { child } => {
-                self.over[child.index()] = true;
-                None
-            }
-            Op::Post { sem } => Some((sem, true)),
-            Op::Down { sem } => Some((sem, false)),
-            _ => None,
-        };
-        if let Some((sem, up)) = counted.filter(|(sem, _)| assembler.is_implied(*sem)) {
+        if let Op::Join { child } = event.op {
+            self.over[child.index()] = true;
+        }
+        if let Some((sem, up)) = counted(&event.op).filter(|(sem, _)| assembler.is_implied(*sem)) {
             let lacks = self.count_of(sem, up);
             if let SyncKind::Semaphore { init } = &mut self.assembled().syncs[sem.index()].kind {
                 *init += lacks;
@@ -322,13 +316,28 @@ impl Lent {
     fn counts_before(&self, cut: EventId) -> FxHashMap<SyncId, (u64, u64)> {
         let mut counts: FxHashMap<SyncId, (u64, u64)> = FxHashMap::default();
         for event in &self.trace.events[..cut.index()] {
-            match event.op {
-                Op::Post { sem } => counts.entry(sem).or_default().0 += 1,
-                Op::Down { sem } => counts.entry(sem).or_default().1 += 1,
-                _ => {}
+            match counted(&event.op) {
+                Some((sem, true)) => counts.entry(sem).or_default().0 += 1,
+                Some((sem, false)) => counts.entry(sem).or_default().1 += 1,
+                None => {}
             }
         }
         counts
+    }
+}
+
+/// The object that an event counts up (true) or down. What else events change, threads have open ([`Past`]), or each event says itself.
+fn counted(op: &Op) -> Option<(SyncId, bool)> {
+    match *op {
+        Op::Post { sem } => Some((sem, true)),
+        Op::Down { sem } => Some((sem, false)),
+        Op::Begin { .. } | Op::End { .. } | Op::Call { .. } | Op::Return { .. } => None,
+        Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } | Op::Let { .. } | Op::Assume { .. } => None,
+        Op::Acquire { .. } | Op::Release { .. } | Op::AcquireShared { .. } | Op::ReleaseShared { .. } => None,
+        Op::Busy { .. } | Op::Wait { .. } | Op::Wake { .. } | Op::Signal { .. } | Op::Broadcast { .. } => None,
+        Op::Arrive { .. } | Op::Depart { .. } => None,
+        Op::OnceBegin { .. } | Op::OnceEnd { .. } | Op::OncePass { .. } | Op::OnceFail { .. } => None,
+        Op::Fork { .. } | Op::Join { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => None,
     }
 }
 

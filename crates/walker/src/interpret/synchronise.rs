@@ -13,6 +13,7 @@ use foretrace_runtime::record::{
     Kind, MESSAGES, MESSAGES_END, OUTSIDE, TRIED, TRIED_JOINS, TRIED_JOINS_END, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY,
     fail, nature,
 };
+use foretrace_runtime::{access_kinds, code_kinds};
 use foretrace_trace::{BlockKind, EventId, Op, Problem, SyncId, SyncKind, VarId, WakeCause};
 
 const PLAIN: SyncKind = SyncKind::Mutex { recursive: false };
@@ -47,7 +48,8 @@ impl Walk<'_, '_> {
             Kind::Unseen => self.unseen(record),
             Kind::Exit => self.exit(record),
             Kind::Fail => self.fail(record),
-            _ => Ok(()),
+            Kind::Alias | Kind::Start | Kind::HandlerBegin | Kind::HandlerEnd => Ok(()),
+            access_kinds!() | code_kinds!() => Ok(()),
         }
     }
 
