@@ -2,7 +2,7 @@
 
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{Choice, one_of, seconds};
-use super::{Outcome, say};
+use super::outcome::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Per};
 use foretrace::verdict::Decider;
@@ -91,7 +91,7 @@ impl TimeLimits {
     /// Puts the limits into options; of the whole run what is left of it now.
     pub fn apply(&self, options: &mut Options) {
         options.timeout = self.query_timeout;
-        options.budget = self.time_limit.map(|limit| limit.saturating_sub(super::since_start()));
+        options.budget = self.time_limit.map(|limit| limit.saturating_sub(super::outcome::since_start()));
     }
 }
 
@@ -108,7 +108,7 @@ const TO_READ_ON: Duration = Duration::from_secs(1);
 
 /// Whether a command may go on to read its trace.
 pub fn may_read_on(time_limit: Option<Duration>, stop: &AtomicBool) -> bool {
-    !stop.load(Ordering::Relaxed) && time_limit.is_none_or(|limit| super::since_start() < limit + TO_READ_ON)
+    !stop.load(Ordering::Relaxed) && time_limit.is_none_or(|limit| super::outcome::since_start() < limit + TO_READ_ON)
 }
 
 /// The outcome of a command that came to its limit before there was anything to report.

@@ -1,7 +1,8 @@
 //! The option `--atomic` of all commands, and the trace of a recording that has the chosen blocks.
 
+use super::files;
+use super::outcome::say;
 use super::walk::{Or, Walking, walk_to};
-use super::{files, say};
 use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};
 use foretrace::recorder::{Folder, WalkedBy};

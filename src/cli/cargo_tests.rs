@@ -1,6 +1,7 @@
 //! The tests of a Rust project, built for recording: each by itself, where and with the variables that cargo would run it.
 
-use super::{cargo, say};
+use super::cargo;
+use super::outcome::say;
 use anyhow::{Context, bail};
 use foretrace::recorder::{Program, Variables};
 use serde_json::Value;

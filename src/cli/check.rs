@@ -1,10 +1,10 @@
 //! `foretrace check`: is a trace valid, can a schedule of it happen?
 
-use super::Outcome;
 use super::asking::{FEASIBILITIES, MODELS, TimeLimit, ended_early, may_read_on};
 use super::choices::one_of;
 use super::files;
 use super::linearizable::with_meaning;
+use super::outcome::Outcome;
 use super::specification::Specification;
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act, as_what};

@@ -4,12 +4,13 @@ use super::asking::{
     CANDIDATE_SETS, FEASIBILITIES, INDEPENDENCES, SwitchBound, TimeLimits, ended_early, may_read_on, must_fit,
     stop_on_ctrl_c,
 };
+use super::atomic;
 use super::atomic::AtomicArgs;
 use super::choices::{Choice, FORMATS, Format, one_of};
+use super::outcome::{Outcome, say};
 use super::oversee::{End, Hearer, oversee};
 use super::progress::Bar;
 use super::property::{self, Property};
-use super::{Outcome, atomic, say};
 use anyhow::bail;
 use foretrace::compare::{Asked, Comparison, Contest, Disagreement, Listener, MODELS, compare};
 use foretrace::options::{CandidateSet, Options, Per};

@@ -1,7 +1,6 @@
 //! `foretrace completions`: scripts for shells.
 
-use super::{Cli, Outcome};
-use clap::CommandFactory;
+use super::outcome::Outcome;
 use std::io::Write;
 
 /// Print a completion script for a shell
@@ -17,9 +16,9 @@ pub struct Args {
 }
 
 /// Prints the script.
-pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub fn run(args: &Args, mut cli: clap::Command) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "foretrace", &mut script);
+    clap_complete::generate(args.shell, &mut cli, "foretrace", &mut script);
     std::io::stdout().lock().write_all(&script)?;
     Ok(Outcome::Fine)
 }

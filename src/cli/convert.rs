@@ -2,7 +2,8 @@
 
 use super::asking::{TimeLimit, ended_early, may_read_on};
 use super::choices::{Choice, one_of};
-use super::{Outcome, files};
+use super::files;
+use super::outcome::Outcome;
 use anyhow::Context;
 use foretrace_trace::{Data, Format, Layout, lower};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! `foretrace cutpoints`: where transactions can be interrupted, as far as locks say.
 
-use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of};
+use super::outcome::Outcome;
 use foretrace::cutpoints::{CutPoint, CutPoints, Taken, Then};
 use foretrace::report::{BlockJson, Names};
 use foretrace_trace::{Atomic, Blocks, EventId, Pattern, Trace, Triple};

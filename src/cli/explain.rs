@@ -3,9 +3,10 @@
 use super::asking::{QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::Asked;
 use super::choices::{FORMATS, Format, one_of};
+use super::explain_block;
 use super::files::source_lines;
+use super::outcome::Outcome;
 use super::oversee::{End, Hearer, oversee};
-use super::{Outcome, explain_block};
 use anyhow::Context;
 use foretrace::explain::{Explanation, explain_and_tell};
 use foretrace::options::Options;

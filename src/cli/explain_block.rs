@@ -1,9 +1,9 @@
 //! `foretrace explain --block`: why a whole block can or cannot be violated.
 
-use super::Outcome;
 use super::atomic::Asked;
 use super::choices::Format;
-use super::say;
+use super::outcome::Outcome;
+use super::outcome::say;
 use anyhow::bail;
 use foretrace::explain::explain_block;
 use foretrace::options::Options;

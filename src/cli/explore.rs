@@ -6,7 +6,7 @@ use super::choices::{FORMATS, Format, one_of, seconds};
 use super::files::{self, write_trace};
 use super::histories::{Failure, Judge, Judged};
 use super::linearizable::{MeaningArgs, SPECS};
-use super::{Outcome, since_start};
+use super::outcome::{Outcome, since_start};
 use anyhow::{Context, bail};
 use foretrace::litmus::{self, Execution, Exploring, Options};
 use foretrace_explore::Ended;

@@ -2,7 +2,8 @@
 
 use super::asking::{TimeLimit, ended_early, may_read_on};
 use super::choices::{FORMATS, Format, one_of};
-use super::{Outcome, files};
+use super::files;
+use super::outcome::Outcome;
 use foretrace::summary::Summary;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! `foretrace linearizable`: is a history of operations on concurrent objects linearizable?
 
-use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::OperationArgs;
 use super::choices::{FORMATS, Format, one_of};
+use super::outcome::Outcome;
 use super::specification::{Specification, initial_value, read_history};
 use anyhow::{Context, bail};
 use foretrace::report::{OperationJson, SEQUENTIAL_RUNS, SavedMeaning, operation_json};

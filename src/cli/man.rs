@@ -1,8 +1,7 @@
 //! `foretrace man`: writes manual pages, for the installation.
 
-use super::{Cli, Outcome};
+use super::outcome::Outcome;
 use anyhow::Context;
-use clap::CommandFactory;
 use foretrace::report::write_whole;
 use std::path::{Path, PathBuf};
 
@@ -17,9 +16,9 @@ pub struct Args {
 }
 
 /// Writes the pages.
-pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub fn run(args: &Args, cli: clap::Command) -> anyhow::Result<Outcome> {
     std::fs::create_dir_all(&args.folder).with_context(|| format!("cannot make {}", args.folder.display()))?;
-    let mut cli = Cli::command().disable_help_subcommand(true);
+    let mut cli = cli.disable_help_subcommand(true);
     cli.build();
     write_page(&cli, "foretrace", &args.folder)?;
     for command in cli.get_subcommands().filter(|command| !command.is_hide_set()) {

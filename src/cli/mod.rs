@@ -24,6 +24,7 @@ mod info;
 mod kept_whole;
 mod linearizable;
 mod man;
+mod outcome;
 mod oversee;
 mod patched;
 mod predict;
@@ -55,38 +56,8 @@ mod walk;
 mod why;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use foretrace_trace::printable;
-use std::io::Write;
+use outcome::{Outcome, code_of, exit_code, is_closed_pipe, since_start};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
-
-/// How a command ended where it did what was asked of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Outcome {
-    /// Nothing was found, all is well.
-    Fine,
-    /// A violation can happen, or the schedule is no feasible prefix.
-    Found,
-    /// Nothing was found, but not everything was decided.
-    Undecided,
-    /// As another program ended.
-    Status(u8),
-}
-
-impl Outcome {
-    fn code(self) -> u8 {
-        match self {
-            Outcome::Fine => 0,
-            Outcome::Found => 1,
-            Outcome::Undecided => 3,
-            Outcome::Status(status) => status,
-        }
-    }
-}
-
-/// Wrong usage, bad input, or a defect of foretrace.
-const FAILURE: u8 = 2;
 
 /// Predicts atomicity violations from the trace of one run, and proves each with a schedule.
 #[derive(Parser)]
@@ -198,25 +169,12 @@ pub fn main() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Check(args) => check::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
     };
     match result {
         Err(error) if is_closed_pipe(&error) => unheard.code().into(),
         result => exit_code(result).into(),
-    }
-}
-
-/// The exit code of a command; says what went wrong.
-fn exit_code(result: anyhow::Result<Outcome>) -> u8 {
-    match result {
-        Ok(outcome) => outcome.code(),
-        // Who asks for this of an error of closed output has not heard that all is well.
-        Err(error) if is_closed_pipe(&error) => Outcome::Undecided.code(),
-        Err(error) => {
-            complain(&error);
-            FAILURE
-        }
     }
 }
 
@@ -227,20 +185,6 @@ fn help_of(name: &str) -> anyhow::Result<Outcome> {
     let command = cli.find_subcommand_mut(name).expect("a command of ours");
     command.print_long_help()?;
     Ok(Outcome::Fine)
-}
-
-/// The time since the command started.
-fn since_start() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
-}
-
-/// The exit code of a compiler, or of one that could not run.
-fn code_of(result: anyhow::Result<ExitCode>) -> ExitCode {
-    result.unwrap_or_else(|error| {
-        complain(&error);
-        ExitCode::from(FAILURE)
-    })
 }
 
 /// Messages of the libraries go to stderr, as `FORETRACE_LOG` says; warnings by default.
@@ -256,32 +200,4 @@ fn start_logging() {
         .without_time()
         .log_internal_errors(false) // stderr may be full
         .init();
-}
-
-/// Whether the reader of our output closed it early, as `head` does.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| {
-        let json = || cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind).or_else(json)
-    };
-    error.chain().any(|cause| kind(cause) == Some(std::io::ErrorKind::BrokenPipe))
-}
-
-/// Writes a message to stderr. If stderr is closed, the run goes on.
-fn say(message: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "{message}");
-}
-
-/// The one message of a failed run.
-fn complain(error: &anyhow::Error) {
-    let style = anstyle::AnsiColor::Red.on_default().bold();
-    let mut message = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if !message.ends_with(&cause) {
-            let separator = if message.is_empty() { "" } else { ": " };
-            message = format!("{message}{separator}{cause}"); // some errors show their cause themselves
-        }
-    }
-    let lines: Vec<_> = message.split('\n').map(printable).collect();
-    say(format_args!("{style}error{style:#}: {}", lines.join("\n")));
 }

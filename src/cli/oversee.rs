@@ -2,7 +2,7 @@
 //! work does not look at the clock.
 
 use super::asking::ended_early;
-use super::{Outcome, exit_code};
+use super::outcome::{Outcome, exit_code};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -96,7 +96,7 @@ struct Patience<'a> {
 
 impl Patience<'_> {
     fn is_over(&mut self) -> bool {
-        let late = self.limit.is_some_and(|limit| super::since_start() >= limit);
+        let late = self.limit.is_some_and(|limit| super::outcome::since_start() >= limit);
         if self.over_since.is_none() && (late || self.stop.load(Ordering::Relaxed)) {
             self.over_since = Some(Instant::now());
         }

@@ -1,6 +1,6 @@
 //! `--patch`: a repair as a change of the source, for the simple cases.
 
-use super::say;
+use super::outcome::say;
 use anyhow::Context;
 use foretrace::recorder::Sources;
 use foretrace::report::{LockChoice, PredictedRepair, Proof, ProposedPatch, Subject, write_whole};

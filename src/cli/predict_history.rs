@@ -1,12 +1,12 @@
 //! `foretrace predict --property linearizability`: is there a schedule whose history of operations is not linearizable?
 
-use super::Outcome;
 use super::asking::ended_early;
 use super::atomic::Asked;
 use super::choices::{Format, one_of};
 use super::linearizable::{MeaningArgs, SPECS};
+use super::outcome::Outcome;
+use super::outcome::since_start;
 use super::oversee::{End, Hearer, oversee};
-use super::since_start;
 use super::specification::{Specification, initial_value};
 use anyhow::{Context, bail};
 use foretrace::options::Options;

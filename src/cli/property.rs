@@ -56,6 +56,7 @@ pub fn is_among(fitting: &[bool], var: VarId) -> bool {
 
 /// The bounds of blocks by options: time of one block, and of the whole run from its start.
 pub fn bounds(of_block: Option<Duration>, of_run: Option<Duration>, stop: &AtomicBool) -> Bounds<'_> {
-    let deadline = of_run.and_then(|limit| Instant::now().checked_add(limit.saturating_sub(super::since_start())));
+    let deadline =
+        of_run.and_then(|limit| Instant::now().checked_add(limit.saturating_sub(super::outcome::since_start())));
     Bounds { of_block, deadline, work: None, stop }
 }

@@ -1,10 +1,10 @@
 //! `foretrace record`: run a program and leave its trace.
 
 use super::choices::{Choice, one_of};
+use super::outcome::{Outcome, say};
 use super::record_live::Live;
 use super::trace::WalkArgs;
 use super::walk::{Found, NOTHING, Or};
-use super::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Ending, Folder, Mode, Program, RecordingScope, Run, Scheduler, Scheduling, Sources};
 use std::ffi::OsString;

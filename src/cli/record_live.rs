@@ -5,7 +5,7 @@
 
 use super::asking::stop_on_ctrl_c;
 use super::atomic::in_recording;
-use super::say;
+use super::outcome::say;
 use anyhow::Context;
 use foretrace::blocks::NamedBlocks;
 use foretrace::options::Options;

@@ -1,10 +1,10 @@
 //! `foretrace repair`: which code must be atomic for failing runs not to happen.
 
-use super::Outcome;
 use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::AtomicArgs;
 use super::choices::{FORMATS, Format, one_of};
 use super::linearizable::SPECS;
+use super::outcome::Outcome;
 use super::oversee::{AtOnce, oversee};
 use super::repair_program::{self, Asked};
 use anyhow::bail;

@@ -2,9 +2,10 @@
 
 use super::asking::stop_on_ctrl_c;
 use super::choices::Format;
+use super::files;
 use super::histories::{Judge, Judged};
+use super::outcome::{Outcome, say, since_start};
 use super::oversee::{End, Hearer, oversee};
-use super::{Outcome, files, say, since_start};
 use anyhow::Context;
 use foretrace::litmus::{self, Exploring, Program, Whole};
 use foretrace::report::{ProgramRepair, RepairRound};

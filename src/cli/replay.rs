@@ -1,9 +1,10 @@
 //! `foretrace replay`: make a witness happen on the real program.
 
 use super::choices::{FORMATS, Format, one_of, seconds};
+use super::files;
+use super::outcome::{Outcome, say};
 use super::replayed::{Seen, Tally, unmatched};
 use super::replayed_history::Histories;
-use super::{Outcome, files, say};
 use anyhow::{Context, bail};
 use foretrace::recorder::{
     Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,

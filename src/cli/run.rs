@@ -2,7 +2,7 @@
 
 use super::choices::{Choice, one_of};
 use super::files::{self, write_trace};
-use super::{Outcome, say};
+use super::outcome::{Outcome, say};
 use anyhow::bail;
 use foretrace::litmus::{self, FileError, Options, Scheduler};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use super::asking::{TimeLimit, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::AtomicArgs;
 use super::choices::{FORMATS, Format, one_of};
 use super::cutpoints::find;
-use super::{Outcome, say};
+use super::outcome::{Outcome, say};
 use foretrace::cutpoints::{CutPoint, Ends, Schedule, Synthesizer};
 use foretrace::recorder::SourcePlaces;
 use foretrace::report::{Unproved, WitnessDir};

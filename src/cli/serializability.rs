@@ -1,9 +1,9 @@
 //! `foretrace serializability`: whole blocks, over all their variables.
 
-use super::Outcome;
 use super::asking::{MODELS, SwitchBound, ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
+use super::outcome::Outcome;
 use super::oversee::{End, Hearer, oversee};
 use super::progress::Bar;
 use super::property::{self, METHODS};

@@ -1,8 +1,8 @@
 //! `foretrace serializability --observed-only --stream`: which blocks the order of events violates, said while the events come.
 
 use super::choices::Format;
+use super::outcome::{Outcome, say, since_start};
 use super::serializability_watch::Watch;
-use super::{Outcome, say, since_start};
 use foretrace_report::thread_name;
 use foretrace_serializability::Seen;
 use foretrace_trace::{Atomic, EventId, NameId, ReadError, Trace, file};

@@ -1,9 +1,9 @@
 //! `foretrace serializability --window`: blocks of a trace that does not end, or does not fit into memory, decided while its events come.
 
 use super::choices::Format;
+use super::outcome::{Outcome, say, since_start};
 use super::serializability_stream::{Find, MOST_WAITING, tell, told, write_line};
 use super::serializability_watch::Watch;
-use super::{Outcome, say, since_start};
 use foretrace::options::strongest_model;
 use foretrace::serializability::{Bounds, Chosen, Decided, Found, Method, Verdict, Windowed};
 use foretrace_report::thread_name;

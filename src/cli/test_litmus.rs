@@ -1,8 +1,9 @@
 //! `foretrace test` on a litmus program.
 
 use super::choices::Format;
+use super::files;
+use super::outcome::Outcome;
 use super::tested::{Tested, write_json, write_text};
-use super::{Outcome, files};
 use anyhow::{Context, bail};
 use foretrace::litmus::{FileError, parse_file};
 use foretrace::testing::test_litmus;

@@ -1,8 +1,8 @@
 //! `foretrace trace`: from a recording to a trace, and what `record` shares of it.
 
 use super::atomic::AtomicArgs;
+use super::outcome::{Outcome, say};
 use super::walk::{Found, Or, Walking, walk_to};
-use super::{Outcome, say};
 use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_walker::finish_logs;
 use std::path::{Path, PathBuf};
