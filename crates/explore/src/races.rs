@@ -7,13 +7,41 @@ use crate::threads::ThreadSet;
 /// The steps of the interleaving that is being explored.
 pub struct History {
     pub steps: Vec<Step>,
-    /// Per object, the steps that use it.
-    users: Vec<Vec<u32>>,
+    /// Per object, the steps that use it, by thread.
+    users: Vec<Users>,
     /// Per thread, its steps.
     of_thread: Vec<Vec<u32>>,
     /// Per thread, the step that started it.
     started_by: Vec<Option<u32>>,
     nothing: Box<[u32]>,
+}
+
+/// The steps that use an object: of each thread that does, in order.
+#[derive(Clone, Default)]
+struct Users(Vec<(usize, Vec<u32>)>);
+
+impl Users {
+    fn push(&mut self, thread: usize, step: u32) {
+        match self.0.iter_mut().find(|(known, _)| *known == thread) {
+            Some((_, steps)) => steps.push(step),
+            None => self.0.push((thread, vec![step])),
+        }
+    }
+
+    /// Takes a step back, if it was the last one of its thread.
+    fn pop(&mut self, thread: usize, step: u32) {
+        if let Some((_, steps)) = self.0.iter_mut().find(|(known, _)| *known == thread)
+            && steps.last() == Some(&step)
+        {
+            steps.pop();
+        }
+    }
+
+    /// The steps of each other thread, latest first.
+    fn of_others(&self, thread: usize) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+        let others = self.0.iter().filter(move |(own, _)| *own != thread);
+        others.map(|(_, steps)| steps.iter().rev().map(|step| *step as usize))
+    }
 }
 
 impl History {
@@ -44,27 +72,29 @@ impl History {
     /// Adds a step.
     pub fn push(&mut self, thread: usize, choice: usize, action: Action) {
         let mut clock: Box<[u32]> = self.clock(thread).into();
-        let mut join = |other: &[u32]| clock.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
         for own in action.uses.iter() {
             if self.users.len() <= own.object as usize {
-                self.users.resize(own.object as usize + 1, Vec::new());
+                self.users.resize(own.object as usize + 1, Users::default());
             }
-            for user in &self.users[own.object as usize] {
-                let step = &self.steps[*user as usize];
-                if step.action.relation(&action) != Relation::Independent {
-                    join(&step.clock);
+            for steps in self.users[own.object as usize].of_others(thread) {
+                // What came before a step of that thread that is known to come before came before, too: earlier steps add nothing.
+                let mut unknown = steps.take_while(|user| !self.is_before(*user, &clock));
+                let depends = |user: &usize| self.steps[*user].action.relation(&action) != Relation::Independent;
+                let latest = unknown.find(depends);
+                if let Some(latest) = latest {
+                    join(&mut clock, &self.steps[latest].clock);
                 }
             }
         }
         if let Some(joined) = action.joins {
-            join(self.clock(joined));
+            join(&mut clock, self.clock(joined));
         }
         let number = self.of_thread[thread].len() as u32;
         clock[thread] = number + 1;
         let index = self.steps.len() as u32;
         for (at, own) in action.uses.iter().enumerate() {
             if action.uses[..at].iter().all(|earlier| earlier.object != own.object) {
-                self.users[own.object as usize].push(index);
+                self.users[own.object as usize].push(thread, index);
             }
         }
         if let Some(child) = action.starts {
@@ -80,10 +110,7 @@ impl History {
         let index = self.steps.len() as u32;
         self.of_thread[step.thread].pop();
         for own in step.action.uses.iter() {
-            let users = &mut self.users[own.object as usize];
-            if users.last() == Some(&index) {
-                users.pop();
-            }
+            self.users[own.object as usize].pop(step.thread, index);
         }
         if let Some(child) = step.action.starts {
             self.started_by[child] = None;
@@ -93,14 +120,12 @@ impl History {
     /// The steps that race with a thread's next one, the latest first: it could come before each of them, and that matters.
     pub fn races(&self, thread: usize, next: &Action) -> Vec<usize> {
         let clock = self.clock(thread);
-        let mut racing: Vec<usize> = next
-            .uses
-            .iter()
-            .flat_map(|own| self.users.get(own.object as usize).map_or(&[][..], Vec::as_slice))
-            .map(|user| *user as usize)
-            .filter(|user| self.steps[*user].thread != thread && !self.is_before(*user, clock))
-            .filter(|user| self.steps[*user].action.relation(next) == Relation::Race)
-            .collect();
+        let users = next.uses.iter().filter_map(|own| self.users.get(own.object as usize));
+        let unordered = users.flat_map(|users| users.of_others(thread)).flat_map(|steps| {
+            steps.take_while(|user| !self.is_before(*user, clock)) // all earlier ones of its thread come before
+        });
+        let mut racing: Vec<usize> =
+            unordered.filter(|user| self.steps[*user].action.relation(next) == Relation::Race).collect();
         racing.sort_unstable_by(|a, b| b.cmp(a));
         racing.dedup();
         racing
@@ -141,4 +166,9 @@ impl History {
         }
         initials
     }
+}
+
+/// Makes a clock one that knows what the other one knows, too.
+fn join(clock: &mut [u32], other: &[u32]) {
+    clock.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
 }
