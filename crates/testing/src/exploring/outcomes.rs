@@ -108,13 +108,18 @@ impl Outcomes {
     fn sleeps_after(&self, run: &Execution, index: usize, forced: usize) -> Option<usize> {
         let step = &run.steps[index];
         let goes_on = index > 0 && run.steps[index - 1].thread == step.thread;
+        if goes_on || step.kind.size() == 0 {
+            return None; // before any search: runs have many steps in a row
+        }
         let before = run.steps[..index].iter().rposition(|other| other.thread == step.thread)?;
+        if before + 1 < forced {
+            return None;
+        }
         let turn = run.steps[..=before].iter().rev().take_while(|other| other.thread == step.thread);
         let records = run.steps[before].at + 1 - turn.last().map_or(0, |first| first.at);
         let beyond = (records + NEAR) % TURN; // the last of a turn may have taken no effect
         let is_over = records > NEAR && beyond <= 2 * NEAR;
-        let may_sleep = step.kind.size() > 0 && before + 1 >= forced && !goes_on && !is_over;
-        may_sleep.then_some(before)
+        (!is_over).then_some(before)
     }
 
     /// The thread of a try comes to it before the step by which another thread takes the lock.
