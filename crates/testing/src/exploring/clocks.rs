@@ -1,12 +1,11 @@
 //! Classes of interleavings as numbers: two are equivalent where they have the same steps with the same steps before each, by program
 //! order and dependence.
 
-use super::executions::MOST_THREADS;
 use foretrace_explore::{Action, Mode, Relation};
 use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How many steps of each thread come before something.
+/// How many steps of each thread come before something, up to the last thread of which one does: equal clocks are equal lists.
 type Clock = Vec<u32>;
 
 /// What comes before what among the steps taken so far.
@@ -19,13 +18,14 @@ pub struct Clocks {
 }
 
 fn join(clock: &mut Clock, other: &Clock) {
+    clock.resize(clock.len().max(other.len()), 0);
     clock.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
 }
 
 impl Clocks {
     /// A thread takes a step; `wakes` tells choices apart.
     pub fn push(&mut self, thread: usize, action: &Action, wakes: Option<usize>) {
-        let mut clock = self.threads.get(&thread).cloned().unwrap_or_else(|| vec![0; MOST_THREADS]);
+        let mut clock = self.threads.get(&thread).cloned().unwrap_or_default();
         for own in action.uses.iter() {
             for (mode, before) in self.objects.get(&own.object).into_iter().flatten() {
                 if mode.relation(own.mode) != Relation::Independent {
@@ -36,6 +36,7 @@ impl Clocks {
         if let Some(joined) = action.joins.and_then(|joined| self.threads.get(&joined)) {
             join(&mut clock, joined);
         }
+        clock.resize(clock.len().max(thread + 1), 0);
         clock[thread] += 1;
         for own in action.uses.iter() {
             let users = self.objects.entry(own.object).or_default();
