@@ -9,7 +9,7 @@ use foretrace_walker::log::open_logs;
 use foretrace_walker::program::Program;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -17,6 +17,8 @@ use std::time::SystemTime;
 const SOURCES: &str = "sources.json.zst";
 /// Longest text that is kept of one file, in bytes.
 const LONGEST: u64 = 4 << 20;
+/// Longest text of all that is read again.
+const LONGEST_KEPT: u64 = 1 << 30;
 
 /// The source of a recorded program, as far as its run was there.
 #[derive(Default, Debug, Serialize, Deserialize)]
@@ -86,8 +88,11 @@ impl Sources {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(failed)?,
         };
-        let unpacked = zstd::Decoder::new(file).map_err(failed)?;
-        serde_json::from_reader(unpacked).map(Some).map_err(|error| failed(error.into()))
+        let mut text = Vec::new();
+        zstd::Decoder::new(file)
+            .and_then(|unpacked| unpacked.take(LONGEST_KEPT).read_to_end(&mut text))
+            .map_err(failed)?;
+        serde_json::from_slice(&text).map(Some).map_err(|error| failed(error.into()))
     }
 
     /// Of the recording that a trace lies in; nothing where it keeps no source.
