@@ -128,6 +128,20 @@ fn the_right_twins_are_explored_to_the_end() {
     assert_eq!((status, &mailbox["complete"]), (0, &Value::Bool(true)), "{mailbox:#}");
 }
 
+/// What a thread does alone has one order: it makes no classes, however much it is.
+#[test]
+fn much_work_before_and_after_the_threads_changes_no_class() {
+    for (macros, fails) in [("", true), ("-DRIGHT", false)] {
+        let explored = |steps: u32| {
+            let (status, report) =
+                report(&program("long-start.c", &format!("-DSTEPS={steps} {macros}")), "--max-steps 1000000");
+            assert_eq!((status, &report["complete"]), (i32::from(fails), &Value::from(true)), "{report:#}");
+            (report["interleavings"].clone(), report["failed"].clone())
+        };
+        assert_eq!(explored(1), explored(40_000));
+    }
+}
+
 #[test]
 fn a_waiter_that_no_signal_wakes_sleeps_for_ever() {
     let (status, report) = report(&program("mailbox.c", "-DLOSES=1"), "");

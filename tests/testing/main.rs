@@ -117,6 +117,15 @@ fn a_thread_that_takes_another_way_since_it_comes_late() {
     assert!(replay(&["--edited"]).contains("reached the triple"), "{}", replay(&["--edited"]));
 }
 
+/// A test framework does much before threads start: runs are not cut off before these do.
+#[test]
+fn a_program_that_does_much_before_its_threads_start_is_explored() {
+    let report = report(&built_with("long-start.c", "-DSTEPS=60000 -DRIGHT"), "");
+    let explored = &report["tests"][0]["explored"];
+    assert_eq!((&explored["complete"], failures(&report).as_str()), (&Value::from(true), ""), "{report:#}");
+    assert!(explored["classes"].as_u64().is_some_and(|classes| classes >= 2), "{report:#}");
+}
+
 /// No three accesses of one variable show a `free`; the report says who used the memory, and who had given it back.
 #[test]
 fn memory_that_is_used_after_its_free_is_named() {

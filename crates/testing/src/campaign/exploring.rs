@@ -26,7 +26,9 @@ const MOST_EVENTS: usize = 10_000;
 const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
 /// A run is cut off after so many times as many events as a recorded run has, but not before this many: a loop that waits ends only so.
 const EVENTS_TIMES: usize = 10;
-const LEAST_EVENTS: usize = 100_000;
+const LEAST_EVENTS: u64 = 100_000;
+/// Nor before so many times as many records as a recorded run has. Most of these may be of one thread's own memory, and no events.
+const RECORDS_TIMES: u64 = 2;
 
 impl Campaign<'_> {
     /// Explores before all schedules are tried where half of the time is over: a small bug is not to be missed for want of time.
@@ -74,8 +76,9 @@ impl Campaign<'_> {
             progress(Progress { explored: explored.classes, ..Progress::of_state(state) });
         };
         let kept = self.work.place("explored").join("recording");
+        let records = self.runner.steps().iter().sum();
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
-            let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events };
+            let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records };
             let reversed = first.failing(settings.runs, true, &mut show)?;
             if !reversed.failing.is_empty() || events > MOST_EVENTS {
                 return Ok((reversed, None));
@@ -129,12 +132,14 @@ struct First<'c> {
     kept: &'c Path,
     /// Events of a recorded run.
     events: usize,
+    /// What it has recorded.
+    records: u64,
 }
 
 impl First<'_> {
     /// By so many runs at most, of pairs alone or of all interleavings.
     fn failing(&self, runs: u64, pairs: bool, show: &mut dyn FnMut(&Explored)) -> Result<Explored, TestError> {
-        let events = (EVENTS_TIMES * self.events).max(LEAST_EVENTS) as u64;
+        let events = LEAST_EVENTS.max((EVENTS_TIMES * self.events) as u64).max(RECORDS_TIMES * self.records);
         let bounds = Bounds { events, runs, interruptions: None };
         let mut each = |interleaving: &Interleaving<'_>| -> Result<Kept, TestError> {
             if !interleaving.fails {

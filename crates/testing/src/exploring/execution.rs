@@ -132,6 +132,8 @@ pub struct Execution {
     pub failure: Option<Failure>,
     /// The folder with its recording and its output, which goes with it.
     pub place: PathBuf,
+    /// How many steps there are up to the last one that starts a thread.
+    pub last_start: usize,
     orders: Vec<Order>,
 }
 
@@ -204,6 +206,7 @@ impl Execution {
         });
         let waits = waits.collect();
         let is_cut = text.lines().any(|line| line == "cut");
+        let last_start = steps.iter().rposition(|step| step.kind == Kind::Fork).map_or(0, |last| last + 1);
         Ok(Execution {
             steps,
             of_thread,
@@ -214,6 +217,7 @@ impl Execution {
             ending,
             failure: None,
             place: place.to_path_buf(),
+            last_start,
             orders,
         })
     }

@@ -60,6 +60,7 @@ pub struct Machine {
     memory: FxHashMap<u64, (usize, u64)>,
     started: FxHashSet<usize>,
     ended: FxHashSet<usize>,
+    joined: FxHashSet<usize>,
     /// Whether the program is over.
     pub is_over: bool,
 }
@@ -79,6 +80,11 @@ impl Machine {
     /// Whether a thread exists and has not ended.
     pub fn is_alive(&self, thread: usize) -> bool {
         self.started.contains(&thread) && !self.ended.contains(&thread)
+    }
+
+    /// Whether a thread is the only one that has not been joined: all that others did comes before what it does.
+    pub fn is_alone(&self, thread: usize) -> bool {
+        self.started.iter().all(|other| *other == thread || self.joined.contains(other))
     }
 
     /// A thread that no other one started.
@@ -283,6 +289,7 @@ impl Machine {
             Kind::OnceEnd => _ = self.once_objects.insert(address, Once::Done),
             Kind::OnceFail => _ = self.once_objects.remove(&address),
             Kind::Fork => self.started.extend(step.other),
+            Kind::Join => self.joined.extend(step.other),
             Kind::Exit => _ = self.ended.insert(thread),
             access_kinds!() => self.remember(step),
             Kind::Busy | Kind::Depart | Kind::OncePass | Kind::Start | Kind::Join => {}

@@ -65,8 +65,8 @@ impl<'s> State<'s> {
             let threads = &shared.borrow().threads;
             (0..threads.len()).filter(|thread| !threads.path(*thread).contains('.')).collect()
         };
-        roots.into_iter().for_each(|root| machine.starts(root));
-        let inner = Inner {
+        roots.iter().for_each(|root| machine.starts(*root));
+        let mut inner = Inner {
             run,
             steps: 0,
             ahead: None,
@@ -79,6 +79,9 @@ impl<'s> State<'s> {
             clocks: Clocks::default(),
             shown: FxHashMap::default(),
         };
+        if let [root] = *roots {
+            inner.take_first(root);
+        }
         Some(State { shared, inner: RefCell::new(inner) })
     }
 
@@ -93,7 +96,7 @@ impl<'s> State<'s> {
         let spinning = inner.spins.iter().filter(|(_, spin)| spin.waits != Loop::Passes).map(|(thread, _)| *thread);
         let mut spinning: Vec<String> = spinning.map(|thread| shared.threads.path(thread).to_string()).collect();
         spinning.sort();
-        let is_whole = inner.steps == inner.run.steps.len();
+        let is_whole = inner.steps == inner.run.steps.len() || inner.goes_on_alone();
         match (spinning.is_empty() || inner.machine.is_over, is_whole) {
             (true, true) if inner.run.is_cut => End::Cut,
             (true, true) => End::Whole(inner.run.clone()),
@@ -170,8 +173,29 @@ impl Inner {
         step.kind == Kind::Fail || step.kind == Kind::Exit && by_itself && is_last()
     }
 
+    /// Takes the steps before the first one that starts a thread: they come in one order, and programs may take many.
+    fn take_first(&mut self, root: usize) {
+        while let Some(step) = self.run.steps.get(self.steps).copied() {
+            if step.thread != root || step.kind == Kind::Fork || self.ends(&step) {
+                return;
+            }
+            self.machine.take(&step, false);
+            self.steps += 1;
+            self.done[root] += 1;
+            self.last = Some(root);
+        }
+    }
+
+    /// Whether all that comes in the run at hand are steps of one thread after the ends of all others. They come in one order, too. A thread that
+    /// does not come to its end may wait in a loop.
+    fn goes_on_alone(&self) -> bool {
+        let ends = !self.run.is_cut && self.run.ending != Ending::Hang;
+        let next = self.run.steps.get(self.steps).filter(|_| ends && self.steps >= self.run.last_start);
+        next.is_some_and(|next| self.machine.is_alone(next.thread))
+    }
+
     fn next(&mut self, thread: usize, shared: &mut Executions<'_>) -> Next {
-        if self.is_lost || self.machine.is_over || !self.machine.is_alive(thread) {
+        if self.is_lost || self.machine.is_over || !self.machine.is_alive(thread) || self.goes_on_alone() {
             return Next::Over;
         }
         let Some(pending) = self.pending(thread, shared) else { return Next::Over };
