@@ -5,7 +5,7 @@
 //! ordered by kind, then tight blocks first, then by how near the accesses were in the recorded run.
 
 use super::attempt::{Attempt, Kind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 /// The attempts that are still to be made, and what came of others.
@@ -16,6 +16,9 @@ pub struct Plan {
     kinds: FxHashMap<Kind, Arm>,
     groups: FxHashMap<String, Arm>,
     tried: u64,
+    /// Classes in code of libraries that are not tried, since many others of their variables are.
+    #[serde(default)]
+    left_out: FxHashSet<String>,
 }
 
 /// What is known of a class.
@@ -35,6 +38,12 @@ struct Class {
 struct Arm {
     tried: f64,
     brought: f64,
+    /// Classes in code of libraries that were planned.
+    #[serde(default)]
+    in_libraries: u32,
+    /// Whether one failed.
+    #[serde(default)]
+    fails: bool,
 }
 
 /// What an attempt brought.
@@ -52,6 +61,8 @@ pub enum Gain {
 
 /// Schedules of one class that are tried until one reaches the accesses.
 const MOST_OF_CLASS: u32 = 3;
+/// Classes of a variable in code of libraries alone that are tried, as long as none fails: the words of a thread pool have hundreds.
+const MOST_IN_LIBRARIES: u32 = 16;
 /// As many attempts of a sort count as made before the first, with half of them worth it.
 const PRIOR: f64 = 2.0;
 /// How much what is not known yet weighs.
@@ -59,12 +70,22 @@ const CURIOSITY: f64 = 0.4;
 
 impl Plan {
     /// Adds the attempts of a recording; says how many of their classes are new.
-    pub fn add(&mut self, attempts: Vec<Attempt>) -> usize {
+    pub fn add(&mut self, mut attempts: Vec<Attempt>) -> usize {
         let mut new = 0;
+        attempts.sort_by_key(|attempt| (attempt.kind, attempt.order));
         for attempt in attempts {
             let class = self.classes.entry(attempt.class.clone()).or_default();
             if class.settled {
                 continue;
+            }
+            if is_in_libraries(&attempt) && class.planned == 0 {
+                let group = self.groups.entry(attempt.group()).or_default();
+                if group.in_libraries >= MOST_IN_LIBRARIES && !group.fails {
+                    self.left_out.insert(attempt.class);
+                    continue;
+                }
+                group.in_libraries += 1;
+                self.left_out.remove(&attempt.class);
             }
             new += usize::from(class.planned == 0);
             if class.planned >= MOST_OF_CLASS {
@@ -100,6 +121,16 @@ impl Plan {
         let is_unlikely =
             |attempt: &Attempt| is_guess(attempt) && self.classes.get(&attempt.class).is_some_and(is_over);
         self.waiting.retain(|attempt| !is_unlikely(attempt));
+    }
+
+    /// Whether recorded runs that passed show the accesses of a class.
+    pub fn is_shown(&self, class: &str) -> bool {
+        self.classes.get(class).is_some_and(|class| class.shown)
+    }
+
+    /// How many classes are not tried, since they are in code of libraries alone and many others of their variables are.
+    pub fn left_out(&self) -> usize {
+        self.left_out.len()
     }
 
     /// How many are waiting.
@@ -157,7 +188,9 @@ impl Plan {
             Gain::Nothing => 0.0,
         };
         self.kinds.entry(attempt.kind).or_default().brought += brought;
-        self.groups.entry(attempt.group()).or_default().brought += brought;
+        let group = self.groups.entry(attempt.group()).or_default();
+        group.brought += brought;
+        group.fails |= matches!(gain, Gain::New | Gain::Known);
         if gain != Gain::Nothing {
             self.classes.entry(attempt.class.clone()).or_default().settled = true;
             self.waiting.retain(|other| other.class != attempt.class);
@@ -186,6 +219,11 @@ impl Plan {
 /// Whether nothing is known of the schedule but that locks allow it. What is proved may be another instance of its class than passing runs show.
 fn is_guess(attempt: &Attempt) -> bool {
     matches!(attempt.kind, Kind::Undecided | Kind::CutPoint)
+}
+
+/// Whether the code around is that of libraries alone.
+fn is_in_libraries(attempt: &Attempt) -> bool {
+    attempt.accesses[0].function.is_empty() && attempt.in_libraries() > 0
 }
 
 /// How likely a schedule is to be followed and to change something. What only the recorded path forbids changes the path.
@@ -285,6 +323,34 @@ mod tests {
         assert_eq!(plan.waiting(), 2, "it is tried as long as nothing fails");
         plan.drop_unlikely();
         assert_eq!(plan.next(5).iter().map(|next| next.class.as_str()).collect::<Vec<_>>(), ["e"]);
+    }
+
+    #[test]
+    fn of_a_variable_of_libraries_some_are_tried_as_long_as_none_fails() {
+        let all = |is_of_library: bool| -> Vec<Attempt> {
+            let of = |n: u32| {
+                let mut attempt = attempt(Kind::Proved, &n.to_string(), "x");
+                attempt.accesses[2].is_of_library = is_of_library;
+                attempt
+            };
+            (0..40).map(of).collect()
+        };
+        let mut plan = Plan::default();
+        assert_eq!((plan.add(all(true)), plan.left_out()), (16, 24));
+        for _ in 0..10 {
+            let next = plan.next(1).pop().expect("there are 16");
+            plan.learn(&next, Gain::Reached);
+        }
+        assert_eq!(
+            (plan.add(all(true)), plan.waiting(), plan.left_out()),
+            (0, 6 + 6, 24),
+            "each class has three tries"
+        );
+        let next = plan.next(1).pop().expect("six classes wait");
+        plan.learn(&next, Gain::New);
+        assert_eq!((plan.add(all(true)), plan.left_out()), (24, 0), "one has failed");
+        let mut plan = Plan::default();
+        assert_eq!((plan.add(all(false)), plan.left_out()), (40, 0), "code of the program is tried");
     }
 
     #[test]

@@ -44,6 +44,13 @@ fn note_of_unseen(unseen: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("code ran that may order threads or share memory unseen: {named}{more}"))
 }
 
+/// That not all schedules were tried in code of libraries alone.
+fn note_of_left_out(classes: usize) -> Option<String> {
+    (classes > 0).then(|| {
+        format!("{classes} classes in code of libraries alone were left out: others on the same variables were tried")
+    })
+}
+
 impl Campaign<'_> {
     /// Confirms, shortens and counts what was found. Gives the report and what a test needs to go on from here.
     pub(super) fn finish(mut self) -> Result<(Report, State), TestError> {
@@ -76,6 +83,7 @@ impl Campaign<'_> {
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
         report.notes.extend(note_of_unseen(&state.unseen));
+        report.notes.extend(note_of_left_out(state.plan.left_out()));
         report.one_way.sort_by_key(|(place, _)| is_of_library(place)); // the program's own come first
         report.times.all = elapsed;
         report.baseline = state.baseline.clone();
@@ -126,7 +134,9 @@ impl Campaign<'_> {
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
         found.shown.sort_by_key(|shown| {
             let Attempt { order, kind, .. } = shown.attempt;
-            (!shown.reached, by_itself(shown), shown.attempt.in_libraries(), order, kind)
+            // What passing runs show, too, is no cause by itself.
+            let is_usual = self.state.plan.is_shown(&shown.attempt.class);
+            (!shown.reached, by_itself(shown), is_usual, shown.attempt.in_libraries(), order, kind)
         });
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
@@ -248,7 +258,7 @@ impl Campaign<'_> {
         compared.retain(|at| found.shown[*at].attempt.cycle.is_none());
         compared.sort_by_key(|at| {
             let Shown { reached, attempt, .. } = &found.shown[*at];
-            (!reached, attempt.in_libraries(), attempt.order)
+            (!reached, self.state.plan.is_shown(&attempt.class), attempt.in_libraries(), attempt.order)
         });
         for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_share_over() {
