@@ -126,6 +126,31 @@ fn a_program_that_does_much_before_its_threads_start_is_explored() {
     assert!(explored["classes"].as_u64().is_some_and(|classes| classes >= 2), "{report:#}");
 }
 
+/// The recorded runs came by the same code of the library from other lines than the run that fails.
+#[test]
+fn a_story_has_the_lines_of_the_run_that_fails() {
+    let report = report(&built_with("observers.cpp", ""), "");
+    assert!(failures(&report).contains("SIGABRT"), "{report:#}");
+    let source = std::fs::read_to_string(source("observers.cpp")).expect("there");
+    let line_of = |text: &str| 1 + source.lines().position(|line| line.contains(text)).expect("in the source");
+    let never_reached = line_of("auto gone = ")..=line_of("observers.erase");
+    for find in report["tests"][0]["finds"].as_array().expect("finds") {
+        let story = find["story"].as_array().expect("lines");
+        for line in story.iter().filter_map(Value::as_str) {
+            assert!(
+                !never_reached.clone().any(|number| line.contains(&format!("observers.cpp:{number} "))),
+                "{find:#}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_observer_that_is_asked_once_is_there() {
+    let report = report(&built_with("observers.cpp", "-DRIGHT"), "");
+    assert_eq!(failures(&report), "", "{report:#}");
+}
+
 /// No three accesses of one variable show a `free`; the report says who used the memory, and who had given it back.
 #[test]
 fn memory_that_is_used_after_its_free_is_named() {

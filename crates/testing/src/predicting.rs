@@ -19,11 +19,10 @@ use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 use places::around;
 pub use places::is_of_library;
-pub(crate) use places::{below_project, line_of, own_place_before};
+pub(crate) use places::{below_project, line_of, own_place_before, told};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -436,14 +435,9 @@ impl<'t> Writer<'t> {
     fn access(&self, event: EventId, place: Option<&SavedPlace>) -> Access {
         let trace = self.subject.trace;
         let loc = trace.loc(event).or(place.map(|place| &*place.loc)).unwrap_or("?");
-        let own = own_place_before(trace, event).filter(|_| is_of_library(loc));
-        let line = below_project(line_of(loc));
-        let line = match own {
-            Some(own) => format!("{}, then {line}", line_of(own)),
-            None => line.to_string(),
-        };
+        let (line, shown) = told(trace, event, loc);
         let known = place.filter(|place| place.loc == loc);
-        let text = || Some(self.sources?.line(own.unwrap_or(loc))?.trim().to_string());
+        let text = || Some(self.sources?.line(&shown)?.trim().to_string());
         Access {
             thread: thread_name(trace, trace.event(event).thread),
             function: known.map_or_else(|| around(trace, &self.blocks, event), |place| place.function.clone()),
@@ -469,8 +463,8 @@ fn shown_by(schedule: &[EventId], classes: &[(Triple, String)]) -> Vec<String> {
 /// # Errors
 /// The file cannot be read, or is none.
 pub fn read_witness(path: &Path) -> Result<SavedWitness, TestError> {
-    let file = File::open(path).map_err(|error| TestError::Io(path.to_path_buf(), error))?;
-    match SavedSchedule::read(file).map_err(|error| TestError::Schedule(path.to_path_buf(), error))? {
+    let text = std::fs::read(path).map_err(|error| TestError::Io(path.to_path_buf(), error))?;
+    match SavedSchedule::read(&*text).map_err(|error| TestError::Schedule(path.to_path_buf(), error))? {
         SavedSchedule::Witness(witness) => Ok(witness),
         SavedSchedule::Plain(_) => {
             let error = std::io::Error::other("found a plain schedule, expected a witness");

@@ -169,7 +169,7 @@ impl Campaign<'_> {
                     find.story = self.turns_of(&find, &best.attempt.recording)?;
                 }
                 find.story.extend(late);
-                self.retell(&mut find, Some(&best.attempt.recording))?;
+                self.retell(&mut find, Some(best))?;
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -382,7 +382,7 @@ impl Campaign<'_> {
 }
 
 /// The source of a recording, where it is there: without it stories show places alone.
-fn sources(recording: &Path) -> Option<recorder::Sources> {
+pub(super) fn sources(recording: &Path) -> Option<recorder::Sources> {
     recorder::Sources::read(recording).ok().flatten().or_else(|| recorder::Sources::keep(recording).ok())
 }
 

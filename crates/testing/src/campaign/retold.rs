@@ -1,13 +1,18 @@
-//! What one more replay of a failing run adds to its story: where the run uses memory after its `free`, which no three accesses of one
+//! What one more replay of a failing run says of its story: the lines of the program from which each access came, which the recorded run
+//! may have come by from others; where the run uses memory after its `free`, which no three accesses of one
 //! variable show; and the places that threads came to last, where nothing else is known.
 
+use super::finishing::sources;
 use super::{Campaign, plan_of};
+use crate::attempt::Access;
 use crate::judge::{Effect, judge};
-use crate::predicting::{line_of, own_place_before};
+use crate::predicting::{line_of, own_place_before, told};
 use crate::report::Find;
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
-use foretrace_harness as recorder;
+use crate::state::Shown;
+use crate::story;
+use foretrace_harness::{self as recorder, Event};
 use foretrace_report::thread_name;
 use foretrace_trace::{EventId, Op, Trace};
 use foretrace_walker::walk;
@@ -17,16 +22,16 @@ use std::path::Path;
 const MOST_EVENTS: usize = 100_000;
 
 impl Campaign<'_> {
-    /// Replays a find once, and completes its story, as far as there is time. `recording` is what the find's schedule belongs to, if that
-    /// is no recording itself.
-    pub(super) fn retell(&mut self, find: &mut Find, recording: Option<&Path>) -> Result<(), TestError> {
+    /// Replays a find once, and completes its story, as far as there is time. `shown` is the schedule that the find is told by, if it is not
+    /// a recording itself.
+    pub(super) fn retell(&mut self, find: &mut Find, shown: Option<&Shown>) -> Result<(), TestError> {
         let is_replayed = find.replays.is_some_and(|(failed, _)| failed > 0);
         if !is_replayed || find.failure.is_hang() || self.is_share_over() || self.state.report.size.events > MOST_EVENTS
         {
             return Ok(());
         }
-        let plan = match recording {
-            Some(recording) => plan_of(&find.schedule, recording)?,
+        let plan = match shown {
+            Some(shown) => plan_of(&find.schedule, &shown.attempt.recording)?,
             None => recorder::Plan::of_recording(&find.schedule)?,
         };
         let ran = match self.runner.replay(&plan, &self.work.place("retold")) {
@@ -40,6 +45,22 @@ impl Campaign<'_> {
             return Ok(());
         }
         let trace = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok().map(|(walked, ())| walked.trace);
+        let told = shown.filter(|shown| shown.reached && shown.attempt.cycle.is_none());
+        if let (Some(shown), Some(trace)) = (told, &trace)
+            && let Some(triple) = self.replayed(&plan, &ran)?.triple
+        {
+            let mut attempt = shown.attempt.clone();
+            for (access, event) in attempt.accesses.iter_mut().zip(&triple) {
+                let known = event.as_ref().and_then(|event| self.told_in(trace, event, &shown.attempt.recording));
+                if let Some((place, text)) = known.filter(|(place, _)| *place != access.place) {
+                    *access = Access { place, text, ..access.clone() };
+                }
+            }
+            if attempt != shown.attempt {
+                let retold = story::lines(&attempt, Some(&triple));
+                find.story.splice(..shown.story.len().min(find.story.len()), retold);
+            }
+        }
         let used = trace.as_ref().and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
             find.story.extend(lines(trace, use_, free));
@@ -48,6 +69,18 @@ impl Campaign<'_> {
             find.story.extend(self.last_places(ran.folder.path())?);
         }
         Ok(())
+    }
+
+    /// Where the trace of a run has an access, with the line of source.
+    fn told_in(&self, trace: &Trace, event: &Event, recording: &Path) -> Option<(String, Option<String>)> {
+        let is_it = |other: &foretrace_trace::Event| {
+            other.at == Some(event.record.at)
+                && trace.threads[other.thread.index()].path.as_deref() == Some(&*event.path)
+        };
+        let at = EventId::from_index(trace.events.iter().position(is_it)?);
+        let (place, shown) = told(trace, at, trace.loc(at)?);
+        let text = sources(recording).and_then(|sources| Some(sources.line(&shown)?.trim().to_string()));
+        Some((place, text))
     }
 }
 

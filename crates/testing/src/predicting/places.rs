@@ -27,6 +27,17 @@ pub fn own_place_before(trace: &Trace, event: EventId) -> Option<&str> {
 /// So many events before one of a library's are looked at for one of the program's own.
 const LOOKED_BACK: usize = 10_000;
 
+/// The place of an event as stories show it, and the place whose line of source they show with it. Of a library's place the program's own
+/// that came before is part.
+pub fn told(trace: &Trace, event: EventId, loc: &str) -> (String, String) {
+    let own = own_place_before(trace, event).filter(|_| is_of_library(loc));
+    let line = below_project(line_of(loc));
+    match own {
+        Some(own) => (format!("{}, then {line}", line_of(own)), own.to_string()),
+        None => (line.to_string(), loc.to_string()),
+    }
+}
+
 /// The innermost function of the program's own around an event, as far as blocks know it.
 pub fn around(trace: &Trace, blocks: &Blocks, event: EventId) -> String {
     let block = blocks.innermost(trace.event(event).thread, event, event).map(|block| blocks.all()[block]);
