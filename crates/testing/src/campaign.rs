@@ -43,7 +43,7 @@ impl Progress {
             recorded: report.recorded.passed + report.recorded.failed,
             tried: report.all_tried(),
             explored: report.explored.as_ref().map_or(0, |explored| explored.classes),
-            waiting: state.plan.waiting(),
+            waiting: state.plan.left(),
             finds: state.found.len(),
         }
     }
@@ -140,9 +140,11 @@ impl<'s> Campaign<'s> {
         let before = self.elapsed();
         self.explore()?;
         self.search(before)?;
+        self.state.plan.take_later(None);
+        while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         let is_stopped = self.is_stopped();
         let report = &mut self.state.report;
-        report.left = self.state.plan.waiting();
+        report.left = self.state.plan.left();
         report.ended_early |= is_stopped || !self.state.unpredicted.is_empty();
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! ordered by kind, then tight blocks first, then by how near the accesses were in the recorded run.
 
 use super::attempt::{Attempt, Kind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// The attempts that are still to be made, and what came of others.
@@ -16,9 +16,9 @@ pub struct Plan {
     kinds: FxHashMap<Kind, Arm>,
     groups: FxHashMap<String, Arm>,
     tried: u64,
-    /// Classes in code of libraries that are not tried, since many others of their variables are.
+    /// Those in code of libraries that come last, since many others of their variables are tried before.
     #[serde(default)]
-    left_out: FxHashSet<String>,
+    later: Vec<Attempt>,
 }
 
 /// What is known of a class.
@@ -31,6 +31,9 @@ struct Class {
     settled: bool,
     /// Whether a recorded run that passed has shown the three accesses.
     shown: bool,
+    /// Whether one of them comes last.
+    #[serde(default)]
+    is_later: bool,
 }
 
 /// How much attempts of a sort brought.
@@ -61,7 +64,8 @@ pub enum Gain {
 
 /// Schedules of one class that are tried until one reaches the accesses.
 const MOST_OF_CLASS: u32 = 3;
-/// Classes of a variable in code of libraries alone that are tried, as long as none fails: the words of a thread pool have hundreds.
+/// Classes of a variable in code of libraries alone that are tried in their turn. Others come last, unless one fails: the words of a thread pool have
+/// hundreds.
 const MOST_IN_LIBRARIES: u32 = 16;
 /// As many attempts of a sort count as made before the first, with half of them worth it.
 const PRIOR: f64 = 2.0;
@@ -81,11 +85,12 @@ impl Plan {
             if is_in_libraries(&attempt) && class.planned == 0 {
                 let group = self.groups.entry(attempt.group()).or_default();
                 if group.in_libraries >= MOST_IN_LIBRARIES && !group.fails {
-                    self.left_out.insert(attempt.class);
+                    if !std::mem::replace(&mut class.is_later, true) {
+                        self.later.push(attempt);
+                    }
                     continue;
                 }
                 group.in_libraries += 1;
-                self.left_out.remove(&attempt.class);
             }
             new += usize::from(class.planned == 0);
             if class.planned >= MOST_OF_CLASS {
@@ -128,9 +133,17 @@ impl Plan {
         self.classes.get(class).is_some_and(|class| class.shown)
     }
 
-    /// How many classes are not tried, since they are in code of libraries alone and many others of their variables are.
-    pub fn left_out(&self) -> usize {
-        self.left_out.len()
+    /// Has those wait that come last, of all variables or of those whose group this is.
+    pub fn take_later(&mut self, group: Option<&str>) {
+        let is_taken = |attempt: &mut Attempt| group.is_none_or(|group| attempt.group() == group);
+        for attempt in self.later.extract_if(.., is_taken) {
+            let class = self.classes.entry(attempt.class.clone()).or_default();
+            if !class.settled {
+                class.planned += 1;
+                self.waiting.push(attempt);
+            }
+        }
+        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
     }
 
     /// How many are waiting.
@@ -138,14 +151,20 @@ impl Plan {
         self.waiting.len()
     }
 
-    /// Those that are waiting.
-    pub fn all_waiting(&self) -> &[Attempt] {
-        &self.waiting
+    /// How many are left, those that come last included.
+    pub fn left(&self) -> usize {
+        let is_open = |attempt: &&Attempt| self.classes.get(&attempt.class).is_none_or(|class| !class.settled);
+        self.waiting.len() + self.later.iter().filter(is_open).count()
     }
 
-    /// The same, to change where their files are.
-    pub fn waiting_mut(&mut self) -> impl Iterator<Item = &mut Attempt> {
-        self.waiting.iter_mut()
+    /// All that are left.
+    pub fn all_left(&self) -> impl Iterator<Item = &Attempt> {
+        self.waiting.iter().chain(&self.later)
+    }
+
+    /// All that are left, to change where their files are.
+    pub fn left_mut(&mut self) -> impl Iterator<Item = &mut Attempt> {
+        self.waiting.iter_mut().chain(&mut self.later)
     }
 
     /// Takes back what was not tried to its end.
@@ -190,7 +209,9 @@ impl Plan {
         self.kinds.entry(attempt.kind).or_default().brought += brought;
         let group = self.groups.entry(attempt.group()).or_default();
         group.brought += brought;
-        group.fails |= matches!(gain, Gain::New | Gain::Known);
+        if matches!(gain, Gain::New | Gain::Known) && !std::mem::replace(&mut group.fails, true) {
+            self.take_later(Some(&attempt.group()));
+        }
         if gain != Gain::Nothing {
             self.classes.entry(attempt.class.clone()).or_default().settled = true;
             self.waiting.retain(|other| other.class != attempt.class);
@@ -326,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_variable_of_libraries_some_are_tried_as_long_as_none_fails() {
+    fn of_a_variable_of_libraries_most_come_last_as_long_as_none_fails() {
         let all = |is_of_library: bool| -> Vec<Attempt> {
             let of = |n: u32| {
                 let mut attempt = attempt(Kind::Proved, &n.to_string(), "x");
@@ -336,21 +357,28 @@ mod tests {
             (0..40).map(of).collect()
         };
         let mut plan = Plan::default();
-        assert_eq!((plan.add(all(true)), plan.left_out()), (16, 24));
+        assert_eq!((plan.add(all(true)), plan.waiting(), plan.left()), (16, 16, 40));
         for _ in 0..10 {
             let next = plan.next(1).pop().expect("there are 16");
             plan.learn(&next, Gain::Reached);
         }
         assert_eq!(
-            (plan.add(all(true)), plan.waiting(), plan.left_out()),
-            (0, 6 + 6, 24),
+            (plan.add(all(true)), plan.waiting(), plan.left()),
+            (0, 6 + 6, 6 + 6 + 24),
             "each class has three tries"
         );
         let next = plan.next(1).pop().expect("six classes wait");
         plan.learn(&next, Gain::New);
-        assert_eq!((plan.add(all(true)), plan.left_out()), (24, 0), "one has failed");
+        assert_eq!(plan.waiting(), plan.left(), "one has failed");
+        assert_eq!(plan.waiting(), 2 * 5 + 24);
         let mut plan = Plan::default();
-        assert_eq!((plan.add(all(false)), plan.left_out()), (40, 0), "code of the program is tried");
+        plan.add(all(true));
+        plan.settle(&["39".to_string()]);
+        assert_eq!(plan.left(), 39);
+        plan.take_later(None);
+        assert_eq!((plan.waiting(), plan.left()), (39, 39));
+        let mut plan = Plan::default();
+        assert_eq!((plan.add(all(false)), plan.waiting()), (40, 40), "code of the program is tried in its turn");
     }
 
     #[test]
@@ -364,7 +392,7 @@ mod tests {
             plan.learn(&next, Gain::Nothing);
         }
         plan.drop_unlikely();
-        let left: Vec<Kind> = plan.all_waiting().iter().map(|next| next.kind).collect();
+        let left: Vec<Kind> = plan.all_left().map(|next| next.kind).collect();
         assert!(!left.is_empty() && left.iter().filter(|kind| **kind == Kind::CutPoint).count() <= 1, "{left:?}");
         while let Some(next) = plan.next(1).pop() {
             plan.learn(&next, Gain::Nothing);

@@ -129,7 +129,7 @@ impl State {
         fn of_find(find: &mut Find) -> impl Iterator<Item = &mut PathBuf> {
             find.attempts.iter_mut().flat_map(of_attempt).chain([&mut find.schedule])
         }
-        let waiting = self.plan.waiting_mut().flat_map(of_attempt);
+        let waiting = self.plan.left_mut().flat_map(of_attempt);
         let found = self.found.iter_mut().flat_map(|found| {
             let shown = found.shown.iter_mut().flat_map(|shown| of_attempt(&mut shown.attempt));
             let recordings = found.recordings.iter_mut().chain(&mut found.unexplained).map(|(_, folder)| folder);
@@ -140,7 +140,7 @@ impl State {
 
     /// The folders of the recordings that are still needed.
     pub fn recordings(&self) -> Vec<PathBuf> {
-        let waiting = self.plan.all_waiting().iter().map(|attempt| &attempt.recording);
+        let waiting = self.plan.all_left().map(|attempt| &attempt.recording);
         let found = self.found.iter().flat_map(|found| {
             let shown = found.shown.iter().map(|shown| &shown.attempt.recording);
             shown.chain(found.recordings.iter().chain(&found.unexplained).map(|(_, folder)| folder))

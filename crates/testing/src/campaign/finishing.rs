@@ -44,13 +44,6 @@ fn note_of_unseen(unseen: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("code ran that may order threads or share memory unseen: {named}{more}"))
 }
 
-/// That not all schedules were tried in code of libraries alone.
-fn note_of_left_out(classes: usize) -> Option<String> {
-    (classes > 0).then(|| {
-        format!("{classes} classes in code of libraries alone were left out: others on the same variables were tried")
-    })
-}
-
 impl Campaign<'_> {
     /// Confirms, shortens and counts what was found. Gives the report and what a test needs to go on from here.
     pub(super) fn finish(mut self) -> Result<(Report, State), TestError> {
@@ -83,7 +76,6 @@ impl Campaign<'_> {
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
         report.notes.extend(note_of_unseen(&state.unseen));
-        report.notes.extend(note_of_left_out(state.plan.left_out()));
         report.one_way.sort_by_key(|(place, _)| is_of_library(place)); // the program's own come first
         report.times.all = elapsed;
         report.baseline = state.baseline.clone();

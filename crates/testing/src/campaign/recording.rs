@@ -76,7 +76,7 @@ impl Campaign<'_> {
                 }
             }
             let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
-            let is_needed = self.state.plan.all_waiting().iter().any(|attempt| attempt.recording == ran.folder.path());
+            let is_needed = self.state.plan.all_left().any(|attempt| attempt.recording == ran.folder.path());
             if !is_needed && !is_owed {
                 let place = ran.folder.path().parent().unwrap_or(ran.folder.path());
                 let _ = std::fs::remove_dir_all(place); // not needed any more

@@ -292,7 +292,7 @@ impl Machine {
             Kind::Join => self.joined.extend(step.other),
             Kind::Exit => _ = self.ended.insert(thread),
             access_kinds!() => self.remember(step),
-            Kind::Busy | Kind::Depart | Kind::OncePass | Kind::Start | Kind::Join => {}
+            Kind::Busy | Kind::Depart | Kind::OncePass | Kind::Start => {}
             Kind::HandlerBegin | Kind::HandlerEnd | Kind::Unseen | Kind::Fail => {}
             Kind::AtomicBegin | Kind::AtomicEnd | Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {}
             Kind::Allocate | Kind::Free | Kind::Alias => {}
