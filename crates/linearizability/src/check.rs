@@ -1,9 +1,11 @@
 //! Judges a history: object by object, key by key, by the fastest check that applies.
 
 use crate::distinct;
+use crate::ends;
 use crate::history::History;
 use crate::limits::Limits;
 use crate::model::{BadOperation, Compiled, ObjectHistory, Spec, State, compile};
+use crate::pushdown;
 use crate::search::search;
 use crate::value::Value;
 use crate::visits;
@@ -74,8 +76,8 @@ fn judge(part: &ObjectHistory, spec: Spec, compiled: &Compiled, limits: Limits<'
     let fast = match spec {
         Spec::Register => distinct::register(&part.steps, compiled.initial),
         Spec::Queue => distinct::queue(&part.steps).or_else(|| visits::queue(&part.steps, limits)),
-        Spec::Stack => distinct::stack(&part.steps),
-        Spec::Deque => distinct::deque(&part.steps),
+        Spec::Stack => distinct::stack(&part.steps).or_else(|| pushdown::stack(&part.steps, limits)),
+        Spec::Deque => distinct::deque(&part.steps).or_else(|| ends::deque(&part.steps, limits)),
         _ => None,
     };
     fast.or_else(|| by_search(part, spec, compiled, limits))

@@ -6,16 +6,20 @@
 //!
 //! Objects are judged one by one, sets and maps key by key (Horn and Kroening, "Faster linearizability checking via
 //! P-compositionality", FORTE 2015). Registers, queues and stacks whose values are all different are decided in
-//! O(n log n) ([`distinct`]); other queues by a search for the order in which values pass the front ([`visits`]); everything else by search with
-//! memoisation ([`search`]).
+//! O(n log n) ([`distinct`]). Others have searches of their own: queues for the order in which values pass the front ([`visits`]), stacks one that
+//! need not know what lies below the top ([`pushdown`]), deques one that remembers why it failed ([`ends`]). Everything else is decided by search
+//! with memoisation ([`search`]).
 
 pub mod check;
+mod controls;
 pub mod distinct;
+pub mod ends;
 mod history;
 mod limits;
 mod minimal;
 mod model;
 mod picture;
+pub mod pushdown;
 mod read;
 pub mod search;
 mod sequential;

@@ -215,7 +215,7 @@ impl<S: Clone + Eq + Hash> Search<S> {
 
 /// Per operation the others that do and gave the same, were called before it and not over by then, and return no later: if it may
 /// come next, so may they.
-fn stand_ins(steps: &[Step]) -> Vec<Box<[u32]>> {
+pub(crate) fn stand_ins(steps: &[Step]) -> Vec<Box<[u32]>> {
     let mut by_call: Vec<usize> = (0..steps.len()).collect();
     by_call.sort_by_key(|number| steps[*number].from);
     let mut open: FxHashMap<(Act, Ret), Vec<u32>> = FxHashMap::default();

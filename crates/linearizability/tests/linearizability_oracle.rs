@@ -3,8 +3,9 @@
 mod histories;
 
 use foretrace_linearizability::check::check_by_search;
-use foretrace_linearizability::{History, Limits, Spec, Value, Verdict, check, minimal};
-use histories::{Plain, random_history, with_few_values};
+use foretrace_linearizability::{History, Limits, Spec, Value, Verdict, check, compile, ends, minimal};
+use foretrace_trace::random::Random;
+use histories::{Plain, random_history, right_operations, spread, with_few_values};
 
 /// All orders, by recursion.
 fn exhaustive(history: &History, spec: Spec, object: &Plain, taken: &mut Vec<bool>) -> bool {
@@ -119,6 +120,91 @@ fn the_search_for_visits_knows_what_looks_see() {
     (1..=how_many() / 8).for_each(|seed| {
         verdict(&random_history(seed, Spec::Queue, false, 28), Spec::Queue);
     });
+}
+
+/// With one to three values: against all orders where that is short, else against the search. The search of deques knows stacks, too.
+#[test]
+fn the_searches_of_stacks_and_deques_agree_with_all_orders() {
+    for (spec, few) in [Spec::Stack, Spec::Deque].into_iter().flat_map(|spec| (1..=3).map(move |few| (spec, few))) {
+        let history = |seed: u64, most: usize| {
+            let mut history = random_history(seed, spec, false, most);
+            with_few_values(&mut history.operations, few);
+            // What takes that never return took is not known: the same operations leave more values or fewer.
+            if seed.is_multiple_of(2) {
+                let mut random = Random::new(seed);
+                let takes = history.operations.iter_mut().filter(|one| one.method.starts_with("pop"));
+                for take in takes.filter(|_| random.below(2) == 0) {
+                    (take.result, take.ret) = (None, u64::MAX);
+                }
+            }
+            history
+        };
+        let judged = |history: &History| {
+            let found = verdict(history, spec);
+            let parts = compile(history, spec, None).expect("the methods are known").parts;
+            let by_ends: Vec<_> = parts.iter().map(|part| ends::deque(&part.steps, Limits::NONE)).collect();
+            assert_eq!(by_ends.iter().all(|one| *one == Some(true)), found, "{history:#?}");
+            assert!(!by_ends.contains(&None), "{history:#?}");
+            found
+        };
+        let mut bad = 0;
+        for seed in 1..=how_many() / 2 {
+            let history = history(seed, 9);
+            let expected = is_linearizable(&history, spec);
+            assert_eq!(judged(&history), expected, "{spec:?} of {few} values, seed {seed}: {history:#?}");
+            bad += u64::from(!expected);
+        }
+        assert!(bad > how_many() / 1000, "{spec:?} of {few} values: {bad} are not linearizable");
+        (1..=how_many() / 8).for_each(|seed| {
+            judged(&history(seed, 28));
+        });
+    }
+}
+
+/// A take whose result is not known takes something if there is something.
+#[test]
+fn a_take_with_an_unknown_result_takes_what_is_there() {
+    let operation =
+        |(number, (method, args, result)): (usize, (&str, &[i64], Value))| foretrace_linearizability::Operation {
+            process: "0".to_string(),
+            object: None,
+            method: method.to_string(),
+            args: args.iter().copied().map(Value::Int).collect(),
+            result: Some(result),
+            call: 2 * number as u64,
+            ret: 2 * number as u64 + 1,
+        };
+    for (spec, put, take) in
+        [(Spec::Stack, "push", "pop"), (Spec::Deque, "push_front", "pop_front"), (Spec::Deque, "push_back", "pop_back")]
+    {
+        let judged = |steps: [(&str, &[i64], Value); 4]| {
+            let history = History::new(steps.into_iter().enumerate().map(operation).collect());
+            check(&history, spec, None, Limits::NONE).expect("the methods are known").verdict
+        };
+        let (one, unknown) = (|| (put, [1].as_slice(), Value::Nil), || (take, [].as_slice(), Value::Unknown));
+        let takes = |result| (take, [].as_slice(), result);
+        assert_eq!(judged([unknown(), one(), one(), takes(Value::Int(1))]), Verdict::Linearizable, "{spec:?}");
+        assert_eq!(judged([one(), unknown(), takes(Value::Nil), one()]), Verdict::Linearizable, "{spec:?}");
+        assert_eq!(judged([one(), unknown(), takes(Value::Int(1)), one()]), Verdict::NotLinearizable, "{spec:?}");
+    }
+}
+
+/// A thousand operations of three values: the plain search takes longer than ten seconds for each.
+#[test]
+fn long_histories_of_stacks_and_deques_are_decided() {
+    let right = |seed: u64, spec: Spec| right_operations(&mut Random::new(seed), spec, false, 8, 1_000);
+    let verdict = |mut operations: Vec<_>, spec: Spec| {
+        spread(&mut operations);
+        let checked = check(&History::new(operations), spec, None, Limits::NONE);
+        checked.expect("the methods are known").verdict
+    };
+    for (seed, spec) in [(39, Spec::Stack), (41, Spec::Stack), (41, Spec::Deque), (47, Spec::Deque)] {
+        assert_eq!(verdict(right(seed, spec), spec), Verdict::Linearizable, "{spec:?}, seed {seed}");
+    }
+    let mut spoiled = right(41, Spec::Stack);
+    let take = spoiled.iter_mut().rfind(|one| one.method == "pop" && one.result != Some(Value::Nil));
+    take.expect("some take").result = Some(Value::Int(7)); // which nobody puts
+    assert_eq!(verdict(spoiled, Spec::Stack), Verdict::NotLinearizable);
 }
 
 /// Longer histories of distinct values: the fast checks against the search.

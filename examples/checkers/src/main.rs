@@ -1,9 +1,10 @@
 //! Times linearizability checkers on the same random histories, and compares their verdicts, as a table in Markdown.
 //!
-//! `checkers [--ours] [--only NAME]… [HISTORIES [OPERATIONS [SECONDS]]]`: that many histories of that many operations for each row,
-//! and a limit for each history (default: 100 of 1,000, one second). `--ours` leaves the other checker out, `--only` takes the
-//! rows of this name. Half of the histories are spoiled. Each checker gets the history in its own form; making that form is not
-//! timed, what it does with it is.
+//! `checkers [--ours] [--search] [--only NAME]… [HISTORIES [OPERATIONS [SECONDS]]]`: that many histories of that many operations for
+//! each row, and a limit for each history (default: 100 of 1,000, one second). `--ours` leaves the other checker out, `--search` judges by
+//! our plain search alone, `--only` takes the rows of this name. Half of the histories are spoiled. Each checker gets the history in its own
+//! form; making that form is not timed, what it does with it is. The last columns say how many histories ours decided within 10 ms, 100 ms
+//! and 1 s.
 
 mod checkers;
 #[path = "../../../crates/linearizability/tests/histories/mod.rs"]
@@ -12,6 +13,7 @@ mod histories;
 mod objects;
 
 use checkers::{Typed, for_porcupine};
+use foretrace_linearizability::check::check_by_search;
 use foretrace_linearizability::{History, Limits, Spec, Value, Verdict, check};
 use foretrace_trace::random::Random;
 use histories::{right_operations, spoil, spread, with_few_values};
@@ -37,11 +39,12 @@ const ROWS: [(&str, Spec, bool); 13] = [
 ];
 
 fn main() {
-    let (mut only, mut numbers, mut ours) = (Vec::new(), Vec::new(), false);
+    let (mut only, mut numbers, mut ours, mut search) = (Vec::new(), Vec::new(), false, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--ours" => ours = true,
+            "--search" => search = true,
             "--only" => only.extend(arguments.next()),
             number => numbers.push(number.replace(',', "").parse::<u64>().expect("a number")),
         }
@@ -49,8 +52,11 @@ fn main() {
     let number = |at: usize, default: u64| numbers.get(at).copied().unwrap_or(default);
     let (count, operations) = (number(0, 100), number(1, 1_000) as usize);
     let limit = Duration::from_secs(number(2, 1));
-    println!("| object | not linearizable | ours, ms | not decided | porcupine-rs, ms | not decided |");
-    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    println!(
+        "| object | not linearizable | ours, ms | not decided | porcupine-rs, ms | not decided | 10 ms | 100 ms | 1 s |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    let how = How { limit, ours, search };
     for (name, spec, distinct) in ROWS {
         if !only.is_empty() && !only.iter().any(|only| only == name) {
             continue;
@@ -58,16 +64,17 @@ fn main() {
         // One at a time: ten thousand histories of a thousand operations take gigabytes.
         let made = (0..count as usize).map(|number| made(number as u64 + 1, name, (spec, distinct), operations));
         let times = match spec {
-            Spec::Register => times::<Register>(spec, made, limit, ours),
-            Spec::Counter => times::<Counter>(spec, made, limit, ours),
-            Spec::Set | Spec::Map => times::<Key>(spec, made, limit, ours),
-            _ => times::<Container>(spec, made, limit, ours),
+            Spec::Register => times::<Register>(spec, made, how),
+            Spec::Counter => times::<Counter>(spec, made, how),
+            Spec::Set | Spec::Map => times::<Key>(spec, made, how),
+            _ => times::<Container>(spec, made, how),
         };
         let [own, mut theirs] = times.each.map(|(time, undecided)| format!("{time:.3} | {undecided}"));
         if ours {
             theirs = "– | –".to_string();
         }
-        println!("| {name} | {} | {own} | {theirs} |", times.bad);
+        let [ten, hundred, second] = times.within;
+        println!("| {name} | {} | {own} | {theirs} | {ten} | {hundred} | {second} |", times.bad);
     }
 }
 
@@ -85,8 +92,18 @@ fn made(seed: u64, name: &str, (spec, distinct): (Spec, bool), operations: usize
     History::new(operations)
 }
 
+/// How the histories are judged.
+#[derive(Clone, Copy)]
+struct How {
+    limit: Duration,
+    ours: bool,
+    search: bool,
+}
+
 struct Times {
     bad: usize,
+    /// How many ours decided within 10 ms, 100 ms and 1 s.
+    within: [usize; 3],
     /// Milliseconds for a history, on average, and how many were not decided: ours, porcupine-rs.
     each: [(f64, usize); 2],
 }
@@ -94,20 +111,28 @@ struct Times {
 fn times<O: Object>(
     spec: Spec,
     made: impl ExactSizeIterator<Item = History>,
-    limit: Duration,
-    only_ours: bool,
+    How { limit, ours: only_ours, search }: How,
 ) -> Times {
     let count = made.len() as f64;
     let zero = Value::Int(0);
     let mut spent = [Duration::ZERO; 2];
     let mut undecided = [0; 2];
     let mut bad = 0;
+    let mut within = [0; 3];
     for history in made {
         let start = Instant::now();
-        let go_on = || start.elapsed() < limit;
-        let checked = check(&history, spec, Some(&zero), Limits { go_on: &go_on }).expect("the methods are known");
-        spent[0] += start.elapsed();
-        let ours = (checked.verdict != Verdict::Unknown).then_some(checked.verdict == Verdict::Linearizable);
+        let limits = Limits { go_on: &|| start.elapsed() < limit };
+        let verdict = match search {
+            true => check_by_search(&history, spec, Some(&zero), limits),
+            false => check(&history, spec, Some(&zero), limits).map(|checked| checked.verdict),
+        };
+        let verdict = verdict.expect("the methods are known");
+        let took = start.elapsed();
+        spent[0] += took;
+        let ours = (verdict != Verdict::Unknown).then_some(verdict == Verdict::Linearizable);
+        for (count, limit) in within.iter_mut().zip([10, 100, 1_000]) {
+            *count += usize::from(ours.is_some() && took <= Duration::from_millis(limit));
+        }
         let theirs = if only_ours { None } else { by_porcupine::<O>(&typed(&history, spec), limit, &mut spent[1]) };
         assert!(ours.is_none() || theirs.is_none() || ours == theirs, "they differ on {history:#?}");
         undecided[0] += usize::from(ours.is_none());
@@ -115,7 +140,7 @@ fn times<O: Object>(
         bad += usize::from(ours.or(theirs) == Some(false));
     }
     let average = |at: usize| (1e3 * spent[at].as_secs_f64() / count, undecided[at]);
-    Times { bad, each: [average(0), average(1)] }
+    Times { bad, within, each: [average(0), average(1)] }
 }
 
 fn by_porcupine<O: Object>(history: &[Typed], limit: Duration, spent: &mut Duration) -> Option<bool> {
