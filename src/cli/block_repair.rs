@@ -2,7 +2,7 @@
 
 use super::enforced::{Endings, Enforced};
 use super::predict_repair::Runs;
-use foretrace::report::{BlockRepair, BlockReport, BlockRuns, NeededRuns, Subject};
+use foretrace::report::{AsItIs, BlockRepair, BlockReport, BlockRuns, NeededRuns, NotRepaired, Subject};
 use foretrace_repair::{Repair, Sections, Whole, kept_whole, stretches_of};
 use foretrace_trace::{Atomic, EventId, Observed, Trace};
 
@@ -26,6 +26,12 @@ impl ViolatedBlock<'_> {
         Sections::new(self.trace, Some(self.atomic)).around(&[self.ends])
     }
 
+    /// What becomes of the program along the schedule.
+    fn tried_as_it_is(&self, enforced: &Enforced<'_>, times: u32, go_on: &dyn Fn() -> bool) -> anyhow::Result<Endings> {
+        let order = kept_whole(self.trace, self.observed, &self.schedule, &[])?;
+        enforced.runs(&enforced.plan(self.trace, &order, Some(self.ends.1))?, times, go_on)
+    }
+
     /// What becomes of the program along the schedule with this code kept whole; nothing where no order of the trace keeps it whole.
     pub fn tried(
         &self,
@@ -45,14 +51,24 @@ impl ViolatedBlock<'_> {
     }
 }
 
-/// The repairs of the violated blocks that a report shows, at most so many, each code once; with runs of the program, where it is there.
+/// How many repairs are sought, and whether none is sought of what is off the path, unless the program fails along its schedule.
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    /// At most this many.
+    pub most: usize,
+    /// Leaves out what no run of the program proves.
+    pub only_proved: bool,
+}
+
+/// The repairs of the violated blocks that a report shows, each code once; with runs of the program, where it is there. And what has none.
 pub fn block_repairs(
     (subject, observed): (Subject<'_>, &Observed),
     report: &BlockReport<'_>,
-    most: usize,
+    Wanted { most, only_proved }: Wanted,
     (runs, go_on): (Option<&Runs<'_>>, &dyn Fn() -> bool),
-) -> anyhow::Result<Vec<BlockRepair>> {
+) -> anyhow::Result<(Vec<BlockRepair>, NotRepaired)> {
     let mut all: Vec<BlockRepair> = Vec::new();
+    let mut none = NotRepaired::default();
     for (_, violation, off_path) in report.shown() {
         let path = violation.claim().events.clone();
         let (Some(first), Some(last)) = (path.first().copied(), path.last().copied()) else { continue };
@@ -67,12 +83,22 @@ pub fn block_repairs(
         if all.iter().any(|known| known.sections == sections && known.off_path == off_path) {
             continue;
         }
-        if all.len() == most {
-            break;
+        let is_open = off_path && only_proved;
+        if all.len() + none.tried() >= most {
+            none.add_untried(is_open);
+            continue;
+        }
+        let as_it_is = runs.filter(|_| go_on()).map(|runs| block.tried_as_it_is(&runs.enforced, runs.times, go_on));
+        let as_it_is = as_it_is.transpose()?;
+        if is_open && as_it_is.is_none_or(|endings| endings.failed == 0) {
+            none.add_off_path(as_it_is.map(|endings| (endings.made(), endings.passed)));
+            continue;
         }
         let tried = runs.filter(|_| go_on()).map(|runs| block.tried(&sections, &runs.enforced, runs.times, go_on));
         let runs = tried.transpose()?.map(BlockRuns);
-        all.push(BlockRepair { sections, path, off_path, runs });
+        let as_it_is = as_it_is.map(|endings| AsItIs { runs: endings.made(), failed: endings.failed });
+        all.push(BlockRepair { sections, path, off_path, as_it_is, runs });
     }
-    Ok(all)
+    all.sort_by_key(BlockRepair::is_harmless);
+    Ok((all, none))
 }

@@ -28,6 +28,13 @@ pub struct Endings {
     pub came_between: u32,
 }
 
+impl Endings {
+    /// How many runs there were.
+    pub fn made(self) -> u32 {
+        self.passed + self.left + self.failed
+    }
+}
+
 impl Enforced<'_> {
     /// The plan to run an order, followed at least up to an event.
     pub fn plan(&self, trace: &Trace, order: &[EventId], until: Option<EventId>) -> anyhow::Result<Plan> {

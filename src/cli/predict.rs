@@ -4,7 +4,7 @@ use super::asking::{
     CANDIDATE_SETS, FILTERS, PERS, QuestionArgs, TimeLimits, ended_early, may_read_on, stop_on_ctrl_c,
 };
 use super::atomic::Asked;
-use super::block_repair::block_repairs;
+use super::block_repair::{Wanted, block_repairs};
 use super::choices::{Choice, Format, one_of};
 use super::enforced::{Enforced, ran_along};
 use super::files::source_lines;
@@ -23,8 +23,8 @@ use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
 use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::{Plan, Program, SourcePlaces};
 use foretrace::report::{
-    AnnotationReport, BlockRepair, BlockReport, JsonReport, PredictedRepair, RepairTargets, Subject, TextReport,
-    WitnessDir, write_predicted,
+    AnnotationReport, BlockRepair, BlockReport, JsonReport, NotRepaired, PredictedRepair, RepairTargets, Subject,
+    TextReport, WitnessDir, write_predicted,
 };
 use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
 use foretrace::verdict::{Decider, Decision, Verdict};
@@ -121,7 +121,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
 
-    /// Show all classes that are off the path of the run, with their schedules (text)
+    /// Show all classes that are off the path of the run, with their schedules (text); with --repair, seek repairs for them, too
     #[arg(long)]
     off_path: bool,
 
@@ -131,7 +131,7 @@ pub struct Args {
     witness_dir: Option<PathBuf>,
 
     /// Look for the code that must be atomic so that the violations cannot happen, and for a lock that keeps it so. For each repair
-    /// foretrace predicts again with that lock, and says what that proves
+    /// foretrace predicts again with that lock, and says what that proves. What is off the path gets a repair if the program fails by it
     #[arg(long)]
     repair: bool,
 
@@ -267,28 +267,31 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             (Some((report, _)), Some(_)) => {
                 let limit = args.limits.time_limit;
                 let go_on = || !stop.load(Ordering::Relaxed) && limit.is_none_or(|limit| since_start() < limit);
-                block_repairs((subject, &observed), report, args.most_repairs, (runs.as_ref(), &go_on))?
+                let wanted = Wanted { most: args.most_repairs, only_proved: !args.off_path };
+                block_repairs((subject, &observed), report, wanted, (runs.as_ref(), &go_on))?
             }
-            _ => Vec::new(),
+            _ => (Vec::new(), NotRepaired::default()),
         };
-        let repairs = repairs.map(|(repairs, targets)| Repaired { repairs, targets, of_blocks });
+        let repairs = repairs.map(|(repairs, none)| {
+            let (of_blocks, none_of_blocks) = of_blocks;
+            Repaired { repairs, of_blocks, none: none.and(none_of_blocks) }
+        });
         Ok(Looked { blocks, repairs })
     };
     oversee((args.limits.time_limit, &stop), work, Listener::new(args, subject, Box::new(look))?)
 }
 
-/// The repairs of what was found, and for how much there could be some.
+/// The repairs of what was found, and what has none.
 fn repairs(
     args: &Args,
     subject: Subject<'_>,
     targets: &RepairTargets,
     stop: &AtomicBool,
     runs: Option<&Runs<'_>>,
-) -> anyhow::Result<(Vec<PredictedRepair>, usize)> {
+) -> anyhow::Result<(Vec<PredictedRepair>, NotRepaired)> {
     let targets = targets.all(subject);
     let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
-    let repairs = Seeker::new(subject, &targets, stop, left, runs).repairs(args.most_repairs)?;
-    Ok((repairs, targets.len()))
+    Seeker::new(subject, &targets, stop, left, runs).only_proved(!args.off_path).repairs(args.most_repairs)
 }
 
 /// What the exit code says.
@@ -496,10 +499,10 @@ struct Looked<'t> {
 struct Repaired {
     /// Of three accesses.
     repairs: Vec<PredictedRepair>,
-    /// For how much there could be some.
-    targets: usize,
     /// Of whole blocks.
     of_blocks: Vec<BlockRepair>,
+    /// What has none.
+    none: NotRepaired,
 }
 
 /// Looks at it.
@@ -545,7 +548,7 @@ impl<'t> Listener<'t> {
         match self.report {
             Report::Json(report) => {
                 let blocks = blocks.as_ref().map(|(report, beyond)| report.beyond_json(beyond));
-                let repairs = repairs.as_ref().map(|all| (all.repairs.as_slice(), all.of_blocks.as_slice()));
+                let repairs = repairs.as_ref().map(|all| (all.repairs.as_slice(), all.of_blocks.as_slice(), all.none));
                 report.finish(totals, blocks, repairs)?
             }
             Report::Github(report) => {
@@ -557,8 +560,8 @@ impl<'t> Listener<'t> {
                 report.set_blocks(blocks);
                 let mut out = BufWriter::new(anstream::stdout().lock());
                 report.write(totals, &mut out)?;
-                if let Some(Repaired { repairs, targets, of_blocks }) = &repairs {
-                    write_predicted(self.subject, (repairs, *targets), of_blocks, &mut out)?;
+                if let Some(Repaired { repairs, of_blocks, none }) = &repairs {
+                    write_predicted(self.subject, repairs, of_blocks, *none, &mut out)?;
                 }
                 out.flush()?;
             }

@@ -6,7 +6,7 @@ use foretrace::candidates::{AccessLocation, Class};
 use foretrace::options::Options;
 use foretrace::recorder::Between;
 use foretrace::remaining::{Remaining, remaining};
-use foretrace::report::{LockChoice, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject};
+use foretrace::report::{LockChoice, NotRepaired, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject};
 use foretrace_repair::{
     Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
 };
@@ -26,6 +26,7 @@ pub struct Seeker<'s> {
     stop: &'s AtomicBool,
     deadline: Option<Instant>,
     runs: Option<&'s Runs<'s>>,
+    only_proved: bool,
 }
 
 /// What runs of the program are made.
@@ -49,15 +50,25 @@ impl<'s> Seeker<'s> {
     ) -> Seeker<'s> {
         let sections = Sections::new(subject.trace, Some(subject.options.atomic));
         let deadline = left.map(|left| Instant::now() + left);
-        Seeker { subject, sections, targets, stop, deadline, runs }
+        Seeker { subject, sections, targets, stop, deadline, runs, only_proved: false }
     }
 
-    /// The repairs of the first targets, each code once; those that help the program first, where it is run.
-    pub fn repairs(&self, most: usize) -> anyhow::Result<Vec<PredictedRepair>> {
+    /// Leaves out what is off the path, unless the program fails along its schedule.
+    #[must_use]
+    pub fn only_proved(mut self, only_proved: bool) -> Seeker<'s> {
+        self.only_proved = only_proved;
+        self
+    }
+
+    /// The repairs of the first targets, each code once, and what has none. Those that help the program come first, where it is run.
+    pub fn repairs(&self, most: usize) -> anyhow::Result<(Vec<PredictedRepair>, NotRepaired)> {
         let mut all: Vec<PredictedRepair> = Vec::new();
+        let mut none = NotRepaired::default();
         for target in self.targets {
-            if all.len() == most || self.stop.load(Ordering::Relaxed) {
-                break;
+            let is_open = target.off_path && self.only_proved;
+            if all.len() + none.tried() >= most || self.stop.load(Ordering::Relaxed) {
+                none.add_untried(is_open);
+                continue;
             }
             let whole: Vec<Whole> = target.classes.iter().map(|triple| (triple.first, triple.second)).collect();
             let sections = self.sections.around(&whole);
@@ -67,39 +78,59 @@ impl<'s> Seeker<'s> {
                 known.target.classes.extend(&target.classes);
                 continue;
             }
+            let before = self.runs.map(|runs| self.run_as_it_is(runs, target)).transpose()?.flatten();
+            if is_open && before.is_none_or(|before| before.failed == 0) {
+                none.add_off_path(before.map(|before| (before.made(), before.came_between)));
+                continue;
+            }
             let locks = self.locks(target, &sections)?;
-            let runs = match self.runs {
-                Some(runs) => self.run(runs, target, &sections)?,
-                None => None,
+            let runs = match (self.runs, before) {
+                (Some(runs), Some(before)) => Some(self.run_whole(runs, before, target, &sections)?),
+                _ => None,
             };
             all.push(PredictedRepair { target: target.clone(), sections, locks, runs, patch: None });
         }
         all.sort_by_key(worth);
-        Ok(all)
+        Ok((all, none))
     }
 
-    /// Runs the program along the target's schedule, as it is and with the sections kept whole.
-    fn run(&self, runs: &Runs<'_>, target: &RepairTarget, sections: &Repair) -> anyhow::Result<Option<RepairRuns>> {
-        let (trace, triple) = (self.subject.trace, target.classes[0]);
+    /// Runs the program along the target's schedule as it is, for half of the time that is left; `None` where there is no schedule.
+    fn run_as_it_is(&self, runs: &Runs<'_>, target: &RepairTarget) -> anyhow::Result<Option<Endings>> {
         if target.schedule.is_empty() {
             return Ok(None);
         }
-        let stretches = self.sections.stretches(sections);
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let half = left.map(|left| Instant::now() + left / 2); // the other half is for the runs that are compared
-        let along = |stretches: &[Whole], deadline: Option<Instant>| {
-            let go_on =
-                || !self.stop.load(Ordering::Relaxed) && deadline.is_none_or(|deadline| Instant::now() < deadline);
-            let order = kept_whole(trace, runs.observed, &target.schedule, stretches)?;
-            let mut plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
-            plan.watched = between(trace, triple);
-            runs.enforced.runs(&plan, runs.times, &go_on)
-        };
-        let (before, after) = (along(&[], half)?, along(&stretches, self.deadline)?);
-        let runs_before = before.passed + before.left + before.failed;
-        let (failed_before, shown_before) = (before.failed, before.came_between);
+        self.run_along(runs, target, (&[], half)).map(Some)
+    }
+
+    /// Runs it along the schedule with the sections kept whole.
+    fn run_whole(
+        &self,
+        runs: &Runs<'_>,
+        before: Endings,
+        target: &RepairTarget,
+        sections: &Repair,
+    ) -> anyhow::Result<RepairRuns> {
+        let stretches = self.sections.stretches(sections);
+        let after = self.run_along(runs, target, (&stretches, self.deadline))?;
+        let (runs_before, failed_before, shown_before) = (before.made(), before.failed, before.came_between);
         let Endings { passed, left, failed, came_between: shown } = after;
-        Ok(Some(RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown }))
+        Ok(RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown })
+    }
+
+    fn run_along(
+        &self,
+        runs: &Runs<'_>,
+        target: &RepairTarget,
+        (stretches, deadline): (&[Whole], Option<Instant>),
+    ) -> anyhow::Result<Endings> {
+        let (trace, triple) = (self.subject.trace, target.classes[0]);
+        let go_on = || !self.stop.load(Ordering::Relaxed) && deadline.is_none_or(|deadline| Instant::now() < deadline);
+        let order = kept_whole(trace, runs.observed, &target.schedule, stretches)?;
+        let mut plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
+        plan.watched = between(trace, triple);
+        runs.enforced.runs(&plan, runs.times, &go_on)
     }
 
     /// The locks that could make the sections atomic: those that are known to do first, of these existing ones, without deadlocks.
@@ -170,12 +201,13 @@ impl<'s> Seeker<'s> {
     }
 }
 
-/// How much a repair is worth, the best one least: most if it makes a program pass that failed, least if what it is for is off the
-/// recorded path and no run came to it.
+/// How much a repair is worth, the best one least: most if it makes a program pass that failed, less if what it is for is not proved, least if
+/// no run came to that.
 fn worth(repair: &PredictedRepair) -> u32 {
     match repair.runs {
         Some(runs) if runs.failed_before > 0 && runs.failed + runs.left == 0 => 0,
-        _ if repair.never_came_about() => 2,
+        _ if repair.never_came_about() => 3,
+        _ if repair.is_unproved() => 2,
         _ => 1,
     }
 }

@@ -189,7 +189,7 @@ impl<'a> Repairer<'a> {
             observed: &asked.observed,
         };
         let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(left), Some(&runs));
-        let found = seeker.repairs(1)?;
+        let (found, _) = seeker.repairs(1)?;
         let Some(repair) = found.first() else { return Ok(None) };
         let is_useless = repair.runs.is_some_and(RepairRuns::is_useless);
         Ok(Some((shown(subject, repair)?, if is_useless { Use::None } else { Use::Helps })))

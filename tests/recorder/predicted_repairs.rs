@@ -90,7 +90,7 @@ fn what_no_run_comes_to_is_repaired_last() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/tries.c");
     let workshop = Workshop::build(&source, &["-w", "-pthread"]);
     assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
-    let command = "foretrace predict passing --repair --repair-runs 3 --format json -- ./program";
+    let command = "foretrace predict passing --repair --off-path --repair-runs 3 --format json -- ./program";
     let run = ran(&mut workshop.shell(command));
     let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
     let repairs = report["repairs"].as_array().expect("a list");
@@ -101,8 +101,117 @@ fn what_no_run_comes_to_is_repaired_last() {
     let shown = repairs.iter().take_while(|repair| is_shown(repair)).count();
     assert!(0 < shown && shown < repairs.len(), "{report:#}");
     assert!(!repairs[shown..].iter().any(is_shown), "{report:#}");
-    let text = ran(&mut workshop.shell("foretrace predict passing --repair --repair-runs 3 -- ./program")).out;
+    let text =
+        ran(&mut workshop.shell("foretrace predict passing --repair --off-path --repair-runs 3 -- ./program")).out;
     assert!(text.contains("no run along this schedule came to it, so that it may be impossible"), "{text}");
+    let (_, apart) = text.split_once("Off the path of this run, not proved:").expect("they stand apart");
+    assert!(!apart.contains("against what can happen"), "{text}");
+}
+
+/// One thread adds under two holds of the lock, another one in one hold. The first one sees that it was interrupted. Then it begins again,
+/// or, if it is wrong, goes on. On the path of a run in which it was not interrupted, no interruption can happen.
+fn interrupted_addition(is_right: bool) -> Workshop {
+    const TEXT: &str = r#"
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int sum, changed, late;
+
+static void add(void)
+{
+    pthread_mutex_lock(&lock);
+    int before = sum;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    if (changed)
+        WHAT;
+    sum = before + 1;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *first(void *unused)
+{
+    add();
+    return unused;
+}
+
+static void *other(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    sum = sum + 1;
+    changed = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, first, NULL);
+    pthread_create(&threads[1], NULL, other, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return sum == 2 ? 0 : 3;
+}
+"#;
+    Workshop::build_text(&TEXT.replace("WHAT", if is_right { "before = sum" } else { "late = 1" }), "interrupted.c")
+}
+
+/// The report on a run in which the first thread was not interrupted.
+fn report_of_uninterrupted(workshop: &Workshop, options: &str) -> Value {
+    let report = |seed: i32, options: &str| -> Value {
+        let run = ran(&mut workshop.shell(&format!("foretrace predict run-{seed} --repair --format json {options}")));
+        serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err))
+    };
+    let is_uninterrupted = |seed: &i32| {
+        workshop.record(&format!("run-{seed}"), &["--seed", &seed.to_string()]) == json!({"code": 0})
+            && report(*seed, "")["totals"]["feasible"] == json!(0)
+    };
+    report((0..40).find(is_uninterrupted).expect("some seed does not interrupt it"), options)
+}
+
+/// What is off the path gets a repair if the program fails by it. It gets none if the program is right, or was not run.
+#[test]
+fn what_is_off_the_path_is_repaired_only_if_the_program_fails_by_it() {
+    const TRIED: &str = "--repair-runs 5 -- ./program";
+    let wrong = interrupted_addition(false);
+    let found = report_of_uninterrupted(&wrong, TRIED);
+    let first = &found["repairs"][0];
+    assert_eq!((&first["off_path"], &first["sections"][0]["function"]), (&json!(true), &json!("add")), "{found:#}");
+    assert_eq!((&first["runs"]["failed_before"], &first["runs"]["failed"]), (&json!(5), &json!(0)), "{found:#}");
+    assert_eq!(first["runs"]["passed"], 5, "{found:#}");
+    let untried = report_of_uninterrupted(&wrong, "");
+    assert_eq!(untried["repairs"], json!([]), "{untried:#}");
+    let numbers = |untried: u32, not_reached: u32, harmless: u32| json!({"beyond_limit": 0, "untried": untried, "not_reached": not_reached, "harmless": harmless});
+    assert_eq!(untried["not_repaired"], numbers(1, 0, 0), "{untried:#}");
+    let right = interrupted_addition(true);
+    let harmless = report_of_uninterrupted(&right, TRIED);
+    assert_eq!((&harmless["repairs"], &harmless["not_repaired"]), (&json!([]), &numbers(0, 0, 1)), "{harmless:#}");
+    let all = report_of_uninterrupted(&right, &format!("--off-path {TRIED}"));
+    assert_eq!((&all["repairs"][0]["off_path"], all.get("not_repaired")), (&json!(true), None), "{all:#}");
+    for report in [&found, &untried, &harmless, &all] {
+        assert_fits_schema(report);
+    }
+}
+
+fn assert_fits_schema(report: &Value) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.schema.json");
+    let schema = std::fs::read_to_string(path).expect("the schema is shipped");
+    let validator = jsonschema::draft202012::new(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    assert!(validator.is_valid(report), "{report:#}");
+}
+
+/// Nothing is wrong with it; no run comes to what is off the path.
+#[test]
+fn a_right_program_with_something_off_its_path_needs_no_repair() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/programs/static-local.cpp");
+    let workshop = Workshop::build(&source, &["-w", "-std=c++20", "-pthread"]);
+    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+    let command = "foretrace predict passing --repair --repair-runs 3 -- ./program";
+    let run = ran(&mut workshop.shell(command));
+    assert!(run.out.contains("none is needed: nothing is proved"), "{}{}", run.out, run.err);
+    let text = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("off the path of this run (1 happened in no run of the program)"), "{}", run.out);
 }
 
 /// Two fields that change one after the other, each under a lock: what a reader between sees is of several variables. With one lock
@@ -152,10 +261,7 @@ int main(void)
         let command = "foretrace predict passing --repair --repair-runs 5 --format json -- ./program";
         let run = ran(&mut workshop.shell(command));
         let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.schema.json");
-        let schema = std::fs::read_to_string(path).expect("the schema is shipped");
-        let validator = jsonschema::draft202012::new(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
-        assert!(validator.is_valid(&report), "{report:#}");
+        assert_fits_schema(&report);
         report
     };
     let wrong = report(TWO);
@@ -165,6 +271,7 @@ int main(void)
     assert_eq!((&lines["first"], &lines["last"]), (&json!(10), &json!(13)), "{wrong:#}");
     assert_eq!((&repair["off_path"], &repair["runs"]["failed"]), (&json!(false), &json!(0)), "{wrong:#}");
     assert_eq!(repair["runs"]["passed"], 5, "{wrong:#}");
+    assert_eq!(repair["as_it_is"], json!({"runs": 5, "failed": 5}), "{wrong:#}");
     assert_eq!(report(&right).get("block_repairs"), None);
 }
 

@@ -16,9 +16,28 @@ pub struct BlockRepair {
     pub path: Vec<EventId>,
     /// Whether this is off the path of the run.
     pub off_path: bool,
-    /// What became of the program with the sections kept whole, where it was run.
+    /// What became of the program along the schedule of the violation as it is, where it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_it_is: Option<AsItIs>,
+    /// What became of it with the sections kept whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<BlockRuns>,
+}
+
+/// Runs of the program along the schedule of the violation.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct AsItIs {
+    /// How many there were.
+    pub runs: u32,
+    /// How many failed.
+    pub failed: u32,
+}
+
+impl BlockRepair {
+    /// Whether the program was run along the schedule, and no run failed.
+    pub fn is_harmless(&self) -> bool {
+        self.as_it_is.is_some_and(|AsItIs { runs, failed }| runs > 0 && failed == 0)
+    }
 }
 
 /// Runs of the program along the schedule of the violation, with the sections kept whole.
@@ -34,7 +53,11 @@ pub(super) fn write_block_repairs(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names = Names::new(trace);
+    let harmless = all.iter().position(BlockRepair::is_harmless);
     for (number, repair) in all.iter().enumerate() {
+        if harmless == Some(number) {
+            writeln!(out, "\nOf whole blocks, and no run of the program failed:")?;
+        }
         let mut variables: Vec<&str> = Vec::new();
         let accessed = repair.path.iter().filter_map(|event| trace.event(*event).op.var());
         for key in accessed.map(|var| &*trace.vars[var.index()].key) {
@@ -48,6 +71,9 @@ pub(super) fn write_block_repairs(
         let what = if repair.off_path { "what is off the path" } else { "the violation of a whole block" };
         let against = format!("   against {what} over {}: ({events}); no lock is sought", variables.join(", "));
         writeln!(out, "{}", wrapped(&against, "      "))?;
+        if let Some(AsItIs { runs, failed }) = repair.as_it_is.filter(|as_it_is| as_it_is.runs > 0) {
+            writeln!(out, "   on the program: along this schedule it failed {failed} of {runs} times")?;
+        }
         if let Some(BlockRuns(runs)) = repair.runs {
             writeln!(out, "{}", wrapped(&needed_line(runs), "      "))?;
         }

@@ -2,6 +2,7 @@
 
 use super::block::BlockJson;
 use super::block_repair::BlockRepair;
+use super::not_repaired::NotRepaired;
 use super::predicted::{PredictedRepair, predicted_json};
 use super::totals::TotalsJson;
 use super::{Subject, candidate_set_name, per_name};
@@ -209,7 +210,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
         mut self,
         totals: &Totals,
         blocks: Option<impl Serialize>,
-        repairs: Option<(&[PredictedRepair], &[BlockRepair])>,
+        repairs: Option<(&[PredictedRepair], &[BlockRepair], NotRepaired)>,
     ) -> io::Result<()> {
         self.out.write_all(b"],\n")?;
         if let Some(blocks) = blocks {
@@ -219,10 +220,13 @@ impl<'t, W: Write> JsonReport<'t, W> {
         }
         self.out.write_all(b"\"totals\":")?;
         serde_json::to_writer(&mut self.out, &TotalsJson::new(totals, self.subject.options.times))?;
-        if let Some((repairs, of_blocks)) = repairs {
+        if let Some((repairs, of_blocks, none)) = repairs {
             write!(self.out, ",\n\"repairs\":{}", predicted_json(self.subject, repairs)?)?;
             if !of_blocks.is_empty() {
                 write!(self.out, ",\n\"block_repairs\":{}", serde_json::to_string(of_blocks)?)?;
+            }
+            if !none.is_empty() {
+                write!(self.out, ",\n\"not_repaired\":{}", serde_json::to_string(&none)?)?;
             }
         }
         self.out.write_all(b"}\n")?;

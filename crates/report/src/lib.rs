@@ -15,6 +15,7 @@ mod history;
 mod json;
 mod names;
 mod needed;
+mod not_repaired;
 mod off_path;
 mod predicted;
 mod repair;
@@ -34,7 +35,7 @@ pub use annotations::AnnotationReport;
 pub use block::BlockJson;
 pub use block_comparison::BlockComparison;
 pub use block_explanation::BlockExplanationReport;
-pub use block_repair::{BlockRepair, BlockRuns};
+pub use block_repair::{AsItIs, BlockRepair, BlockRuns};
 pub use comparison::{ComparisonJson, ComparisonText};
 pub use explanation::ExplanationReport;
 pub use folding::{cut, short_name};
@@ -44,6 +45,7 @@ pub use json::JsonReport;
 use names::wrapped;
 pub use names::{Names, SourceLine, below_crates, thread_called, thread_name};
 pub use needed::{NeededRuns, write_needed};
+pub use not_repaired::NotRepaired;
 pub use predicted::{
     LockChoice, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, RepairTargets,
     predicted_json, write_predicted, write_predicted_one,

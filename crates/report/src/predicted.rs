@@ -6,7 +6,7 @@ use super::block_repair::{BlockRepair, write_block_repairs};
 use super::class::Classes;
 use super::names::{Names, wrapped};
 use super::needed::short_section;
-use super::repair::count;
+use super::not_repaired::NotRepaired;
 use super::style::HEAD;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::verdict::Decision;
@@ -157,6 +157,11 @@ impl PredictedRepair {
         let was_tried = self.runs.is_some_and(|runs| runs.runs_before > 0);
         self.target.off_path && was_tried && !self.came_about()
     }
+
+    /// Whether what it is for is off the recorded path, and no run failed by it.
+    pub fn is_unproved(&self) -> bool {
+        self.target.off_path && self.runs.is_none_or(|runs| runs.failed_before == 0)
+    }
 }
 
 /// Runs of the program along the schedule of a violation.
@@ -265,19 +270,25 @@ fn lock_name(trace: &Trace, lock: SyncId) -> String {
     trace.syncs.get(lock.index()).map_or("the new lock".to_string(), |sync| sync.key.to_string())
 }
 
-/// Writes the repairs for people; `all` is how many groups of classes there are. Those of whole blocks come last.
+/// Writes the repairs for people. Those of what is not proved stand apart, those of whole blocks come after them.
 pub fn write_predicted(
     subject: Subject<'_>,
-    (repairs, all): (&[PredictedRepair], usize),
+    repairs: &[PredictedRepair],
     of_blocks: &[BlockRepair],
+    none: NotRepaired,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names = Names::new(subject.trace);
     writeln!(out, "\n{HEAD}Repairs{HEAD:#}")?;
-    if all == 0 && of_blocks.is_empty() {
-        return writeln!(out, "none is needed: nothing was found that three accesses in one variable show");
+    if repairs.is_empty() && of_blocks.is_empty() && none.beyond_limit == 0 {
+        let what = if none.is_empty() { "nothing was found" } else { "nothing is proved" };
+        writeln!(out, "none is needed: {what} that three accesses in one variable show")?;
     }
+    let proved = repairs.iter().take_while(|repair| !repair.is_unproved()).count();
     for (number, repair) in repairs.iter().enumerate() {
+        if number == proved {
+            writeln!(out, "\nOff the path of this run, not proved:")?;
+        }
         writeln!(out)?;
         let same = repairs[..number].iter().position(|earlier| earlier.sections == repair.sections);
         let as_before = same.map(|earlier| format!(", as in {}", earlier + 1)).unwrap_or_default();
@@ -285,10 +296,7 @@ pub fn write_predicted(
         write_repair(&lead, &names, subject.trace, repair, out)?;
     }
     write_block_repairs(subject.trace, of_blocks, repairs.len(), out)?;
-    match all - repairs.len() {
-        0 => Ok(()),
-        more => writeln!(out, "\n{} without a repair (--most-repairs seeks more)", count(more, "other variable")),
-    }
+    none.write(out)
 }
 
 /// Writes one repair by itself.
