@@ -1,6 +1,6 @@
 //! The programs of `examples/programs`: from a run that passed to the failure that it hides, and none in the fixed twins.
 
-use crate::support::{Found, Workshop, example};
+use crate::support::{Found, Workshop, example, ran};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -97,6 +97,11 @@ pub fn is_repaired(name: &str, flags: &[&str]) {
         let found = workshop.predict(&run);
         assert!(found.is_empty(), "seed {seed}: {} at {:?}", found[0].var, found[0].lines);
     }
+    // Some have something off the path of the run, by which no run fails.
+    let repair = "foretrace predict run-0 --repair --repair-runs 3 --format json -- ./program";
+    let run = ran(&mut workshop.shell(repair));
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+    assert_eq!(report["repairs"], json!([]), "{report:#}");
 }
 
 macro_rules! programs {
