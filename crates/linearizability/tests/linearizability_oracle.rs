@@ -161,6 +161,19 @@ fn the_searches_of_stacks_and_deques_agree_with_all_orders() {
     }
 }
 
+/// Histories that are linearizable as they are made: nothing that the searches remember may rule out the order that there is.
+#[test]
+fn what_stacks_and_deques_really_did_is_linearizable() {
+    for (spec, seed) in
+        [Spec::Stack, Spec::Deque].into_iter().flat_map(|spec| (1..=how_many() / 20).map(move |seed| (spec, seed)))
+    {
+        let mut operations = right_operations(&mut Random::new(seed), spec, false, 8, 150);
+        spread(&mut operations);
+        let checked = check(&History::new(operations), spec, None, Limits::NONE).expect("the methods are known");
+        assert_eq!(checked.verdict, Verdict::Linearizable, "{spec:?}, seed {seed}");
+    }
+}
+
 /// A take whose result is not known takes something if there is something.
 #[test]
 fn a_take_with_an_unknown_result_takes_what_is_there() {
