@@ -210,7 +210,7 @@ fn random_word_locks(seed: u64) -> (Trace, Observed) {
     let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
     let mut pick = |choices: u64| {
         let picked = left % choices;
-        left = left / choices ^ left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9;
+        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
         picked
     };
     let mut builder = TraceBuilder::new(Data::Symbolic);

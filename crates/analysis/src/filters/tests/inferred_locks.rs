@@ -44,7 +44,9 @@ fn who_finds_the_value_free_owns_the_lock() {
     for stored in ["1", "(ite (= f 0) 1 f)", "(ite (= f 0) 1 2)", "(ite (> f 0) f 1)"] {
         assert!(refutes(takes(stored), gives), "{stored}");
     }
-    let by_guard = |b: &mut TraceBuilder, thread| drop(b.rmw_if(thread, "y", "f", "1", "(= f 0)"));
+    let by_guard = |b: &mut TraceBuilder, thread| {
+        b.rmw_if(thread, "y", "f", "1", "(= f 0)");
+    };
     assert!(refutes(by_guard, gives));
     let in_two_steps = |b: &mut TraceBuilder, thread| {
         b.rmw(thread, "y", "f", "1");
@@ -74,9 +76,13 @@ fn an_owner_may_store_other_values_and_give_the_lock_back_by_an_rmw() {
         b.rmw(thread, "y", "g", "0");
     };
     assert!(refutes(takes("1"), twice));
-    let counts_down = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "g", "(- g 1)"));
+    let counts_down = |b: &mut TraceBuilder, thread: u64| {
+        b.rmw(thread, "y", "g", "(- g 1)");
+    };
     assert!(!refutes(takes("1"), counts_down), "values below zero may come up");
-    let counts_down = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "g", "(ite (= g 1) 0 1)"));
+    let counts_down = |b: &mut TraceBuilder, thread: u64| {
+        b.rmw(thread, "y", "g", "(ite (= g 1) 0 1)");
+    };
     assert!(refutes(takes("1"), counts_down));
 }
 
@@ -113,7 +119,9 @@ fn who_may_have_given_the_lock_back_is_known_by_conditions() {
 /// A prefix may end before such a condition, with x written by two threads that both took the lock.
 #[test]
 fn a_condition_after_all_is_known_too_late() {
-    let take = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "f", "1"));
+    let take = |b: &mut TraceBuilder, thread: u64| {
+        b.rmw(thread, "y", "f", "1");
+    };
     let give = |b: &mut TraceBuilder, thread: u64| {
         b.assume(thread, "(= f 0)");
         gives(b, thread);
@@ -172,7 +180,9 @@ fn the_lock_begins_free() {
 /// What an rmw read is known by conditions before the next write of its thread: a prefix may end between that and later ones.
 #[test]
 fn a_condition_after_the_next_write_is_known_too_late() {
-    let take = |b: &mut TraceBuilder, thread: u64| drop(b.rmw(thread, "y", "f", "1"));
+    let take = |b: &mut TraceBuilder, thread: u64| {
+        b.rmw(thread, "y", "f", "1");
+    };
     let give = |b: &mut TraceBuilder, thread: u64| {
         gives(b, thread);
         b.assume(thread, "(= f 0)");
