@@ -17,7 +17,7 @@ pub struct NewLock<'a> {
 }
 
 /// What waits for another thread: code that holds a lock cannot.
-const WAITS: [&str; 12] = [
+const WAITS: [&str; 29] = [
     "pthread_cond_wait",
     "pthread_cond_timedwait",
     "pthread_barrier_wait",
@@ -30,6 +30,23 @@ const WAITS: [&str; 12] = [
     "recv",
     "park",
     "arrive_and_wait",
+    "pthread_cond_clockwait",
+    "cnd_wait",
+    "cnd_timedwait",
+    "sem_timedwait",
+    "sem_clockwait",
+    "pthread_timedjoin_np",
+    "pthread_clockjoin_np",
+    "thrd_join",
+    "mq_receive",
+    "mq_timedreceive",
+    "msgrcv",
+    "poll",
+    "select",
+    "epoll_wait",
+    "accept",
+    "recv_timeout",
+    "park_timeout",
 ];
 
 /// The change: a lock is declared, and each of these stretches of lines takes it.
