@@ -6,6 +6,7 @@ mod object;
 mod scalar;
 mod write;
 
+pub use header::VERSION;
 pub use write::write;
 
 use crate::error::{Problem, ReadError};
@@ -13,9 +14,6 @@ use crate::lines::Lines;
 use crate::observed::Observed;
 use crate::trace::Trace;
 use std::io::BufRead;
-
-/// The version of the format.
-pub const VERSION: u64 = 1;
 
 /// Reads a trace, line by line, and runs its recorded order; every rule of the format is checked.
 pub fn read(input: impl BufRead) -> Result<(Trace, Observed), ReadError> {

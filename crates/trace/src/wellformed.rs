@@ -5,14 +5,15 @@
 
 mod blocks;
 mod fields;
+mod naming;
 mod parts;
 mod scope;
 mod threads;
 
 pub(crate) use fields::values_in_trace_without_data;
 
-use crate::error::{Invalid, Problem, quoted};
-use crate::trace::{Event, EventId, SyncId, ThreadId, Trace};
+use crate::error::{Invalid, Problem};
+use crate::trace::{Event, EventId, Trace};
 
 /// Checks every event of a trace.
 pub fn check(trace: &Trace) -> Result<(), Invalid> {
@@ -56,20 +57,4 @@ impl AsTheyCome {
 /// The rules of an event's own fields, values among them.
 pub(crate) fn check_fields(trace: &Trace, event: &Event) -> Result<(), Problem> {
     fields::check(trace, event)
-}
-
-fn thread(trace: &Trace, id: ThreadId) -> String {
-    format!("thread {}", trace.threads[id.index()].number)
-}
-
-fn sync(trace: &Trace, id: SyncId) -> String {
-    quoted(&trace.syncs[id.index()].key)
-}
-
-/// `a read`, `an assume`, `an rmw`: an event's kind in a sentence.
-fn a_kind(event: &Event) -> String {
-    let kind = event.op.kind();
-    let an = kind.starts_with(['a', 'e', 'i', 'o', 'u']) || kind == "rmw";
-    let article = if an { "an" } else { "a" };
-    format!("{article} `{kind}`")
 }

@@ -200,6 +200,14 @@ impl Arguments {
         })
     }
 
+    /// The files to compile, with what they hold and what `-x` said of it.
+    pub fn sources(&self) -> impl Iterator<Item = (&OsStr, &Content, Option<&OsStr>)> {
+        self.parts.iter().filter_map(|part| match part {
+            Argument::Compiled { file, content, language } => Some((file.as_os_str(), content, language.as_deref())),
+            _ => None,
+        })
+    }
+
     /// Whether the linker makes something other than a program.
     pub fn makes_library(&self) -> bool {
         const LIBRARY: [&str; 6] = ["-shared", "--shared", "-r", "-Wl,-shared", "-Wl,-r", "-Wl,--relocatable"];

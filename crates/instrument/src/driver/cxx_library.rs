@@ -66,7 +66,7 @@ fn object(
     let words = ["-c", "-fPIC", "-w", "-std=c++17", "-x", "c++"].map(OsString::from);
     let own = Arguments::parse(words.into_iter().chain([source.into_os_string()]).collect());
     let own = Arguments { as_shipped: arguments.as_shipped, ..own };
-    for (file, content, language) in super::compiled(&own) {
+    for (file, content, language) in own.sources() {
         let job = Job { arguments: &own, file, content, language, object: &object, target: object.as_os_str() };
         if job.run(compiler, environment)? != 0 {
             return Err(DriverError::Library);

@@ -17,7 +17,7 @@ mod tools;
 pub use error::DriverError;
 pub use tools::{Language, exit_code};
 
-use arguments::{Argument, Arguments, Content, Goal};
+use arguments::{Arguments, Content, Goal};
 use compile::Job;
 use environment::Environment;
 use std::ffi::{OsStr, OsString};
@@ -80,7 +80,7 @@ fn objects(arguments: &Arguments, compiler: &Compiler, environment: &Environment
         return straight(arguments, compiler, environment); // it says what is wrong
     }
     let mut worst = 0;
-    for (file, content, language) in compiled(arguments) {
+    for (file, content, language) in arguments.sources() {
         let object = arguments.output.clone().unwrap_or_else(|| default_name(file, content).into());
         let job = Job { arguments, file, content, language, object: Path::new(&object), target: &object };
         worst = worst.max(job.run(compiler, environment)?);
@@ -96,13 +96,13 @@ fn program(
     environment: &Environment,
     scratch: &Path,
 ) -> Result<u8, DriverError> {
-    if let Some((file, content, language)) = compiled(arguments).find(|(_, content, _)| **content == Content::Header) {
+    if let Some((file, content, language)) = arguments.sources().find(|(_, content, _)| **content == Content::Header) {
         let object = arguments.output.clone().unwrap_or_else(|| default_name(file, content).into());
         let job = Job { arguments, file, content, language, object: Path::new(&object), target: &object };
         return job.run(compiler, environment);
     }
     let mut made = Vec::new();
-    for ((file, content, language), number) in compiled(arguments).zip(0..) {
+    for ((file, content, language), number) in arguments.sources().zip(0..) {
         let object = scratch.join(format!("{number}.o"));
         let default = default_name(file, content);
         let target = arguments.output.as_deref().unwrap_or(default.as_os_str());
@@ -114,14 +114,6 @@ fn program(
     }
     let library = cxx_library::objects(arguments, language, compiler, environment, scratch)?;
     link::link(arguments, compiler, made, library)
-}
-
-/// The files to compile, with what they hold.
-fn compiled(arguments: &Arguments) -> impl Iterator<Item = (&OsStr, &Content, Option<&OsStr>)> {
-    arguments.parts.iter().filter_map(|part| match part {
-        Argument::Compiled { file, content, language } => Some((file.as_os_str(), content, language.as_deref())),
-        _ => None,
-    })
 }
 
 /// What the compiler calls its result unless it is told.

@@ -3,7 +3,8 @@
 
 use super::{plain, rust_name};
 use crate::llvm::{Builder, Module, Opcode, TypeKind, Value};
-use crate::locks::{Glue, LockFunction, Success, Time, WhichLock};
+use crate::locks::function::{LockFunction, Success, Time, WhichLock};
+use crate::locks::glue::Glue;
 use crate::shape::scalar_bits;
 use foretrace_runtime::lock_calls::{
     Action::{self, Ask, Downgrade, DowngradeToUpgradable, DowngradeUpgradable, Give, Take, Try, TryUpgrade, Upgrade},

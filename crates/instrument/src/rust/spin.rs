@@ -5,7 +5,7 @@
 
 use super::rust_name;
 use crate::llvm::{Module, Opcode, Value, ValueKind};
-use crate::locks::{LockFunction, Success, WhichLock};
+use crate::locks::function::{LockFunction, Success, WhichLock};
 use crate::shape::scalar_bits;
 use foretrace_runtime::lock_calls::{
     Action::{self, Ask, Give, Take, Try},

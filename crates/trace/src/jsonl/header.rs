@@ -1,12 +1,14 @@
 //! The header line: what the trace knows of values, its variables, synchronisation objects and threads.
 
-use super::VERSION;
 use super::object::Object;
 use super::scalar::{boolean, integer, string, value};
 use crate::assembler::{MAX_VAR_WIDTH, TraceAssembler};
 use crate::error::{Problem, quoted};
 use crate::trace::{Data, SyncKind};
 use crate::value::Sort;
+
+/// The version of the format.
+pub const VERSION: u64 = 1;
 
 /// A assembler that knows what the header declares.
 pub(crate) fn read(line: &str) -> Result<TraceAssembler, Problem> {

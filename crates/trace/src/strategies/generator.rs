@@ -2,7 +2,7 @@
 
 use super::expressions::{Name, expression, literal, value};
 use super::programs::{Step, idiom, topics};
-use super::{Shape, Topic};
+use super::shape::{Shape, Topic};
 use crate::assembler::validate;
 use crate::builder::{Added, TraceBuilder};
 use crate::candidates::candidates;

@@ -1,6 +1,6 @@
 //! What random threads set out to do: short idioms of concurrent programs, a few in each trace.
 
-use super::Topic;
+use super::shape::Topic;
 use crate::op::WakeCause;
 use crate::random::Random;
 

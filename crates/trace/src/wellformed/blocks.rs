@@ -1,6 +1,6 @@
 //! What a thread opens and closes: transactions, operations, locks, waits; and what rounds of barriers hold.
 
-use super::{a_kind, sync, thread};
+use super::naming::{a_kind, sync, thread};
 use crate::error::{Problem, quoted};
 use crate::op::Op;
 use crate::trace::{Event, EventId, NameId, SyncId, SyncKind, ThreadId, Trace};

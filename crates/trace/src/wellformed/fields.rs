@@ -1,6 +1,6 @@
 //! What each event may say of values by the trace's data, of which sorts, and on objects of which kinds.
 
-use super::{a_kind, sync};
+use super::naming::{a_kind, sync};
 use crate::error::{Problem, quoted};
 use crate::op::Op;
 use crate::term::TermId;

@@ -1,6 +1,6 @@
 //! Groups of events that happen in one step stand together and complete.
 
-use super::{a_kind, thread};
+use super::naming::{a_kind, thread};
 use crate::error::Problem;
 use crate::op::Op;
 use crate::trace::{Event, ThreadId, Trace};

@@ -1,6 +1,6 @@
 //! Names in expressions: each means the latest definition of its thread, with the sort that it has there.
 
-use super::thread;
+use super::naming::thread;
 use crate::error::{Problem, quoted};
 use crate::op::Op;
 use crate::program_order::ProgramOrder;

@@ -1,6 +1,6 @@
 //! Forks and joins: each thread is started at most once, before its first event, and is over when joined.
 
-use super::thread;
+use super::naming::thread;
 use crate::error::Problem;
 use crate::op::Op;
 use crate::trace::{Event, EventId, ThreadId, Trace};

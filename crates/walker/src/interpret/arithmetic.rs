@@ -1,27 +1,10 @@
 //! Instructions that only compute.
 
-use super::Walk;
-use super::registers::{constant_at, word_at};
+use super::held::{constant_at, word_at};
 use crate::expression::Expressions;
 use crate::program::{By, FrameSlot, Prepared, Scalar};
 use crate::value::{Value, Word, apply, binary, mask, signed};
-use foretrace_instrument::sidecar::Operand;
 use foretrace_trace::Func;
-
-impl Walk<'_, '_> {
-    pub(super) fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
-        let condition = self.word(condition, 1);
-        if width > 0 {
-            let (yes, no) = (self.word(yes, width), self.word(no, width));
-            return Value::Word(self.world.expressions.select(condition, yes, no));
-        }
-        if !condition.is_known() {
-            return Value::Untracked;
-        }
-        self.pin(condition, "choice of an aggregate");
-        self.operand(if condition.bits != 0 { yes } else { no })
-    }
-}
 
 /// The bits that an instruction gives which only computes, if its operands are constants, as most are. A word would go through
 /// memory, in other pieces than it is made of.

@@ -11,6 +11,7 @@ mod calls;
 mod contexts;
 mod control;
 mod foreign;
+mod held;
 mod inside;
 mod intrinsics;
 mod library;
@@ -101,10 +102,10 @@ impl<'a> Walk<'_, 'a> {
         let mut next = start;
         while let Some(scalar) = prepared.scalars.get(next).filter(|scalar| scalar.is_computed()) {
             match arithmetic::of_constants(registers, scalar) {
-                Some(bits) => registers::put(registers, next, Word::new(scalar.bits, bits, None)),
+                Some(bits) => held::put(registers, next, Word::new(scalar.bits, bits, None)),
                 None => {
                     let word = self.world.expressions.compute(registers, scalar, prepared);
-                    registers::put(registers, next, word);
+                    held::put(registers, next, word);
                 }
             }
             next += 1;

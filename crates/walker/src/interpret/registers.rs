@@ -1,6 +1,7 @@
 //! What the registers of the innermost frame hold.
 
 use super::Walk;
+use super::held::{put, word_at};
 use super::thread::{Pause, State, Step};
 use crate::program::constant;
 use crate::value::{Value, Word};
@@ -61,32 +62,18 @@ impl Walk<'_, '_> {
         put(&mut self.thread.registers, frame.registers + index, word);
         Ok(())
     }
-}
 
-/// The scalar of this width that a register holds.
-#[inline(always)]
-pub(super) fn word_at(registers: &[Value], place: usize, width: u32) -> Word {
-    match registers.get(place) {
-        Some(Value::Word(word)) if word.width() == width => *word,
-        _ => Word::unknown(width),
-    }
-}
-
-/// The bits that a register holds, if it is a constant of this width.
-#[inline(always)]
-pub(super) fn constant_at(registers: &[Value], place: usize, width: u32) -> Option<u64> {
-    match registers.get(place) {
-        Some(Value::Word(word)) => word.as_constant(width),
-        _ => None,
-    }
-}
-
-/// Gives a register a scalar, in place.
-#[inline(always)]
-pub(super) fn put(registers: &mut [Value], register: usize, word: Word) {
-    match registers.get_mut(register) {
-        Some(Value::Word(place)) => *place = word,
-        Some(place) => *place = Value::Word(word),
-        None => {}
+    /// One of two values, as a condition says.
+    pub(super) fn select(&mut self, condition: &Operand, yes: &Operand, no: &Operand, width: u32) -> Value {
+        let condition = self.word(condition, 1);
+        if width > 0 {
+            let (yes, no) = (self.word(yes, width), self.word(no, width));
+            return Value::Word(self.world.expressions.select(condition, yes, no));
+        }
+        if !condition.is_known() {
+            return Value::Untracked;
+        }
+        self.pin(condition, "choice of an aggregate");
+        self.operand(if condition.bits != 0 { yes } else { no })
     }
 }
