@@ -2,7 +2,7 @@
 //!
 //! The order of two puts shows only when the values are taken, long after it was chosen. A search that remembers whole states repeats all that
 //! comes between for each order of all other values. This one takes operations as [`search`](mod@crate::search) does. But it remembers only
-//! states that failed, and of their values only the outermost ones, which it has looked at ([`Seen`]): whatever lies between, the rest fails.
+//! states that failed, and of their values only the outermost ones, which it has looked at (`Seen`): whatever lies between, the rest fails.
 //! It can still take exponential time, where many values may lie in either order, and may be taken in either order.
 //!
 //! *Lemma.* Let the search have failed after some operations, with some contents, and have seen `front` values at the front and `back` at the back,
@@ -10,7 +10,7 @@
 //! with the same `back` values, and have no fewer than these together. If it has seen `all`, the contents must be the same. *Proof.* By induction on the
 //! rest. Real time alone says which operations may come next. One that did not fit shows that by the outermost value, or by there being none; both
 //! count as seen. One that fitted does so here as well, by the same values, and leaves contents that match what was seen after it
-//! ([`Seen::before`]). There the rest fails. What a look sees does not count: without it, an order of the rest that fits would be one of what is left
+//! (`Seen::before`). There the rest fails. What a look sees does not count: without it, an order of the rest that fits would be one of what is left
 //! after the look. (The lemmas of [`search`](mod@crate::search) about looks and stand-ins hold here as well.)
 
 use crate::controls::{Controls, Moves};
