@@ -197,7 +197,7 @@ kinds! {
     Stop = 127, 2;
 }
 
-/// The pattern of all accesses of memory. With [`code_kinds!`] it spares a `_` arm, so that the compiler names each `match` that a new kind of
+/// The pattern of all accesses of memory. With `code_kinds!` it spares a `_` arm, so that the compiler names each `match` that a new kind of
 /// synchronisation needs.
 #[macro_export]
 macro_rules! access_kinds {
