@@ -7,10 +7,10 @@
 //! - in `ctp`, `by` is the guard or assume that tests the value.
 
 use super::enabling_sets::{Edges, add_enabling_orders};
-use super::known_writes::{Known, KnownWrites, SingleValues, single_value};
+use super::known_writes::{Known, KnownWrites, SingleValues, evaluate, single_value};
 use super::regions::{RegionsByThread, regions_by_thread};
 use foretrace_index::{MustHappenBefore, TraceIndex};
-use foretrace_trace::{EventId, Local, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
+use foretrace_trace::{EventId, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
@@ -67,8 +67,6 @@ impl ReadRule {
 const MOST_WRITES: usize = 256;
 /// Conditions over one read that are looked at.
 const MOST_CONDITIONS: usize = 8;
-/// Parts of an expression that is evaluated.
-const MOST_PARTS: u32 = 64;
 /// Definitions that a condition may go through.
 const MOST_LETS: usize = 32;
 
@@ -144,6 +142,11 @@ impl<'a> Reads<'a> {
     /// The critical sections of each lock, by thread.
     pub(super) fn regions(&self) -> &RegionsByThread {
         &self.regions
+    }
+
+    /// The same, where nothing more is asked.
+    pub(super) fn into_regions(self) -> RegionsByThread {
+        self.regions
     }
 
     /// Adds sections of further locks, which exclude each other as those of a mutex do.
@@ -274,8 +277,7 @@ impl<'a> Reads<'a> {
             ReadRule::Free | ReadRule::SameWrite => false,
             ReadRule::SameValue => self.observed.read(read).is_some_and(|observed| observed != value),
             ReadRule::Conditions { pins } => {
-                let all = self.conditions.get(&read).into_iter().flatten();
-                let mut held = all.filter(|condition| (pins || !condition.pin) && condition.by <= later);
+                let mut held = self.held(read, pins).filter(|condition| condition.by <= later);
                 held.any(|condition| !self.holds(condition, read, value))
             }
         }
@@ -283,28 +285,26 @@ impl<'a> Reads<'a> {
 
     /// The conditions over a read, by a rule for reads.
     pub(super) fn condition_events(&self, rule: ReadRule, read: EventId) -> impl Iterator<Item = EventId> {
-        let all = match rule {
-            ReadRule::Conditions { .. } => self.conditions.get(&read),
+        let pins = match rule {
+            ReadRule::Conditions { pins } => Some(pins),
             ReadRule::Free | ReadRule::SameValue | ReadRule::SameWrite => None,
         };
-        let pins = rule == ReadRule::Conditions { pins: true };
-        let held = all.into_iter().flatten().filter(move |condition| pins || !condition.pin);
-        held.map(|condition| condition.by)
+        pins.into_iter().flat_map(move |pins| self.held(read, pins)).map(|condition| condition.by)
+    }
+
+    /// The conditions over a read, those of pins included or not.
+    fn held(&self, read: EventId, pins: bool) -> impl Iterator<Item = &Condition> {
+        let all = self.conditions.get(&read).into_iter().flatten();
+        all.filter(move |condition| pins || !condition.pin)
     }
 
     /// What an rmw stores if it reads `read`, where that depends on nothing else.
     pub(super) fn stored(&self, rmw: EventId, read: &Value) -> Option<Value> {
         match &self.trace.event(rmw).op {
-            Op::Rmw { expr: Some(term), .. } if self.trace.terms.size(*term) <= MOST_PARTS => {
-                let known = |local: &Local| match local.definition == rmw {
-                    true => Some(read),
-                    false => self.constants.get(&local.definition),
-                };
-                let leaves = self.trace.terms.leaves(*term);
-                let all_known = leaves.iter().all(|local| known(local).is_some());
-                let mut value = |local: &Local| known(local).cloned().unwrap_or_else(|| Value::zero(local.sort));
-                all_known.then(|| self.trace.terms.evaluate(*term, &mut value))
-            }
+            Op::Rmw { expr: Some(term), .. } => evaluate(self.trace, *term, &|definition| match definition == rmw {
+                true => Some(read),
+                false => self.constants.get(&definition),
+            }),
             Op::Rmw { expr: None, .. } if self.observed.read(rmw) == Some(read) => self.observed.written(rmw).cloned(),
             _ => None,
         }

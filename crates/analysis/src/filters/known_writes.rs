@@ -8,7 +8,7 @@
 
 use super::regions::{RegionsByThread, region_around};
 use foretrace_index::{Region, TraceIndex};
-use foretrace_trace::{EventId, Func, Node, Op, TermId, Trace, Value};
+use foretrace_trace::{EventId, Func, Local, Node, Op, TermId, Trace, Value};
 use rustc_hash::FxHashMap;
 
 /// Locks held from a write to its condition that are looked at.
@@ -98,17 +98,23 @@ impl KnownWrites {
 
 /// The value of a term over names that all have one, which are at least one.
 fn value_of(trace: &Trace, term: TermId, names: &FxHashMap<EventId, Known>) -> Option<Known> {
-    if names.is_empty() || trace.terms.size(term) > MOST_PARTS {
+    if names.is_empty() {
         return None;
     }
+    let value = evaluate(trace, term, &|definition| Some(&names.get(&definition)?.value))?;
     let leaves = trace.terms.leaves(term);
-    let conditions = leaves.iter().map(|local| Some(names.get(&local.definition)?.by));
-    let by = conditions.collect::<Option<Vec<EventId>>>()?.into_iter().max()?;
-    let value = trace.terms.evaluate(term, &mut |local| match names.get(&local.definition) {
-        Some(known) => known.value.clone(),
-        None => Value::zero(local.sort),
-    });
+    let by = leaves.iter().map(|local| names[&local.definition].by).max()?;
     Some(Known { value, by })
+}
+
+/// The value of a term of few parts over definitions that all have one.
+pub(super) fn evaluate<'v>(trace: &Trace, term: TermId, known: &dyn Fn(EventId) -> Option<&'v Value>) -> Option<Value> {
+    let is_small = trace.terms.size(term) <= MOST_PARTS;
+    if !is_small || trace.terms.leaves(term).iter().any(|local| known(local.definition).is_none()) {
+        return None;
+    }
+    let value = |local: &Local| known(local.definition).cloned().unwrap_or_else(|| Value::zero(local.sort));
+    Some(trace.terms.evaluate(term, &mut { value }))
 }
 
 /// The critical sections of one thread, in the order of their starts, and those that may still be open.

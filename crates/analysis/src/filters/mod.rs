@@ -157,10 +157,10 @@ impl<'a> Filters<'a> {
         let witness = EarlyWitness::within(trace, trace_index, observed, &locksets, question, go_on).ok();
         let checker = Checker::new(trace, observed, transactions, question).ok();
         let checker = checker.map(|checker| checker.within(options.context_switches));
-        let regions = reads.regions().clone();
         let with_pins = rule_with_pins.filter(|_| reads.any_pin()).map(forcing);
         let forcing = forcing(rule);
-        let refutation = EarlyRefutation::new((trace, trace_index), question.feasibility, (regions, inferred.taken_at));
+        let refutation =
+            EarlyRefutation::new((trace, trace_index), question.feasibility, (reads.into_regions(), inferred.taken_at));
         Filters {
             view,
             question,
