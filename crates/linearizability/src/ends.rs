@@ -96,7 +96,7 @@ impl Seen {
         }
     }
 
-    /// Both, of so many values.
+    /// What two looks have seen together, of a deque with this many values.
     fn and(self, other: Seen, contents: usize) -> Seen {
         let (front, back) = (self.front.max(other.front), self.back.max(other.back));
         match self.all || other.all || front + back > contents {

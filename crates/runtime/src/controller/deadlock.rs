@@ -13,7 +13,7 @@ use crate::sys;
 use crate::text::say;
 use crate::threads;
 
-/// After so many ticks without a thread that could run it is said.
+/// After this many ticks without a thread that can run, the controller says so.
 const PATIENCE: usize = 400;
 /// How many looks in a row must find each thread waiting for another. A thread may wake another between two looks.
 const LOOKS: usize = 20;

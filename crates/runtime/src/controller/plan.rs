@@ -25,7 +25,7 @@ pub(super) struct Line {
     pub(super) at: u64,
     /// The first record of the turn that the schedule is about. The thread's records before it may come at any time.
     pub(super) first: u64,
-    /// After `at`, so many records that are not counted belong to the turn, if the thread comes to them without waiting.
+    /// This many uncounted records after `at` belong to the turn, if the thread reaches them without waiting.
     pub(super) beyond: u64,
 }
 
