@@ -33,7 +33,7 @@
 
 pub use foretrace_analysis::{
     blocks, candidates, compare, explain, filters, options, predict, remaining, schedule, schedule_from_assignment,
-    serializability, summary, verdict,
+    serializability, summary, use_after_free, verdict,
 };
 pub use foretrace_checker as checker;
 pub use foretrace_cutpoints as cutpoints;

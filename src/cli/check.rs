@@ -9,7 +9,8 @@ use super::specification::Specification;
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act, as_what};
 use foretrace_checker::{
-    CheckError, Checker, Interruption, PerformedOperations, PerformedStep, Run, Step, ViolationPath, run_schedule,
+    CheckError, Checker, Interruption, PerformedOperations, PerformedStep, Run, Step, UseAfterFree, ViolationPath,
+    run_schedule,
 };
 use foretrace_linearizability::{Verdict, read_order};
 use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
@@ -139,7 +140,9 @@ fn check_claim(
     let transactions = witness.atomic.transactions(trace);
     let question = match witness.kind {
         SavedKind::Triple => question,
-        SavedKind::Block | SavedKind::History => Question { independence: Independence::Conflict, ..question },
+        SavedKind::Block | SavedKind::History | SavedKind::UseAfterFree => {
+            Question { independence: Independence::Conflict, ..question }
+        }
     };
     let checker = Checker::new(trace, observed, &transactions, question)?;
     let triple = witness.triple();
@@ -151,6 +154,10 @@ fn check_claim(
             }
             Err(reason) => return Ok(Err(reason)),
         },
+        SavedKind::UseAfterFree => (
+            checker.check(UseAfterFree { free: triple.remote, access: triple.second }, schedule).map(drop),
+            "memory is used in it after it was freed".to_string(),
+        ),
         SavedKind::History => return check_history(&checker, trace, witness, schedule),
         SavedKind::Triple if ends_at_remote => (
             checker.check(Interruption(triple), schedule).map(drop),

@@ -24,9 +24,10 @@ use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
 use foretrace::recorder::{Plan, Program, SourcePlaces};
 use foretrace::report::{
     AnnotationReport, BlockRepair, BlockReport, JsonReport, NotRepaired, PredictedRepair, RepairTargets, Subject,
-    TextReport, WitnessDir, write_predicted,
+    TextReport, UsesReport, WitnessDir, write_predicted,
 };
 use foretrace::serializability::{AskedBlocks, Beyond, Method, beyond_triples};
+use foretrace::use_after_free::uses_after_free;
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
 use foretrace_serializability::Choices;
@@ -258,6 +259,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             Property::Both => beyond(args, subject, &observed, &blocks, &stop)?,
             _ => None,
         };
+        let uses = match args.property {
+            Property::Both => uses(args, subject, &observed, &stop)?,
+            _ => None,
+        };
         let mut repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
         if let (Some(file), Some((repairs, _))) = (&args.patch, &mut repairs) {
             repairs.iter_mut().for_each(|repair| repair.patch = Some(proposed(subject, repair)));
@@ -276,7 +281,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             let (of_blocks, none_of_blocks) = of_blocks;
             Repaired { repairs, of_blocks, none: none.and(none_of_blocks) }
         });
-        Ok(Looked { blocks, repairs })
+        Ok(Looked { blocks, uses, repairs })
     };
     oversee((args.limits.time_limit, &stop), work, Listener::new(args, subject, Box::new(look))?)
 }
@@ -340,6 +345,27 @@ fn beyond<'t>(
         report.write_witnesses(&WitnessDir::create(folder)?)?;
     }
     Ok(Some((report, found)))
+}
+
+/// What is used after it was freed; nothing where no order of a `free` and an access is open.
+fn uses<'t>(
+    args: &Args,
+    subject: Subject<'t>,
+    observed: &Observed,
+    stop: &AtomicBool,
+) -> anyhow::Result<Option<UsesReport<'t>>> {
+    let Subject { trace, options, .. } = subject;
+    let deadline = property::bounds(None, args.limits.time_limit, stop).deadline;
+    let mut report = UsesReport::new(subject).with_source(source_lines(subject.file));
+    let counted = uses_after_free(trace, observed, options, deadline, stop, &mut |found| {
+        report.add(found);
+        Ok(())
+    })?;
+    let report = report.finish(counted);
+    if let Some(folder) = args.witness_dir.as_deref().filter(|_| report.has_found()) {
+        report.write_witnesses(&WitnessDir::create(folder)?)?;
+    }
+    Ok(Some(report).filter(|_| counted.places > 0))
 }
 
 /// Blocks and no triples.
@@ -491,6 +517,8 @@ struct Listener<'t> {
 struct Looked<'t> {
     /// What whole blocks show, where that was asked for.
     blocks: Option<(BlockReport<'t>, Beyond)>,
+    /// What is used after it was freed, where that was asked for.
+    uses: Option<UsesReport<'t>>,
     /// The repairs, where they are sought.
     repairs: Option<Repaired>,
 }
@@ -540,7 +568,7 @@ impl<'t> Listener<'t> {
         })
     }
 
-    fn write(mut self, totals: &Totals, Looked { blocks, repairs }: Looked<'t>) -> anyhow::Result<()> {
+    fn write(mut self, totals: &Totals, Looked { blocks, uses, repairs }: Looked<'t>) -> anyhow::Result<()> {
         drop(self.bar);
         if let Some(folder) = &mut self.witnesses {
             self.off_path.values().try_for_each(|decision| folder.save(self.subject, decision).map(|_| ()))?;
@@ -549,15 +577,16 @@ impl<'t> Listener<'t> {
             Report::Json(report) => {
                 let blocks = blocks.as_ref().map(|(report, beyond)| report.beyond_json(beyond));
                 let repairs = repairs.as_ref().map(|all| (all.repairs.as_slice(), all.of_blocks.as_slice(), all.none));
-                report.finish(totals, blocks, repairs)?
+                report.finish(totals, (blocks, uses.as_ref().map(UsesReport::json)), repairs)?
             }
             Report::Github(report) => {
                 let mut out = BufWriter::new(std::io::stdout().lock());
-                report.write(totals, blocks.as_ref(), &mut out)?;
+                report.write(totals, blocks.as_ref(), uses.as_ref(), &mut out)?;
                 out.flush()?;
             }
             Report::Text(mut report) => {
                 report.set_blocks(blocks);
+                report.set_uses(uses);
                 let mut out = BufWriter::new(anstream::stdout().lock());
                 report.write(totals, &mut out)?;
                 if let Some(Repaired { repairs, of_blocks, none }) = &repairs {
@@ -646,15 +675,18 @@ impl Hearer<Message, anyhow::Result<Totals>> for Listener<'_> {
     fn finish(mut self, end: anyhow::Result<End<anyhow::Result<Totals>>>) -> anyhow::Result<Outcome> {
         let mut found = self.found;
         let is_overdue = matches!(end, Ok(End::Overdue));
+        let mut are_uses_open = false;
         let written = end.and_then(|end| self.totals(end)).and_then(|totals| {
             let look = self.look.take().filter(|_| !is_overdue);
             let looked = look.map(|look| look(self.targets.take())).transpose()?.unwrap_or_default();
             found |= looked.blocks.as_ref().is_some_and(|(report, _)| report.has_found());
+            found |= looked.uses.as_ref().is_some_and(UsesReport::has_found);
+            are_uses_open = looked.uses.as_ref().is_some_and(UsesReport::is_undecided);
             self.write(&totals, looked).map(|()| totals)
         });
         match written {
             Err(error) if found && is_closed_pipe(&error) => Ok(Outcome::Found),
-            Ok(_) if is_overdue && !found => Ok(Outcome::Undecided),
+            Ok(_) if (is_overdue || are_uses_open) && !found => Ok(Outcome::Undecided),
             written => Ok(outcome(found, &written?)),
         }
     }

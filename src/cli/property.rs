@@ -14,7 +14,7 @@ pub enum Property {
     Triples,
     /// Whole blocks, over all their variables.
     Serializability,
-    /// Triples, and of blocks what no triple shows.
+    /// Triples, of blocks what no triple shows, and uses of memory after its `free`.
     Both,
     /// Histories of operations.
     Linearizability,
@@ -33,7 +33,11 @@ pub const PROPERTIES: &[Choice<Property>] = &[
         "whether another schedule has a history of operations that does not fit --spec",
         Property::Linearizability,
     ),
-    ("both", "triples, and violations of whole blocks that no triple shows, with bounded work", Property::Both),
+    (
+        "both",
+        "triples, and with bounded work: violations of whole blocks that no triple shows, and uses of memory after its free",
+        Property::Both,
+    ),
 ];
 
 /// The values of `--decide`.

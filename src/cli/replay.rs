@@ -175,11 +175,12 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
     };
     let of_what = match witness.kind {
         SavedKind::Triple => None,
-        SavedKind::Block => Some("block"),
-        SavedKind::History => Some("history"),
+        SavedKind::Block => Some("a block"),
+        SavedKind::History => Some("a history"),
+        SavedKind::UseAfterFree => Some("a use after free"),
     };
     if let Some(what) = of_what.filter(|_| args.edited || args.gdb) {
-        bail!("{}: --edited and --gdb need a witness of a triple, found one of a {what}", name());
+        bail!("{}: --edited and --gdb need a witness of a triple, found one of {what}", name());
     }
     let found = recording_of(&args.witness, Path::new(&witness.trace));
     let recording = found.as_deref();

@@ -87,7 +87,8 @@ fn write_find(number: usize, find: &Find, tested: &Tested, out: &mut dyn Write) 
     let headline = cut(&format!("{number}. {}", find.failure), WIDEST);
     writeln!(out, "\n{HEAD}{headline}{HEAD:#}")?;
     if let Some(place) = &find.failure.place {
-        writeln!(out, "   panicked at {}", cut(place, WIDEST - 15))?;
+        let did = if find.failure.is_panic() { "panicked" } else { "used" };
+        writeln!(out, "   {did} at {}", cut(place, WIDEST - 15))?;
     }
     match &find.title {
         Some(title) => writeln!(out, "   {}", cut(title, WIDEST - 3))?,

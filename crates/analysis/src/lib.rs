@@ -16,5 +16,6 @@ pub mod schedule;
 pub mod schedule_from_assignment;
 pub mod serializability;
 pub mod summary;
+pub mod use_after_free;
 pub mod verdict;
 mod workers;

@@ -11,7 +11,7 @@
 mod tests;
 
 pub use foretrace_checker::context_switches;
-use foretrace_checker::{CheckError, Checker, Interruption, Witness};
+use foretrace_checker::{CheckError, Checker, Interruption, UseAfterFree, Witness};
 use foretrace_encodings::TraceView;
 use foretrace_serializability::{Mode, Object, uses};
 use foretrace_trace::{EventId, Feasibility, Op, Question, Trace, Transaction, Triple};
@@ -68,6 +68,20 @@ pub fn simplify_interruption(
         }
     }
     checker.check(Interruption(triple), schedule)
+}
+
+/// The checked use after free that a schedule shows, with fewer events and context switches as far as the checker accepts that; `None` where
+/// it does not accept the schedule itself.
+pub fn simplify_use(
+    checker: &Checker<'_>,
+    trace: &Trace,
+    claim: UseAfterFree,
+    schedule: &[EventId],
+) -> Option<Witness<UseAfterFree>> {
+    let ends = Triple { first: claim.free, remote: claim.free, second: claim.access };
+    let shorter = needed(trace, ends, schedule);
+    let merged = merge(trace, ends, &shorter);
+    [&merged[..], &shorter, schedule].into_iter().find_map(|proposal| checker.check(claim, proposal).ok())
 }
 
 /// The schedule without what the triple does not depend on; for complete feasibility the same.

@@ -134,6 +134,16 @@ pub(crate) enum RemoteAnswer {
     Unknown,
 }
 
+/// What there is to say of an event that is to come after another one.
+pub(crate) enum AfterAnswer {
+    /// The steps of a prefix that ends with it, in order.
+    Order(Vec<EventId>),
+    /// It does not, in any prefix.
+    None,
+    /// It could not be told.
+    Unknown,
+}
+
 /// What there is to say of orders.
 pub(crate) enum OrdersAnswer {
     /// Every prefix keeps them.
@@ -157,7 +167,25 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
 
     /// A worker whose queries are remarks on verdicts that stand: they end after so much work, whatever the machine.
     pub(crate) fn of_remarks(context: &'b AnalysisContext<'a>) -> SolverWorker<'a, 'b> {
-        SolverWorker { work: Some(REMARK_WORK), ..SolverWorker::new(context) }
+        SolverWorker::with_work(context, REMARK_WORK)
+    }
+
+    /// A worker whose queries end after so much work.
+    pub(crate) fn with_work(context: &'b AnalysisContext<'a>, work: u32) -> SolverWorker<'a, 'b> {
+        SolverWorker { work: Some(work), ..SolverWorker::new(context) }
+    }
+
+    /// Whether the later event can come after the earlier one, at the end of a prefix.
+    pub(crate) fn after(&mut self, earlier: EventId, later: EventId) -> AfterAnswer {
+        let limits = self.limits(self.context.options.timeout);
+        if limits.reached().is_some() {
+            return AfterAnswer::Unknown;
+        }
+        match self.in_session(1, |session| session.decide_after(earlier, later, limits)) {
+            Answer::Feasible(assignment) => AfterAnswer::Order(without_marks(self.context.view, assignment.order)),
+            Answer::Infeasible { .. } => AfterAnswer::None,
+            Answer::Unknown(_) => AfterAnswer::Unknown,
+        }
     }
 
     /// Whether any of these remote accesses, at least one, can interrupt a pair, under conflict independence. It may take one of so

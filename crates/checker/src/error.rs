@@ -64,6 +64,30 @@ pub enum CheckError {
     /// The path is not one of the block, or the schedule does not keep its order.
     #[error("the schedule does not hold the path")]
     NotOnPath,
+    /// The one event does not free what the other one uses, or one thread does both.
+    #[error("event {access} is no use by another thread of what event {free} frees")]
+    NoUseAfterFree {
+        /// What is to free the memory.
+        free: EventId,
+        /// What is to use it.
+        access: EventId,
+    },
+    /// The memory is freed only after that.
+    #[error("event {access} uses the memory before event {free} frees it")]
+    NotFreedBefore {
+        /// What frees the memory.
+        free: EventId,
+        /// What uses it.
+        access: EventId,
+    },
+    /// Another access uses the freed memory earlier.
+    #[error("event {other} uses the freed memory before event {access} does")]
+    UsedBefore {
+        /// What is to use it.
+        access: EventId,
+        /// What uses it earlier.
+        other: EventId,
+    },
     /// Results of operations are about values that the model does not have.
     #[error("results of operations need a model that knows them (ctp, mcm or avp), found {0}")]
     NoResults(Model),

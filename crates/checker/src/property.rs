@@ -5,10 +5,12 @@
 
 mod performed;
 mod triple;
+mod use_after_free;
 mod violation_path;
 
 pub use performed::{PerformedOperations, PerformedStep};
 pub use triple::{Interruption, ShownTriple};
+pub use use_after_free::UseAfterFree;
 pub use violation_path::{Link, PathKind, ViolationPath};
 
 use crate::dependence::Access;

@@ -6,3 +6,4 @@ mod litmus;
 mod paths;
 mod performed;
 mod properties;
+mod use_after_free;

@@ -294,8 +294,13 @@ impl Events {
 /// # Errors
 /// Its logs cannot be read.
 pub fn deadlocked(folder: &Path) -> Result<bool, WalkError> {
+    Ok(is_deadlock(&open_logs(folder)?))
+}
+
+/// The same of logs that were opened.
+pub fn is_deadlock(logs: &[Log]) -> bool {
     let is_deadlock = |record: &Record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK;
-    Ok(open_logs(folder)?.iter().any(|log| log.records().any(|record| is_deadlock(&record))))
+    logs.iter().any(|log| log.records().any(|record| is_deadlock(&record)))
 }
 
 /// Which memory has several addresses.

@@ -1,10 +1,11 @@
-//! Annotations of GitHub Actions: one workflow command for each class of source locations that can happen, and for each block beyond.
+//! Annotations of GitHub Actions: one workflow command for each class of source locations that can happen, for each block beyond, and
+//! for each use after free.
 //!
 //! The syntax is that of "Workflow commands for GitHub Actions" (`::warning file=…,line=…,col=…,title=…::…`).
 
 use super::serializability::BlockReport;
 use super::style::plural;
-use super::{Names, Subject, pattern_meaning, thread_name};
+use super::{Names, Subject, UsesReport, pattern_meaning, thread_name};
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::predict::Totals;
 use foretrace_analysis::serializability::Beyond;
@@ -59,6 +60,7 @@ impl<'t> AnnotationReport<'t> {
         &self,
         totals: &Totals,
         blocks: Option<&(BlockReport<'t>, Beyond)>,
+        uses: Option<&UsesReport<'t>>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         for found in self.classes.values() {
@@ -73,6 +75,9 @@ impl<'t> AnnotationReport<'t> {
                 let level = if counts { Level::Warning } else { Level::Notice };
                 write_command(level, self.subject.trace.loc(event), "atomic block violated", &message, out)?;
             }
+        }
+        for (event, message) in uses.into_iter().flat_map(UsesReport::in_a_line_each) {
+            write_command(Level::Warning, self.subject.trace.loc(event), "use after free", &message, out)?;
         }
         if let Some(left) = undecided(totals, blocks.map(|(_, beyond)| beyond)) {
             write_command(Level::Notice, None, "foretrace has not decided everything", &left, out)?;

@@ -5,6 +5,7 @@ use super::block_repair::BlockRepair;
 use super::not_repaired::NotRepaired;
 use super::predicted::{PredictedRepair, predicted_json};
 use super::totals::TotalsJson;
+use super::use_after_free::UsesJson;
 use super::{Subject, candidate_set_name, per_name};
 use foretrace_analysis::predict::Totals;
 use foretrace_analysis::verdict::{Decider, Decision, RestsOn, Verdict};
@@ -205,17 +206,23 @@ impl<'t, W: Write> JsonReport<'t, W> {
         UnseenJson { what, event: unseen.event, after: unseen.after }
     }
 
-    /// Ends the report, with what was found of blocks where they were looked at, and with repairs where they were sought.
+    /// Ends the report, with what was found of blocks and of uses after free where they were looked at, and with repairs where they were
+    /// sought.
     pub fn finish(
         mut self,
         totals: &Totals,
-        blocks: Option<impl Serialize>,
+        (blocks, uses): (Option<impl Serialize>, Option<UsesJson<'_>>),
         repairs: Option<(&[PredictedRepair], &[BlockRepair], NotRepaired)>,
     ) -> io::Result<()> {
         self.out.write_all(b"],\n")?;
         if let Some(blocks) = blocks {
             self.out.write_all(b"\"blocks\":")?;
             serde_json::to_writer(&mut self.out, &blocks)?;
+            self.out.write_all(b",\n")?;
+        }
+        if let Some(uses) = uses {
+            self.out.write_all(b"\"uses_after_free\":")?;
+            serde_json::to_writer(&mut self.out, &uses)?;
             self.out.write_all(b",\n")?;
         }
         self.out.write_all(b"\"totals\":")?;

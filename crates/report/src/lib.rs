@@ -27,6 +27,7 @@ mod style;
 mod table;
 mod text;
 mod totals;
+mod use_after_free;
 mod whole_thread;
 mod why;
 mod witness;
@@ -63,6 +64,7 @@ pub use serializability::{BlockReport, BlockTotals};
 pub use style::plural;
 pub use table::act;
 pub use text::TextReport;
+pub use use_after_free::{UsesJson, UsesReport, WrittenUse};
 pub use why::{Gone, Switches, Unfinished, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 

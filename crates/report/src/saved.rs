@@ -69,6 +69,9 @@ pub enum SavedKind {
     Triple,
     /// A violation path of a block; `first` and `second` are its ends, `remote` is the first access of another thread.
     Block,
+    /// Memory that is used after it was freed: `remote` frees it, `second` is the use, and `first` is the last access of the using thread
+    /// before `remote`. Where there is none, `first` is `remote`.
+    UseAfterFree,
     /// A history that is not linearizable; `first` and `remote` are calls of two threads, `second` is the last return.
     History,
 }

@@ -46,8 +46,20 @@ pub fn rows(trace: &Trace, names: &Names<'_>, witness: &Witness) -> Vec<Row> {
 
 /// The same for steps that show a triple or a part of it.
 pub fn rows_of(trace: &Trace, names: &Names<'_>, triple: Triple, steps: &[Step]) -> Vec<Row> {
+    rows_named(trace, names, triple, steps, ["first", "remote", "second"])
+}
+
+/// The same where the three events have other names, of at most six letters.
+pub fn rows_named(
+    trace: &Trace,
+    names: &Names<'_>,
+    triple: Triple,
+    steps: &[Step],
+    roles: [&'static str; 3],
+) -> Vec<Row> {
     let kept = kept(trace, triple, steps);
-    let table = Table { trace, names, triple, columns: [triple.first, triple.remote].map(|at| trace.event(at).thread) };
+    let columns = [triple.second, triple.remote].map(|at| trace.event(at).thread);
+    let table = Table { trace, names, triple, roles, columns };
     layout(names, table.columns, table.fold(steps, &kept))
 }
 
@@ -61,11 +73,11 @@ struct Line {
     place: String,
 }
 
-fn mark(triple: Triple, event: EventId) -> Mark {
+fn mark(triple: Triple, roles: [&'static str; 3], event: EventId) -> Mark {
     match event {
-        e if e == triple.first => Mark::Triple("first"),
-        e if e == triple.remote => Mark::Triple("remote"),
-        e if e == triple.second => Mark::Triple("second"),
+        e if e == triple.remote => Mark::Triple(roles[1]),
+        e if e == triple.first => Mark::Triple(roles[0]),
+        e if e == triple.second => Mark::Triple(roles[2]),
         _ => Mark::None,
     }
 }
@@ -77,7 +89,7 @@ fn kept(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<bool> {
     let first = position(triple.first).unwrap_or(0);
     let second = position(triple.second).unwrap_or(end);
     let remote = position(triple.remote).unwrap_or(end);
-    let var = trace.event(triple.first).op.var();
+    let var = trace.event(triple.second).op.var();
     let touches = |step: &Step| var.is_some() && trace.event(step.event).op.var() == var;
     let writes = |step: &Step| touches(step) && trace.event(step.event).op.writes();
     let source = steps[..first].iter().rposition(writes).unwrap_or(first);
@@ -85,6 +97,7 @@ fn kept(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<bool> {
     let matters = |(at, step): (usize, &Step)| {
         let op = &trace.event(step.event).op;
         at == source
+            || [triple.first, triple.remote, triple.second].contains(&step.event)
             || matches!(op, Op::Free { vars } if var.is_some_and(|var| vars.contains(&var)))
             || ((first..=second).contains(&at) && (touches(step) || (show_sync && orders(op))))
     };
@@ -115,6 +128,7 @@ struct Table<'t, 'n> {
     trace: &'t Trace,
     names: &'n Names<'t>,
     triple: Triple,
+    roles: [&'static str; 3],
     columns: [ThreadId; 2],
 }
 
@@ -179,7 +193,7 @@ impl Table<'_, '_> {
             None => format!("{}: {act}", self.names.thread(thread)),
         };
         let place = self.names.loc(step.event).unwrap_or_default().into_owned();
-        Line { mark: mark(self.triple, step.event), event: Some(step.event), column, text, place }
+        Line { mark: mark(self.triple, self.roles, step.event), event: Some(step.event), column, text, place }
     }
 }
 

@@ -7,7 +7,7 @@ use super::folding::{cut, in_library};
 use super::names::{Names, SourceLine, WIDEST_LINE, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table;
-use super::{BlockReport, Subject, block, off_path, pattern_meaning, totals};
+use super::{BlockReport, Subject, UsesReport, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::predict::{OffPathCounts, Totals};
@@ -45,6 +45,7 @@ pub struct TextReport<'t> {
     classes: Classes,
     whole_off_path: bool,
     blocks: Option<(BlockReport<'t>, Beyond)>,
+    uses: Option<UsesReport<'t>>,
 }
 
 /// A class that can happen, and what stands for it.
@@ -54,7 +55,7 @@ impl<'t> TextReport<'t> {
     /// An empty report.
     pub fn new(subject: Subject<'t>) -> TextReport<'t> {
         let names = Names::new(subject.trace);
-        TextReport { subject, names, classes: Classes::default(), whole_off_path: false, blocks: None }
+        TextReport { subject, names, classes: Classes::default(), whole_off_path: false, blocks: None, uses: None }
     }
 
     /// The same with the source lines of accesses.
@@ -70,6 +71,11 @@ impl<'t> TextReport<'t> {
     /// Adds what was found of blocks.
     pub fn set_blocks(&mut self, blocks: Option<(BlockReport<'t>, Beyond)>) {
         self.blocks = blocks;
+    }
+
+    /// Adds what was found of uses after free.
+    pub fn set_uses(&mut self, uses: Option<UsesReport<'t>>) {
+        self.uses = uses;
     }
 
     /// Adds a decision.
@@ -106,6 +112,9 @@ impl<'t> TextReport<'t> {
         }
         if let Some((report, beyond)) = &self.blocks {
             report.write_beyond(beyond, out)?;
+        }
+        if let Some(uses) = &self.uses {
+            uses.write_text(out)?;
         }
         self.write_undecided(out)?;
         off_path::write(self.subject, &self.names, &self.classes, self.whole_off_path, out)?;

@@ -122,6 +122,8 @@ enum Wanted<'q> {
     Any(EventId, &'q [EventId], EventId),
     /// A prefix that breaks one of these orders, each (earlier, later).
     Broken(&'q [(EventId, EventId)]),
+    /// A prefix that ends with the later event and holds the earlier one.
+    After(EventId, EventId),
     /// A violation path, and its end where that is part of a step of several events.
     Paths(&'q Paths, Option<EventId>),
 }
@@ -130,7 +132,7 @@ impl Wanted<'_> {
     /// Whether it is of interest that a verdict rests on pins; and what was learned of others may be of little use for it. Those about
     /// pairs follow each other, and no question is about their pins.
     fn is_one(self) -> bool {
-        matches!(self, Wanted::One(..))
+        matches!(self, Wanted::One(..) | Wanted::After(..))
     }
 
     fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
@@ -139,6 +141,7 @@ impl Wanted<'_> {
             Wanted::Interruption(triple, guarded) => encoder.query_interruption_while(triple, guarded, go_on),
             Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
             Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
+            Wanted::After(earlier, later) => encoder.query_after_while(earlier, later, go_on),
             Wanted::Paths(paths, last) => encoder.query_paths_while(paths, last, go_on),
         }
     }
@@ -241,6 +244,11 @@ impl<'a> Session<'a> {
     /// the earlier one before it.
     pub fn decide_orders(&mut self, orders: &[(EventId, EventId)], limits: Limits<'_>) -> Answer {
         self.decide_wanted(Wanted::Broken(orders), limits)
+    }
+
+    /// Decides whether some prefix ends with the later event and holds the earlier one.
+    pub fn decide_after(&mut self, earlier: EventId, later: EventId, limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::After(earlier, later), limits)
     }
 
     /// Decides whether some prefix holds one of these violation paths; `last` is the path's end where that is part of a step of

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub enum Kind {
     /// A failing run shows it itself.
     Observed,
+    /// Memory can be used after it was freed, as a checker has found. That is an error whatever comes of it.
+    UseAfterFree,
     /// It can happen, as a checker has found.
     Proved,
     /// A whole block is violated, as a checker has found, in a way that no triple shows.
@@ -27,8 +29,9 @@ pub enum Kind {
 
 impl Kind {
     /// All, in the order of how much is known.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Observed,
+        Kind::UseAfterFree,
         Kind::Proved,
         Kind::Block,
         Kind::AfterRemote,
@@ -42,6 +45,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Observed => "observed",
+            Kind::UseAfterFree => "use-after-free",
             Kind::Proved => "proved",
             Kind::Block => "block",
             Kind::AfterRemote => "after-remote",
@@ -68,7 +72,7 @@ pub struct Access {
     pub is_of_library: bool,
 }
 
-/// A path of conflicts and program order that leaves a block and comes back.
+/// A path of conflicts and program order that leaves a block and comes back; or a thread that uses memory, with the `free` in between.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cycle {
     /// Its accesses, and what each does.
@@ -77,6 +81,16 @@ pub struct Cycle {
     pub thread: String,
     /// The first other thread on the path.
     pub other: String,
+    /// Whether it is a use after free.
+    #[serde(default)]
+    pub is_use_after_free: bool,
+}
+
+impl Cycle {
+    /// Whether an attempt is to show a use after free.
+    pub fn is_of_use(attempt: &Attempt) -> bool {
+        attempt.cycle.as_ref().is_some_and(|cycle| cycle.is_use_after_free)
+    }
 }
 
 /// A schedule to try.
@@ -90,9 +104,10 @@ pub struct Attempt {
     pub variable: String,
     /// What the three accesses do.
     pub pattern: Pattern,
-    /// First, remote and second; of a block the path's ends, and what comes right after it leaves the block.
+    /// First, remote and second; of a block the path's ends, and what comes right after it leaves the block; of a use after free the last
+    /// access of the using thread before it, the `free`, and the use.
     pub accesses: [Access; 3],
-    /// The violation path of a block, where that is what the schedule shows.
+    /// The violation path of a block, or a use after free, where that is what the schedule shows.
     pub cycle: Option<Cycle>,
     /// Other classes whose accesses come about in the same order where the program follows the schedule to the letter.
     pub also: Vec<String>,

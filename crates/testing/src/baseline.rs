@@ -247,7 +247,12 @@ mod tests {
 
     fn run(output: &str) -> Observation {
         let texts = [(crate::observation::OUTPUT.to_string(), output.to_string())];
-        Observation { ending: Ending::Code(0), texts: texts.into_iter().collect(), is_late: false }
+        Observation {
+            ending: Ending::Code(0),
+            texts: texts.into_iter().collect(),
+            is_late: false,
+            used_after_free: None,
+        }
     }
 
     fn unusual(passing: &[&str], output: &str) -> Option<Option<String>> {

@@ -1,7 +1,7 @@
 //! What happened in a run, seen from outside: it failed, differed from passing runs, or did the same as always.
 
 use super::baseline::{Baseline, without_numbers};
-use super::observation::{ERRORS, OUTPUT, Observation};
+use super::observation::{ERRORS, OUTPUT, Observation, UsedAfterFree};
 use super::settings::Settings;
 use foretrace_harness::Ending;
 use regex::Regex;
@@ -37,6 +37,8 @@ pub enum Cause {
     Assertion,
     /// It says so itself: a sanitizer's report.
     Sanitizer,
+    /// A thread uses memory that was freed. That is an error, whatever comes of it in this run.
+    UseAfterFree,
     /// Its output fits what the user calls a failure.
     Wanted,
     /// It ended well, and its output differs from that of passing runs; of which output.
@@ -50,7 +52,7 @@ pub struct Failure {
     pub cause: Cause,
     /// What the program wrote of it, one line.
     pub message: Option<String>,
-    /// Where in its source the program says that it failed: the place of a panic.
+    /// Where in its source the program failed: the place of a panic that it tells of, or the line that uses freed memory.
     pub place: Option<String>,
 }
 
@@ -67,6 +69,7 @@ impl fmt::Display for Failure {
             Cause::Ended(Ending::Deadlock) => f.write_str("deadlock")?,
             Cause::Assertion => f.write_str("fails")?,
             Cause::Sanitizer => f.write_str("a sanitizer reports an error")?,
+            Cause::UseAfterFree => f.write_str("use after free")?,
             Cause::Wanted => f.write_str("the output fits --fail-when")?,
             Cause::Differs(place) => write!(f, "the {place} differs from that of passing runs")?,
         }
@@ -92,6 +95,11 @@ impl Failure {
             Cause::Differs(_) => "differs",
             _ => "fails",
         }
+    }
+
+    /// Whether its place is that of a panic.
+    pub fn is_panic(&self) -> bool {
+        self.place.is_some() && self.cause != Cause::UseAfterFree
     }
 
     /// Whether a run took as long as it may.
@@ -128,6 +136,9 @@ pub fn failure(run: &Observation, baseline: &Baseline, settings: &Settings) -> O
     }
     if let Some(line) = SANITIZER.as_ref().and_then(line_of) {
         return Some(Failure { cause: Cause::Sanitizer, message: Some(line), place: None });
+    }
+    if let Some(UsedAfterFree { text, place }) = run.used_after_free.clone() {
+        return Some(Failure { cause: Cause::UseAfterFree, message: Some(text), place });
     }
     let line = settings.fail_when.as_ref().and_then(line_of)?;
     Some(Failure { cause: Cause::Wanted, message: Some(line), place: None })
@@ -184,7 +195,8 @@ mod tests {
 
     fn failed(errors: &str) -> Failure {
         let texts = [(ERRORS.to_string(), errors.to_string())];
-        let run = Observation { ending: Ending::Code(101), texts: texts.into_iter().collect(), is_late: false };
+        let texts = texts.into_iter().collect();
+        let run = Observation { ending: Ending::Code(101), texts, is_late: false, used_after_free: None };
         let (message, place) = message(&run, &Baseline::default());
         Failure { cause: Cause::Ended(run.ending), message, place }
     }

@@ -129,9 +129,9 @@ impl Shortened {
             down.insert(later - 1, moved);
             shorter.push(with(down));
         }
-        // Of a block nothing is left to aim at without a schedule.
-        let is_block = self.head["kind"] == "block";
-        shorter.retain(|next| next.turns.len() < self.turns.len() && !(is_block && next.turns.is_empty()));
+        // Only a triple is left to aim at without a schedule.
+        let is_triple = self.head["kind"].is_null();
+        shorter.retain(|next| next.turns.len() < self.turns.len() && (is_triple || !next.turns.is_empty()));
         shorter.sort_by_key(Shortened::turns);
         shorter
     }

@@ -15,6 +15,18 @@ pub struct Observation {
     /// Whether a wait ended at its time limit while the controller held back threads that could have gone on.
     #[serde(default)]
     pub is_late: bool,
+    /// A thread used memory after it was freed, as the logs of the run say.
+    #[serde(default)]
+    pub used_after_free: Option<UsedAfterFree>,
+}
+
+/// That a thread used memory after it was freed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UsedAfterFree {
+    /// Who used it, and who freed it.
+    pub text: String,
+    /// The line that used it.
+    pub place: Option<String>,
 }
 
 /// The name of the standard output in messages.
@@ -36,7 +48,7 @@ impl Observation {
             let found = text(&directory.join(file)).unwrap_or_else(|| "(no such file)".to_string());
             texts.insert(file.display().to_string(), found);
         }
-        Observation { ending, texts, is_late: false }
+        Observation { ending, texts, is_late: false, used_after_free: None }
     }
 
     /// What it wrote to its standard output.

@@ -250,7 +250,7 @@ fn is_in_libraries(attempt: &Attempt) -> bool {
 /// How likely a schedule is to be followed and to change something. What only the recorded path forbids changes the path.
 fn likelihood(kind: Kind) -> f64 {
     match kind {
-        Kind::Observed => 0.5,
+        Kind::Observed | Kind::UseAfterFree => 0.5,
         Kind::Proved | Kind::Block | Kind::AfterRemote => 0.0,
         Kind::BeforeRemote => -0.02,
         Kind::Undecided => -0.1,

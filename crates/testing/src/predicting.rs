@@ -3,6 +3,7 @@
 mod blocks;
 mod places;
 mod same_code;
+mod uses;
 
 use super::attempt::{Access, Attempt, Kind};
 use super::settings::{Predict, Settings, TestError};
@@ -155,6 +156,7 @@ fn attempts_of(
     writer.write_points(&points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
     writer.write(decided, &mut predicted)?;
     if settings.predict != Predict::CutPoints {
+        predicted.attempts.extend(writer.uses(&observed, begun + limit, &settings.stop)?);
         predicted.attempts.extend(writer.blocks(&observed, begun + limit, &settings.stop)?);
     }
     if !failed {

@@ -1,10 +1,12 @@
 //! Runs the program: natively, recorded with a seed, or along a schedule; each run in a process with its output in files.
 
-use super::observation::Observation;
+use super::observation::{Observation, UsedAfterFree};
 use super::settings::{Settings, TestError};
 use foretrace_harness::{
-    Apart, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling, deadlocked,
+    Apart, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling, is_deadlock,
+    use_after_free_in_words,
 };
+use foretrace_walker::log::open_logs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -220,9 +222,12 @@ impl<'s> Runner<'s> {
             let started = self.settings.harness.as_ref().unwrap_or(&self.settings.program);
             return Err(TestError::NothingRecorded(started.path.clone()));
         }
-        let ending = if ending != Ending::Hang && deadlocked(folder.path())? { Ending::Deadlock } else { ending };
+        let logs = if ending == Ending::Hang { Vec::new() } else { open_logs(folder.path())? };
+        let ending = if is_deadlock(&logs) { Ending::Deadlock } else { ending };
         let is_late = folder.path().join(LATE).is_file();
-        let seen = Observation { is_late, ..self.observe(ending, &apart) };
+        let used_after_free = use_after_free_in_words(folder.path(), &logs)?;
+        let used_after_free = used_after_free.map(|used| UsedAfterFree { text: used.text, place: used.place });
+        let seen = Observation { is_late, used_after_free, ..self.observe(ending, &apart) };
         let released = folder.path().join(RELEASED).is_file();
         Ok(Ran { seen, folder, output: apart.output, took, released })
     }

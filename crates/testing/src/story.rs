@@ -17,6 +17,10 @@ const WIDEST_VARIABLE: usize = 24;
 /// The variable and who meets there, as a headline.
 pub fn title(attempt: &Attempt) -> String {
     let (first, remote) = attempt.functions();
+    if Cycle::is_of_use(attempt) {
+        let by = if remote.is_empty() { String::new() } else { format!(" by `{}`", short_name(remote)) };
+        return format!("{} is used after its memory was freed{by}", cut(&attempt.variable, 60));
+    }
     if attempt.cycle.is_some() {
         let who = if first.is_empty() { String::new() } else { format!(", `{}` is not atomic", short_name(first)) };
         return format!("a block is interrupted between uses of {}{who}", cut(&attempt.variable, 60));
@@ -66,6 +70,9 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
     let mut lines: Vec<String> = cells.iter().map(row).collect();
     lines.push(match &attempt.cycle {
         None => meaning(attempt, &values),
+        Some(Cycle { thread, other, is_use_after_free: true, .. }) => {
+            format!("freed: {} uses memory that {} has freed", number(thread), number(other))
+        }
         Some(Cycle { thread, other, .. }) => format!(
             "torn: {} comes between what {} does in one block; in no order of whole blocks does that happen",
             number(other),

@@ -9,7 +9,7 @@ use foretrace_trace::{EventId, Func, Pattern, TermId, Triple};
 /// What a query assumes, on top of the constraints so far: Boolean terms.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// The candidate; one of them where it may be any of several. Of orders, the first: its earlier event twice, and the later one.
+    /// The candidate; one of them where it may be any of several. Of orders, the first: its earlier event twice, and the later one; so of an event that comes after another.
     pub triple: Triple,
     /// The pattern in which its accesses must depend on each other by their values, under guarded independence.
     pub pattern: Option<Pattern>,
@@ -109,6 +109,19 @@ impl Encoder<'_> {
         let goals = vec![self.build.or(ways)];
         let (first, second) = *orders.first()?;
         self.whole((Triple { first, remote: first, second }, None), goals, None, go_on)
+    }
+
+    /// The query whether some prefix ends with the later event and holds the earlier one.
+    pub fn query_after_while(
+        &mut self,
+        earlier: EventId,
+        later: EventId,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Option<Query> {
+        [earlier, later].into_iter().for_each(|event| self.reach(event));
+        self.settle(go_on)?;
+        let goals = vec![self.included(later), self.included(earlier), self.before(earlier, later)];
+        self.whole((Triple { first: earlier, remote: earlier, second: later }, None), goals, Some(later), go_on)
     }
 
     /// From now on every prefix that holds the later event is known to hold the earlier one before it.

@@ -77,6 +77,7 @@ impl Writer<'_> {
                 path: events.iter().map(|event| (of(*event), act(trace, *event))).collect(),
                 thread: thread_name(trace, block.thread),
                 other: others.map(|thread| thread_name(trace, thread)).next().unwrap_or_default(),
+                is_use_after_free: false,
             }),
             witness,
             recording: self.recording.clone(),
@@ -92,7 +93,7 @@ impl Writer<'_> {
 }
 
 /// What an access does, in words.
-fn act(trace: &Trace, event: EventId) -> String {
+pub(super) fn act(trace: &Trace, event: EventId) -> String {
     let op = &trace.event(event).op;
     let verb = match op {
         Op::Rmw { .. } => "updates",

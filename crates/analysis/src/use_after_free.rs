@@ -1,0 +1,198 @@
+//! Uses after free: accesses of a thread that another schedule puts after the `free` of their memory by another thread.
+//!
+//! A pair of a `free` and an access is asked of the solver like a candidate, in the model of the run, with prefixes that end with the access.
+//! Pairs whose access comes before the `free` in every prefix are left out first: mostly the thread was joined. One pair of each two places
+//! is enough.
+
+use crate::candidates::AccessLocation;
+use crate::context::AnalysisContext;
+use crate::options::{Options, Strategy};
+use crate::schedule::simplify_use;
+use crate::schedule_from_assignment::schedule_from_assignment;
+use crate::verdict::RestsOn;
+use crate::workers::{AfterAnswer, SolverWorker};
+use foretrace_checker::{UseAfterFree, Witness};
+use foretrace_encodings::TraceView;
+use foretrace_index::{MustHappenBefore, TraceIndex};
+use foretrace_solve::{Limits, interruptible};
+use foretrace_trace::{EventId, Feasibility, Independence, Observed, Op, Question, Trace};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Pairs of two places that are asked about, until one can happen.
+const MOST_OF_CLASS: usize = 4;
+/// Places that are asked about.
+const MOST_CLASSES: usize = 400;
+/// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes.
+const WORK: u32 = 100_000;
+
+/// One that can happen.
+#[derive(Clone, Debug)]
+pub struct FoundUse {
+    /// A checked prefix that ends with the access.
+    pub witness: Witness<UseAfterFree>,
+    /// Whether the recorded order itself shows it.
+    pub observed: bool,
+    /// What that leans on.
+    pub rests_on: Option<RestsOn>,
+}
+
+impl FoundUse {
+    /// The latest access that the thread of the use makes before the `free` in the schedule.
+    pub fn interrupted(&self, trace: &Trace) -> Option<EventId> {
+        let UseAfterFree { free, access } = *self.witness.claim();
+        let thread = trace.event(access).thread;
+        let before = self.witness.schedule().iter().take_while(|event| **event != free);
+        before
+            .filter(|event| trace.event(**event).thread == thread && trace.event(**event).op.var().is_some())
+            .last()
+            .copied()
+    }
+}
+
+/// How many pairs of places there are, and what came of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UsesAfterFree {
+    /// Pairs of places, of a `free` and of an access, that are not ordered in every prefix.
+    pub places: u64,
+    /// Of those, pairs that can happen.
+    pub found: u64,
+    /// Of those, pairs that were not decided.
+    pub undecided: u64,
+}
+
+/// Finds the uses after free that schedules of the trace lead to, one of each two places, in the order of the trace.
+///
+/// # Errors
+/// A schedule that the checker refuses; what `told` says.
+pub fn uses_after_free(
+    trace: &Trace,
+    observed: &Observed,
+    options: &Options,
+    deadline: Option<Instant>,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(FoundUse) -> anyhow::Result<()>,
+) -> anyhow::Result<UsesAfterFree> {
+    let mut counted = UsesAfterFree::default();
+    if !trace.events.iter().any(|event| matches!(event.op, Op::Free { .. })) {
+        return Ok(counted);
+    }
+    let question =
+        Question { feasibility: Feasibility::Prefix, independence: Independence::Conflict, ..options.question };
+    let options = &Options { question, strategy: Strategy::Demand, context_switches: None, ..options.clone() };
+    let trace_index = TraceIndex::new(trace);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
+    let classes = classes(view);
+    if classes.is_empty() {
+        return Ok(counted);
+    }
+    let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
+    let constants = AnalysisContext::constants(view, options, limits);
+    let context = AnalysisContext::new(view, &[], options, constants, deadline, stop)?;
+    interruptible(stop, || {
+        let mut worker = SolverWorker::with_work(&context, WORK);
+        let mut known: FxHashSet<Class> = FxHashSet::default();
+        for (number, (class, pairs)) in classes.iter().enumerate() {
+            counted.places += 1;
+            if known.contains(class) {
+                continue;
+            }
+            if number >= MOST_CLASSES || context.limits().reached().is_some() {
+                counted.undecided += 1;
+                continue;
+            }
+            match decide(&context, &mut worker, pairs)? {
+                Decided::Found(found) => {
+                    if known.insert(class_of(trace, *found.witness.claim())) {
+                        counted.found += 1;
+                        told(*found)?;
+                    }
+                }
+                Decided::Unknown => counted.undecided += 1,
+                Decided::Impossible => {}
+            }
+        }
+        Ok(counted)
+    })
+}
+
+/// Where memory is freed, and where it is used.
+type Class = (AccessLocation, AccessLocation);
+
+fn class_of(trace: &Trace, pair: UseAfterFree) -> Class {
+    (AccessLocation::of_event(trace, pair.free), AccessLocation::of_event(trace, pair.access))
+}
+
+/// The pairs that are not ordered, by place: those first whose access the recorded run makes last.
+fn classes(view: TraceView<'_>) -> IndexMap<Class, Vec<UseAfterFree>, FxBuildHasher> {
+    let TraceView { trace, trace_index, clocks, .. } = view;
+    let mut classes: IndexMap<Class, Vec<UseAfterFree>, FxBuildHasher> = IndexMap::default();
+    for (free, event) in trace.iter() {
+        let Op::Free { vars } = &event.op else { continue };
+        for var in vars {
+            for access in trace_index.accesses[var.index()].iter().rev() {
+                let pair = UseAfterFree { free, access: *access };
+                if !pair.is_one(trace) || clocks.before(*access, free) {
+                    continue;
+                }
+                let pairs = classes.entry(class_of(trace, pair)).or_default();
+                if pairs.len() < MOST_OF_CLASS {
+                    pairs.push(pair);
+                }
+            }
+        }
+    }
+    classes
+}
+
+enum Decided {
+    Found(Box<FoundUse>),
+    Impossible,
+    Unknown,
+}
+
+/// Whether one of some pairs can happen.
+fn decide(
+    context: &AnalysisContext<'_>,
+    worker: &mut SolverWorker<'_, '_>,
+    pairs: &[UseAfterFree],
+) -> anyhow::Result<Decided> {
+    let mut decided = Decided::Impossible;
+    for pair in pairs {
+        match worker.after(pair.free, pair.access) {
+            AfterAnswer::None => {}
+            AfterAnswer::Unknown => decided = Decided::Unknown,
+            AfterAnswer::Order(order) => {
+                let schedule = schedule_from_assignment(context.view, &order, pair.access, Feasibility::Prefix);
+                return Ok(Decided::Found(Box::new(found(context, *pair, &schedule)?)));
+            }
+        }
+    }
+    Ok(decided)
+}
+
+/// The use after free that a schedule ends with. Where another thread must use the memory before it, that use, which is the first.
+fn found(context: &AnalysisContext<'_>, pair: UseAfterFree, schedule: &[EventId]) -> anyhow::Result<FoundUse> {
+    let (trace, checker) = (context.view.trace, &context.checker);
+    let witness = match simplify_use(checker, trace, pair, schedule) {
+        Some(witness) => witness,
+        None => {
+            let freed = schedule.iter().position(|event| *event == pair.free).unwrap_or(0);
+            let first = schedule[freed..].iter().find(|event| UseAfterFree { access: **event, ..pair }.is_one(trace));
+            let claim = UseAfterFree { access: first.copied().unwrap_or(pair.access), ..pair };
+            let end = schedule.iter().position(|event| *event == claim.access).map_or(schedule.len(), |at| at + 1);
+            simplify_use(checker, trace, claim, &schedule[..end]).ok_or_else(|| contradiction(pair, schedule))?
+        }
+    };
+    let claim = witness.claim();
+    Ok(FoundUse { rests_on: RestsOn::of_run(witness.run()), observed: claim.free < claim.access, witness })
+}
+
+fn contradiction(UseAfterFree { free, access }: UseAfterFree, schedule: &[EventId]) -> anyhow::Error {
+    anyhow::anyhow!(
+        "internal contradiction: the solver lets event {access} come after event {free}, the checker refuses its schedule {schedule:?}"
+    )
+}

@@ -1,0 +1,162 @@
+//! Uses after free against the exhaustive oracle, in every model.
+//!
+//! `FORETRACE_SEEDS` says how many random traces (default 300), `FORETRACE_SEED` where to start.
+
+use foretrace_analysis::options::Options;
+use foretrace_analysis::use_after_free::uses_after_free;
+use foretrace_checker::oracle::{Automaton, Oracle, Values};
+use foretrace_checker::{Checker, UseAfterFree};
+use foretrace_trace::strategies::{Shape, Topic, random_trace};
+use foretrace_trace::{
+    Data, EventId, Feasibility, Independence, Model, Observed, Op, Question, SyncKind, Trace, TraceBuilder,
+};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Looks for the first use of what one event frees.
+struct FirstUse<'t> {
+    trace: &'t Trace,
+    free: EventId,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Progress {
+    Start,
+    Freed,
+    Used(EventId),
+}
+
+impl Automaton for FirstUse<'_> {
+    type Progress = Progress;
+
+    fn start(&self) -> Progress {
+        Progress::Start
+    }
+
+    fn after(&self, progress: &Progress, event: EventId, _: Values) -> Option<Progress> {
+        let by_other = self.trace.event(event).thread != self.trace.event(self.free).thread;
+        let Op::Free { vars } = &self.trace.event(self.free).op else { return None };
+        let op = &self.trace.event(event).op;
+        match progress {
+            Progress::Start if event == self.free => Some(Progress::Freed),
+            Progress::Freed if by_other && !op.is_external() && op.var().is_some_and(|var| vars.contains(&var)) => {
+                Some(Progress::Used(event))
+            }
+            Progress::Used(_) => None,
+            progress => Some(*progress),
+        }
+    }
+}
+
+/// All pairs of a `free` and a first use that prefixes show.
+fn truth(trace: &Trace, oracle: &Oracle<'_>) -> BTreeSet<UseAfterFree> {
+    let mut pairs = BTreeSet::new();
+    let frees = trace.iter().filter(|(_, event)| matches!(event.op, Op::Free { .. })).map(|(free, _)| free);
+    for free in frees {
+        oracle.walk(&FirstUse { trace, free }, Feasibility::Prefix, |step| {
+            if let Progress::Used(access) = *step.progress {
+                pairs.insert(UseAfterFree { free, access });
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    pairs
+}
+
+/// What is found, and how many pairs were left undecided.
+fn found(trace: &Trace, observed: &Observed, model: Model) -> (BTreeSet<UseAfterFree>, u64) {
+    let mut options = Options::new(trace.data);
+    options.question.model = model;
+    let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
+    let question = Question { model, feasibility, independence };
+    let checker = Checker::new(trace, observed, &[], question).expect("the model is known to fit");
+    let mut pairs = BTreeSet::new();
+    let counted = uses_after_free(trace, observed, &options, None, &AtomicBool::new(false), &mut |found| {
+        let claim = *found.witness.claim();
+        checker.check(claim, found.witness.schedule()).expect("its schedule shows it");
+        assert_eq!(found.observed, claim.free < claim.access);
+        assert!(pairs.insert(claim), "told twice");
+        Ok(())
+    })
+    .expect("no contradiction");
+    assert_eq!(counted.found, pairs.len() as u64);
+    (pairs, counted.undecided)
+}
+
+#[test]
+fn uses_after_free_are_those_of_exhaustive_search() {
+    let mut counts = [0_u64; 2];
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 300) {
+        let others = [
+            Topic::Mutex,
+            Topic::Rwlock,
+            Topic::Condvar,
+            Topic::Semaphore,
+            Topic::Barrier,
+            Topic::Once,
+            Topic::Threads,
+            Topic::Parts,
+            Topic::External,
+            Topic::Swaps,
+        ];
+        let other = others[(seed % others.len() as u64) as usize];
+        let shape = Shape { topics: vec![Topic::Memory, other], ..Shape::default() };
+        let (trace, observed) = random_trace(seed, &shape);
+        for model in [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp] {
+            let Ok(oracle) = Oracle::new(&trace, &observed, model) else { continue };
+            let truth = truth(&trace, &oracle);
+            let (found, undecided) = found(&trace, &observed, model);
+            assert_eq!(undecided, 0, "seed {seed}, {model}");
+            let wrong: Vec<_> = found.difference(&truth).collect();
+            assert!(wrong.is_empty(), "seed {seed}, {model}: {wrong:?} are no first uses");
+            // Where a use comes first in some prefix, the free is told with a use, if perhaps with another.
+            let frees: BTreeSet<EventId> = found.iter().map(|pair| pair.free).collect();
+            let missing: Vec<_> = truth.iter().filter(|pair| !frees.contains(&pair.free)).collect();
+            assert!(missing.is_empty(), "seed {seed}, {model}: {missing:?} are missing");
+            counts[0] += truth.len() as u64;
+            counts[1] += truth.intersection(&found).count() as u64;
+        }
+    }
+    // The rest may come first, too, but the schedule that was found has another use before them.
+    assert!(counts[1] * 2 > counts[0], "{} of {} first uses are told", counts[1], counts[0]);
+}
+
+/// A reader takes a pointer with the lock held and uses what it points to without; another thread takes it away and frees that. Whether
+/// the reader's lock is held over the use is what makes the difference.
+fn session(keeps_lock: bool) -> (Trace, Observed) {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.sync("lock", SyncKind::Mutex { recursive: false });
+    b.int_var("table", 1);
+    b.int_var("owner", 7);
+    b.acquire(1, "lock");
+    b.read(1, "table", "p");
+    b.assume(1, "(= p 1)");
+    if !keeps_lock {
+        b.release(1, "lock");
+    }
+    b.read(1, "owner", "o");
+    if keeps_lock {
+        b.release(1, "lock");
+    }
+    b.acquire(2, "lock");
+    b.write(2, "table", "0");
+    b.release(2, "lock");
+    b.free(2, &["owner"]);
+    b.finish().expect("an execution")
+}
+
+#[test]
+fn a_use_under_the_lock_that_takes_the_pointer_away_is_none_after_free() {
+    let (trace, observed) = session(false);
+    let (pairs, undecided) = found(&trace, &observed, Model::Ctp);
+    assert_eq!((pairs.len(), undecided), (1, 0));
+    let (trace, observed) = session(true);
+    assert_eq!(found(&trace, &observed, Model::Ctp), (BTreeSet::new(), 0));
+    assert_eq!(found(&trace, &observed, Model::Cam).0.len(), 1, "the value of the pointer is what forbids it");
+}
