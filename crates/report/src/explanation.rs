@@ -151,7 +151,7 @@ impl<'t> ExplanationReport<'t> {
             writeln!(
                 out,
                 "\nWhat it leans on: {}.",
-                super::text::unseen_order(&self.names, self.subject.trace, unseen)
+                super::unseen_order::unseen_order(&self.names, self.subject.trace, unseen)
             )?;
         }
         if witness.run().passes_external {

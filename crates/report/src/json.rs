@@ -5,7 +5,6 @@ use super::block_repair::BlockRepair;
 use super::not_repaired::NotRepaired;
 use super::predicted::{PredictedRepair, predicted_json};
 use super::totals::TotalsJson;
-use super::use_after_free::UsesJson;
 use super::{Subject, candidate_set_name, per_name};
 use foretrace_analysis::predict::Totals;
 use foretrace_analysis::verdict::{Decider, Decision, RestsOn, Verdict};
@@ -211,7 +210,7 @@ impl<'t, W: Write> JsonReport<'t, W> {
     pub fn finish(
         mut self,
         totals: &Totals,
-        (blocks, uses): (Option<impl Serialize>, Option<UsesJson<'_>>),
+        (blocks, uses): (Option<impl Serialize>, Option<impl Serialize>),
         repairs: Option<(&[PredictedRepair], &[BlockRepair], NotRepaired)>,
     ) -> io::Result<()> {
         self.out.write_all(b"],\n")?;

@@ -27,6 +27,7 @@ mod style;
 mod table;
 mod text;
 mod totals;
+mod unseen_order;
 mod use_after_free;
 mod whole_thread;
 mod why;

@@ -7,14 +7,14 @@ use super::folding::{cut, in_library};
 use super::names::{Names, SourceLine, WIDEST_LINE, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table;
+use super::unseen_order::unseen_order;
 use super::{BlockReport, Subject, UsesReport, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::predict::{OffPathCounts, Totals};
 use foretrace_analysis::serializability::Beyond;
 use foretrace_analysis::verdict::{Decision, Verdict};
-use foretrace_checker::Unseen;
-use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Op, Trace, Triple, VarId};
+use foretrace_trace::{Atomic, BlockKind, EventId, Independence, Trace, Triple, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::io::{self, Write};
@@ -391,20 +391,6 @@ fn remarks(names: &Names<'_>, trace: &Trace, found: &Found, independence: Indepe
     }
     remarks.extend(found.witness.run().unseen.map(|unseen| unseen_order(names, trace, unseen)));
     remarks
-}
-
-/// What code that the trace does not show may ask for, and a schedule does not keep.
-pub(super) fn unseen_order(names: &Names<'_>, trace: &Trace, unseen: Unseen) -> String {
-    let what = match trace.event(unseen.event).op {
-        Op::Unseen { what, .. } => trace.names.text(what),
-        _ => "",
-    };
-    let thread = names.thread(trace.event(unseen.after).thread);
-    format!(
-        "the schedule rests on `{what}` at {} not having to come after what {thread} did at {}: in the run it did",
-        names.place(unseen.event),
-        names.place(unseen.after)
-    )
 }
 
 fn count(number: usize, noun: &str) -> String {

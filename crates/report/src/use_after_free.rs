@@ -5,7 +5,7 @@ use super::json::write_open_object;
 use super::names::{Names, SourceLine, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table::{act_of, rows_named};
-use super::text::unseen_order;
+use super::unseen_order::unseen_order;
 use super::witness::{PrefixHead, WitnessDir, WitnessFileError, write_schedule};
 use foretrace_analysis::use_after_free::{FoundUse, UsesAfterFree};
 use foretrace_analysis::verdict::RestsOn;

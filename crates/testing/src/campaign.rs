@@ -244,6 +244,7 @@ impl<'s> Campaign<'s> {
             failure,
             shown: Vec::new(),
             recordings: Vec::new(),
+            seen: Vec::new(),
             deadlock: Vec::new(),
             late: Vec::new(),
             after_runs: self.state.runs,

@@ -72,6 +72,9 @@ pub struct Found {
     pub shown: Vec<Shown>,
     /// Recorded runs that failed so by themselves, by seed.
     pub recordings: Vec<(u64, PathBuf)>,
+    /// What was seen of each of them.
+    #[serde(default)]
+    pub seen: Vec<Observation>,
     /// Who waits for whom, if that is how it failed.
     pub deadlock: Vec<String>,
     /// Which waits ended by their time limits, where exploring found it.

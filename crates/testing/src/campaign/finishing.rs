@@ -118,7 +118,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// A find as it is reported; nothing where what differed turned out to vary by itself.
+    /// A find as it is reported; nothing where no run shows it any more.
     pub(super) fn find(&mut self, number: usize, mut found: Found) -> Result<Option<Find>, TestError> {
         if let Some(find) = found.known_find() {
             return Ok(Some(find));
@@ -132,16 +132,7 @@ impl Campaign<'_> {
         });
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
-        let Found { failure, mut shown, recordings, deadlock, late, after_runs, after, .. } = found;
-        let is_usual = |shown: &Shown| judge(&shown.seen, &self.state.baseline, self.settings) == Effect::Same;
-        let all = shown.len();
-        shown.retain(|shown| !is_usual(shown));
-        self.state.report.harmless.failed -= (all - shown.len()) as u64;
-        if shown.is_empty() && recordings.is_empty() {
-            let line = failure.message.as_deref().unwrap_or_default();
-            self.note(format!("the output varies by itself: {line}; if that is wrong, say so by --fail-when"));
-            return Ok(None);
-        }
+        let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let mut find = Find::new(failure, 0, after_runs, after);
         match shown.first() {
             Some(best) => {

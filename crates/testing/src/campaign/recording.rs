@@ -8,6 +8,7 @@ use crate::observation::Observation;
 use crate::runner::{Ran, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use foretrace_harness as recorder;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// More runs are recorded in the end for as long as all took before, and at least for this long.
@@ -151,7 +152,7 @@ impl Campaign<'_> {
                 self.state.report.recorded.passed += 1;
                 self.state.report.times.recorded += ran.took;
                 if is_usual(seed) {
-                    self.state.baseline.add(&ran.seen);
+                    self.learn(&ran.seen);
                 }
                 self.state.slowest = self.state.slowest.max(ran.took);
                 self.runner.learn(self.state.slowest);
@@ -162,6 +163,38 @@ impl Campaign<'_> {
                 self.failed_recording(seed, ran)?;
                 Ok(None)
             }
+        }
+    }
+
+    /// Takes what a passing run wrote as usual. Failures that are no more than such output are none any more: the output varies by itself.
+    fn learn(&mut self, seen: &Observation) {
+        self.state.baseline.add(seen);
+        let is_usual = |seen: &Observation| judge(seen, &self.state.baseline, self.settings) == Effect::Same;
+        let report = &mut self.state.report;
+        let mut lines = Vec::new();
+        for found in &mut self.state.found {
+            if !matches!(found.failure.cause, Cause::Differs(_)) {
+                continue;
+            }
+            let (shown, recorded) = (found.shown.len(), found.recordings.len());
+            found.shown.retain(|shown| !is_usual(&shown.seen));
+            let mut usual = found.seen.iter().map(is_usual).collect::<Vec<bool>>().into_iter();
+            found.recordings.retain(|_| !usual.next().unwrap_or(false));
+            found.seen.retain(|seen| !is_usual(seen));
+            let passed = (recorded - found.recordings.len()) as u64;
+            report.harmless.failed -= (shown - found.shown.len()) as u64;
+            (report.recorded.failed, report.recorded.passed) =
+                (report.recorded.failed.saturating_sub(passed), report.recorded.passed + passed);
+            let is_kept = |(_, folder): &(u64, PathBuf)| found.recordings.iter().any(|(_, other)| other == folder);
+            found.unexplained =
+                found.unexplained.take().filter(|recording| found.shown.len() == shown || is_kept(recording));
+            if found.ways() == 0 {
+                lines.extend(found.failure.message.clone());
+            }
+        }
+        self.state.found.retain(|found| found.ways() > 0);
+        for line in lines {
+            self.note(format!("the output varies by itself: {line}; if that is wrong, say so by --fail-when"));
         }
     }
 
@@ -188,6 +221,7 @@ impl Campaign<'_> {
         let (at, is_new) = self.found_at(failure);
         let folder = ran.folder.path().to_path_buf();
         self.state.found[at].recordings.push((seed, folder));
+        self.state.found[at].seen.push(ran.seen.clone());
         self.positions.learn(ran.folder.path())?;
         self.explain_deadlock(at, &ran)?;
         if is_new {
@@ -198,10 +232,12 @@ impl Campaign<'_> {
 
     /// Tries the triples that the first run shows that failed, so that there is a story to tell, if that was not done.
     pub(super) fn explain(&mut self, at: usize) -> Result<(), TestError> {
-        if self.is_over() || self.state.found[at].failure.is_hang() {
+        let is_over = self.is_over();
+        // It may have turned out to be none meanwhile.
+        let Some(found) = self.state.found.get_mut(at).filter(|found| !is_over && !found.failure.is_hang()) else {
             return Ok(());
-        }
-        let Some((seed, recording)) = self.state.found[at].unexplained.take() else { return Ok(()) };
+        };
+        let Some((seed, recording)) = found.unexplained.take() else { return Ok(()) };
         let Ok(predicted) = self.analyse(&recording, seed, true) else { return Ok(()) }; // its own schedule tells enough
         let mut observed: Vec<Attempt> = predicted.attempts;
         observed.retain(|attempt| attempt.kind == Kind::Observed);
@@ -211,7 +247,7 @@ impl Campaign<'_> {
             for stopped in self.try_all(batch.to_vec())? {
                 self.state.plan.keep(stopped);
             }
-            if self.state.found[at].shown.iter().any(|shown| shown.reached) {
+            if self.state.found.get(at).is_some_and(|found| found.shown.iter().any(|shown| shown.reached)) {
                 break;
             }
         }
@@ -263,7 +299,7 @@ impl Campaign<'_> {
                 match judge(&seen, &Baseline::default(), self.settings) {
                     Effect::Same => {
                         slowest = slowest.max(took);
-                        self.state.baseline.add(&seen);
+                        self.learn(&seen);
                     }
                     Effect::Failed(_) => failed += 1,
                 }
