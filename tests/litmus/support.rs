@@ -101,7 +101,7 @@ fn show_op(trace: &Trace, op: &Op) -> String {
         }
         Op::Arrive { barrier, round } | Op::Depart { barrier, round } => format!("{kind} {} {round}", sync(*barrier)),
         Op::Fork { child } | Op::Join { child } => format!("{kind} {}", thread(*child)),
-        Op::Free { vars } => format!("free {}", vars.iter().map(|x| var(*x)).collect::<Vec<_>>().join(" ")),
+        Op::Free { vars, .. } => format!("free {}", vars.iter().map(|x| var(*x)).collect::<Vec<_>>().join(" ")),
         Op::Fail { reason } => format!("fail {}", name(*reason)),
         Op::Call { method, args, .. } => format!("{kind} {} {}", name(Some(*method)), name(*args)).trim().to_string(),
         Op::Return { method, value, .. } => {

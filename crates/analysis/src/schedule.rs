@@ -3,7 +3,7 @@
 //! Source: Penelope, 4.2.3, with the dependences of this schedule in place of unshared accesses and read blocks. Which events depend on each other
 //! is what exploration says ([`uses`], `Mode::relation`), but coarser in two ways. Modes are coarse ([`Mode::coarse`]): two events may change
 //! places unless they are of one thread, of one synchronisation object, or accesses to one variable of which one writes. All rounds of a
-//! barrier are one object. And a `free` writes its variables, so that an access comes after it in the shorter schedule, too. Events that the rest
+//! barrier are one object. And a `free` changes its variables and objects, so that an access comes after it in the shorter schedule, too. Events that the rest
 //! does not depend on are dropped, then each thread runs as long as it can. The result is only a proposal: the caller has it checked and keeps the
 //! original if it fails.
 
@@ -210,10 +210,10 @@ impl Latest {
                 self.fork.insert(child.0, step);
             }
             Op::Join { child } => found.extend(self.of_thread.get(&child.0)),
-            Op::Free { vars } => {
-                for var in vars {
-                    let object = number(trace, Object::Variable(*var));
-                    self.of_object.entry(object).or_default().add(Mode::Write, step, found);
+            Op::Free { vars, syncs } => {
+                let variables = vars.iter().map(|var| (Object::Variable(*var), Mode::Write));
+                for (object, mode) in variables.chain(syncs.iter().map(|sync| (Object::Sync(*sync), Mode::Any))) {
+                    self.of_object.entry(number(trace, object)).or_default().add(mode, step, found);
                 }
             }
             _ => {}

@@ -15,9 +15,9 @@ use foretrace_checker::{UseAfterFree, Witness};
 use foretrace_encodings::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Limits, interruptible};
-use foretrace_trace::{EventId, Feasibility, Independence, Observed, Op, Question, Trace};
+use foretrace_trace::{EventId, Feasibility, Independence, Observed, Op, Question, SyncId, Trace};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -129,19 +129,23 @@ fn class_of(trace: &Trace, pair: UseAfterFree) -> Class {
 /// The pairs that are not ordered, by place: those first whose access the recorded run makes last.
 fn classes(view: TraceView<'_>) -> IndexMap<Class, Vec<UseAfterFree>, FxBuildHasher> {
     let TraceView { trace, trace_index, clocks, .. } = view;
+    let mut of_object: FxHashMap<SyncId, Vec<EventId>> = FxHashMap::default();
+    for (id, event) in trace.iter() {
+        event.op.used_syncs().into_iter().flatten().for_each(|sync| of_object.entry(sync).or_default().push(id));
+    }
     let mut classes: IndexMap<Class, Vec<UseAfterFree>, FxBuildHasher> = IndexMap::default();
     for (free, event) in trace.iter() {
-        let Op::Free { vars } = &event.op else { continue };
-        for var in vars {
-            for access in trace_index.accesses[var.index()].iter().rev() {
-                let pair = UseAfterFree { free, access: *access };
-                if !pair.is_one(trace) || clocks.before(*access, free) {
-                    continue;
-                }
-                let pairs = classes.entry(class_of(trace, pair)).or_default();
-                if pairs.len() < MOST_OF_CLASS {
-                    pairs.push(pair);
-                }
+        let Op::Free { vars, syncs } = &event.op else { continue };
+        let of_vars = vars.iter().flat_map(|var| trace_index.accesses[var.index()].iter().rev());
+        let of_syncs = syncs.iter().filter_map(|sync| of_object.get(sync)).flat_map(|uses| uses.iter().rev());
+        for access in of_vars.chain(of_syncs) {
+            let pair = UseAfterFree { free, access: *access };
+            if !pair.is_one(trace) || clocks.before(*access, free) {
+                continue;
+            }
+            let pairs = classes.entry(class_of(trace, pair)).or_default();
+            if pairs.len() < MOST_OF_CLASS {
+                pairs.push(pair);
             }
         }
     }

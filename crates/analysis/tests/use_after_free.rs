@@ -40,13 +40,15 @@ impl Automaton for FirstUse<'_> {
 
     fn after(&self, progress: &Progress, event: EventId, _: Values) -> Option<Progress> {
         let by_other = self.trace.event(event).thread != self.trace.event(self.free).thread;
-        let Op::Free { vars } = &self.trace.event(self.free).op else { return None };
+        let Op::Free { vars, syncs } = &self.trace.event(self.free).op else { return None };
         let op = &self.trace.event(event).op;
+        let is_use = match *op {
+            Op::Acquire { lock } | Op::Release { lock } | Op::Signal { cond: lock } => syncs.contains(&lock),
+            _ => !op.is_external() && op.var().is_some_and(|var| vars.contains(&var)),
+        };
         match progress {
             Progress::Start if event == self.free => Some(Progress::Freed),
-            Progress::Freed if by_other && !op.is_external() && op.var().is_some_and(|var| vars.contains(&var)) => {
-                Some(Progress::Used(event))
-            }
+            Progress::Freed if by_other && is_use => Some(Progress::Used(event)),
             Progress::Used(_) => None,
             progress => Some(*progress),
         }
@@ -159,4 +161,35 @@ fn a_use_under_the_lock_that_takes_the_pointer_away_is_none_after_free() {
     let (trace, observed) = session(true);
     assert_eq!(found(&trace, &observed, Model::Ctp), (BTreeSet::new(), 0));
     assert_eq!(found(&trace, &observed, Model::Cam).0.len(), 1, "the value of the pointer is what forbids it");
+}
+
+/// The thread that signals gives the lock back first; the waiter frees the lock, or the condition, too, once it is awake.
+#[test]
+fn a_signal_after_the_lock_was_given_back_may_come_after_the_free() {
+    let trace = |signals_late: bool| {
+        let mut b = TraceBuilder::new(Data::Symbolic);
+        b.sync("lock", SyncKind::Mutex { recursive: false });
+        b.sync("ready", SyncKind::Condvar);
+        b.int_var("done", 0);
+        b.acquire(1, "lock");
+        b.write(1, "done", "1");
+        if !signals_late {
+            b.signal(1, "ready");
+        }
+        b.release(1, "lock");
+        if signals_late {
+            b.signal(1, "ready");
+        }
+        b.acquire(2, "lock");
+        b.read(2, "done", "d");
+        b.assume(2, "(= d 1)");
+        b.release(2, "lock");
+        b.free_syncs(2, &["lock", "ready"]);
+        b.finish().expect("an execution")
+    };
+    let (late, observed) = trace(true);
+    let (pairs, undecided) = found(&late, &observed, Model::Ctp);
+    assert_eq!((pairs.len(), undecided), (1, 0), "{pairs:?}");
+    let (early, observed) = trace(false);
+    assert_eq!(found(&early, &observed, Model::Ctp), (BTreeSet::new(), 0));
 }

@@ -2,7 +2,7 @@
 
 use crate::error::CheckError;
 use crate::unseen::{Unseen, UnseenOrders};
-use foretrace_trace::{BadStep, Effect, EventId, Model, Observed, Op, Semantics, TermId, Trace, Value};
+use foretrace_trace::{BadStep, Effect, EventId, Model, Observed, Op, Semantics, SyncId, TermId, Trace, Value};
 use std::sync::Arc;
 
 /// One event of a schedule that was run.
@@ -84,16 +84,18 @@ pub(crate) fn run(
     mut see: impl FnMut(EventId, &Effect),
 ) -> Result<Run, BadStep> {
     let trace = semantics.trace();
-    let mut freed = vec![false; trace.vars.len()];
+    let mut freed = (vec![false; trace.vars.len()], vec![false; trace.syncs.len()]);
     let mut run = Run { schedule: schedule.into(), unseen: unseen.first_left_out(trace, schedule), ..Run::default() };
     let end = semantics.run(schedule, |event, effect| {
         see(event, effect);
         let op = &trace.event(event).op;
         run.passes_external |= op.is_external();
-        if let Op::Free { vars } = op {
-            vars.iter().for_each(|var| freed[var.index()] = true);
+        if let Op::Free { vars, syncs } = op {
+            vars.iter().for_each(|var| freed.0[var.index()] = true);
+            syncs.iter().for_each(|sync| freed.1[sync.index()] = true);
         }
-        if op.var().is_some_and(|var| freed[var.index()]) {
+        let is_freed = |sync: &SyncId| freed.1[sync.index()];
+        if op.var().is_some_and(|var| freed.0[var.index()]) || op.used_syncs().iter().flatten().any(is_freed) {
             run.uses_after_free.push(event);
         }
         run.other.extend(other(semantics, event, effect));

@@ -63,7 +63,7 @@ pub use serializability::json::{BeyondJson, BlocksJson};
 pub use serializability::witness::WrittenBlock;
 pub use serializability::{BlockReport, BlockTotals};
 pub use style::plural;
-pub use table::act;
+pub use table::{act, act_of};
 pub use text::TextReport;
 pub use use_after_free::{UsesJson, UsesReport, WrittenUse};
 pub use why::{Gone, Switches, Unfinished, Violation, WhyReport};

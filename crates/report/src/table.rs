@@ -98,7 +98,7 @@ fn kept(trace: &Trace, triple: Triple, steps: &[Step]) -> Vec<bool> {
         let op = &trace.event(step.event).op;
         at == source
             || [triple.first, triple.remote, triple.second].contains(&step.event)
-            || matches!(op, Op::Free { vars } if var.is_some_and(|var| vars.contains(&var)))
+            || matches!(op, Op::Free { vars, .. } if var.is_some_and(|var| vars.contains(&var)))
             || ((first..=second).contains(&at) && (touches(step) || (show_sync && orders(op))))
     };
     let mut kept: Vec<bool> = steps.iter().enumerate().map(matters).collect();
@@ -228,8 +228,9 @@ pub fn act(trace: &Trace, step: &Step) -> String {
         }
         Op::Fork { child } | Op::Join { child } => format!("{kind} {}", thread_name(trace, *child)),
         Op::Call { method, .. } | Op::Return { method, .. } => format!("{kind} {}", trace.names.text(*method)),
-        Op::Free { vars } => {
-            let names: Vec<&str> = vars.iter().map(|var| trace.vars[var.index()].shown()).collect();
+        Op::Free { vars, syncs } => {
+            let names = vars.iter().map(|var| trace.vars[var.index()].shown());
+            let names: Vec<&str> = names.chain(syncs.iter().map(|id| &*trace.syncs[id.index()].key)).collect();
             format!("free {}", names.join(", "))
         }
         Op::Unseen { what, .. } => format!("{kind} {}", trace.names.text(*what)),
@@ -248,6 +249,12 @@ pub fn act_of(trace: &Trace, event: EventId) -> String {
         Op::Rmw { var, .. } => format!("reads and writes {}", shown(*var)),
         Op::Acquire { lock: taken } | Op::AcquireShared { lock: taken } => format!("takes {}", lock(*taken)),
         Op::Release { lock: given } | Op::ReleaseShared { lock: given } => format!("gives back {}", lock(*given)),
+        Op::Busy { lock: tried } => format!("tries {}", lock(*tried)),
+        Op::Wait { cond: object, .. } => format!("waits on {}", lock(*object)),
+        Op::Signal { cond: object } | Op::Broadcast { cond: object } => format!("signals {}", lock(*object)),
+        Op::Post { sem: object } | Op::Down { sem: object } | Op::Arrive { barrier: object, .. } => {
+            format!("uses {}", lock(*object))
+        }
         Op::Fork { child } => format!("starts {}", thread_name(trace, *child)),
         Op::Join { child } => format!("joins {}", thread_name(trace, *child)),
         other => other.kind().replace('_', " "),

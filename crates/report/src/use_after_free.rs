@@ -168,7 +168,7 @@ impl<'t> UsesReport<'t> {
             UseJson {
                 free,
                 access,
-                var: trace.event(access).op.var().map_or("", |var| &trace.vars[var.index()].key),
+                var: key(trace, access),
                 locs: [free, access].map(|event| trace.loc(event)),
                 observed: found.observed,
                 rests_on: found.rests_on,
@@ -219,4 +219,11 @@ impl<'t> UsesReport<'t> {
 fn ends(trace: &Trace, found: &FoundUse) -> Triple {
     let UseAfterFree { free, access } = *found.witness.claim();
     Triple { first: found.interrupted(trace).unwrap_or(free), remote: free, second: access }
+}
+
+/// The variable or the object that is used.
+fn key(trace: &Trace, access: EventId) -> &str {
+    let op = &trace.event(access).op;
+    let object = op.used_syncs().into_iter().flatten().next().map(|sync| &*trace.syncs[sync.index()].key);
+    op.var().map(|var| &*trace.vars[var.index()].key).or(object).unwrap_or_default()
 }

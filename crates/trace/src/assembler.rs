@@ -237,6 +237,15 @@ impl TraceAssembler {
         }
     }
 
+    /// The synchronisation object of this key, of whatever kind, which is known already.
+    pub fn known_sync(&self, key: &str) -> Result<SyncId, Problem> {
+        let unknown = || {
+            let found = format!("unknown synchronisation object {}", quoted(key));
+            Problem::new(found, "an object that the header declares or an earlier event uses")
+        };
+        self.syncs.get(key).copied().ok_or_else(unknown)
+    }
+
     /// The synchronisation object of this key. If the trace has no data, the first use makes the object, and its first shared use turns a
     /// mutex that was made so into a rwlock.
     pub fn sync(&mut self, key: &str, used_as: SyncUse) -> Result<SyncId, Problem> {

@@ -359,7 +359,14 @@ impl TraceBuilder {
     /// Give variables' memory back.
     pub fn free(&mut self, thread: u64, vars: &[&str]) -> Added<'_> {
         let vars = vars.iter().map(|var| self.variable(var)).collect();
-        self.event(thread, Op::Free { vars })
+        self.event(thread, Op::Free { vars, syncs: Box::default() })
+    }
+
+    /// Give the memory of synchronisation objects back, which were declared.
+    pub fn free_syncs(&mut self, thread: u64, keys: &[&str]) -> Added<'_> {
+        let known: Vec<_> = keys.iter().map(|key| self.assembler.known_sync(key)).collect();
+        let syncs = known.into_iter().map(|sync| self.keep(sync, SyncId(0))).collect();
+        self.event(thread, Op::Free { vars: Box::default(), syncs })
     }
 
     /// Code that may order threads; of which object, `""` for any.

@@ -251,10 +251,12 @@ pub enum Op {
         /// Its result, as compact JSON.
         value: Option<NameId>,
     },
-    /// The memory of these variables was given back.
+    /// The memory of these variables and objects was given back.
     Free {
         /// The variables.
         vars: Box<[VarId]>,
+        /// The synchronisation objects.
+        syncs: Box<[SyncId]>,
     },
     /// Code ran here that may order threads in a way that the trace does not show.
     Unseen {
@@ -329,6 +331,32 @@ impl Op {
             Op::Read { var, .. } | Op::Write { var, .. } | Op::Rmw { var, .. } => Some(*var),
             _ => None,
         }
+    }
+
+    /// The objects that it uses, whose memory must be there. The end of a wait and of a round of a barrier are no uses: who destroys these waits
+    /// for that.
+    pub fn used_syncs(&self) -> [Option<SyncId>; 2] {
+        match *self {
+            Op::Acquire { lock: object }
+            | Op::Release { lock: object }
+            | Op::AcquireShared { lock: object }
+            | Op::ReleaseShared { lock: object }
+            | Op::Busy { lock: object }
+            | Op::Signal { cond: object }
+            | Op::Broadcast { cond: object }
+            | Op::Post { sem: object }
+            | Op::Down { sem: object }
+            | Op::Arrive { barrier: object, .. } => [Some(object), None],
+            Op::Wait { cond, lock } => [Some(cond), Some(lock)],
+            _ => [None; 2],
+        }
+    }
+
+    /// Whether it uses memory that the other operation gives back: a variable or an object in it.
+    pub fn uses_freed(&self, free: &Op) -> bool {
+        let Op::Free { vars, syncs } = free else { return false };
+        !self.is_external() && self.var().is_some_and(|var| vars.contains(&var))
+            || self.used_syncs().iter().flatten().any(|object| syncs.contains(object))
     }
 
     /// Whether it takes a shared variable's value.

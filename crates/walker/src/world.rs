@@ -75,6 +75,8 @@ pub(crate) struct World<'a> {
     pub marked_objects: FxHashMap<(RegionId, u64), usize>,
     /// Synchronisation objects in allocated memory, with where they are.
     allocated: Vec<(SyncId, u64, (RegionId, u64))>,
+    /// Those in each region.
+    in_region: FxHashMap<RegionId, Vec<SyncId>>,
 }
 
 /// Where and when an event of the draft comes from.
@@ -121,6 +123,7 @@ impl<'a> World<'a> {
             operations: FxHashMap::default(),
             marked_objects: FxHashMap::default(),
             allocated: Vec::new(),
+            in_region: FxHashMap::default(),
         }
     }
 
@@ -338,6 +341,7 @@ impl<'a> World<'a> {
         let object = self.objects.add(address, region, class, sync);
         if region != OUTSIDE {
             self.allocated.push((sync, address, (region, base)));
+            self.in_region.entry(region).or_default().push(sync);
         }
         match kind {
             SyncKind::Mutex { recursive } => self.objects.get(object).recursive = recursive,
@@ -345,6 +349,13 @@ impl<'a> World<'a> {
             _ => {}
         }
         Ok(object)
+    }
+
+    /// The synchronisation objects in a block of the allocator that is freed. What goes with a mapping is not told.
+    pub fn objects_of_block(&self, freed: &Record) -> Box<[SyncId]> {
+        let [start, bytes, ..] = freed.words;
+        let region = self.cells.regions.starting_at(start).filter(|_| bytes == 0);
+        region.and_then(|region| self.in_region.get(&region)).map(|syncs| syncs.as_slice().into()).unwrap_or_default()
     }
 
     /// Names the synchronisation objects in allocated memory again, now that more is known of what that memory holds.

@@ -3,7 +3,7 @@
 use super::{Asked, Property, ends_at, place};
 use crate::dependence::Access;
 use crate::error::CheckError;
-use foretrace_trace::{EventId, Op, Trace, Value};
+use foretrace_trace::{EventId, Trace, Value};
 
 /// A thread frees memory, and later another thread uses it: the schedule holds both in this order, and ends with the use.
 ///
@@ -12,23 +12,17 @@ use foretrace_trace::{EventId, Op, Trace, Value};
 pub struct UseAfterFree {
     /// The event that frees the memory.
     pub free: EventId,
-    /// The access of the other thread.
+    /// The access of the other thread: of a variable, or of a lock or its like.
     pub access: EventId,
 }
 
 impl UseAfterFree {
-    /// Whether the access is one of another thread, of a variable that is in the memory.
+    /// Whether the access is one of another thread, of a variable or an object that is in the memory.
     pub fn is_one(&self, trace: &Trace) -> bool {
         let [free, access] = [self.free, self.access].map(|event| trace.events.get(event.index()));
         let (Some(free), Some(access)) = (free, access) else { return false };
-        free.thread != access.thread && uses(&free.op, &access.op)
+        free.thread != access.thread && access.op.uses_freed(&free.op)
     }
-}
-
-/// Whether an access of the program uses memory that the other operation frees.
-fn uses(free: &Op, access: &Op) -> bool {
-    let Op::Free { vars } = free else { return false };
-    !access.is_external() && access.var().is_some_and(|var| vars.contains(&var))
 }
 
 impl Property for UseAfterFree {

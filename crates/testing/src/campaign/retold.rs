@@ -13,7 +13,7 @@ use crate::settings::TestError;
 use crate::state::Shown;
 use crate::story;
 use foretrace_harness::{self as recorder, Event};
-use foretrace_report::thread_name;
+use foretrace_report::{act_of, thread_name};
 use foretrace_trace::{EventId, Op, Trace};
 use foretrace_walker::walk;
 use std::path::Path;
@@ -88,13 +88,16 @@ impl Campaign<'_> {
 /// The first access of memory after its `free` in the recorded order, and that `free`.
 fn first_use(trace: &Trace) -> Option<(EventId, EventId)> {
     let mut freed: Vec<Option<EventId>> = vec![None; trace.vars.len()];
+    let mut objects: Vec<Option<EventId>> = vec![None; trace.syncs.len()];
     for (at, event) in trace.events.iter().enumerate() {
         let at = EventId::from_index(at);
-        if let Op::Free { vars } = &event.op {
+        if let Op::Free { vars, syncs } = &event.op {
             vars.iter().for_each(|var| freed[var.index()] = Some(at));
+            syncs.iter().for_each(|sync| objects[sync.index()] = Some(at));
         }
         let var = event.op.var().filter(|_| !event.op.is_external()); // what the next access finds there, not an access
-        if let Some(free) = var.and_then(|var| freed[var.index()]) {
+        let of_object = || event.op.used_syncs().iter().flatten().find_map(|sync| objects[sync.index()]);
+        if let Some(free) = var.and_then(|var| freed[var.index()]).or_else(of_object) {
             return Some((at, free));
         }
     }
@@ -107,11 +110,8 @@ fn lines(trace: &Trace, use_: EventId, free: EventId) -> Vec<String> {
         own.or(trace.loc(event)).map_or_else(|| "a place that is not known".to_string(), |loc| line_of(loc).to_string())
     };
     let thread = |event: EventId| thread_name(trace, trace.event(event).thread);
-    let op = &trace.event(use_).op;
-    let verb = if op.writes() { "writes" } else { "reads" };
-    let variable = op.var().map_or("", |var| trace.vars[var.index()].shown());
     vec![
-        format!("use after free: {} {verb} {variable} at {}", thread(use_), place(use_)),
+        format!("use after free: {} {} at {}", thread(use_), act_of(trace, use_), place(use_)),
         format!("  {} freed that memory before, at {}", thread(free), place(free)),
     ]
 }

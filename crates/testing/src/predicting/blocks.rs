@@ -93,7 +93,7 @@ impl Writer<'_> {
 }
 
 /// What an access does, in words.
-pub(super) fn act(trace: &Trace, event: EventId) -> String {
+fn act(trace: &Trace, event: EventId) -> String {
     let op = &trace.event(event).op;
     let verb = match op {
         Op::Rmw { .. } => "updates",

@@ -1,12 +1,11 @@
 //! Schedules by which memory is used after it was freed.
 
 use super::Writer;
-use super::blocks::act;
 use crate::attempt::{Attempt, Cycle, Kind};
 use crate::settings::TestError;
 use foretrace_analysis::use_after_free::uses_after_free;
 use foretrace_checker::UseAfterFree;
-use foretrace_report::{UsesReport, WrittenUse, thread_name};
+use foretrace_report::{UsesReport, WrittenUse, act_of, thread_name};
 use foretrace_trace::{Observed, Pattern};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -39,9 +38,11 @@ impl Writer<'_> {
         let events = [first.unwrap_or(free), free, access];
         let of = |event| self.access(event, None);
         let loc = |event| trace.loc(event).unwrap_or("?");
-        let before = first.map(|first| (of(first), act(trace, first)));
-        let rest = [(of(free), "frees it".to_string()), (of(access), act(trace, access))];
-        let variable = trace.event(access).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        let before = first.map(|first| (of(first), act_of(trace, first)));
+        let rest = [(of(free), "frees it".to_string()), (of(access), act_of(trace, access))];
+        let op = &trace.event(access).op;
+        let object = op.used_syncs().into_iter().flatten().next().map(|sync| &*trace.syncs[sync.index()].key);
+        let variable = op.var().map(|var| trace.vars[var.index()].shown()).or(object).unwrap_or_default();
         Attempt {
             kind: if found.observed { Kind::Observed } else { Kind::UseAfterFree },
             class: format!("{} freed {}", loc(free), loc(access)),

@@ -321,7 +321,7 @@ impl<R: BufRead> Reader<R> {
                 object: given.at(0, || self.name_use())?,
                 value: given.at(1, || self.json())?,
             },
-            "free" => Op::Free { vars: self.vars()? },
+            "free" => Op::Free { vars: self.vars()?, syncs: given.at(0, || self.syncs())?.unwrap_or_default() },
             "unseen" => Op::Unseen { what: self.name_use()?, object: given.at(0, || self.name_use())? },
             _ => Op::Fail { reason: given.at(0, || self.name_use())? },
         })
@@ -343,6 +343,14 @@ impl<R: BufRead> Reader<R> {
             vars.push(self.var()?);
         }
         Ok(vars.into())
+    }
+
+    fn syncs(&mut self) -> Result<Box<[SyncId]>, Failure> {
+        let mut syncs = Vec::new();
+        for _ in 0..self.input.number_up_to(u64::from(u32::MAX), "a count")? {
+            syncs.push(self.sync()?);
+        }
+        Ok(syncs.into())
     }
 
     fn sync(&mut self) -> Result<SyncId, Failure> {

@@ -303,7 +303,8 @@ impl Fields {
             Op::Call { object, method, args: last } | Op::Return { object, method, value: last } => {
                 ([Some(Field::Name(*method)), None], [name(*object), name(*last), None, None, None])
             }
-            Op::Free { .. } => ([None; 2], [None; 5]), // its variables follow
+            // Its variables follow, and its objects if it has some.
+            Op::Free { syncs, .. } => ([None; 2], [mark(!syncs.is_empty()), None, None, None, None]),
             Op::Unseen { what, object } => ([Some(Field::Name(*what)), None], [name(*object), None, None, None, None]),
             Op::Fail { reason } => ([None; 2], [name(*reason), None, None, None, None]),
         };
@@ -348,9 +349,13 @@ fn write_event(out: &mut Output<impl Write>, tables: &Tables, event: &Event) {
             Field::Mark => {}
         }
     }
-    if let Op::Free { vars } = &event.op {
+    if let Op::Free { vars, syncs } = &event.op {
         out.number(vars.len() as u64);
         vars.iter().for_each(|var| out.number(u64::from(var.0)));
+        if !syncs.is_empty() {
+            out.number(syncs.len() as u64);
+            syncs.iter().for_each(|sync| out.number(u64::from(sync.0)));
+        }
     }
     event.loc.into_iter().for_each(|loc| out.number(tables.name(loc)));
     event.at.into_iter().for_each(|at| out.number(at));

@@ -14,7 +14,7 @@ use crate::wellformed::values_in_trace_without_data;
 const KNOWN: &[&str] = &[
     "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard",
     "why", "try", "lock", "cond", "cause", "by", "sem", "once", "barrier", "round", "child", "object", "method",
-    "args", "vars", "reason", "what",
+    "args", "vars", "syncs", "reason", "what",
 ];
 
 /// Reads events, and says once that it passes over unknown fields.
@@ -118,7 +118,7 @@ impl<'a> Fields<'a, '_> {
             "join" => Op::Join { child: self.child()? },
             "call" => Op::Call { object: self.name("object")?, method: self.method()?, args: self.json("args")? },
             "return" => Op::Return { object: self.name("object")?, method: self.method()?, value: self.json("value")? },
-            "free" => Op::Free { vars: self.vars()? },
+            "free" => Op::Free { vars: self.vars()?, syncs: self.syncs()? },
             "unseen" => Op::Unseen { what: self.needed("what", Self::name)?, object: self.name("object")? },
             "fail" => Op::Fail { reason: self.name("reason")? },
             other => return Err(Problem::new(format!("the unknown `op` {}", quoted(other)), "a kind of event")),
@@ -175,6 +175,12 @@ impl<'a> Fields<'a, '_> {
     fn vars(&mut self) -> Result<Box<[VarId]>, Problem> {
         let raw = self.raw("vars")?;
         array("vars", raw)?.into_iter().map(|raw| self.assembler.var(&string("vars", raw)?)).collect()
+    }
+
+    /// The objects of a `free`; none where it has no such field.
+    fn syncs(&mut self) -> Result<Box<[SyncId]>, Problem> {
+        let Some(raw) = self.object.take("syncs") else { return Ok(Box::default()) };
+        array("syncs", raw)?.into_iter().map(|raw| self.assembler.known_sync(&string("syncs", raw)?)).collect()
     }
 
     fn sync(&mut self, field: &str, used_as: SyncUse) -> Result<SyncId, Problem> {

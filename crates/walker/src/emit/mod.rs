@@ -166,7 +166,7 @@ impl Rewrite<'_> {
             }
             Op::Assume { expr, .. } | Op::Let { expr, .. } => *expr = self.term(*expr),
             Op::Wake { by: Some(by), .. } => *by = self.inserted.renumbered(*by),
-            Op::Free { vars } => {
+            Op::Free { vars, .. } => {
                 let known = vars.iter().filter_map(|cell| self.finishing.variables[cell.index()]);
                 *vars = known.collect();
             }

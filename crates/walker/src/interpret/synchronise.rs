@@ -389,10 +389,11 @@ impl Walk<'_, '_> {
             survey.freed(&record);
             return Ok(());
         }
+        let syncs = self.world.objects_of_block(&record);
         let cells = self.world.cells.freed(record.words[0], record.words[1]);
         let vars: Box<[VarId]> = cells.into_iter().map(VarId).collect();
-        if !vars.is_empty() {
-            self.event(record, Op::Free { vars });
+        if !vars.is_empty() || !syncs.is_empty() {
+            self.event(record, Op::Free { vars, syncs });
         }
         Ok(())
     }
