@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Which operations are taken: all before the first number, and these others, by rank.
-type Taken = (u32, Box<[u32]>);
+type Taken = (u32, Rc<[u32]>);
 
 /// Operations, each with the control state after it.
 pub(crate) type Moves = Rc<[(u32, u32)]>;
@@ -22,7 +22,15 @@ pub(crate) struct Controls {
     /// Per rank the ranks of those that stand in for it while they are left.
     before: Vec<Box<[u32]>>,
     numbers: FxHashMap<Taken, u32>,
-    all: Vec<(Taken, Option<Moves>)>,
+    all: Vec<Control>,
+}
+
+struct Control {
+    taken: Taken,
+    /// When the latest of those was called.
+    latest: u64,
+    /// When the first of those that are left returns, and what may come next; once that was asked.
+    next: Option<(u64, Moves)>,
 }
 
 impl Controls {
@@ -42,31 +50,45 @@ impl Controls {
             numbers: FxHashMap::default(),
             all: Vec::new(),
         };
-        let start = controls.number((0, Box::default()));
+        let start = controls.number((0, Rc::default()), 0);
         (controls, start)
     }
 
     /// Whether all that returned are taken.
     pub(crate) fn is_done(&self, control: u32) -> bool {
-        self.all[control as usize].0.0 >= self.complete
+        self.all[control as usize].taken.0 >= self.complete
     }
 
-    fn number(&mut self, taken: Taken) -> u32 {
-        let number = self.all.len() as u32;
-        let known = *self.numbers.entry(taken.clone()).or_insert(number);
-        if known == number {
-            self.all.push((taken, None));
-        }
-        known
+    /// When the latest call of those that are taken was.
+    pub(crate) fn latest(&self, control: u32) -> u64 {
+        self.all[control as usize].latest
+    }
+
+    /// When the first of those that are left returns.
+    pub(crate) fn earliest(&mut self, control: u32) -> u64 {
+        self.look_ahead(control).0
     }
 
     /// What may come next; what returns first is first.
     pub(crate) fn next(&mut self, control: u32) -> Moves {
-        let (taken, known) = &self.all[control as usize];
-        if let Some(known) = known {
+        self.look_ahead(control).1
+    }
+
+    fn number(&mut self, taken: Taken, latest: u64) -> u32 {
+        let number = self.all.len() as u32;
+        let known = *self.numbers.entry(taken.clone()).or_insert(number);
+        if known == number {
+            self.all.push(Control { taken, latest, next: None });
+        }
+        known
+    }
+
+    fn look_ahead(&mut self, control: u32) -> (u64, Moves) {
+        let Control { taken, latest, next } = &self.all[control as usize];
+        if let Some(known) = next {
             return known.clone();
         }
-        let (first, ahead) = taken.clone();
+        let (latest, (first, ahead)) = (*latest, taken.clone());
         let is_left = |rank: u32| rank >= first && ahead.binary_search(&rank).is_err();
         let (mut earliest, mut left) = (u64::MAX, Vec::new());
         for rank in (first..self.complete).filter(|rank| is_left(*rank)) {
@@ -83,10 +105,13 @@ impl Controls {
             self.times[*rank as usize].0 < earliest && !has_stand_in
         });
         left.sort_by_key(|rank| self.times[*rank as usize].1);
-        let moves: Moves =
-            left.iter().map(|rank| (self.by_rank[*rank as usize], self.number(with(first, &ahead, *rank)))).collect();
-        self.all[control as usize].1 = Some(moves.clone());
-        moves
+        let after = |rank: &u32| {
+            let latest = latest.max(self.times[*rank as usize].0);
+            (self.by_rank[*rank as usize], self.number(with(first, &ahead, *rank), latest))
+        };
+        let moves: Moves = left.iter().map(after).collect();
+        self.all[control as usize].next = Some((earliest, moves.clone()));
+        (earliest, moves)
     }
 }
 
@@ -98,5 +123,5 @@ fn with(first: u32, ahead: &[u32], rank: u32) -> Taken {
     more.push(rank);
     more.extend_from_slice(&ahead[place..]);
     let done = more.iter().zip(first..).take_while(|(rank, first)| **rank == *first).count();
-    (first + done as u32, more.split_off(done).into_boxed_slice())
+    (first + done as u32, more[done..].into())
 }

@@ -7,7 +7,7 @@
 //! Objects are judged one by one, sets and maps key by key (Horn and Kroening, "Faster linearizability checking via
 //! P-compositionality", FORTE 2015). Registers, queues and stacks whose values are all different are decided in
 //! O(n log n) ([`distinct`]). Others have searches of their own: queues for the order in which values pass the front ([`visits`]), stacks one that
-//! need not know what lies below the top ([`pushdown`]), deques one that remembers why it failed ([`ends`]). Everything else is decided by search
+//! need not know what lies below the top ([`pushdown`]), deques one that takes each end by itself ([`ends`]). Everything else is decided by search
 //! with memoisation ([`search`]).
 
 pub mod check;
@@ -15,9 +15,11 @@ mod controls;
 pub mod distinct;
 pub mod ends;
 mod history;
+mod levels;
 mod limits;
 mod minimal;
 mod model;
+mod one_end;
 mod picture;
 pub mod pushdown;
 mod read;

@@ -186,6 +186,8 @@ pub fn done(operation: &Operation, spec: Spec) -> (i64, Done) {
         ("pop" | "pop_back", _) => Done::Take(End::Back, value),
         ("dequeue" | "pop_front", _) => Done::Take(End::Front, value),
         ("delete_min", _) => Done::Take(End::Least, value),
+        ("peek_front", _) => Done::Peek(End::Front, value),
+        ("peek_back", _) => Done::Peek(End::Back, value),
         ("peek", _) => Done::Peek(if spec == Spec::Stack { End::Back } else { End::Front }, value),
         ("min", _) => Done::Peek(End::Least, value),
         ("remove", _) => Done::Remove(is),

@@ -41,7 +41,8 @@ impl Plain {
             (Spec::Stack, "pop") | (Spec::Deque, "pop_back") => return int(self.values.pop_back()),
             (Spec::Queue, "dequeue") | (Spec::Deque, "pop_front") => return int(self.values.pop_front()),
             (Spec::Stack, "peek") => return int(self.values.back().copied()),
-            (Spec::Queue, "peek") => return int(self.values.front().copied()),
+            (Spec::Queue, "peek") | (Spec::Deque, "peek_front") => return int(self.values.front().copied()),
+            (Spec::Deque, "peek_back") => return int(self.values.back().copied()),
             (Spec::PriorityQueue, "insert") => self.values.push_back(args[0]),
             (Spec::PriorityQueue, "min") => return int(self.values.iter().min().copied()),
             (Spec::PriorityQueue, "delete_min") => {
@@ -78,7 +79,18 @@ fn methods(spec: Spec) -> &'static [(&'static str, usize)] {
         Spec::Counter => &[("read", 0), ("add", 1), ("fetch_add", 1)],
         Spec::Stack => &[("push", 1), ("push", 1), ("pop", 0), ("pop", 0), ("peek", 0)],
         Spec::Queue => &[("enqueue", 1), ("enqueue", 1), ("dequeue", 0), ("dequeue", 0), ("peek", 0)],
-        Spec::Deque => &[("push_front", 1), ("push_back", 1), ("pop_front", 0), ("pop_back", 0)],
+        Spec::Deque => &[
+            ("push_front", 1),
+            ("push_back", 1),
+            ("push_front", 1),
+            ("push_back", 1),
+            ("pop_front", 0),
+            ("pop_back", 0),
+            ("pop_front", 0),
+            ("pop_back", 0),
+            ("peek_front", 0),
+            ("peek_back", 0),
+        ],
         Spec::Set => &[("add", 1), ("remove", 1), ("contains", 1)],
         Spec::Map => &[("put", 2), ("get", 1), ("remove", 1), ("contains", 1)],
         Spec::PriorityQueue => &[("insert", 1), ("insert", 1), ("delete_min", 0), ("min", 0)],
@@ -115,7 +127,7 @@ pub fn right_operations(
     let mut operations: Vec<Operation> = Vec::with_capacity(count);
     let mut moment: u64 = 100;
     let choices: Vec<_> =
-        methods(spec).iter().filter(|(name, _)| !distinct || !matches!(*name, "peek" | "cas")).collect();
+        methods(spec).iter().filter(|(name, _)| !distinct || !(name.starts_with("peek") || *name == "cas")).collect();
     for number in 0..count {
         let (method, arity) = *choices[random.below(choices.len())];
         let is_distinct = distinct && !matches!(spec, Spec::Set | Spec::Map | Spec::Counter);
