@@ -8,7 +8,7 @@ use foretrace::recorder::Between;
 use foretrace::remaining::{Remaining, remaining};
 use foretrace::report::{LockChoice, NotRepaired, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject};
 use foretrace_repair::{
-    Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
+    Downs, Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
 };
 use foretrace_trace::{EventId, Observed, Op, SyncId, Trace, Triple, VarId};
 use std::collections::BTreeSet;
@@ -225,9 +225,14 @@ fn waits_within(trace: &Trace, triple: Triple, stretches: &[Whole]) -> bool {
     let holds_both = |(first, last): &Whole| {
         trace.event(*first).thread == thread && *first <= triple.first && triple.second <= *last
     };
-    let between = &trace.events[triple.first.index()..=triple.second.index()];
-    let waits = |op: &Op| matches!(op, Op::Wait { .. } | Op::Wake { .. } | Op::Depart { .. });
-    !stretches.iter().any(holds_both) && between.iter().any(|event| event.thread == thread && waits(&event.op))
+    if stretches.iter().any(holds_both) {
+        return false;
+    }
+    let downs = Downs::new(trace);
+    let waits =
+        |id: EventId| matches!(trace.event(id).op, Op::Wait { .. } | Op::Wake { .. }) || downs.or_barrier(trace, id);
+    let mut between = (triple.first.index()..=triple.second.index()).map(EventId::from_index);
+    between.any(|id| trace.event(id).thread == thread && waits(id))
 }
 
 /// Whether a repair that was found is known to rule out another target.

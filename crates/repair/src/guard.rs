@@ -5,6 +5,7 @@
 //! value stays as it was. If there is no such order, the lock forbids the run.
 
 use crate::enforce::{Whole, woken};
+use crate::semaphores::Downs;
 use foretrace_trace::{
     Event, EventId, Model, Observed, Op, Semantics, SyncId, SyncKind, SyncObject, ThreadId, Trace, Triple, VarId,
     observe, validate,
@@ -27,7 +28,8 @@ pub struct Guard<'a> {
 pub enum NoGuard {
     /// The recorded run itself would not have been possible.
     ForbidsRun,
-    /// The lock is a condition variable's, which is waited on where it would have to be held on; or it would be held at a barrier.
+    /// The lock is a condition variable's, which is waited on where it would have to be held on; or it would be held at a barrier, or
+    /// where a semaphore needs another thread's post.
     Waits,
     /// The lock is shared where it would have to be taken for oneself.
     Shared,
@@ -153,6 +155,7 @@ fn items(trace: &Trace, guard: Guard<'_>) -> Result<Vec<Item>, NoGuard> {
         events.push(id);
     }
     let vars: FxHashSet<VarId> = guard.vars.iter().copied().collect();
+    let downs = Downs::new(trace);
     let mut items = Vec::with_capacity(trace.events.len());
     for (thread, events) in threads.iter().enumerate() {
         let mut holds = guard.lock.map_or_else(Vec::new, |lock| holds(trace, events, lock));
@@ -168,7 +171,7 @@ fn items(trace: &Trace, guard: Guard<'_>) -> Result<Vec<Item>, NoGuard> {
             }
         }
         holds.sort_by_key(|hold| (hold.from, hold.to));
-        items.extend(of_thread(trace, events, guard.lock, &holds)?);
+        items.extend(of_thread((trace, &downs), events, guard.lock, &holds)?);
     }
     items.sort_by_key(|item| item.key());
     Ok(items)
@@ -219,7 +222,12 @@ fn is_wait(trace: &Trace, event: EventId) -> bool {
 }
 
 /// The steps of one thread: where stretches meet, the lock is held on from one to the next.
-fn of_thread(trace: &Trace, events: &[EventId], lock: Option<SyncId>, holds: &[Hold]) -> Result<Vec<Item>, NoGuard> {
+fn of_thread(
+    (trace, downs): (&Trace, &Downs),
+    events: &[EventId],
+    lock: Option<SyncId>,
+    holds: &[Hold],
+) -> Result<Vec<Item>, NoGuard> {
     let mut takes: FxHashSet<usize> = FxHashSet::default();
     let mut gives: FxHashSet<usize> = FxHashSet::default();
     let mut dropped: FxHashSet<usize> = FxHashSet::default();
@@ -251,7 +259,7 @@ fn of_thread(trace: &Trace, events: &[EventId], lock: Option<SyncId>, holds: &[H
             Op::Wait { lock: own, .. } | Op::Wake { lock: own, .. } => Some(own) == lock,
             _ => false,
         };
-        let waits_for_others = |position: usize| matches!(trace.event(events[position]).op, Op::Depart { .. });
+        let waits_for_others = |position: usize| downs.or_barrier(trace, events[position]);
         if (from + 1..to).any(waits) || (from == to && waits(from)) || (from..=to).any(waits_for_others) {
             return Err(NoGuard::Waits);
         }

@@ -49,7 +49,7 @@ impl Operations {
     }
 
     /// The outermost blocks of a choice. A block ends where its thread waits for another thread: no section can hold
-    /// a join, a wait or a barrier, since the other thread has to go on meanwhile.
+    /// a join, a wait, a barrier or a down that needs another thread's post, since the other thread has to go on meanwhile.
     pub fn new(trace: &Trace, relation: &Relation, atomic: Atomic) -> Operations {
         let blocks = atomic.blocks(trace);
         let mut of_step: Vec<Vec<Option<u32>>> = relation.steps.iter().map(|steps| vec![None; steps.len()]).collect();
@@ -61,7 +61,8 @@ impl Operations {
             let mut open: Option<usize> = None;
             for position in from..to {
                 let op = &trace.event(steps[position]).op;
-                if matches!(op, Op::Join { .. } | Op::Wake { .. } | Op::Depart { .. }) {
+                // Of downs only those that wait for others are steps.
+                if matches!(op, Op::Join { .. } | Op::Wake { .. } | Op::Depart { .. } | Op::Down { .. }) {
                     open = None;
                     continue;
                 }

@@ -2,11 +2,13 @@
 //!
 //! Two accesses of one variable by different threads conflict where one of them writes. Locks are no conflicts: two
 //! critical sections may change places where their accesses may. What must wait for another thread whatever the values
-//! (a join, a wake and its signal, a barrier) is an order that no equivalent trace can change, so it counts as well.
+//! (a join, a wake and its signal, a barrier, a down and the posts that it needs) is an order that no equivalent trace can change, so it
+//! counts as well.
 //!
 //! The paper takes a trace that is equivalent to a sequential one to be linearizable (section 4.1). That holds if the sequential one keeps
 //! the order of operations that do not overlap, which equivalence does not ask for. [`Relation::in_real_time`] has that order, too.
 
+use crate::semaphores::Downs;
 use foretrace_trace::{EventId, NameId, Op, SyncId, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
@@ -126,6 +128,7 @@ struct Builder<'a> {
     start: Vec<Option<EventId>>,
     variables: FxHashMap<VarId, Vec<Accesses>>,
     arrived: FxHashMap<(SyncId, u64), Vec<EventId>>,
+    downs: Downs,
     /// Whether the order of operations counts.
     real_time: bool,
     /// By object of operations, per thread its latest return.
@@ -153,6 +156,7 @@ impl<'a> Builder<'a> {
             start: vec![None; threads],
             variables: FxHashMap::default(),
             arrived: FxHashMap::default(),
+            downs: Downs::new(trace),
             real_time,
             returned: FxHashMap::default(),
             relation,
@@ -193,10 +197,17 @@ impl<'a> Builder<'a> {
                     let arrived = self.arrived.get(&(barrier, round)).cloned().unwrap_or_default();
                     self.wait(id, event.thread, arrived);
                 }
+                Op::Post { sem } if self.downs.has_waits(sem) => self.wait(id, event.thread, Vec::new()),
+                Op::Down { .. } => {
+                    if let Some(posts) = self.downs.posts(id) {
+                        let posts = posts.to_vec();
+                        self.wait(id, event.thread, posts);
+                    }
+                }
                 Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } | Op::Let { .. } | Op::Assume { .. } => {}
                 Op::Begin { .. } | Op::End { .. } | Op::Call { .. } | Op::Return { .. } => {}
                 Op::Acquire { .. } | Op::Release { .. } | Op::AcquireShared { .. } | Op::ReleaseShared { .. } => {}
-                Op::Busy { .. } | Op::Wait { .. } | Op::Post { .. } | Op::Down { .. } => {}
+                Op::Busy { .. } | Op::Wait { .. } | Op::Post { .. } => {}
                 Op::OnceBegin { .. } | Op::OnceEnd { .. } | Op::OncePass { .. } | Op::OnceFail { .. } => {}
                 Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => {}
             }

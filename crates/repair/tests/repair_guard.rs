@@ -4,7 +4,7 @@ use foretrace_checker::oracle;
 use foretrace_repair::{Guard, Guarded, NoGuard, circle, excludes, guarded, others};
 use foretrace_trace::strategies::{Shape, random_trace};
 use foretrace_trace::{
-    Atomic, Data, Event, EventId, Feasibility, Independence, Model, Observed, Op, Question, SyncId, Trace,
+    Atomic, Data, Event, EventId, Feasibility, Independence, Model, Observed, Op, Question, SyncId, SyncKind, Trace,
     TraceBuilder, Triple,
 };
 use std::collections::BTreeSet;
@@ -64,16 +64,30 @@ fn a_lock_rules_out_what_it_is_for_and_adds_nothing() {
             }
             Err(why) => {
                 let thread = trace.event(triple.first).thread;
-                let is_barrier = |(id, event): (EventId, &Event)| {
-                    event.thread == thread && triple.first < id && id < triple.second && event.op.kind() == "depart"
+                let waits = |(id, event): (EventId, &Event)| {
+                    let is_within = event.thread == thread && triple.first < id && id < triple.second;
+                    is_within && (event.op.kind() == "depart" || needs_a_post(&trace, id))
                 };
-                let expected = if trace.iter().any(is_barrier) { NoGuard::Waits } else { NoGuard::ForbidsRun };
+                let expected = if trace.iter().any(waits) { NoGuard::Waits } else { NoGuard::ForbidsRun };
                 assert_eq!(why, expected, "seed {seed}: the lock is new");
                 forbidden += 1;
             }
         }
     }
     assert!(made > 150 && forbidden > 50, "{made} traces with a lock, {forbidden} that forbid the run");
+}
+
+/// Whether a down takes what its thread has not posted itself, and what was not there from the first.
+fn needs_a_post(trace: &Trace, down: EventId) -> bool {
+    let Event { thread, op: Op::Down { sem: wanted }, .. } = trace.event(down) else { return false };
+    let SyncKind::Semaphore { init } = trace.syncs[wanted.index()].kind else { return false };
+    let own = trace.iter().take(down.index() + 1).filter(|(_, event)| event.thread == *thread);
+    let change = |(_, event): (EventId, &Event)| match event.op {
+        Op::Post { sem } if sem == *wanted => 1,
+        Op::Down { sem } if sem == *wanted => -1,
+        _ => 0,
+    };
+    own.map(change).sum::<i64>() + (init as i64) < 0
 }
 
 /// A thread that updates under the lock in two holds; another that does it in one.
