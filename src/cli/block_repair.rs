@@ -51,20 +51,22 @@ impl ViolatedBlock<'_> {
     }
 }
 
-/// How many repairs are sought, and whether none is sought of what is off the path, unless the program fails along its schedule.
+/// How many repairs are sought, and of what.
 #[derive(Clone, Copy)]
 pub struct Wanted {
     /// At most this many.
     pub most: usize,
-    /// Leaves out what no run of the program proves.
+    /// Leaves out what is off the path, unless the program fails along its schedule.
     pub only_proved: bool,
+    /// Leaves out violations along whose schedules the program was run and did not fail.
+    pub only_failing: bool,
 }
 
 /// The repairs of the violated blocks that a report shows, each code once; with runs of the program, where it is there. And what has none.
 pub fn block_repairs(
     (subject, observed): (Subject<'_>, &Observed),
     report: &BlockReport<'_>,
-    Wanted { most, only_proved }: Wanted,
+    Wanted { most, only_proved, only_failing }: Wanted,
     (runs, go_on): (Option<&Runs<'_>>, &dyn Fn() -> bool),
 ) -> anyhow::Result<(Vec<BlockRepair>, NotRepaired)> {
     let mut all: Vec<BlockRepair> = Vec::new();
@@ -92,6 +94,10 @@ pub fn block_repairs(
         let as_it_is = as_it_is.transpose()?;
         if is_open && as_it_is.is_none_or(|endings| endings.failed == 0) {
             none.add_off_path(as_it_is.map(|endings| (endings.made(), endings.passed)));
+            continue;
+        }
+        if only_failing && as_it_is.is_some_and(|endings| endings.made() > 0 && endings.failed == 0) {
+            none.harmless_blocks += 1;
             continue;
         }
         let tried = runs.filter(|_| go_on()).map(|runs| block.tried(&sections, &runs.enforced, runs.times, go_on));

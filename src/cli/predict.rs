@@ -122,7 +122,8 @@ pub struct Args {
     #[arg(long)]
     all: bool,
 
-    /// Show all classes that are off the path of the run, with their schedules (text); with --repair, seek repairs for them, too
+    /// Show all classes that are off the path of the run, with their schedules (text); with --repair, seek repairs for them, too, and for
+    /// whole blocks by which no run fails
     #[arg(long)]
     off_path: bool,
 
@@ -263,6 +264,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             Property::Both => uses(args, subject, &observed, &stop)?,
             _ => None,
         };
+        let is_feasible = targets.as_ref().is_some_and(|targets| targets.has_feasible(subject));
         let mut repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
         if let (Some(file), Some((repairs, _))) = (&args.patch, &mut repairs) {
             repairs.iter_mut().for_each(|repair| repair.patch = Some(proposed(subject, repair)));
@@ -272,7 +274,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             (Some((report, _)), Some(_)) => {
                 let limit = args.limits.time_limit;
                 let go_on = || !stop.load(Ordering::Relaxed) && limit.is_none_or(|limit| since_start() < limit);
-                let wanted = Wanted { most: args.most_repairs, only_proved: !args.off_path };
+                // A program that is right may begin again where it has read something old. Only runs tell that from a bug.
+                let only_failing = !args.off_path && !is_feasible;
+                let wanted = Wanted { most: args.most_repairs, only_proved: !args.off_path, only_failing };
                 block_repairs((subject, &observed), report, wanted, (runs.as_ref(), &go_on))?
             }
             _ => (Vec::new(), NotRepaired::default()),

@@ -170,7 +170,8 @@ fn report_of_uninterrupted(workshop: &Workshop, options: &str) -> Value {
     report((0..40).find(is_uninterrupted).expect("some seed does not interrupt it"), options)
 }
 
-/// What is off the path gets a repair if the program fails by it. It gets none if the program is right, or was not run.
+/// What is off the path gets a repair if the program fails by it. It gets none if the program is right, or was not run; and nor does the violated block
+/// by which no run fails.
 #[test]
 fn what_is_off_the_path_is_repaired_only_if_the_program_fails_by_it() {
     const TRIED: &str = "--repair-runs 5 -- ./program";
@@ -182,11 +183,11 @@ fn what_is_off_the_path_is_repaired_only_if_the_program_fails_by_it() {
     assert_eq!(first["runs"]["passed"], 5, "{found:#}");
     let untried = report_of_uninterrupted(&wrong, "");
     assert_eq!(untried["repairs"], json!([]), "{untried:#}");
-    let numbers = |untried: u32, not_reached: u32, harmless: u32| json!({"beyond_limit": 0, "untried": untried, "not_reached": not_reached, "harmless": harmless});
+    let numbers = |untried: u32, harmless: u32, harmless_blocks: u32| json!({"beyond_limit": 0, "untried": untried, "not_reached": 0, "harmless": harmless, "harmless_blocks": harmless_blocks});
     assert_eq!(untried["not_repaired"], numbers(1, 0, 0), "{untried:#}");
     let right = interrupted_addition(true);
     let harmless = report_of_uninterrupted(&right, TRIED);
-    assert_eq!((&harmless["repairs"], &harmless["not_repaired"]), (&json!([]), &numbers(0, 0, 1)), "{harmless:#}");
+    assert_eq!((&harmless["repairs"], &harmless["not_repaired"]), (&json!([]), &numbers(0, 1, 1)), "{harmless:#}");
     let all = report_of_uninterrupted(&right, &format!("--off-path {TRIED}"));
     assert_eq!((&all["repairs"][0]["off_path"], all.get("not_repaired")), (&json!(true), None), "{all:#}");
     for report in [&found, &untried, &harmless, &all] {
@@ -214,11 +215,8 @@ fn a_right_program_with_something_off_its_path_needs_no_repair() {
     assert!(text.contains("off the path of this run (1 happened in no run of the program)"), "{}", run.out);
 }
 
-/// Two fields that change one after the other, each under a lock: what a reader between sees is of several variables. With one lock
-/// around both updates there is nothing to repair.
-#[test]
-fn a_whole_block_is_repaired() {
-    const TWO: &str = r#"
+/// Two fields that change one after the other, each under a lock, and a reader of both.
+const TWO: &str = r#"
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -254,6 +252,20 @@ int main(void)
     return seen == also ? 0 : 3;
 }
 "#;
+
+/// The reader begins again where it has seen a state between.
+const AGAIN: &str = "    while (seen != also) {
+        pthread_mutex_lock(&lock);
+        seen = first;
+        also = second;
+        pthread_mutex_unlock(&lock);
+    }
+";
+
+/// What the reader sees between is of several variables. With one lock
+/// around both updates there is nothing to repair.
+#[test]
+fn a_whole_block_is_repaired() {
     let right = TWO.replacen("    pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n", "", 1);
     let report = |text: &str| {
         let workshop = Workshop::build_text(text, "two.c");
@@ -273,6 +285,33 @@ int main(void)
     assert_eq!(repair["runs"]["passed"], 5, "{wrong:#}");
     assert_eq!(repair["as_it_is"], json!({"runs": 5, "failed": 5}), "{wrong:#}");
     assert_eq!(report(&right).get("block_repairs"), None);
+}
+
+/// What the look finds between the two updates it looks at once more: the block is violated as before, and no run fails.
+#[test]
+fn a_violated_block_by_which_no_run_fails_gets_a_repair_only_if_asked_for() {
+    let looked = "    also = second;\n    pthread_mutex_unlock(&lock);\n";
+    let again = TWO.replacen(looked, &format!("{looked}{AGAIN}"), 1);
+    let workshop = Workshop::build_text(&again, "two.c");
+    assert_eq!(workshop.record("passing", &["--seed", "1"]), json!({"code": 0}));
+    let report = |options: &str| {
+        let command = format!("foretrace predict passing --repair --format json {options}");
+        let run = ran(&mut workshop.shell(&command));
+        let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err));
+        assert_fits_schema(&report);
+        assert_eq!(report["totals"]["feasible"], 0, "no triple shows it: {report:#}");
+        report
+    };
+    let default = report("--repair-runs 5 -- ./program");
+    assert_eq!(default.get("block_repairs"), None, "{default:#}");
+    assert_eq!(default["not_repaired"]["harmless_blocks"], 1, "{default:#}");
+    let asked_for = report("--off-path --repair-runs 5 -- ./program");
+    let as_it_is = &asked_for["block_repairs"][0]["as_it_is"];
+    assert_eq!(as_it_is, &json!({"runs": 5, "failed": 0}), "{asked_for:#}");
+    let not_run = report("");
+    assert_eq!(not_run["block_repairs"].as_array().map(Vec::len), Some(1), "nothing tells it from a bug: {not_run:#}");
+    let text = ran(&mut workshop.shell("foretrace predict passing --repair --repair-runs 5 -- ./program")).out;
+    assert!(text.contains("Without a repair: 1 whole block."), "{text}");
 }
 
 /// Across a wait no lock can be held: the report says so, and proposes none.

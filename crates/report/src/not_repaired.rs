@@ -16,6 +16,8 @@ pub struct NotRepaired {
     pub not_reached: usize,
     /// Off the path, and it happened in runs of the program, of which none failed.
     pub harmless: usize,
+    /// Violations of whole blocks that no triple shows and by which no run of the program failed.
+    pub harmless_blocks: usize,
 }
 
 impl NotRepaired {
@@ -36,6 +38,10 @@ impl NotRepaired {
 
     /// How many were tried on the program.
     pub fn tried(self) -> usize {
+        self.off_path_tried() + self.harmless_blocks
+    }
+
+    fn off_path_tried(self) -> usize {
         self.not_reached + self.harmless
     }
 
@@ -47,6 +53,7 @@ impl NotRepaired {
             untried: self.untried + other.untried,
             not_reached: self.not_reached + other.not_reached,
             harmless: self.harmless + other.harmless,
+            harmless_blocks: self.harmless_blocks + other.harmless_blocks,
         }
     }
 
@@ -57,7 +64,7 @@ impl NotRepaired {
 
     /// How many are off the path.
     fn off_path(self) -> usize {
-        self.untried + self.tried()
+        self.untried + self.off_path_tried()
     }
 
     /// Says it for people; nothing where all have one.
@@ -77,6 +84,13 @@ impl NotRepaired {
             let line = format!(
                 "Not proved: {what} {is} off the path of this run ({}). No repair is sought (--off-path seeks one)",
                 parts.join("; ")
+            );
+            writeln!(out, "\n{}", wrapped(&line, "   "))?;
+        }
+        if self.harmless_blocks > 0 {
+            let line = format!(
+                "Without a repair: {}. No triple is feasible, and no run of the program failed along the schedules (--off-path seeks one)",
+                count(self.harmless_blocks, "whole block")
             );
             writeln!(out, "\n{}", wrapped(&line, "   "))?;
         }

@@ -45,6 +45,11 @@ impl RepairTargets {
         self.classes.add_refuted(subject.class(triple), count);
     }
 
+    /// Whether some triple can happen.
+    pub fn has_feasible(&self, subject: Subject<'_>) -> bool {
+        !self.classes.feasible(subject).is_empty()
+    }
+
     /// What can happen, in the order of the report; then what is off the path. Whole threads and the workings of libraries only
     /// where there is nothing else.
     pub fn all(&self, subject: Subject<'_>) -> Vec<RepairTarget> {
