@@ -50,6 +50,7 @@ mod test;
 mod test_litmus;
 mod test_repair;
 mod tested;
+mod too_early;
 mod trace;
 mod unfinished;
 mod walk;

@@ -79,7 +79,7 @@ fn around(trace: &Trace, event: EventId) -> Option<(NameId, EventId)> {
 const FURTHER: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// Plans in which a thread goes on where it stopped, with the rest of the schedule as it was.
-struct Plans {
+pub struct Plans {
     before: Plan,
     after: Plan,
     path: String,
@@ -97,6 +97,24 @@ impl Plans {
         Ok(Some(Plans { before: plan(before)?, after: plan(after)?, path, at }))
     }
 
+    /// The thread of `read` goes on at `until`, where it was not its turn; what it did later in the run falls away. `None` where it had done nothing.
+    pub fn first(trace: &Trace, tries: &Tries<'_>, (until, read): (EventId, EventId)) -> anyhow::Result<Option<Plans>> {
+        let thread = trace.event(read).thread;
+        let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
+        let (before, after) = order.split_at(until.index());
+        let at = before.iter().rev().filter(|id| trace.event(**id).thread == thread).find_map(|id| trace.event(*id).at);
+        let path = trace.threads[thread.index()].path.as_deref().map(str::to_string);
+        let (Some(path), Some(at)) = (path, at) else { return Ok(None) };
+        let others: Vec<EventId> = after.iter().copied().filter(|id| trace.event(*id).thread != thread).collect();
+        let plan = |order| tries.enforced.plan(trace, order, None);
+        Ok(Some(Plans { before: plan(before)?, after: plan(&others)?, path, at }))
+    }
+
+    /// The thread goes on as far as it can.
+    pub fn onward(&self) -> Plan {
+        self.until(u64::MAX >> 1)
+    }
+
     /// The thread goes on until a record of its log.
     fn until(&self, until: u64) -> Plan {
         let turn = Turn { path: self.path.clone(), first: self.at + 1, end: End { until, beyond: 0 } };
@@ -109,8 +127,7 @@ impl Plans {
     /// Where the thread finishes the function, as a run says in which it goes on as far as it can.
     fn end_of_function(&self, tries: &Tries<'_>) -> anyhow::Result<Option<u64>> {
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let onward = Plan { turns: self.until(u64::MAX >> 1).turns, ..self.before.clone() };
-        let Some((run, _)) = (tries.run_into)(&onward, &folder.path().join("run"))? else { return Ok(None) };
+        let Some((run, _)) = (tries.run_into)(&self.onward(), &folder.path().join("run"))? else { return Ok(None) };
         tries.atomic.first_trace_unsaid(&run)?;
         let asked = tries.atomic.read_within(&run, tries.go_on)?;
         Ok(asked.and_then(|asked| end_of(&asked.trace, &self.path, self.at)))

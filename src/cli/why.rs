@@ -6,11 +6,12 @@ use super::choices::{FORMATS, Format, one_of, seconds};
 use super::enforced::{Enforced, ran_along, run_along};
 use super::kept_whole::{Failed, Tried, Tries};
 use super::outcome::{Outcome, say};
+use super::too_early::too_early;
 use super::unfinished::unfinished;
 use anyhow::bail;
 use foretrace::recorder::{Ending, Folder, Plan, Program, differences, recorded_ending, run_plan};
 use foretrace::report::{Gone, Switches, Violation, WhyReport};
-use foretrace_repair::{Limits, Repairs, Switch, minimize, repairs, switches, with_switches};
+use foretrace_repair::{Limits, Link, Repairs, Switch, minimize, repairs, switches, with_switches};
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::OsString;
@@ -107,6 +108,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         true => Vec::new(),
         false => runs.trying(|tries| unfinished(&asked.trace, tries))?,
     };
+    let causes = tried.iter().map(|(violation, _)| violation).filter(|violation| violation.is_cause(args.times));
+    let cycles: Vec<&[Link]> = causes.map(|violation| violation.cycle.as_slice()).collect();
+    let is_in = |cycle: &[Link], event: EventId| cycle.iter().any(|link| link.from == event || link.to == event);
+    let is_known = |write, read| cycles.iter().any(|cycle| is_in(cycle, write) && is_in(cycle, read));
+    let too_early = runs.trying(|tries| too_early(&asked.trace, tries, &is_known))?;
     let complete = go_on();
     let violations = runs.with_smaller_causes(&asked.trace, tried);
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
@@ -118,6 +124,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         again,
         violations,
         unfinished,
+        too_early,
         complete,
         switches,
     };

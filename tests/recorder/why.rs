@@ -1,6 +1,6 @@
 //! `foretrace why`: the violation that made a run fail is named, a harmless one beside it is not.
 
-use crate::support::{Workshop, ran};
+use crate::support::{Workshop, ran, source};
 use serde_json::{Value, json};
 
 /// Two threads check a slot and fill it, each step under the lock, and count without it. The run fails if both fill the slot; a
@@ -334,4 +334,48 @@ fn code_is_kept_whole_from_the_shared_lock_on() {
         assert_eq!((&first["cause"], &first["sections"][0]["function"]), (&json!(true), &json!("book")), "{report:#}");
     }
     assert!(shared > 0, "no run fails in which both threads hold the shared lock");
+}
+
+/// main deletes the queue, and with it the mutex, while the consumer still uses it: the known bug of pbzip2 0.9.4. Where the consumer waits
+/// meanwhile, no code that is kept whole prevents that. In the right program no run fails.
+#[test]
+fn a_lock_that_is_deleted_too_early_is_the_cause() {
+    let file = source("deleted-queue.cpp");
+    let text = std::fs::read_to_string(&file).expect("readable");
+    let line = 1 + text.lines().position(|line| line.contains("q->mut = NULL")).expect("a line");
+    let deletes = format!("deleted-queue.cpp:{line}:");
+    let is_there = |place: &Value| place["loc"].as_str().is_some_and(|loc| loc.contains(&deletes));
+    let workshop = Workshop::build(&file, &["-g", "-pthread"]);
+    let (mut by_section, mut by_order) = (0, 0);
+    for seed in 1..=40 {
+        let name = format!("run-{seed}");
+        if by_section > 0 && by_order > 0 {
+            break;
+        }
+        if workshop.record(&name, &["--seed", &seed.to_string()]) == json!({"code": 0}) {
+            continue;
+        }
+        let why = format!("foretrace why {name} --times 3 --switch-runs 0 --format json -- ./program");
+        let run = ran(&mut workshop.shell(&why));
+        let report = fitting(&run.out);
+        assert_eq!(report["again"], 3, "seed {seed}: {report:#}");
+        let is_cause = |one: &&Value| one["cause"] == json!(true);
+        let list = |key: &str| report[key].as_array().cloned().unwrap_or_default();
+        let has_link = |one: &Value| {
+            let links = one["cycle"].as_array().expect("a list");
+            links.iter().any(is_there)
+        };
+        let sections = list("violations").iter().filter(is_cause).any(has_link);
+        let orders = list("too_early").iter().filter(is_cause).any(|one| is_there(&one["write"]));
+        assert!(sections || orders, "seed {seed}: {report:#}");
+        by_section += u32::from(sections);
+        by_order += u32::from(!sections);
+        if !sections {
+            let text = ran(&mut workshop.shell(&why.replace("--format json", ""))).out;
+            assert!(text.contains(": too early: thread 1 (main) writes queue.mut at "), "{text}");
+        }
+    }
+    assert!(by_section > 0 && by_order > 0, "{by_section} by a section, {by_order} by an order");
+    let right = Workshop::build(&file, &["-g", "-pthread", "-DRIGHT"]);
+    assert!((1..=20).all(|seed| right.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
 }

@@ -24,6 +24,8 @@ pub struct WhyReport<'t> {
     pub violations: Vec<Violation>,
     /// Functions that the run did not finish, where no violation is a cause.
     pub unfinished: Vec<Unfinished>,
+    /// Writes that another thread read before it failed, and that no violation explains which is a cause.
+    pub too_early: Vec<TooEarly>,
     /// Whether all violations were tried before the limit.
     pub complete: bool,
     /// The context switches that the failure takes; nothing where that was not found out.
@@ -73,6 +75,16 @@ pub struct Unfinished {
     pub passed: u32,
 }
 
+/// A write that another thread read before it failed, and what became of the program when that thread went on first.
+pub struct TooEarly {
+    /// The write.
+    pub write: EventId,
+    /// The read.
+    pub read: EventId,
+    /// How often the program passed.
+    pub passed: u32,
+}
+
 /// How often a program passed that failed before.
 #[derive(Clone, Copy, Debug)]
 pub struct Gone {
@@ -104,6 +116,8 @@ struct Json<'t> {
     violations: Vec<JsonViolation<'t>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unfinished: Vec<JsonUnfinished<'t>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    too_early: Vec<JsonTooEarly<'t>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     switches: Option<JsonSwitches<'t>>,
 }
@@ -128,6 +142,14 @@ struct JsonUnfinished<'t> {
     #[serde(flatten)]
     place: JsonPlace<'t>,
     function: &'t str,
+    gone: u32,
+    cause: bool,
+}
+
+#[derive(Serialize)]
+struct JsonTooEarly<'t> {
+    write: JsonPlace<'t>,
+    read: JsonPlace<'t>,
     gone: u32,
     cause: bool,
 }
@@ -162,12 +184,22 @@ impl WhyReport<'_> {
 
     /// Whether a cause was found.
     pub fn has_cause(&self) -> bool {
-        self.violations.iter().any(|violation| self.is_cause(violation)) || self.stopped().next().is_some()
+        self.violations.iter().any(|violation| self.is_cause(violation)) || self.has_other_cause()
+    }
+
+    /// Whether a cause was found that is no violation.
+    fn has_other_cause(&self) -> bool {
+        self.stopped().next().is_some() || self.early().next().is_some()
     }
 
     /// Unfinished functions that remove the failure when they are finished first.
     fn stopped(&self) -> impl Iterator<Item = &Unfinished> {
         self.unfinished.iter().filter(|one| one.passed == self.times)
+    }
+
+    /// Writes without which the program passes, if the other thread goes on first.
+    fn early(&self) -> impl Iterator<Item = &TooEarly> {
+        self.too_early.iter().filter(|one| one.passed == self.times)
     }
 
     /// Writes one JSON object.
@@ -189,6 +221,14 @@ impl WhyReport<'_> {
                 .map(|one| JsonUnfinished {
                     place: place(one.last),
                     function: &one.function,
+                    gone: one.passed,
+                    cause: one.passed == self.times,
+                })
+                .collect(),
+            too_early: (self.too_early.iter())
+                .map(|one| JsonTooEarly {
+                    write: place(one.write),
+                    read: place(one.read),
                     gone: one.passed,
                     cause: one.passed == self.times,
                 })
@@ -223,7 +263,7 @@ impl WhyReport<'_> {
         writeln!(out, "the recorded run {}; its schedule, run again, failed {again} of {times} times", self.ending)?;
         let (causes, others): (Vec<&Violation>, Vec<&Violation>) =
             self.violations.iter().partition(|violation| self.is_cause(violation));
-        match (causes.is_empty() && self.stopped().next().is_none(), self.complete) {
+        match (causes.is_empty() && !self.has_other_cause(), self.complete) {
             (true, true) => writeln!(out, "\nno violation that this run shows is its cause by itself")?,
             (true, false) => writeln!(out, "\nno cause was found before the limit was reached")?,
             (false, _) => {}
@@ -257,6 +297,20 @@ impl WhyReport<'_> {
                 out,
                 "   {}, with the rest of the schedule as it was, the program passed {times} of {times} times",
                 if one.is_finished { "finished first" } else { "where that thread went on first" }
+            )?;
+        }
+        for (number, one) in self.early().enumerate() {
+            let place = |event: EventId| {
+                let thread = thread_name(self.trace, self.trace.event(event).thread);
+                let loc = self.trace.loc(event).map(|loc| format!(" at {loc}")).unwrap_or_default();
+                (thread, format!("{}{loc}", act_of(self.trace, event)))
+            };
+            let ((writer, writes), (reader, reads)) = (place(one.write), place(one.read));
+            let number = causes.len() + self.stopped().count() + number + 1;
+            writeln!(out, "\ncause {number}: too early: {writer} {writes}, before {reader} {reads}")?;
+            writeln!(
+                out,
+                "   where {reader} went on first, with the rest of the schedule as it was, the program passed {times} of {times} times"
             )?;
         }
         for violation in &others {
@@ -314,7 +368,7 @@ impl WhyReport<'_> {
             self.times,
             count(*runs as usize, "run") + " to find them"
         )?;
-        if left.is_empty() && self.stopped().next().is_some() {
+        if left.is_empty() && self.has_other_cause() {
             writeln!(out, "   it fails also if each other thread runs until it ends or waits")?;
         } else if left.is_empty() {
             writeln!(out, "   it fails also if each thread runs until it ends or waits")?;
