@@ -3,7 +3,7 @@
 mod histories;
 
 use foretrace_linearizability::check::check_by_search;
-use foretrace_linearizability::{History, Limits, Spec, Value, Verdict, check, compile, ends, minimal};
+use foretrace_linearizability::{History, Limits, Operation, Spec, Value, Verdict, check, compile, ends, minimal};
 use foretrace_trace::random::Random;
 use histories::{Plain, random_history, right_operations, spread, with_few_values};
 
@@ -199,6 +199,39 @@ fn a_take_with_an_unknown_result_takes_what_is_there() {
         assert_eq!(judged([unknown(), one(), one(), takes(Value::Int(1))]), Verdict::Linearizable, "{spec:?}");
         assert_eq!(judged([one(), unknown(), takes(Value::Nil), one()]), Verdict::Linearizable, "{spec:?}");
         assert_eq!(judged([one(), unknown(), takes(Value::Int(1)), one()]), Verdict::NotLinearizable, "{spec:?}");
+    }
+}
+
+/// Who finds a deque empty finds it so at both ends. In the wrong history a value was put at one end before the last one was taken at the other;
+/// in the right one these two overlap.
+#[test]
+fn a_deque_is_empty_at_both_ends_at_once() {
+    let operation = |method: String, arg: Option<i64>, result: Value, (call, ret): (u64, u64)| Operation {
+        process: call.to_string(),
+        object: None,
+        method,
+        args: arg.into_iter().map(Value::Int).collect(),
+        result: Some(result),
+        call,
+        ret,
+    };
+    let turns = [("front", "back"), ("back", "front")];
+    for (near, far, finder) in turns.into_iter().flat_map(|(near, far)| [near, far].map(|finder| (near, far, finder))) {
+        for (found, is_right) in
+            [(Value::Nil, false), (Value::Nil, true), (Value::Unknown, false), (Value::Unknown, true)]
+        {
+            let (put, taken) = if is_right { ((4, 6), (3, 5)) } else { ((3, 4), (5, 6)) };
+            let history = History::new(vec![
+                operation(format!("push_{far}"), Some(1), Value::Nil, (0, 1)),
+                operation(format!("pop_{finder}"), None, found, (2, 7)),
+                operation(format!("push_{near}"), Some(2), Value::Nil, put),
+                operation(format!("pop_{far}"), None, Value::Int(1), taken),
+                operation(format!("pop_{near}"), None, Value::Int(2), (8, 9)),
+            ]);
+            let parts = compile(&history, Spec::Deque, None).expect("the methods are known").parts;
+            assert_eq!(ends::deque(&parts[0].steps, Limits::NONE), Some(is_right), "{history:#?}");
+            assert_eq!(verdict(&history, Spec::Deque), is_right);
+        }
     }
 }
 
