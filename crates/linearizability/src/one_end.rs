@@ -1,6 +1,6 @@
 //! One end of a deque: what it can do by itself, and where it needs the other end.
 //!
-//! What is put at an end and taken there again lies on a stack ([`levels`](mod@crate::levels)), on top of what comes from the other end or goes
+//! What is put at an end and taken there again lies on a stack (`levels.rs`), on top of what comes from the other end or goes
 //! there.
 
 use crate::controls::{Controls, Moves};

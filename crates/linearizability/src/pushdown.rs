@@ -1,6 +1,6 @@
 //! Stacks whose values may be equal: a search that need not know what lies below the top.
 //!
-//! It goes from level to level ([`levels`](mod@crate::levels)) until all operations are taken that returned. (The lemmas of
+//! It goes from level to level (`levels.rs`) until all operations are taken that returned. (The lemmas of
 //! [`search`](mod@crate::search) about looks and stand-ins hold here as well: they speak of what may come next and of the top.)
 
 use crate::controls::Controls;
