@@ -122,6 +122,31 @@ fn a_signal_comes_where_it_came() {
     }
 }
 
+/// A timer goes off once. If it does while a replay follows a schedule that ends before that, its signal comes afterwards, with its value.
+/// What hangs for another reason still hangs.
+#[test]
+fn a_timer_goes_off_after_the_schedule() {
+    let workshop = Workshop::build(&source("timer_value.c"), &[]);
+    let slow = workshop.path("slow");
+    for (argument, hangs) in [("", false), ("hangs", true)] {
+        std::fs::write(&slow, "").expect("write");
+        let record = format!("foretrace record -o run --seed 0 -- ./program {argument}");
+        let record = ran(&mut workshop.shell(&record));
+        assert_eq!(record.out, "7\n", "{}", record.err);
+        std::fs::remove_file(&slow).expect("remove");
+        let found = workshop.predict("run");
+        assert!(!found.is_empty());
+        for one in found {
+            let report = replay(&workshop, &one.witness, &format!("--time-limit 3 -- ./program {argument}"));
+            assert_eq!(report["followed"], 1, "{report:#}");
+            assert_eq!(
+                report["endings"],
+                if hangs { json!([{"hang": null, "times": 1}]) } else { json!([{"code": 0, "times": 1}]) }
+            );
+        }
+    }
+}
+
 #[test]
 fn a_parallel_recording_without_most_accesses_is_replayed() {
     is_replayed("handover.c", &["-DROUNDS=20"]);

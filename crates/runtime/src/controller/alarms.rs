@@ -1,10 +1,14 @@
 //! Signals in a replay. A replay follows a recording only if signals come where they came there: the thread's count of records says where.
 //! For signals that timers and other programs send, the schedule says which signal comes, and the feed has its information. While the
-//! schedule is followed, such signals that really arrive are taken away. Signals that the program sends arrive by themselves, and wait for
-//! their place.
+//! schedule is followed, such signals that really arrive are taken away, and come when it is over. Signals that the program sends arrive by
+//! themselves, and wait for their place.
 
-use core::ffi::c_int;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::cell::UnsafeCell;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{
+    AtomicU8, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use super::plan;
 use crate::hooks::occupied::Occupied;
@@ -12,8 +16,70 @@ use crate::interpose::signals::state;
 use crate::sys::{self, call};
 use crate::threads::Thread;
 
-/// Signals that arrived while the schedule was followed, and were not given to a thread since: a bit for each.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// `siginfo_t`, in words: what the kernel says of a signal.
+type Information = [u64; 16];
+
+/// A signal that arrived while the schedule was followed, and was not given to a thread since.
+struct Taken {
+    state: AtomicU8,
+    information: UnsafeCell<Information>,
+}
+
+// SAFETY: who makes the state `CHANGING` alone reads and writes the rest.
+unsafe impl Sync for Taken {}
+
+const FREE: u8 = 0;
+const CHANGING: u8 = 1;
+const KEPT: u8 = 2;
+
+static TAKEN: [Taken; 64] = [const { Taken { state: AtomicU8::new(FREE), information: UnsafeCell::new([0; 16]) } }; 64];
+/// Those for which there was no place: a bit for each.
+static MORE: AtomicU64 = AtomicU64::new(0);
+
+impl Taken {
+    /// Whether the place had this state and is the caller's now, until it gives it another one.
+    fn becomes_mine(&self, state: u8) -> bool {
+        self.state.compare_exchange(state, CHANGING, Acquire, Relaxed).is_ok()
+    }
+
+    /// Whether what is kept is like that.
+    fn holds(&self, like: impl Fn(&Information) -> bool) -> bool {
+        if !self.becomes_mine(KEPT) {
+            return false;
+        }
+        // SAFETY: the place is ours.
+        let is_like = like(unsafe { &*self.information.get() });
+        self.state.store(KEPT, Release);
+        is_like
+    }
+
+    /// What is kept, if this wants it. It is not kept any more then.
+    fn remove_if(&self, wanted: impl Fn(&Information) -> bool) -> Option<Information> {
+        if !self.becomes_mine(KEPT) {
+            return None;
+        }
+        // SAFETY: the place is ours.
+        let information = unsafe { *self.information.get() };
+        let is_wanted = wanted(&information);
+        self.state.store(if is_wanted { FREE } else { KEPT }, Release);
+        is_wanted.then_some(information)
+    }
+}
+
+/// The number of a signal.
+fn number(information: &Information) -> c_int {
+    information[0] as c_int
+}
+
+/// Whether the kernel keeps one of the two only, if both wait: the numbers below 32 do not queue, nor does a timer's own signal.
+fn is_one(one: &Information, other: &Information) -> bool {
+    const FIRST_THAT_QUEUES: c_int = 32;
+    const OF_TIMER: c_int = -2;
+    let code = |information: &Information| information[1] as c_int;
+    let timer = |information: &Information| information[2] as u32;
+    let is_same_timer = code(one) == OF_TIMER && code(other) == OF_TIMER && timer(one) == timer(other);
+    number(one) == number(other) && (number(one) < FIRST_THAT_QUEUES || is_same_timer)
+}
 
 /// The signal that came in the recording where the thread is now.
 pub fn due(thread: &Thread) -> Option<c_int> {
@@ -73,7 +139,9 @@ pub fn come(thread: &'static Thread) -> bool {
         if !state::come_again(thread, signal) {
             break;
         }
-        TAKEN.fetch_and(!(1 << (signal - 1)), Relaxed);
+        if !TAKEN.iter().any(|taken| taken.remove_if(|kept| number(kept) == signal).is_some()) {
+            MORE.fetch_and(!bit(signal), Relaxed);
+        }
         came = true;
     }
     came
@@ -89,8 +157,29 @@ pub fn begin(thread: &Thread, signal: c_int) -> bool {
 }
 
 /// A signal arrived that the schedule has elsewhere, or not at all.
-pub fn take_away(signal: c_int) {
-    TAKEN.fetch_or(1 << (signal - 1), Relaxed);
+///
+/// # Safety
+/// What the kernel says of it (`siginfo_t`).
+pub unsafe fn take_away(signal: c_int, information: *const c_void) {
+    // SAFETY: the caller's promise; of this size.
+    let information = unsafe { *information.cast::<Information>() };
+    if TAKEN.iter().any(|taken| taken.holds(|kept| is_one(kept, &information))) {
+        return;
+    }
+    let Some(place) = TAKEN.iter().find(|taken| taken.becomes_mine(FREE)) else {
+        MORE.fetch_or(bit(signal), Relaxed);
+        return;
+    };
+    // SAFETY: the place is ours.
+    unsafe { *place.information.get() = information };
+    place.state.store(KEPT, Release);
+    if !plan::following() {
+        give_back(); // the schedule ended meanwhile
+    }
+}
+
+const fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
 }
 
 /// A thread sleeps in the kernel where a signal came in the recording, so perhaps until one comes.
@@ -100,10 +189,18 @@ pub fn prod(thread: &Thread) {
     }
 }
 
-/// The schedule is over: what was taken away comes after all.
+/// The schedule is over: what was taken away comes after all, with what the kernel said of it. A program may wait for a timer's value.
 pub fn give_back() {
-    let taken = TAKEN.swap(0, Relaxed);
-    for signal in (1..=64).filter(|signal| taken >> (signal - 1) & 1 != 0) {
-        call!(KILL, call!(GETPID, 0), signal);
+    let process = call!(GETPID, 0);
+    for information in TAKEN.iter().filter_map(|taken| taken.remove_if(|_| true)) {
+        let signal = number(&information);
+        // The kernel lets only the first thread pass on all that it says itself.
+        if call!(RT_SIGQUEUEINFO, process, signal, &raw const information) != 0 {
+            call!(KILL, process, signal);
+        }
+    }
+    let more = MORE.swap(0, Relaxed);
+    for signal in (1..=64).filter(|&signal| more & bit(signal) != 0) {
+        call!(KILL, process, signal);
     }
 }

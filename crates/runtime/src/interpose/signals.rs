@@ -83,7 +83,8 @@ unsafe fn comes_elsewhere(thread: &'static Thread, signal: c_int, information: *
     }
     let comes_here = !thread.occupied() && controller::begin_alarm(thread, signal);
     if !(comes_here && again(thread, signal)) {
-        controller::take_away(signal);
+        // SAFETY: the caller's promise.
+        unsafe { controller::take_away(signal, information) };
     }
     true
 }
