@@ -83,9 +83,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Err(missing) => return missing_place(&missing, args.format),
     };
     let recorded = plan.recording.as_deref().and_then(recorded_ending);
+    let (mut positions, mut threads) = (Positions::default(), None);
     if let Some(recording) = plan.recording.as_ref().filter(|_| !args.edited) {
         program.check_recorded_as(recording)?;
-        Recorded::open(recording)?; // refuses libraries that were built again since
+        let opened = Recorded::open(recording)?; // refuses libraries that were built again since
+        threads = ThreadNames::of_opened(&opened, recording).ok();
+        positions = Positions::of_recording(opened, recording);
         differences(recording, &program).iter().for_each(|line| say(format_args!("foretrace: {line}")));
     } else if plan.recording.is_none() {
         say(format_args!("foretrace: {NOT_THERE}"));
@@ -97,7 +100,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let quiet = args.times > 1 || args.format != Format::Text;
     let mut tally = Tally::default();
-    let mut positions = Positions::default();
     let (mut number, mut other) = (None, None);
     let mut histories =
         history.as_deref().map(|witness| Histories::new(witness, plan.recording.as_deref())).transpose()?;
@@ -113,7 +115,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             histories.add(folder.path())?;
         }
     }
-    let threads = ThreadNames::of_replay(&plan, &folder);
+    let threads = threads.unwrap_or_else(|| ThreadNames::of_replay(&plan, &folder));
     let known = Known { positions, threads };
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {

@@ -5,18 +5,33 @@ use foretrace_walker::log::Record;
 use foretrace_walker::program::Program;
 use std::path::Path;
 
+/// The file of a recording that says what was loaded.
+const MODULES: &str = "modules";
+
 /// Knows the places of a program, from the first of its runs on.
 #[derive(Default)]
-pub struct Positions(Option<Program>);
+pub struct Positions {
+    program: Option<Program>,
+    /// What a recording loaded, and where, with its program.
+    recorded: Option<(Vec<u8>, Program)>,
+}
 
 impl Positions {
+    /// Knows the program of a recording, which need not be read again for a run that loads the same.
+    pub fn of_recording(program: Program, recording: &Path) -> Positions {
+        let loaded = std::fs::read(recording.join(MODULES)).ok();
+        Positions { program: None, recorded: loaded.map(|loaded| (loaded, program)) }
+    }
+
     /// Reads what the program says of itself, the first time.
     ///
     /// # Errors
     /// The program's description cannot be read.
     pub fn learn(&mut self, folder: &Path) -> Result<(), WalkError> {
-        if self.0.is_none() {
-            self.0 = Some(Program::open(folder)?);
+        if self.program.is_none() {
+            let loaded = std::fs::read(folder.join(MODULES)).unwrap_or_default();
+            let same = self.recorded.take().filter(|(recorded, _)| *recorded == loaded);
+            self.program = Some(same.map_or_else(|| Program::open(folder), |(_, program)| Ok(program))?);
         }
         Ok(())
     }
@@ -28,23 +43,23 @@ impl Positions {
 
     /// The line that any record comes from, as `file:line`.
     pub fn line_of(&self, record: &Record) -> Option<String> {
-        let position = self.0.as_ref()?.position(record.site())?;
+        let position = self.program.as_ref()?.position(record.site())?;
         Some(format!("{}:{}", position.file, position.line))
     }
 
     /// Whether it is known which line a record comes from.
     pub fn has_line(&self, record: &Record) -> bool {
-        self.0.as_ref().is_some_and(|program| program.position(record.site()).is_some())
+        self.program.as_ref().is_some_and(|program| program.position(record.site()).is_some())
     }
 
     /// Whether a record comes from the program's own code, not from that of a library that it is built with.
     pub fn is_own(&self, record: &Record) -> bool {
-        self.0.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
+        self.program.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
     }
 
     /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.
     pub fn location(&self, record: &Record) -> Option<String> {
-        let position = self.0.as_ref()?.position(record.site()).filter(|_| record.kind.size() > 0)?;
+        let position = self.program.as_ref()?.position(record.site()).filter(|_| record.kind.size() > 0)?;
         Some(format!("{}:{}:{}", position.file, position.line, position.column))
     }
 }

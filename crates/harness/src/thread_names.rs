@@ -2,7 +2,8 @@
 
 use super::replay::Plan;
 use foretrace_report::thread_called;
-use foretrace_walker::{WalkError, recorded_threads};
+use foretrace_walker::program::Program;
+use foretrace_walker::{RecordedThread, WalkError, recorded_threads, threads_of};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -19,9 +20,20 @@ impl ThreadNames {
     /// # Errors
     /// The logs or the program cannot be read.
     pub fn of_recording(recording: &Path) -> Result<ThreadNames, WalkError> {
-        let threads = recorded_threads(recording)?.into_iter();
-        let names = threads.map(|thread| (thread.path, thread_called(thread.number, thread.name.as_deref())));
-        Ok(ThreadNames { names: names.collect() })
+        Ok(ThreadNames::of_threads(recorded_threads(recording)?))
+    }
+
+    /// The same where the recording's program is open already.
+    ///
+    /// # Errors
+    /// The logs cannot be read.
+    pub fn of_opened(program: &Program, recording: &Path) -> Result<ThreadNames, WalkError> {
+        Ok(ThreadNames::of_threads(threads_of(program, recording)?))
+    }
+
+    fn of_threads(threads: Vec<RecordedThread>) -> ThreadNames {
+        let name = |thread: &RecordedThread| thread_called(thread.number, thread.name.as_deref());
+        ThreadNames { names: threads.into_iter().map(|thread| (thread.path.clone(), name(&thread))).collect() }
     }
 
     /// The names that reports of a plan's recording give to threads. Where it is gone, or its program was built again, those of the replay; if

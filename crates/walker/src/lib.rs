@@ -38,6 +38,6 @@ pub use log::{Snapshots, finish_logs};
 pub use operation_names::OperationNames;
 pub use options::Options;
 pub use statistics::{Mismatch, Statistics, Ways};
-pub use threads::{RecordedThread, recorded_threads};
+pub use threads::{RecordedThread, recorded_threads, threads_of};
 pub use transactions::Pattern;
 pub use walk::{Walked, walk};

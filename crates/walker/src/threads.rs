@@ -22,11 +22,18 @@ pub struct RecordedThread {
 /// # Errors
 /// The logs or the program cannot be read.
 pub fn recorded_threads(recording: &Path) -> Result<Vec<RecordedThread>, WalkError> {
-    let program = Program::open(recording)?;
+    threads_of(&Program::open(recording)?, recording)
+}
+
+/// The same where the recording's program is open already.
+///
+/// # Errors
+/// The logs cannot be read.
+pub fn threads_of(program: &Program, recording: &Path) -> Result<Vec<RecordedThread>, WalkError> {
     let logs = open_logs(recording)?;
     let threads = thread_paths(&logs).into_iter().zip(&logs);
     let thread = |(path, log): (String, &Log)| {
-        let name = name_of(&program, log, &path);
+        let name = name_of(program, log, &path);
         RecordedThread { path, number: log.header().thread, name }
     };
     Ok(threads.map(thread).collect())
