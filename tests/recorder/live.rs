@@ -1,6 +1,6 @@
 //! `record --live`: what is found is said while the program runs, and what a copy of growing logs holds is a part of the run.
 
-use crate::support::{Workshop, foretrace, source};
+use crate::support::{Workshop, foretrace, ran, source};
 use foretrace_walker::{Options, Snapshots, finish_logs, walk};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -105,8 +105,10 @@ fn copies_of_growing_logs_are_parts_of_the_run() {
     for (name, options) in right {
         let workshop = Workshop::build(&source(name), &[]);
         fs::write(workshop.path("go"), "").expect("written");
-        workshop.record("run", options);
+        // In its folder, where it finds `go`: else it would nap for a minute.
+        let recorded = ran(&mut workshop.shell(&format!("foretrace record {} -o run -- ./program", options.join(" "))));
         let recording = workshop.path("run");
+        assert!(recording.join("trace.jsonl.zst").is_file(), "{}", recorded.err);
         let whole = walk(&recording, &Options::default(), |_| ()).expect("a trace").0.trace.events.len();
         let mut longest = 0;
         for seed in 1..=9 {
