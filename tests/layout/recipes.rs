@@ -70,7 +70,7 @@ fn each_recipe_runs() {
             "install" => {
                 command.replace("{{WHERE}}", &format!("--binary {binary} --prefix {}", folder.path().display()))
             }
-            "release" => format!("{command} --binary {binary} --out {}", folder.path().join("files").display()),
+            "release" => format!("{command} --fast --binary {binary} --out {}", folder.path().join("files").display()),
             _ => command,
         };
         let output = Command::new("sh")
