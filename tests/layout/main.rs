@@ -5,6 +5,7 @@ mod documents;
 mod imports;
 mod installed;
 mod recipes;
+mod unit_tests;
 
 use std::path::{Path, PathBuf};
 
