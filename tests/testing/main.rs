@@ -735,7 +735,7 @@ fn a_try_that_always_found_its_lock_free_finds_it_taken_once() {
 #[test]
 fn exploring_that_time_cuts_off_is_not_all() {
     let workshop = built_with("combination.c", "-DTURNS=8 -DOPENS=0");
-    let run = test(&workshop, "--time 10 --runs 5000");
+    let run = test(&workshop, "--time 4 --runs 5000");
     assert_eq!(run.status, Some(3), "{}{}", run.out, run.err);
     assert!(run.out.contains("not all was tried"), "{}", run.out);
 }
