@@ -69,15 +69,15 @@ impl AllOrders {
 /// Two or three threads that post and take as the counts allow.
 fn random_trace(seed: u64) -> Trace {
     let mut random = Random::new(seed);
-    let (threads, sems) = (2 + random.below(2), 1 + random.below(2));
+    let (threads, semaphores) = (2 + random.below(2), 1 + random.below(2));
     let mut builder = TraceBuilder::new(Data::None);
     let mut counts: Vec<u64> = Vec::new();
-    for sem in 0..sems {
+    for sem in 0..semaphores {
         counts.push(random.below(2) as u64);
         builder.sync(&format!("s{sem}"), SyncKind::Semaphore { init: counts[sem] });
     }
     for _ in 0..4 + random.below(4) {
-        let (thread, sem) = (1 + random.below(threads) as u64, random.below(sems));
+        let (thread, sem) = (1 + random.below(threads) as u64, random.below(semaphores));
         let name = format!("s{sem}");
         if counts[sem] > 0 && random.below(2) == 0 {
             counts[sem] -= 1;
