@@ -9,9 +9,10 @@ use anyhow::{Context, bail};
 use foretrace::recorder::{
     Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,
     environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending, run_plan,
+    use_after_free_in_words,
 };
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness};
-use foretrace_walker::log::Record;
+use foretrace_walker::log::{Record, open_logs};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -111,6 +112,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             (if is_of_number(&note) { &mut number } else { &mut other }).get_or_insert(note);
         }
         tally.add(judge(&plan, &folder, ending, |record| positions.of_event(record))?);
+        use_after_free_in_words(folder.path(), &open_logs(folder.path())?)?
+            .into_iter()
+            .for_each(|used| tally.add_use(used));
         if let Some(histories) = &mut histories {
             histories.add(folder.path())?;
         }

@@ -1,7 +1,9 @@
 //! What `foretrace replay` reports: how the program ended, then whether the triple happened, and where the program left the schedule.
 
 use super::replayed_history::Judged;
-use foretrace::recorder::{Difference, Ending, Event, Outcome, Plan, Replayed, ThreadNames, What, ops};
+use foretrace::recorder::{
+    Difference, Ending, Event, Outcome, Plan, Replayed, ThreadNames, UseAfterFreeInWords, What, ops,
+};
 use foretrace_walker::log::Record;
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -21,6 +23,8 @@ pub trait Seen {
 #[derive(Default)]
 pub struct Tally {
     endings: IndexMap<Ending, u32>,
+    /// How freed memory was used, and in how many replays.
+    uses: IndexMap<String, u32>,
     to_the_letter: OutcomeCount,
     another_way: OutcomeCount,
     not_reached: OutcomeCount,
@@ -44,6 +48,8 @@ pub struct TallyJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<Ending>,
     endings: Vec<EndingJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    uses_after_free: Vec<UseJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     triple: Option<Vec<AccessJson>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +66,13 @@ pub struct TallyJson {
 struct EndingJson {
     #[serde(flatten)]
     ending: Ending,
+    times: u32,
+}
+
+/// A use of freed memory.
+#[derive(Serialize)]
+struct UseJson {
+    what: String,
     times: u32,
 }
 
@@ -96,6 +109,12 @@ impl Tally {
         group.first.get_or_insert(replayed);
     }
 
+    /// The replay that was counted last used memory after its `free`.
+    pub fn add_use(&mut self, used: UseAfterFreeInWords) {
+        let at = used.place.map(|place| format!(" at {place}")).unwrap_or_default();
+        *self.uses.entry(format!("{}{at}", used.text)).or_default() += 1;
+    }
+
     /// How many followed the plan to the letter.
     pub fn to_the_letter(&self) -> u32 {
         self.to_the_letter.times
@@ -121,6 +140,9 @@ impl Tally {
     ) -> io::Result<()> {
         for (ending, count) in &self.endings {
             writeln!(out, "{}{}{}", Told(*ending), self.share(*count), compared(*ending, recorded))?;
+        }
+        for (what, count) in &self.uses {
+            writeln!(out, "use after free: {what}{}", self.share(*count))?;
         }
         self.write_to_the_letter(plan, seen, out)?;
         self.write_another_way(plan, seen, out)?;
@@ -192,6 +214,11 @@ impl Tally {
             not_reached: self.not_reached.times,
             recorded,
             endings: self.endings.iter().map(|(ending, times)| EndingJson { ending: *ending, times: *times }).collect(),
+            uses_after_free: self
+                .uses
+                .iter()
+                .map(|(what, times)| UseJson { what: what.clone(), times: *times })
+                .collect(),
             triple: reached.or(departed).and_then(|one| accesses(one, seen)),
             left: departed.and_then(|one| left_json(one, seen)),
             reason,

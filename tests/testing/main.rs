@@ -259,6 +259,8 @@ fn a_use_after_free_is_predicted_from_a_run_without_one() {
         .arg("--")
         .arg(workshop.path("program")));
     assert_eq!(replayed.status, Some(0), "{}{}", replayed.out, replayed.err);
+    let told = "use after free: thread 2 (reader) reads freed memory at session-table.c:23, 3 of 3 times";
+    assert!(replayed.out.contains(told), "{}", replayed.out);
     assert!(predict(&["--format", "github"]).out.contains("title=use after free::"));
     let alone = predict(&["--property", "triples"]);
     assert!(!alone.out.contains("F1."), "{}", alone.out);
