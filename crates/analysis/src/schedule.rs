@@ -3,9 +3,9 @@
 //! Source: Penelope, 4.2.3, with the dependences of this schedule in place of unshared accesses and read blocks. Which events depend on each other
 //! is what exploration says ([`uses`], `Mode::relation`), but coarser in two ways. Modes are coarse ([`Mode::coarse`]): two events may change
 //! places unless they are of one thread, of one synchronisation object, or accesses to one variable of which one writes. All rounds of a
-//! barrier are one object. And a `free` changes its variables and objects, so that an access comes after it in the shorter schedule, too. Events that the rest
-//! does not depend on are dropped, then each thread runs as long as it can. The result is only a proposal: the caller has it checked and keeps the
-//! original if it fails.
+//! barrier are one object. And a `free` changes its variables and objects, so that an access comes after it in the shorter schedule, too.
+//! Events that the rest does not depend on are dropped, then each thread runs as long as it can. The result is only a proposal: the caller has
+//! it checked and keeps the original if it fails.
 
 #[cfg(test)]
 mod tests;

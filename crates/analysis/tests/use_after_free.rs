@@ -117,7 +117,7 @@ fn uses_after_free_are_those_of_exhaustive_search() {
             assert_eq!(undecided, 0, "seed {seed}, {model}");
             let wrong: Vec<_> = found.difference(&truth).collect();
             assert!(wrong.is_empty(), "seed {seed}, {model}: {wrong:?} are no first uses");
-            // Where a use comes first in some prefix, the free is told with a use, if perhaps with another.
+            // Each free that has a first use is told, though perhaps with another use.
             let frees: BTreeSet<EventId> = found.iter().map(|pair| pair.free).collect();
             let missing: Vec<_> = truth.iter().filter(|pair| !frees.contains(&pair.free)).collect();
             assert!(missing.is_empty(), "seed {seed}, {model}: {missing:?} are missing");

@@ -6,6 +6,7 @@ use foretrace_runtime::record::Kind;
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, thread_paths};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -22,7 +23,7 @@ struct UseAfterFree {
 }
 
 /// Such an access in words.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UseAfterFreeInWords {
     /// Who does what.
     pub text: String,
@@ -33,7 +34,7 @@ pub struct UseAfterFreeInWords {
 /// A record with its order and its thread's place among the logs.
 type Ordered = (u64, usize, Record);
 
-/// The first use, in the order of the run, of a block that was freed and that nobody has got again since: an access, or another thread's
+/// The first use of freed memory in the order of the run, before the allocator gives it out again: an access, or another thread's
 /// use of a lock or condition variable in it. Logs that leave out parts of the run may leave out allocations, too: they show none.
 fn use_after_free(logs: &[Log]) -> Option<UseAfterFree> {
     if logs.iter().any(|log| log.cut().is_some()) {
@@ -131,7 +132,7 @@ fn freed_stretches(blocks: &[Ordered]) -> Vec<(u64, u64)> {
 struct Freed {
     /// How long blocks are that were not freed yet, by where they start.
     lengths: FxHashMap<u64, u64>,
-    /// Freed ones that nobody has got again: where each ends, and who freed it.
+    /// Freed ones that the allocator has not given out again: where each ends, and who freed it.
     blocks: BTreeMap<u64, (u64, usize)>,
 }
 

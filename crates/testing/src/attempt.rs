@@ -86,13 +86,6 @@ pub struct Cycle {
     pub is_use_after_free: bool,
 }
 
-impl Cycle {
-    /// Whether an attempt is to show a use after free.
-    pub fn is_of_use(attempt: &Attempt) -> bool {
-        attempt.cycle.as_ref().is_some_and(|cycle| cycle.is_use_after_free)
-    }
-}
-
 /// A schedule to try.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attempt {
@@ -126,6 +119,11 @@ impl Attempt {
     pub fn group(&self) -> String {
         let plain: String = self.variable.chars().filter(|c| !c.is_ascii_digit()).collect();
         format!("{plain} in {}", self.accesses[0].function)
+    }
+
+    /// Whether it is to show a use after free.
+    pub fn is_use_after_free(&self) -> bool {
+        self.cycle.as_ref().is_some_and(|cycle| cycle.is_use_after_free)
     }
 
     /// How many of the three accesses are in code of libraries.

@@ -1,9 +1,9 @@
 //! What happened in a run, seen from outside: it failed, differed from passing runs, or did the same as always.
 
 use super::baseline::{Baseline, without_numbers};
-use super::observation::{ERRORS, OUTPUT, Observation, UsedAfterFree};
+use super::observation::{ERRORS, OUTPUT, Observation};
 use super::settings::Settings;
-use foretrace_harness::Ending;
+use foretrace_harness::{Ending, UseAfterFreeInWords};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -137,7 +137,7 @@ pub fn failure(run: &Observation, baseline: &Baseline, settings: &Settings) -> O
     if let Some(line) = SANITIZER.as_ref().and_then(line_of) {
         return Some(Failure { cause: Cause::Sanitizer, message: Some(line), place: None });
     }
-    if let Some(UsedAfterFree { text, place }) = run.used_after_free.clone() {
+    if let Some(UseAfterFreeInWords { text, place }) = run.used_after_free.clone() {
         return Some(Failure { cause: Cause::UseAfterFree, message: Some(text), place });
     }
     let line = settings.fail_when.as_ref().and_then(line_of)?;

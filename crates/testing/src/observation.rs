@@ -1,6 +1,6 @@
 //! The visible results of a run: how it ended, and what it wrote.
 
-use foretrace_harness::{Ending, STDERR, STDOUT};
+use foretrace_harness::{Ending, STDERR, STDOUT, UseAfterFreeInWords};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,16 +17,7 @@ pub struct Observation {
     pub is_late: bool,
     /// A thread used memory after it was freed, as the logs of the run say.
     #[serde(default)]
-    pub used_after_free: Option<UsedAfterFree>,
-}
-
-/// That a thread used memory after it was freed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct UsedAfterFree {
-    /// Who used it, and who freed it.
-    pub text: String,
-    /// The line that used it.
-    pub place: Option<String>,
+    pub used_after_free: Option<UseAfterFreeInWords>,
 }
 
 /// The name of the standard output in messages.

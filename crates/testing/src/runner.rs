@@ -1,6 +1,6 @@
 //! Runs the program: natively, recorded with a seed, or along a schedule; each run in a process with its output in files.
 
-use super::observation::{Observation, UsedAfterFree};
+use super::observation::Observation;
 use super::settings::{Settings, TestError};
 use foretrace_harness::{
     Apart, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling, is_deadlock,
@@ -226,7 +226,6 @@ impl<'s> Runner<'s> {
         let ending = if is_deadlock(&logs) { Ending::Deadlock } else { ending };
         let is_late = folder.path().join(LATE).is_file();
         let used_after_free = use_after_free_in_words(folder.path(), &logs)?;
-        let used_after_free = used_after_free.map(|used| UsedAfterFree { text: used.text, place: used.place });
         let seen = Observation { is_late, used_after_free, ..self.observe(ending, &apart) };
         let released = folder.path().join(RELEASED).is_file();
         Ok(Ran { seen, folder, output: apart.output, took, released })

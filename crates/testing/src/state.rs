@@ -72,7 +72,7 @@ pub struct Found {
     pub shown: Vec<Shown>,
     /// Recorded runs that failed so by themselves, by seed.
     pub recordings: Vec<(u64, PathBuf)>,
-    /// What was seen of each of them.
+    /// What was seen of each of them, where the output is what failed.
     #[serde(default)]
     pub seen: Vec<Observation>,
     /// Who waits for whom, if that is how it failed.

@@ -17,7 +17,7 @@ const WIDEST_VARIABLE: usize = 24;
 /// The variable and who meets there, as a headline.
 pub fn title(attempt: &Attempt) -> String {
     let (first, remote) = attempt.functions();
-    if Cycle::is_of_use(attempt) {
+    if attempt.is_use_after_free() {
         let by = if remote.is_empty() { String::new() } else { format!(" by `{}`", short_name(remote)) };
         return format!("{} is used after its memory was freed{by}", cut(&attempt.variable, 60));
     }

@@ -178,9 +178,10 @@ impl Campaign<'_> {
             }
             let (shown, recorded) = (found.shown.len(), found.recordings.len());
             found.shown.retain(|shown| !is_usual(&shown.seen));
-            let mut usual = found.seen.iter().map(is_usual).collect::<Vec<bool>>().into_iter();
-            found.recordings.retain(|_| !usual.next().unwrap_or(false));
-            found.seen.retain(|seen| !is_usual(seen));
+            let unusual: Vec<bool> = found.seen.iter().map(|seen| !is_usual(seen)).collect();
+            let (mut recordings, mut seen) = (unusual.iter(), unusual.iter());
+            found.recordings.retain(|_| recordings.next().copied().unwrap_or(true));
+            found.seen.retain(|_| seen.next().copied().unwrap_or(true));
             let passed = (recorded - found.recordings.len()) as u64;
             report.harmless.failed -= (shown - found.shown.len()) as u64;
             (report.recorded.failed, report.recorded.passed) =

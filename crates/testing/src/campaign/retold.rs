@@ -4,7 +4,7 @@
 
 use super::finishing::sources;
 use super::{Campaign, plan_of};
-use crate::attempt::{Access, Cycle};
+use crate::attempt::Access;
 use crate::judge::{Effect, judge};
 use crate::predicting::{line_of, own_place_before, told};
 use crate::report::Find;
@@ -61,7 +61,7 @@ impl Campaign<'_> {
                 find.story.splice(..shown.story.len().min(find.story.len()), retold);
             }
         }
-        let is_told = shown.is_some_and(|shown| Cycle::is_of_use(&shown.attempt));
+        let is_told = shown.is_some_and(|shown| shown.attempt.is_use_after_free());
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
             find.story.extend(lines(trace, use_, free));
