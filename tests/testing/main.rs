@@ -10,6 +10,7 @@ mod exploring;
 mod resume;
 #[path = "../litmus/synchronised.rs"]
 mod synchronised;
+mod used_after_free;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -156,20 +157,6 @@ fn an_observer_that_is_asked_once_is_there() {
     assert_eq!(failures(&report), "", "{report:#}");
 }
 
-/// No three accesses of one variable show a `free`; the report says who used the memory, and who had freed it.
-#[test]
-fn memory_that_is_used_after_its_free_is_named() {
-    let wrong = report(&built_with("timers.c", "-DSAFE=0"), "");
-    let find = &wrong["tests"][0]["finds"][0];
-    let story = find["story"].to_string();
-    for told in ["reads timer.", "timers.c:26", "timers.c:39", "freed: thread 2 uses memory that thread 3 has freed"] {
-        assert!(story.contains(told), "{told}: {wrong:#}");
-    }
-    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{wrong:#}");
-    let right = report(&built_with("timers.c", "-DSAFE=1"), "");
-    assert_eq!(right["tests"][0]["finds"].as_array().map(Vec::len), Some(0), "{right:#}");
-}
-
 /// One run is enough: of the many lost updates, that one is tried first that changes the sum.
 #[test]
 fn an_update_that_makes_a_difference_comes_first() {
@@ -197,77 +184,6 @@ fn usual_programs_fail_and_their_right_twins_do_not() {
         assert!(matches!(right.status, Some(0 | 3)), "{name}: {}{}", right.out, right.err);
         assert!(right.out.starts_with("nothing failed"), "{name}: {}", right.out);
     }
-}
-
-/// Freed memory mostly holds what it held; in a controlled run it does not, and the use alone is a failure. The right twin waits for readers.
-#[test]
-fn memory_that_is_used_after_it_was_freed() {
-    let wrong = test(&built_with("freed.c", ""), "--stop-after 1");
-    let is_told = ["an impossible limit", "use after free"].iter().any(|failure| wrong.out.contains(failure));
-    assert!(wrong.status == Some(1) && is_told, "{}{}", wrong.out, wrong.err);
-    let right = test(&built_with("freed.c", "-DRIGHT"), "");
-    assert_eq!((right.status, right.out.lines().next()), (Some(0), Some("nothing failed")), "{}", right.out);
-}
-
-/// Nothing comes of the use: the program prints the same and ends with 0.
-#[test]
-fn a_use_after_free_is_a_failure_whatever_comes_of_it() {
-    for name in ["session-table.c", "buffer-owners.c", "closed-queue.cpp"] {
-        let wrong = test(&built_with(name, ""), "--time 60 --stop-after 1");
-        assert_eq!(wrong.status, Some(1), "{name}: {}{}", wrong.out, wrong.err);
-        assert!(
-            wrong.out.contains("use after free: ") && wrong.out.contains("fails in 3 of 3"),
-            "{name}: {}",
-            wrong.out
-        );
-        let right = test(&built_with(name, "-DRIGHT"), "");
-        assert_eq!(
-            (right.status, right.out.lines().next()),
-            (Some(0), Some("nothing failed")),
-            "{name}: {}",
-            right.out
-        );
-    }
-}
-
-/// The recorded run uses the session before it is freed. The witness is checked, and the program follows it.
-#[test]
-fn a_use_after_free_is_predicted_from_a_run_without_one() {
-    let workshop = built_with("session-table.c", "");
-    workshop.make("foretrace record -o run -- ./program");
-    let predict = |options: &[&str]| {
-        let folder = workshop.path("run");
-        ran(foretrace().arg("predict").arg(folder).arg("--witness-dir").arg(workshop.path("witnesses")).args(options))
-    };
-    let text = predict(&[]);
-    assert_eq!(text.status, Some(1), "{}{}", text.out, text.err);
-    assert!(text.out.contains("F1. thread 2 (reader) reads session.owner"), "{}", text.out);
-    let report: Value = serde_json::from_str(&predict(&["--format", "json"]).out).expect("a report");
-    let found = &report["uses_after_free"]["found"];
-    assert_eq!(found.as_array().map(Vec::len), Some(1), "{report:#}");
-    assert_eq!(found[0]["observed"], false, "{report:#}");
-    let (free, access) = (found[0]["free"].as_u64().expect("an event"), found[0]["access"].as_u64().expect("an event"));
-    let witness = workshop.path("witnesses").join(format!("use-after-free-{free}-{access}.json"));
-    let saved: Value = serde_json::from_str(&std::fs::read_to_string(&witness).expect("written")).expect("JSON");
-    fits(&saved, "use-after-free-witness.schema.json");
-    fits(&report, "report.schema.json");
-    let checked = ran(foretrace().arg("check").arg(workshop.path("run")).arg(&witness).arg("-q"));
-    assert_eq!(checked.status, Some(0), "{}{}", checked.out, checked.err);
-    let replayed = ran(foretrace()
-        .args(["replay", "--exactly", "--times", "3"])
-        .arg(&witness)
-        .arg("--")
-        .arg(workshop.path("program")));
-    assert_eq!(replayed.status, Some(0), "{}{}", replayed.out, replayed.err);
-    let told = "use after free: thread 2 (reader) reads freed memory at session-table.c:23, 3 of 3 times";
-    assert!(replayed.out.contains(told), "{}", replayed.out);
-    assert!(predict(&["--format", "github"]).out.contains("title=use after free::"));
-    let alone = predict(&["--property", "triples"]);
-    assert!(!alone.out.contains("F1."), "{}", alone.out);
-    let right = built_with("session-table.c", "-DRIGHT");
-    right.make("foretrace record -o run -- ./program");
-    let right = ran(foretrace().arg("predict").arg(right.path("run")));
-    assert!(!right.out.contains("F1."), "{}", right.out);
 }
 
 /// A count that the program asks for is its own business, also if the library keeps it.

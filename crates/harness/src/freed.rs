@@ -35,7 +35,7 @@ pub struct UseAfterFreeInWords {
 type Ordered = (u64, usize, Record);
 
 /// The first use of freed memory in the order of the run, before the allocator gives it out again: an access, or another thread's
-/// use of a lock or condition variable in it. Logs that leave out parts of the run may leave out allocations, too: they show none.
+/// use of a lock or its like in it. Logs that leave out parts of the run may leave out allocations, too: they show none.
 fn use_after_free(logs: &[Log]) -> Option<UseAfterFree> {
     if logs.iter().any(|log| log.cut().is_some()) {
         return None;
@@ -80,13 +80,15 @@ pub fn use_after_free_in_words(recording: &Path, logs: &[Log]) -> Result<Option<
         kind if kind.is_load() => "reads freed memory",
         kind if kind.size() > 0 => "writes freed memory",
         Kind::Wait | Kind::Signal | Kind::Broadcast => "uses a freed condition variable",
+        Kind::Post | Kind::Down => "uses a freed semaphore",
+        Kind::Arrive => "uses a freed barrier",
         _ => "uses a freed lock",
     };
     let text = format!("{user} {act}");
     Ok(Some(UseAfterFreeInWords { text, place }))
 }
 
-/// Whether a record says that its thread uses a lock or a condition variable.
+/// Whether a record says that its thread uses a lock or its like.
 fn is_of_object(kind: Kind) -> bool {
     matches!(
         kind,
@@ -99,6 +101,11 @@ fn is_of_object(kind: Kind) -> bool {
             | Kind::Wait
             | Kind::Signal
             | Kind::Broadcast
+            | Kind::Post
+            | Kind::Down
+            | Kind::Arrive
+            | Kind::Busy
+            | Kind::Refused
     )
 }
 

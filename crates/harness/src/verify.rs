@@ -430,9 +430,12 @@ pub fn ops(kind: Kind) -> &'static [&'static str] {
         Kind::CallValue => &["argument or result of an operation"],
         Kind::Fail => &["fail"],
         Kind::Unseen => &["unseen"],
-        Kind::SemaphoreInit | Kind::BarrierInit | Kind::Alias | Kind::HandlerBegin | Kind::HandlerEnd => {
-            &["another event"]
-        }
+        Kind::SemaphoreInit
+        | Kind::BarrierInit
+        | Kind::Alias
+        | Kind::Refused
+        | Kind::HandlerBegin
+        | Kind::HandlerEnd => &["another event"],
         code_kinds!() => &["another event"],
     }
 }

@@ -8,6 +8,7 @@ use file::{Mapped, STOP_WORDS, Trouble, extend, extend_by_least, shorten, touch,
 pub use file::{allocate, limit, set_limit};
 pub use thread_log::Log;
 
+use core::ffi::c_int;
 use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst, compiler_fence};
 
@@ -123,6 +124,11 @@ pub fn write<const N: usize>(thread: &'static Thread, kind: Kind, place: u64, wo
 /// A synchronisation record: two words and its order, which it returns.
 pub fn sync(thread: &'static Thread, kind: Kind, place: usize, object: u64, extra: u64) -> u64 {
     ordered(thread, kind, place, [object, extra])
+}
+
+/// A call for an object of synchronisation that failed by this error, which says nothing of who holds it.
+pub fn refused(thread: &'static Thread, place: usize, object: usize, error: c_int) {
+    sync(thread, Kind::Refused, place, object as u64, error as u64);
 }
 
 /// Makes the next so many records of the thread one step, until the result is dropped: no event has a place between them. Nothing in

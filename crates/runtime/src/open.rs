@@ -83,7 +83,7 @@ impl OpenSet {
             Kind::Arrive | Kind::Depart | Kind::BarrierInit | Kind::OncePass => {}
             Kind::Fork | Kind::Start | Kind::Exit | Kind::Join | Kind::HandlerBegin | Kind::HandlerEnd => {}
             Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {}
-            Kind::Allocate | Kind::Free | Kind::Alias | Kind::Unseen | Kind::Fail => {}
+            Kind::Allocate | Kind::Free | Kind::Alias | Kind::Unseen | Kind::Refused | Kind::Fail => {}
             access_kinds!() | code_kinds!() => {}
         }
     }

@@ -9,7 +9,10 @@ pub use waiter::Waiter;
 
 use core::cell::Cell;
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use crate::controller;
 use crate::hooks::occupied::Occupied;
@@ -26,14 +29,25 @@ pub struct Bucket {
     lock: Lock,
     waiters: Cell<*const Waiter>,
     objects: Cell<*const Object>,
+    /// The last addresses that it was locked for, in turn.
+    latest: [AtomicUsize; LATEST],
+    next: AtomicUsize,
 }
 
 // SAFETY: the lock is held by whoever touches the lists.
 unsafe impl Sync for Bucket {}
 
 const BUCKETS: usize = 1024;
+/// As many as leave a bucket in one line of the cache.
+const LATEST: usize = 4;
 static TABLE: [Bucket; BUCKETS] = [const {
-    Bucket { lock: Lock::new(), waiters: Cell::new(core::ptr::null()), objects: Cell::new(core::ptr::null()) }
+    Bucket {
+        lock: Lock::new(),
+        waiters: Cell::new(core::ptr::null()),
+        objects: Cell::new(core::ptr::null()),
+        latest: [const { AtomicUsize::new(0) }; LATEST],
+        next: AtomicUsize::new(0),
+    }
 }; BUCKETS];
 
 fn index(key: usize) -> usize {
@@ -44,7 +58,17 @@ fn index(key: usize) -> usize {
 pub fn lock(key: usize) -> &'static Bucket {
     let bucket = &TABLE[index(key)];
     bucket.lock.lock();
+    if bucket.latest.iter().all(|latest| latest.load(Relaxed) != key) {
+        let next = bucket.next.load(Relaxed);
+        bucket.latest[next % LATEST].store(key, Relaxed);
+        bucket.next.store(next + 1, Relaxed);
+    }
     bucket
+}
+
+/// Whether an object was at this address of late.
+pub fn was_object(address: usize) -> bool {
+    TABLE[index(address)].latest.iter().any(|latest| latest.load(Relaxed) == address)
 }
 
 /// The bucket of an object, which the caller has locked.

@@ -130,6 +130,15 @@ pub fn failure(run: &Observation, baseline: &Baseline, settings: &Settings) -> O
         let fits = |line: &&str| regex.is_match(line);
         run.errors().lines().chain(run.output().lines()).find(fits).map(|line| line.trim().to_string())
     };
+    let used_after_free = run.used_after_free.clone().map(|UseAfterFreeInWords { text, place }| Failure {
+        cause: Cause::UseAfterFree,
+        message: Some(text),
+        place,
+    });
+    // Where no thread goes on since a lock or a condition lies in freed memory, the use of that memory is the cause.
+    if matches!(run.ending, Ending::Deadlock | Ending::Hang) && used_after_free.is_some() {
+        return used_after_free;
+    }
     if run.ending != Ending::Code(settings.pass_status) {
         let (message, place) = message(run, baseline);
         return Some(Failure { cause: Cause::Ended(run.ending), message, place });
@@ -137,8 +146,8 @@ pub fn failure(run: &Observation, baseline: &Baseline, settings: &Settings) -> O
     if let Some(line) = SANITIZER.as_ref().and_then(line_of) {
         return Some(Failure { cause: Cause::Sanitizer, message: Some(line), place: None });
     }
-    if let Some(UseAfterFreeInWords { text, place }) = run.used_after_free.clone() {
-        return Some(Failure { cause: Cause::UseAfterFree, message: Some(text), place });
+    if used_after_free.is_some() {
+        return used_after_free;
     }
     let line = settings.fail_when.as_ref().and_then(line_of)?;
     Some(Failure { cause: Cause::Wanted, message: Some(line), place: None })

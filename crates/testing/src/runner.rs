@@ -222,7 +222,7 @@ impl<'s> Runner<'s> {
             let started = self.settings.harness.as_ref().unwrap_or(&self.settings.program);
             return Err(TestError::NothingRecorded(started.path.clone()));
         }
-        let logs = if ending == Ending::Hang { Vec::new() } else { open_logs(folder.path())? };
+        let logs = open_logs(folder.path())?;
         let ending = if is_deadlock(&logs) { Ending::Deadlock } else { ending };
         let is_late = folder.path().join(LATE).is_file();
         let used_after_free = use_after_free_in_words(folder.path(), &logs)?;

@@ -9,7 +9,7 @@ use crate::controller::thread_turn::State;
 use crate::controller::{onward, stuck, waking};
 use crate::log;
 use crate::record::{Kind, fail};
-use crate::sys;
+use crate::sys::{self, EDEADLK};
 use crate::text::say;
 use crate::threads;
 
@@ -74,6 +74,7 @@ fn deadlock() -> ! {
         let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
         // SAFETY: the waiter's frame is alive: its thread waits.
         let key = unsafe { thread.wait.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
+        log::refused(thread, 0, key, EDEADLK);
         say(format_args!("  thread {path} (number {}) waits for {key:#x}", thread.number.get()));
     }
     let asleep = || threads::all().filter(|thread| thread.turn.state.get() == State::Outside);

@@ -79,6 +79,7 @@ fn inside(thread: &'static Thread, condition: usize, mutex: usize, deadline: Opt
     let both = waiting::lock_both(condition, mutex);
     let failed = real::pthread_mutex_unlock(mutex);
     if failed != 0 {
+        log::refused(thread, place, mutex, failed);
         both.unlock();
         return failed;
     }

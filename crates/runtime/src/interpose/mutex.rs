@@ -97,8 +97,10 @@ fn lock_until(thread: &'static Thread, mutex: usize, deadline: Option<Deadline>,
         log::sync(thread, Kind::Acquire, place, mutex as u64, nature(mutex) | tried_if(deadline.is_some()));
     };
     let result = take(thread, mutex, deadline, success);
-    if result == ETIMEDOUT {
-        log::sync(thread, Kind::Busy, place, mutex as u64, ETIMEDOUT as u64);
+    match result {
+        0 | EOWNERDEAD => {}
+        ETIMEDOUT => _ = log::sync(thread, Kind::Busy, place, mutex as u64, ETIMEDOUT as u64),
+        error => log::refused(thread, place, mutex, error),
     }
     thread.end();
     result
@@ -140,7 +142,7 @@ extern "C" fn trylock(mutex: usize, place: usize) -> c_int {
             let error = if own(thread, mutex) { EDEADLK } else { 0 };
             log::sync(thread, Kind::Busy, place, mutex as u64, error as u64);
         }
-        _ => {}
+        error => log::refused(thread, place, mutex, error),
     }
     bucket.unlock();
     thread.end();
@@ -159,9 +161,13 @@ extern "C" fn unlock(mutex: usize, place: usize) -> c_int {
         record(); // those who wait in the library may have it at once
     }
     let result = real::pthread_mutex_unlock(mutex);
-    if result == 0 && !foreign {
-        record();
-        bucket.release_next(mutex);
+    match result {
+        0 if foreign => {}
+        0 => {
+            record();
+            bucket.release_next(mutex);
+        }
+        error => log::refused(thread, place, mutex, error),
     }
     bucket.unlock();
     thread.end();

@@ -77,8 +77,10 @@ fn take(lock: usize, way: Way, deadline: Option<Deadline>, place: usize) -> c_in
         let attempt = || way.try_real(lock);
         waiting::acquire(thread, Request { object: lock, deadline, interruptible: false, attempt, success })
     };
-    if result == ETIMEDOUT {
-        log::sync(thread, Kind::Busy, place, lock as u64, ETIMEDOUT as u64);
+    match result {
+        0 => {}
+        ETIMEDOUT => _ = log::sync(thread, Kind::Busy, place, lock as u64, ETIMEDOUT as u64),
+        error => log::refused(thread, place, lock, error),
     }
     thread.end();
     result
@@ -116,7 +118,7 @@ fn try_take(lock: usize, way: Way, place: usize) -> c_int {
             let error = if writes(thread, lock) { EDEADLK } else { 0 };
             log::sync(thread, Kind::Busy, place, lock as u64, error as u64);
         }
-        _ => {}
+        error => log::refused(thread, place, lock, error),
     }
     bucket.unlock();
     thread.end();

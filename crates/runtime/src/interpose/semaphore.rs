@@ -179,6 +179,8 @@ extern "C" fn post(semaphore: usize, place: usize) -> c_int {
         log::sync(thread, Kind::Post, place, semaphore as u64, before);
         remember(bucket, semaphore, before + 1);
         bucket.release_next(semaphore);
+    } else {
+        log::refused(thread, place, semaphore, sys::errno());
     }
     bucket.unlock();
     thread.end();

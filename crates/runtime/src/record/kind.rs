@@ -121,6 +121,10 @@ kinds! {
     /// An argument of the next `CallBegin` or the result of the next `CallEnd` of the thread: value, one of [`given`](super::given), order.
     CallValue = 54, 4;
 
+    /// A call for a lock, condition variable, semaphore or barrier failed by an error, or waits when the run ends in a deadlock: object, the
+    /// error (`EDEADLK` for the wait), order.
+    Refused = 55, 4;
+
     /// Memory is another name of memory that was mapped before: its address, that of the other, how many bytes, order. After its `Allocate`.
     Alias = 62, 5;
     /// Code that is not recorded may order threads here: what it is (address of a C string), what it concerns (of another one, 0 for
@@ -261,10 +265,10 @@ impl Kind {
 
     /// Whether records of this kind are counted. Ordered records of the allocator are not. The first thread that uses a stream or a cache
     /// of a library allocates it. So how often a thread allocates depends on other threads, too. How many mappings are of one memory when a
-    /// thread makes its own depends on them as well.
+    /// thread makes its own depends on them as well. A call that was refused did nothing: no schedule has a step for it.
     #[inline]
     pub const fn counted(self) -> bool {
-        self.ordered() && !matches!(self, Kind::Allocate | Kind::Free | Kind::Alias)
+        self.ordered() && !matches!(self, Kind::Allocate | Kind::Free | Kind::Alias | Kind::Refused)
     }
 
     /// Bytes that an access touches; 0 for any other kind.

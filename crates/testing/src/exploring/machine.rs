@@ -199,7 +199,7 @@ impl Machine {
             Kind::AtomicBegin | Kind::AtomicEnd | Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {
                 ready(Vec::new())
             }
-            Kind::Allocate | Kind::Free | Kind::Alias | Kind::Unseen | Kind::Fail => ready(Vec::new()),
+            Kind::Allocate | Kind::Free | Kind::Alias | Kind::Unseen | Kind::Refused | Kind::Fail => ready(Vec::new()),
             code_kinds!() => ready(Vec::new()),
         }
     }
@@ -293,7 +293,7 @@ impl Machine {
             Kind::Exit => _ = self.ended.insert(thread),
             access_kinds!() => self.remember(step),
             Kind::Busy | Kind::Depart | Kind::OncePass | Kind::Start => {}
-            Kind::HandlerBegin | Kind::HandlerEnd | Kind::Unseen | Kind::Fail => {}
+            Kind::HandlerBegin | Kind::HandlerEnd | Kind::Unseen | Kind::Refused | Kind::Fail => {}
             Kind::AtomicBegin | Kind::AtomicEnd | Kind::CallBegin | Kind::CallEnd | Kind::CallValue => {}
             Kind::Allocate | Kind::Free | Kind::Alias => {}
             code_kinds!() => {}

@@ -25,6 +25,9 @@ impl Walk<'_, '_> {
             self.world.alias(&record);
             return Ok(());
         }
+        if record.kind == Kind::Refused {
+            return Ok(()); // it did nothing
+        }
         if self.world.survey.is_some() && !matches!(record.kind, Kind::Allocate | Kind::Free) {
             return Ok(());
         }
@@ -48,7 +51,7 @@ impl Walk<'_, '_> {
             Kind::Unseen => self.unseen(record),
             Kind::Exit => self.exit(record),
             Kind::Fail => self.fail(record),
-            Kind::Alias | Kind::Start | Kind::HandlerBegin | Kind::HandlerEnd => Ok(()),
+            Kind::Alias | Kind::Refused | Kind::Start | Kind::HandlerBegin | Kind::HandlerEnd => Ok(()),
             access_kinds!() | code_kinds!() => Ok(()),
         }
     }

@@ -1,0 +1,92 @@
+//! Memory that is used after its free: named in runs that fail, a failure by itself, and predicted from a run without one.
+
+use super::support::ran;
+use super::{built_with, fits, foretrace, report, test};
+use serde_json::Value;
+
+/// No three accesses of one variable show a `free`; the report says who used the memory, and who had freed it.
+#[test]
+fn memory_that_is_used_after_its_free_is_named() {
+    let wrong = report(&built_with("timers.c", "-DSAFE=0"), "");
+    let find = &wrong["tests"][0]["finds"][0];
+    let story = find["story"].to_string();
+    for told in ["reads timer.", "timers.c:26", "timers.c:39", "freed: thread 2 uses memory that thread 3 has freed"] {
+        assert!(story.contains(told), "{told}: {wrong:#}");
+    }
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{wrong:#}");
+    let right = report(&built_with("timers.c", "-DSAFE=1"), "");
+    assert_eq!(right["tests"][0]["finds"].as_array().map(Vec::len), Some(0), "{right:#}");
+}
+
+/// Freed memory mostly holds what it held; in a controlled run it does not, and the use alone is a failure. The right twin waits for readers.
+#[test]
+fn memory_that_is_used_after_it_was_freed() {
+    let wrong = test(&built_with("freed.c", ""), "--stop-after 1");
+    let is_told = ["an impossible limit", "use after free"].iter().any(|failure| wrong.out.contains(failure));
+    assert!(wrong.status == Some(1) && is_told, "{}{}", wrong.out, wrong.err);
+    let right = test(&built_with("freed.c", "-DRIGHT"), "");
+    assert_eq!((right.status, right.out.lines().next()), (Some(0), Some("nothing failed")), "{}", right.out);
+}
+
+/// Nothing comes of the use: the program prints the same and ends with 0.
+#[test]
+fn a_use_after_free_is_a_failure_whatever_comes_of_it() {
+    for name in
+        ["session-table.c", "buffer-owners.c", "closed-queue.cpp", "locked-account.c", "job-done.c", "round.cpp"]
+    {
+        let wrong = test(&built_with(name, ""), "--time 60 --stop-after 1");
+        assert_eq!(wrong.status, Some(1), "{name}: {}{}", wrong.out, wrong.err);
+        assert!(
+            wrong.out.contains("1. use after free: ") && wrong.out.contains("fails in 3 of 3"),
+            "{name}: {}",
+            wrong.out
+        );
+        let right = test(&built_with(name, "-DRIGHT"), "");
+        assert_eq!(
+            (right.status, right.out.lines().next()),
+            (Some(0), Some("nothing failed")),
+            "{name}: {}",
+            right.out
+        );
+    }
+}
+
+/// The recorded run uses the session before it is freed. The witness is checked, and the program follows it.
+#[test]
+fn a_use_after_free_is_predicted_from_a_run_without_one() {
+    let workshop = built_with("session-table.c", "");
+    workshop.make("foretrace record -o run -- ./program");
+    let predict = |options: &[&str]| {
+        let folder = workshop.path("run");
+        ran(foretrace().arg("predict").arg(folder).arg("--witness-dir").arg(workshop.path("witnesses")).args(options))
+    };
+    let text = predict(&[]);
+    assert_eq!(text.status, Some(1), "{}{}", text.out, text.err);
+    assert!(text.out.contains("F1. thread 2 (reader) reads session.owner"), "{}", text.out);
+    let report: Value = serde_json::from_str(&predict(&["--format", "json"]).out).expect("a report");
+    let found = &report["uses_after_free"]["found"];
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{report:#}");
+    assert_eq!(found[0]["observed"], false, "{report:#}");
+    let (free, access) = (found[0]["free"].as_u64().expect("an event"), found[0]["access"].as_u64().expect("an event"));
+    let witness = workshop.path("witnesses").join(format!("use-after-free-{free}-{access}.json"));
+    let saved: Value = serde_json::from_str(&std::fs::read_to_string(&witness).expect("written")).expect("JSON");
+    fits(&saved, "use-after-free-witness.schema.json");
+    fits(&report, "report.schema.json");
+    let checked = ran(foretrace().arg("check").arg(workshop.path("run")).arg(&witness).arg("-q"));
+    assert_eq!(checked.status, Some(0), "{}{}", checked.out, checked.err);
+    let replayed = ran(foretrace()
+        .args(["replay", "--exactly", "--times", "3"])
+        .arg(&witness)
+        .arg("--")
+        .arg(workshop.path("program")));
+    assert_eq!(replayed.status, Some(0), "{}{}", replayed.out, replayed.err);
+    let told = "use after free: thread 2 (reader) reads freed memory at session-table.c:23, 3 of 3 times";
+    assert!(replayed.out.contains(told), "{}", replayed.out);
+    assert!(predict(&["--format", "github"]).out.contains("title=use after free::"));
+    let alone = predict(&["--property", "triples"]);
+    assert!(!alone.out.contains("F1."), "{}", alone.out);
+    let right = built_with("session-table.c", "-DRIGHT");
+    right.make("foretrace record -o run -- ./program");
+    let right = ran(foretrace().arg("predict").arg(right.path("run")));
+    assert!(!right.out.contains("F1."), "{}", right.out);
+}
