@@ -12,7 +12,7 @@ use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Reads, Rule, Rules, TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Answer, Limits, Session};
-use foretrace_trace::strategies::{Shape, random_conditions, random_trace, random_waits};
+use foretrace_trace::strategies::{Shape, random_appends, random_conditions, random_trace, random_waits};
 use foretrace_trace::{
     Atomic, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, Transaction, Triple,
 };
@@ -117,6 +117,11 @@ fn the_solver_agrees_with_the_oracle() {
 #[test]
 fn the_solver_agrees_with_the_oracle_on_several_conditions_of_one_value() {
     agrees_on(random_conditions, 1);
+}
+
+#[test]
+fn the_solver_agrees_with_the_oracle_on_semaphores_that_are_locks() {
+    agrees_on(random_appends, 4);
 }
 
 #[test]

@@ -15,9 +15,9 @@ pub struct Region {
     pub thread: ThreadId,
     /// Whether a rwlock is only shared.
     pub shared: bool,
-    /// The `acquire`, `acquire_shared`, `wake` or `once_begin` that takes it.
+    /// The `acquire`, `acquire_shared`, `wake` or `once_begin` that takes it, or the `down` of a semaphore that is a lock.
     pub start: EventId,
-    /// The `release`, `release_shared`, `wait`, `once_end` or `once_fail` that gives it back, where the run got there.
+    /// The `release`, `release_shared`, `wait`, `once_end`, `once_fail` or `post` that gives it back, where the run got there.
     pub end: Option<EventId>,
 }
 
@@ -86,7 +86,7 @@ pub struct TraceIndex {
     pub position: Vec<u32>,
     /// Per thread: the `fork` that starts it.
     pub fork: Vec<Option<EventId>>,
-    /// Per synchronisation object: the regions in which it is held, by start.
+    /// Per synchronisation object: the regions in which it is held, by start. A semaphore has some where it is used as a lock.
     pub regions: Vec<Vec<Region>>,
     /// Per synchronisation object: who holds it, and who does not only share it.
     holders: Vec<[Holders; 2]>,
@@ -146,11 +146,44 @@ impl TraceIndex {
             own.push(id);
             scan.event(trace, id, &mut trace_index);
         }
+        for (sem, object) in trace.syncs.iter().enumerate() {
+            if object.kind == (SyncKind::Semaphore { init: 1 }) {
+                trace_index.add_semaphore_lock(trace, SyncId::from_index(sem));
+            }
+        }
         trace_index.writes_by_thread = trace_index.writes.clone();
         for writes in &mut trace_index.writes_by_thread {
             writes.sort_by_key(|write| trace.event(*write).thread);
         }
         trace_index
+    }
+
+    /// Adds the regions of a semaphore that the program uses as a lock: the count is 1 at first, and each thread takes it before it gives it
+    /// back, in turn.
+    ///
+    /// Lemma: then the count is above zero before each down of a schedule exactly if no two of these regions overlap. Proof: in every
+    /// prefix each thread has as many downs as posts, or one more, and then its region is open. So the count is 1 less the open regions.
+    fn add_semaphore_lock(&mut self, trace: &Trace, sem: SyncId) {
+        let (downs, posts) = (&self.downs[sem.index()], &self.posts[sem.index()]);
+        let mut changes: Vec<EventId> = downs.iter().chain(posts).copied().collect();
+        changes.sort_unstable();
+        let mut open: FxHashMap<ThreadId, usize> = FxHashMap::default();
+        let mut regions: Vec<Region> = Vec::with_capacity(downs.len());
+        for change in changes {
+            let thread = trace.event(change).thread;
+            match (&trace.event(change).op, open.remove(&thread)) {
+                (Op::Down { .. }, None) => {
+                    open.insert(thread, regions.len());
+                    regions.push(Region { lock: sem, thread, shared: false, start: change, end: None });
+                }
+                (Op::Post { .. }, Some(region)) => regions[region].end = Some(change),
+                _ => return,
+            }
+        }
+        for region in &regions {
+            self.holders[sem.index()].iter_mut().for_each(|holders| holders.add(region.thread));
+        }
+        self.regions[sem.index()] = regions;
     }
 
     /// Position of an event in its thread.

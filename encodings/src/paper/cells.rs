@@ -10,7 +10,8 @@
 
 use super::atom::Cell;
 use crate::view::TraceView;
-use foretrace_trace::{EventId, Op, SyncId, ThreadId};
+use foretrace_index::Region;
+use foretrace_trace::{EventId, Op, SyncId, SyncKind, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -104,7 +105,10 @@ impl Cells {
     }
 
     fn find_lock_changes(&mut self, view: TraceView<'_>) {
-        for region in view.trace_index.regions.iter().flatten() {
+        let is_semaphore =
+            |region: &Region| matches!(view.trace.syncs[region.lock.index()].kind, SyncKind::Semaphore { .. });
+        let all = view.trace_index.regions.iter().flatten();
+        for region in all.filter(|region| !is_semaphore(region)) {
             let changes = self.lock_changes.entry(region.lock).or_default();
             changes.insert(region.start, true);
             // What is initialised is never free again.

@@ -38,7 +38,7 @@ pub enum Rule {
     Once,
     /// A signal for every wake.
     ConditionVariables,
-    /// A count above zero for every down.
+    /// A count above zero for every down, but for semaphores that are used as locks.
     Semaphores,
     /// The candidate itself.
     Violation,

@@ -1,6 +1,7 @@
 //! Semaphores: every down takes a separate token, which was there from the start or comes from an earlier post.
 //!
-//! The count stays above zero before every down exactly when downs can be matched to different earlier tokens (Hall).
+//! The count stays above zero before every down exactly when downs can be matched to different earlier tokens (Hall). A semaphore that is
+//! used as a lock has regions, and no tokens.
 
 use crate::encoder::Encoder;
 use crate::origin::Origin;
@@ -10,6 +11,9 @@ impl Encoder<'_> {
     /// The token that a down takes.
     pub(crate) fn down(&mut self, id: EventId, sem: SyncId) {
         let trace_index = self.view.trace_index;
+        if !trace_index.regions[sem.index()].is_empty() {
+            return self.lock_region(id, sem); // it is used as a lock
+        }
         let all = trace_index.downs[sem.index()].len() as u64;
         let SyncKind::Semaphore { init } = self.view.trace.syncs[sem.index()].kind else { return };
         if init >= all {

@@ -19,7 +19,7 @@
 
 use super::forced_reads::{ReadRule, Reads};
 use super::inferred_locks::InferredLocks;
-use super::regions::region_around;
+use super::regions::{RegionsByThread, region_around};
 use foretrace_index::{MustHappenBefore, Region, TraceIndex};
 use foretrace_trace::{EventId, Op, SyncId, ThreadId, Trace, Triple, Value, VarId};
 use rustc_hash::FxHashMap;
@@ -91,6 +91,23 @@ impl Flags {
             own.dedup();
         }
         flags
+    }
+
+    /// The stretches in which threads own each flag, as sections of further locks: the first has this number. They exclude each other as those of a
+    /// mutex do: an owner lets others test the flag at the end of its stretch, not before.
+    pub(super) fn sections(&self, trace: &Trace, first: usize) -> RegionsByThread {
+        let mut vars: Vec<VarId> = self.of_thread.values().flatten().copied().collect();
+        vars.sort_unstable();
+        vars.dedup();
+        let of_var = |(number, var): (usize, VarId)| {
+            let lock = SyncId::from_index(first + number);
+            let of_thread = |thread: ThreadId| {
+                let owned = self.owned.get(&(var, thread)).into_iter().flatten();
+                owned.map(|owned| Region { lock, thread, shared: false, start: owned.from, end: owned.to }).collect()
+            };
+            (0..trace.threads.len()).map(|thread| of_thread(ThreadId(thread as u32))).collect()
+        };
+        vars.into_iter().enumerate().map(of_var).collect()
     }
 
     /// Adds locks that the program makes of one variable: no flag is made by an rmw, so these variables are others.

@@ -233,7 +233,7 @@ impl<'a> Reads<'a> {
             let holds = |value: &Value| held.iter().all(|condition| self.holds(condition, read, value));
             let initial = self.trace.vars[var.index()].init.as_ref().is_none_or(holds);
             let writes = &self.writes[var.index()];
-            let mut fits = |write| match self.written(write, read, pins) {
+            let mut fits = |write| match self.written(write, read, pins, clocks) {
                 Some((value, with)) => holds(value).then_some(with),
                 None => Some(write), // its value is not known before the prefix is
             };
@@ -247,10 +247,16 @@ impl<'a> Reads<'a> {
 
     /// What a read takes from a write, where that is the same in every prefix in which it does so; and an event of the writer that
     /// comes before the read then, at or after the write.
-    fn written(&self, write: EventId, read: EventId, pins: bool) -> Option<(&Value, EventId)> {
+    fn written(
+        &self,
+        write: EventId,
+        read: EventId,
+        pins: bool,
+        clocks: &MustHappenBefore,
+    ) -> Option<(&Value, EventId)> {
         self.literal(write).map(|value| (value, write)).or_else(|| {
             let known = self.known[usize::from(pins)].get_or_init(|| {
-                KnownWrites::new(self.trace, self.trace_index, &self.regions, &self.single_values(pins))
+                KnownWrites::new(self.trace, self.trace_index, &self.regions, &self.single_values(pins), clocks)
             });
             known.read_from(self.trace, &self.regions, write, read)
         })

@@ -152,6 +152,11 @@ impl<'a> Filters<'a> {
         let (rule, rule_with_pins) = ReadRule::of_model(question.model);
         let inferred = InferredLocks::new((trace, trace_index, observed), &reads, rule, clocks);
         reads.add_regions(&inferred.sections);
+        if go_on() {
+            let flags = Flags::new(trace, trace_index, &reads, rule, clocks);
+            let sections = flags.sections(trace, reads.regions().len());
+            reads.add_regions(&sections);
+        }
         let forcing = |rule| Forcing::new(trace, trace_index, (&reads, &inferred), rule, question, go_on);
         let locksets = Locksets::new(trace, trace_index);
         let witness = EarlyWitness::within(trace, trace_index, observed, &locksets, question, go_on).ok();

@@ -154,6 +154,9 @@ impl Rules<'_> {
     fn semaphores(&self, edges: &mut Edges) {
         for (sync, object) in self.trace.syncs.iter().enumerate() {
             let SyncKind::Semaphore { init } = object.kind else { continue };
+            if !self.trace_index.regions[sync].is_empty() {
+                continue; // it is a lock
+            }
             let (posts, downs) = (&self.trace_index.posts[sync], &self.trace_index.downs[sync]);
             let most = downs.len().max(posts.len());
             if downs.len().saturating_mul(most) > MOST_PAIRS {

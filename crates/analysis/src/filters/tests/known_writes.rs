@@ -60,6 +60,57 @@ fn a_count_that_a_pin_fixes_orders_appends() {
     }
 }
 
+/// Reads x as n, does what `then` says, and reads x again to count on.
+fn twice(b: &mut TraceBuilder, thread: u64, then: Step) {
+    b.read(thread, "x", "n");
+    then(b, thread);
+    b.read(thread, "x", "d");
+    b.write(thread, "x", "(+ d 1)");
+}
+
+/// Like `ordered`: the count is read twice, `between` comes between the two, and `first` before all.
+fn ordered_if_read_twice(first: Step, between: Step) -> bool {
+    let mut triple = [0; 3];
+    let case = Case::new(|b| {
+        first(b, 1);
+        for (pin, thread, element) in [("(= n 0)", 4, "z"), ("(= n 1)", 2, "y")] {
+            b.acquire(thread, "m");
+            twice(b, thread, between);
+            b.pin(thread, pin);
+            triple[1] = b.write(thread, element, "7").id().0;
+            b.release(thread, "m");
+        }
+        b.acquire(3, "m");
+        b.read(3, "x", "c");
+        b.assume(3, "(> c 1)");
+        triple[0] = b.read(3, "y", "v").id().0;
+        b.release(3, "m");
+        triple[2] = b.read(3, "y", "u").id().0;
+    });
+    case.refutes(Segment, triple)
+}
+
+#[test]
+fn a_count_that_is_read_twice_is_known_where_no_other_thread_writes_it_between() {
+    assert!(ordered_if_read_twice(|_, _| {}, |_, _| {}));
+    let starts: Step = |b, thread| {
+        b.write(thread, "x", "0");
+        for other in [2, 3, 4] {
+            b.fork(thread, other);
+        }
+    };
+    assert!(ordered_if_read_twice(starts, |_, _| {}), "the first write comes before both reads");
+    let writes: Step = |b, thread| {
+        b.write(thread, "x", "0");
+    };
+    assert!(!ordered_if_read_twice(writes, |_, _| {}), "a thread without the lock may write it between them");
+    let lets_others_in: Step = |b, thread| {
+        b.release(thread, "m");
+        b.acquire(thread, "m");
+    };
+    assert!(!ordered_if_read_twice(|_, _| {}, lets_others_in), "others may count on between the two");
+}
+
 /// What a thread does with q.
 type Step = fn(&mut TraceBuilder, u64);
 
