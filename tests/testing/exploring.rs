@@ -128,6 +128,18 @@ fn the_right_twins_are_explored_to_the_end() {
     assert_eq!((status, &mailbox["complete"]), (0, &Value::Bool(true)), "{mailbox:#}");
 }
 
+/// The program may end before a thread has done anything. What that thread could have done before the end is explored, too.
+#[test]
+fn a_thread_that_is_not_waited_for_may_come_before_the_end() {
+    for (macros, fails) in [("", false), ("-DHASTY", true), ("-DLATE", true), ("-DEARLY_END", true)] {
+        let (status, report) = report(&program("unjoined.c", macros), "");
+        assert_eq!(report["complete"], true, "{macros}: {report:#}");
+        assert_ne!(report["passed"], 0, "{macros}: {report:#}");
+        assert_eq!(report["failed"] != 0, fails, "{macros}: {report:#}");
+        assert_eq!(status, i32::from(fails), "{macros}: {report:#}");
+    }
+}
+
 /// What a thread does alone has one order: it makes no classes, however much it is.
 #[test]
 fn much_work_before_and_after_the_threads_changes_no_class() {

@@ -146,14 +146,16 @@ impl Execution {
         (threads, objects): (&mut Threads, &mut Objects),
     ) -> Result<Execution, WalkError> {
         let logs = open_logs(folder.path())?;
-        let numbers: Vec<usize> = thread_paths(&logs).iter().map(|path| threads.number(path)).collect();
+        let paths = thread_paths(&logs);
+        let numbers: Vec<usize> = paths.iter().map(|path| threads.number(path)).collect();
         let by_number: FxHashMap<u64, usize> =
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
         let mut steps: Vec<(u64, Taken)> = Vec::new();
         let sizes = sizes(&logs);
         let mut has_aliases = false;
-        for (thread, log) in numbers.iter().zip(&logs) {
+        for ((thread, path), log) in numbers.iter().zip(&paths).zip(&logs) {
             let mut freed: Vec<(u64, u64)> = Vec::new();
+            let mut started = 0;
             let own = steps.len();
             for record in log.records().filter(|record| record.kind.ordered()) {
                 if record.kind == Kind::Free {
@@ -163,6 +165,7 @@ impl Execution {
                     freed.push((address, bytes));
                 }
                 has_aliases |= record.kind == Kind::Alias;
+                started += u64::from(record.kind == Kind::Fork);
                 if !record.kind.counted() {
                     continue;
                 }
@@ -175,7 +178,12 @@ impl Execution {
                     continue;
                 }
                 let other = match record.kind {
-                    Kind::Fork | Kind::Join => by_number.get(&record.words[0]).copied(),
+                    // A thread that had done nothing when the program ended has no log.
+                    Kind::Fork => {
+                        let child = by_number.get(&record.words[0]).copied();
+                        Some(child.unwrap_or_else(|| threads.number(&format!("{path}.{started}"))))
+                    }
+                    Kind::Join => by_number.get(&record.words[0]).copied(),
                     Kind::Signal => by_number.get(&record.words[1]).copied(),
                     Kind::Busy => record.words[0].checked_sub(TRIED_JOINS).and_then(|own| by_number.get(&own).copied()),
                     _ => None,

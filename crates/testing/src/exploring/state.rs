@@ -195,7 +195,9 @@ impl Inner {
     }
 
     fn next(&mut self, thread: usize, shared: &mut Executions<'_>) -> Next {
-        if self.is_lost || self.machine.is_over || !self.machine.is_alive(thread) || self.goes_on_alone() {
+        let is_cut_off = self.run.is_cut && self.steps >= self.run.steps.len();
+        if self.is_lost || self.machine.is_over || is_cut_off || !self.machine.is_alive(thread) || self.goes_on_alone()
+        {
             return Next::Over;
         }
         let Some(pending) = self.pending(thread, shared) else { return Next::Over };
