@@ -111,7 +111,7 @@ impl<'a> Parts<'a> {
             let needed = self.needed(at);
             self.add_clause(unless.iter().copied().chain([needed]));
         }
-        self.theory.sources[&at].demand(unless.to_vec(), sources);
+        self.theory.demand(at, unless.to_vec(), sources);
     }
 
     fn member(&mut self, part: &Participant) -> Member {

@@ -98,9 +98,17 @@ impl Sources {
         self.all.insert(place, Source { rank, literal, atom });
     }
 
-    /// Unless one of these literals holds, the read needs one of these sources.
-    pub(super) fn demand(&mut self, unless: Vec<Lit>, sources: Vec<Lit>) {
+    /// Unless one of these literals holds, the read needs one of these sources. How often that was said of it.
+    pub(super) fn demand(&mut self, unless: Vec<Lit>, sources: Vec<Lit>) -> usize {
         self.demands.push((unless, sources));
+        self.demands.len()
+    }
+
+    /// What cannot be: the read has a source, and needs another one. No clause says so, since a source that is true leaves the others open.
+    pub(super) fn refused(&self, solver: &TheoryArg) -> Option<Vec<Lit>> {
+        let chosen = self.all.iter().find(|source| value(solver, source.literal) == Some(true))?;
+        let (unless, _) = self.in_force(solver).find(|(_, sources)| !sources.contains(&chosen.literal))?;
+        Some(unless.iter().copied().chain([!chosen.literal]).collect())
     }
 
     /// Whether the write that a read found where the steps were executed will do.
@@ -128,13 +136,13 @@ impl Sources {
     pub(super) fn choose(&mut self, query: Lit, solver: &mut TheoryArg, schedules: &Schedules) -> Step {
         let value = |literal: Lit| value(solver, literal);
         let Some(needed) = self.needed.filter(|needed| value(*needed) == Some(true)) else { return Step::Done };
-        let demands: Vec<&Demand> = self.in_force(solver).collect();
-        if let Some(chosen) = self.all.iter().find(|source| value(source.literal) == Some(true)) {
-            return match demands.iter().find(|(_, sources)| !sources.contains(&chosen.literal)) {
-                Some((unless, _)) => Step::Refuse(unless.iter().copied().chain([!chosen.literal]).collect()),
-                None => Step::Done,
-            };
+        if let Some(clause) = self.refused(solver) {
+            return Step::Refuse(clause);
         }
+        if self.all.iter().any(|source| value(source.literal) == Some(true)) {
+            return Step::Done;
+        }
+        let demands: Vec<&Demand> = self.in_force(solver).collect();
         let untried = |source: &&Source| value(source.literal).is_none();
         let wanted = |source: &&Source| demands.iter().all(|(_, sources)| sources.contains(&source.literal));
         let (next, too_late) = likeliest(self.all.iter().filter(untried).filter(wanted), schedules);

@@ -23,6 +23,8 @@ pub(super) struct ScheduleTheory {
     seen_before: Vec<usize>,
     /// Per read, and per wake: its signals.
     pub(super) sources: FxIndexMap<EventId, Sources>,
+    /// Reads of which several constraints say which sources they may have.
+    several: Vec<EventId>,
     /// The query that is asked, and what was tried for it.
     pub(super) query: Option<Lit>,
     tries: Vec<Lit>,
@@ -45,6 +47,7 @@ impl ScheduleTheory {
             seen: 0,
             seen_before: Vec::new(),
             sources: FxIndexMap::default(),
+            several: Vec::new(),
             query: None,
             tries: Vec::new(),
             pairs: FxIndexMap::default(),
@@ -52,6 +55,13 @@ impl ScheduleTheory {
             found: Vec::new(),
             sources_found: FxHashMap::default(),
             explanation: Vec::new(),
+        }
+    }
+
+    /// Unless one of these literals holds, the read needs one of these sources.
+    pub(super) fn demand(&mut self, read: EventId, unless: Vec<Lit>, sources: Vec<Lit>) {
+        if self.sources[&read].demand(unless, sources) == 2 {
+            self.several.push(read);
         }
     }
 
@@ -156,6 +166,10 @@ impl ScheduleTheory {
     /// tries one next.
     fn choose_sources(&mut self, solver: &mut TheoryArg) -> bool {
         let mut chosen = true;
+        if let Some(clause) = self.several.iter().find_map(|read| self.sources[read].refused(solver)) {
+            solver.raise_conflict(&clause, true);
+            return false;
+        }
         let Some(query) = self.query else { return true };
         for read in &self.chosen_for {
             match self.sources[read].choose(query, solver, &self.schedules) {
