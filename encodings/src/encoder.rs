@@ -281,20 +281,11 @@ impl<'a> Encoder<'a> {
             Op::Busy { lock } => self.busy(id, *lock),
             Op::Down { sem } => self.down(id, *sem),
             Op::OnceBegin { once } => self.once_begin(id, *once),
-            Op::OncePass { once } => self.once_pass(id, *once),
-            Op::Join { child } => {
-                if let Some(last) = view.trace_index.threads[child.index()].last() {
-                    self.after(*last, id);
-                }
-            }
-            Op::Depart { .. } => {
-                let thread = view.trace.event(id).thread;
-                let others = |arrive: &&EventId| view.trace.event(**arrive).thread != thread;
-                for arrive in view.trace_index.arrives(id).iter().filter(others) {
-                    self.after(*arrive, id);
-                }
-            }
             _ => {}
+        }
+        let others = |earlier: &&EventId| view.trace.event(**earlier).thread != view.trace.event(id).thread;
+        for earlier in view.trace_index.waits_for(view.trace, id).iter().filter(others) {
+            self.after(*earlier, id);
         }
         if self.sections.is_some() {
             self.learned_orders(id);

@@ -5,7 +5,7 @@
 //! cause.
 
 use crate::trace_index::TraceIndex;
-use foretrace_trace::{EventId, Op, Trace};
+use foretrace_trace::{EventId, Trace};
 use rustc_hash::FxHashMap;
 
 /// Answers whether an event stands before another in every prefix that holds the latter.
@@ -175,18 +175,10 @@ fn sources(trace: &Trace, trace_index: &TraceIndex) -> Incoming {
             sources.entry(*first).or_default().push(*fork);
         }
     }
-    for (id, event) in trace.iter() {
-        match &event.op {
-            Op::Join { child } => {
-                sources.entry(id).or_default().extend(trace_index.threads[child.index()].last());
-            }
-            Op::OncePass { once } => sources.entry(id).or_default().extend(trace_index.initialised[once.index()]),
-            _ => {}
-        }
-    }
-    for round in &trace_index.rounds {
-        for depart in &round.departs {
-            sources.entry(*depart).or_default().extend(&round.arrives);
+    for (id, _) in trace.iter() {
+        let before = trace_index.waits_for(trace, id);
+        if !before.is_empty() {
+            sources.entry(id).or_default().extend(before);
         }
     }
     sources

@@ -23,4 +23,4 @@ mod clocks;
 mod trace_index;
 
 pub use clocks::MustHappenBefore;
-pub use trace_index::{Region, Round, TraceIndex, Waiting};
+pub use trace_index::{Region, TraceIndex, Waiting};

@@ -68,15 +68,6 @@ pub struct Waiting {
     pub needs_signal: bool,
 }
 
-/// One round of a barrier.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Round {
-    /// Those who came.
-    pub arrives: Vec<EventId>,
-    /// Those who left.
-    pub departs: Vec<EventId>,
-}
-
 /// The fixed relations between a trace's events.
 #[derive(Clone, Debug)]
 pub struct TraceIndex {
@@ -104,8 +95,8 @@ pub struct TraceIndex {
     pub has_tries: bool,
     /// All `busy` events.
     pub busy: Vec<EventId>,
-    /// The rounds of all barriers, by first event.
-    pub rounds: Vec<Round>,
+    /// The arrives of each round of a barrier, by first event of the round.
+    rounds: Vec<Vec<EventId>>,
     /// The round of each depart.
     round_of: FxHashMap<EventId, usize>,
     /// Per variable: its reads, writes and read-modify-writes, external writes included.
@@ -231,9 +222,18 @@ impl TraceIndex {
         Some(self.waitings[at])
     }
 
-    /// The arrives of a depart's round.
-    pub fn arrives(&self, depart: EventId) -> &[EventId] {
-        self.round_of.get(&depart).map_or(&[], |round| &self.rounds[*round].arrives)
+    /// The events that an event waits for in every prefix that holds it, whatever the values: the last one of a thread that is joined, the
+    /// arrives of a round that is left, the end of an initialisation that is passed.
+    pub fn waits_for(&self, trace: &Trace, event: EventId) -> &[EventId] {
+        match trace.event(event).op {
+            Op::Join { child } => {
+                let own = &self.threads[child.index()];
+                &own[own.len().saturating_sub(1)..]
+            }
+            Op::Depart { .. } => self.round_of.get(&event).map_or(&[], |round| &self.rounds[*round]),
+            Op::OncePass { once } => self.initialised[once.index()].as_slice(),
+            _ => &[],
+        }
     }
 
     /// The writes of a variable: those of each thread that has any, in program order.
@@ -323,11 +323,10 @@ impl Scan {
             Op::Busy { .. } => to.busy.push(id),
             Op::Arrive { barrier, round } => {
                 let round = self.round(*barrier, *round, to);
-                to.rounds[round].arrives.push(id);
+                to.rounds[round].push(id);
             }
             Op::Depart { barrier, round } => {
                 let round = self.round(*barrier, *round, to);
-                to.rounds[round].departs.push(id);
                 to.round_of.insert(id, round);
             }
             Op::Fork { child } => to.fork[child.index()] = Some(id),
@@ -383,7 +382,7 @@ impl Scan {
 
     fn round(&mut self, barrier: SyncId, round: u64, to: &mut TraceIndex) -> usize {
         *self.rounds.entry((barrier, round)).or_insert_with(|| {
-            to.rounds.push(Round::default());
+            to.rounds.push(Vec::new());
             to.rounds.len() - 1
         })
     }

@@ -23,13 +23,7 @@ impl Formula<'_> {
     pub(super) fn needed_by(&self, id: EventId) -> Vec<EventId> {
         let (trace, trace_index) = (self.view.trace, self.view.trace_index);
         let before = trace_index.previous(trace, id).or_else(|| trace_index.fork[trace.event(id).thread.index()]);
-        let others = match trace.event(id).op {
-            Op::Join { child } => trace_index.threads[child.index()].last().copied().into_iter().collect(),
-            Op::Depart { .. } => trace_index.arrives(id).to_vec(),
-            Op::OncePass { once } => trace_index.initialised[once.index()].into_iter().collect(),
-            _ => Vec::new(),
-        };
-        before.into_iter().chain(others).collect()
+        before.into_iter().chain(trace_index.waits_for(trace, id).iter().copied()).collect()
     }
 
     fn own_condition(&mut self, id: EventId) -> Option<TermId> {

@@ -39,11 +39,4 @@ impl Encoder<'_> {
             self.assert(Origin::LastAttempt { failed: failed.start, made: made.start }, made.start, term);
         }
     }
-
-    /// Who goes past an initialisation comes after its end.
-    pub(crate) fn once_pass(&mut self, id: EventId, once: SyncId) {
-        if let Some(end) = self.view.trace_index.initialised[once.index()] {
-            self.after(end, id);
-        }
-    }
 }

@@ -184,9 +184,9 @@ impl<'s, 't> Weaver<'s, 't> {
                 Blocked::NotStarted { fork } => Some(until(fork)),
                 Blocked::NotFree { lock, by, .. } if by != thread => self.release_of(by, lock).map(until),
                 Blocked::InsideGroup { thread: inside } => Some((inside, self.done[inside.index()] + 1)),
-                Blocked::NotFinished { child } => Some((child, self.trace_index.threads[child.index()].len())),
-                Blocked::NotAllArrived { .. } => self.first_left(self.trace_index.arrives(event)).map(until),
-                Blocked::NotInitialised { once } => self.trace_index.initialised[once.index()].map(until),
+                Blocked::NotFinished { .. } | Blocked::NotAllArrived { .. } | Blocked::NotInitialised { .. } => {
+                    self.first_left(self.trace_index.waits_for(self.trace, event)).map(until)
+                }
                 Blocked::CountIsZero { sem } => {
                     self.first_of_others(thread, &self.trace_index.posts[sem.index()]).map(until)
                 }

@@ -1,5 +1,7 @@
 //! What is known of dropped events: whether the kept events can be judged as if all dropped ones came first.
 
+use crate::objects::{Object as Used, uses};
+use foretrace_explore::Mode;
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{EventId, Lent, Op, SyncId, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,30 +34,14 @@ enum Object {
     Sync(SyncId),
 }
 
-/// The synchronisation object that an event uses, and whether it takes or gives back a plain lock.
+/// The synchronisation object that an event uses, the condition variable of a wait or wake, and whether it takes or gives back a plain lock.
 pub(super) fn object(op: &Op) -> Option<(SyncId, bool)> {
-    match *op {
-        Op::Acquire { lock } | Op::Release { lock } | Op::AcquireShared { lock } | Op::ReleaseShared { lock } => {
-            Some((lock, true))
-        }
-        Op::Busy { lock } => Some((lock, false)),
-        Op::Wait { cond, .. } | Op::Wake { cond, .. } | Op::Signal { cond } | Op::Broadcast { cond } => {
-            Some((cond, false))
-        }
-        Op::Post { sem } | Op::Down { sem } => Some((sem, false)),
-        Op::Arrive { barrier, .. } | Op::Depart { barrier, .. } => Some((barrier, false)),
-        Op::OnceBegin { once } | Op::OnceEnd { once } | Op::OncePass { once } | Op::OnceFail { once } => {
-            Some((once, false))
-        }
-        Op::Fork { .. } | Op::Join { .. } => None,
-        Op::Begin { .. }
-        | Op::End { .. }
-        | Op::Read { .. }
-        | Op::Write { .. }
-        | Op::Rmw { .. }
-        | Op::Let { .. }
-        | Op::Assume { .. } => None,
-        Op::Call { .. } | Op::Return { .. } | Op::Free { .. } | Op::Unseen { .. } | Op::Fail { .. } => None,
+    let (used, mode) = uses(op).into_iter().flatten().last()?;
+    let is_lock = matches!(mode, Mode::Take | Mode::Give | Mode::TakeShared | Mode::GiveShared);
+    match used {
+        Used::Variable(_) => None,
+        Used::Sync(sync) => Some((sync, is_lock)),
+        Used::Round(barrier, _) => Some((barrier, false)),
     }
 }
 
