@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use foretrace::litmus::{self, FileError};
-use foretrace::recorder::{Folder, Sources};
+use foretrace::recorder::{Folder, Sources, add_call_stacks};
 use foretrace::report::{SavedSchedule, SourceLine};
 use foretrace_trace::{Format, Observed, Staged, Trace, printable};
 use std::path::Path;
@@ -19,7 +19,12 @@ pub fn read_trace_within(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Resul
 
 /// The same, with control characters in names.
 pub fn read_trace_as_it_is_within(path: &Path, go_on: &dyn Fn() -> bool) -> anyhow::Result<Option<(Trace, Observed)>> {
-    Ok(foretrace_trace::read_observed_while(&Folder::trace_of(path), go_on)?)
+    let file = Folder::trace_of(path);
+    let mut read = foretrace_trace::read_observed_while(&file, go_on)?;
+    if let Some((trace, _)) = &mut read {
+        add_call_stacks(trace, &file)?;
+    }
+    Ok(read)
 }
 
 /// Reads a litmus program.

@@ -2,7 +2,7 @@
 
 use super::files::{stage_trace, write_trace};
 use anyhow::{Context, bail};
-use foretrace::recorder::{WalkedBy, keep_unlogged};
+use foretrace::recorder::{WalkedBy, keep_call_stacks, keep_unlogged};
 use foretrace_trace::Data;
 use foretrace_walker::{Options, Statistics, walk};
 use std::collections::BTreeMap;
@@ -62,8 +62,11 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
         Some(staged) => staged.put_in_place().with_context(|| output.display().to_string())?,
         None => write_trace(&walked.trace, Some(output), None)?,
     }
-    if output.parent() == Some(recording) && !walked.statistics.unlogged.is_empty() {
-        keep_unlogged(recording, &walked).with_context(|| recording.display().to_string())?;
+    if output.parent() == Some(recording) {
+        keep_call_stacks(recording, &walked.trace)?;
+        if !walked.statistics.unlogged.is_empty() {
+            keep_unlogged(recording, &walked).with_context(|| recording.display().to_string())?;
+        }
     }
     let (events, threads) = (walked.trace.events.len(), walked.trace.threads.len());
     let part = if walked.statistics.begins_later { ", of the end of the run, which cannot be replayed" } else { "" };

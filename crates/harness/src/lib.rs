@@ -4,6 +4,7 @@
 //! they meet.
 
 mod apart;
+mod call_stacks;
 mod calls;
 mod deadlock;
 mod edited;
@@ -31,6 +32,7 @@ mod wait;
 mod walked;
 
 pub use apart::{Apart, STDERR, STDOUT};
+pub use call_stacks::{add_call_stacks, keep_call_stacks};
 pub use deadlock::{deadlock_in_words, last_places, recorded_ending};
 pub use edited::{Matched, plan_of_edited};
 pub use ending::{Cut, Ending};

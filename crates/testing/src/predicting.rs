@@ -13,7 +13,7 @@ use foretrace_analysis::options::Options;
 use foretrace_analysis::predict::{Sink, distance, predict};
 use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
 use foretrace_cutpoints::{CutPoint, CutPoints, Synthesizer};
-use foretrace_harness::{SourcePlaces, Sources, WalkedBy};
+use foretrace_harness::{SourcePlaces, Sources, WalkedBy, add_call_stacks, keep_call_stacks};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
 use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
@@ -114,6 +114,7 @@ fn attempts_of(
     written.map_err(|error| TestError::Io(file.clone(), error))?;
     let by = WalkedBy { inside: walked.statistics.inside.clone(), ..settings.walked_by.clone() };
     by.save(recording)?;
+    keep_call_stacks(recording, &walked.trace)?;
     let sources = Sources::keep(recording).ok(); // without the source reports show places alone
     let mut trace = walked.trace;
     trace.make_printable();
@@ -203,6 +204,7 @@ impl Asked {
         let path = recording.join(TRACE);
         let failed = |error: foretrace_trace::ReadError| TestError::Analysis(error.to_string());
         let (mut trace, observed) = foretrace_trace::read_observed(&path).map_err(failed)?;
+        add_call_stacks(&mut trace, &path)?;
         trace.make_printable();
         let by = WalkedBy::read(recording).unwrap_or_else(|| settings.walked_by.clone());
         let options = options(&trace, by, settings, limit);

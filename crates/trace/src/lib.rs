@@ -23,6 +23,7 @@ mod block;
 mod blocked;
 mod blocked_in_words;
 mod builder;
+mod call_stacks;
 mod candidates;
 mod data_rules;
 mod error;
@@ -69,6 +70,7 @@ pub use assembler::{MAX_VAR_WIDTH, SyncUse, TraceAssembler, validate, validate_m
 pub use block::{Block, Blocks};
 pub use blocked::Blocked;
 pub use builder::{Added, BuildError, TraceBuilder};
+pub use call_stacks::{CallStacks, CallStacksBuilder};
 pub use candidates::{blocks_by_definition, candidates};
 pub use error::{FilePosition, Invalid, Problem, ReadError};
 pub use file::{Format, Layout, read, read_from, read_observed, read_observed_while, stage, stream, write, write_to};

@@ -70,6 +70,7 @@ fn trace_without_events(trace: &Trace, data: Data) -> Trace {
         syncs: trace.syncs.clone(),
         threads: trace.threads.clone(),
         names: trace.names.clone(),
+        call_stacks: trace.call_stacks.clone(),
         ..Trace::new(data)
     }
 }

@@ -4,12 +4,14 @@
 //! so by its index. A `Trace` that came out of a reader or [`crate::TraceBuilder`] was validated; see
 //! `docs/trace-format.md` for what each field means.
 
+use crate::call_stacks::CallStacks;
 use crate::names::Names;
 use crate::op::Op;
 use crate::printable::make_printable;
 use crate::term::{Leaf, TermId, Terms};
 use crate::value::{Sort, Value};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 pub use crate::ids::{EventId, NameId, SyncId, ThreadId, VarId};
 
@@ -180,6 +182,8 @@ pub struct Trace {
     pub names: Names,
     /// All expressions and recorded values.
     pub terms: Terms<Local>,
+    /// Through which calls the program came to the events, where that is known. The formats leave it out.
+    pub call_stacks: Option<Arc<CallStacks>>,
 }
 
 impl Trace {
@@ -194,6 +198,7 @@ impl Trace {
             events: Vec::new(),
             names: Names::default(),
             terms: Terms::default(),
+            call_stacks: None,
         }
     }
 
@@ -224,6 +229,9 @@ impl Trace {
         let syncs = self.syncs.iter_mut().map(|sync| &mut sync.key);
         let threads = self.threads.iter_mut().flat_map(|thread| thread.name.iter_mut().chain(thread.path.as_mut()));
         vars.chain(syncs).chain(threads).chain(self.program.as_mut()).for_each(make_printable);
+        if let Some(stacks) = &mut self.call_stacks {
+            Arc::make_mut(stacks).make_printable();
+        }
     }
 
     /// The name under which expressions mention a local.

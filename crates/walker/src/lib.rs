@@ -8,6 +8,7 @@ mod emit;
 mod error;
 mod expression;
 mod initials;
+mod inlined;
 mod inside;
 mod interpret;
 pub mod log;

@@ -25,6 +25,7 @@ use foretrace_runtime::record::{ATOMIC_PLACE, Kind};
 use foretrace_trace::{Atomic, BlockKind, Event, OF_LIBRARY, Op, Sort, Trace, Value, VarId, validate_meanwhile};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A trace, and what making it met.
 #[derive(Debug)]
@@ -217,10 +218,12 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     statistics.inside = std::mem::take(&mut world.inside).named(|place| names.text(place));
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
+    let call_stacks = std::mem::take(&mut world.call_stacks).finish();
     let assembler = world.into_assembler();
     let finishing =
         Finishing { expressions, uses, variables: &variables, unlike, insertions, names: counters, assembler };
-    let trace = emit::finish(events, finishing)?;
+    let mut trace = emit::finish(events, finishing)?;
+    trace.call_stacks = (call_stacks.count() > 0).then(|| Arc::new(call_stacks));
     statistics.events = trace.events.len() as u64;
     Ok(Walked { trace, statistics })
 }

@@ -5,6 +5,7 @@ use crate::draft::Draft;
 use crate::emit::next_name;
 use crate::expression::Expressions;
 use crate::initials::Initials;
+use crate::inlined::InlinedAt;
 use crate::inside::Inside;
 use crate::log::Record;
 use crate::memory::{Memory, Mirror};
@@ -19,7 +20,9 @@ use crate::statistics::{Mismatch, Statistics, Ways};
 use crate::transactions::Span;
 use crate::value::Word;
 use foretrace_instrument::sidecar::LocationId;
-use foretrace_trace::{Data, Event, EventId, NameId, Op, Problem, SyncId, SyncKind, TermId, ThreadId, TraceAssembler};
+use foretrace_trace::{
+    CallStacksBuilder, Data, Event, EventId, NameId, Op, Problem, SyncId, SyncKind, TermId, ThreadId, TraceAssembler,
+};
 use rustc_hash::FxHashMap;
 
 /// How many mismatches are kept in full.
@@ -51,6 +54,8 @@ pub(crate) struct World<'a> {
     pub detours: Detours,
     pub spans: Vec<Span>,
     pub inside: Inside,
+    pub call_stacks: CallStacksBuilder,
+    pub inlined_at: InlinedAt,
     pub statistics: Statistics,
     /// By function and instruction, the ways that branches on shared memory went.
     pub branches: FxHashMap<(usize, usize), Ways>,
@@ -110,6 +115,8 @@ impl<'a> World<'a> {
             detours: Detours::default(),
             spans: Vec::new(),
             inside: Inside::default(),
+            call_stacks: CallStacksBuilder::default(),
+            inlined_at: InlinedAt::default(),
             statistics,
             branches: FxHashMap::default(),
             threads: FxHashMap::default(),

@@ -5,6 +5,7 @@ use super::library::{self, CallOf, is_output};
 use super::operations::is_operation_mark;
 use super::thread::{Frame, Pause, State, Step};
 use super::variadic::Argument;
+use crate::inlined::FrameCalls;
 use crate::log::Record;
 use crate::memory::Bytes;
 use crate::names::Origin;
@@ -140,6 +141,7 @@ impl<'a> Walk<'_, 'a> {
             has_blocks: !self.program.is_library(function),
             private: self.thread.private,
             operation: None,
+            calls: FrameCalls::default(),
         });
         self.begin_function(function);
         self.begin_operation(number, function);

@@ -167,6 +167,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn entered(&mut self, function: &'a Function, to: BlockId) -> Step<()> {
+        self.end_inlined_calls(function, to);
         if self.world.options.wants(foretrace_trace::BlockKind::Loop) {
             self.enter_block(function, to);
         }

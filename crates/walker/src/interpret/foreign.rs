@@ -34,7 +34,7 @@ impl Walk<'_, '_> {
         let Some(ran) = ran else { return };
         // Whoever has done nothing since the last such call says nothing new.
         if !self.world.draft.is_held(self.thread.id, ran) {
-            let source = self.source(self.thread.now);
+            let source = self.source_beside(self.thread.now);
             self.world.push_unlogged(source, ran.op());
         }
     }

@@ -35,9 +35,7 @@ impl Walk<'_, '_> {
 
     /// A turn has the name of its function, and the place of its loop.
     fn title_of_turn(&mut self, function: &Function, header: BlockId) -> Title {
-        let start = function.blocks.get(header as usize).map_or(0, |start| *start as usize);
-        let end = function.blocks.get(header as usize + 1).map_or(function.instructions.len(), |end| *end as usize);
-        let inside = function.instructions.get(start..end).unwrap_or_default();
+        let inside = function.instructions_of(header);
         let position = |location| self.program.location(function.unit, location);
         let has_column = |location: &LocationId| position(*location).is_some_and(|position| position.column > 0);
         let loc = inside.iter().map(|one| one.location).find(has_column);

@@ -7,6 +7,7 @@ mod accesses;
 mod arithmetic;
 mod atomic;
 mod atomic16;
+mod call_stacks;
 mod calls;
 mod contexts;
 mod control;
@@ -183,7 +184,14 @@ impl<'a> Walk<'_, 'a> {
         self.thread.frames.last_mut().ok_or_else(Pause::no_frame)
     }
 
+    /// Of an event whose record has this position in the log.
     fn source(&mut self, at: u64) -> Source {
+        self.note_call(at);
+        self.source_beside(at)
+    }
+
+    /// Of an event that has no record, but comes after one that has this position.
+    fn source_beside(&mut self, at: u64) -> Source {
         if self.is_concrete() || self.is_unknown() {
             let loc = self.concrete_location();
             return Source { thread: self.thread.id, loc, at };
@@ -197,7 +205,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn mismatch(&mut self, what: String) {
-        let source = self.source(self.thread.now);
+        let source = self.source_beside(self.thread.now);
         let frame = self.thread.frames.last().and_then(|frame| Some((frame.function?, frame.next)));
         let what = match frame {
             Some((function, next)) => {
@@ -227,7 +235,7 @@ impl<'a> Walk<'_, 'a> {
         let is_new =
             self.world.expressions.terms.as_const(condition).is_none() && self.thread.assumed.insert(condition);
         if is_new {
-            let source = self.source(self.thread.now);
+            let source = self.source_beside(self.thread.now);
             self.world.push(source, trace::Op::Assume { expr: condition, why });
         }
         is_new

@@ -98,7 +98,7 @@ impl Walk<'_, '_> {
         if let Some(frame) = self.thread.frames.last_mut() {
             frame.operation = Some(Box::new(OpenOperation { object, method, place, is_taker, has_pointer }));
         }
-        let source = self.source(self.thread.now);
+        let source = self.source_beside(self.thread.now);
         let at = (!self.world.begins_later).then_some(source.at);
         let op = Op::Call { object, method, args };
         self.world.draft.hold_call(Event { thread: source.thread, op, loc: source.loc, at, part: None, tried: false });
@@ -270,13 +270,13 @@ impl Walk<'_, '_> {
         let word = expressions.whole(word);
         let Some(expr) = word.term else { return };
         let dst = self.world.fresh_name(&mut self.thread.names, "result");
-        let source = self.source(self.thread.now);
+        let source = self.source_beside(self.thread.now);
         self.world.push(source, Op::Let { dst, expr });
     }
 
     fn end_operation(&mut self, open: &OpenOperation, text: Option<String>) {
         let value = text.map(|text| self.world.draft.assembler.name(&text));
-        let source = self.source(self.thread.now);
+        let source = self.source_beside(self.thread.now);
         self.world.push(source, Op::Return { object: open.object, method: open.method, value });
     }
 

@@ -27,7 +27,7 @@ impl Walk<'_, '_> {
     /// A robust mutex was taken, perhaps as the first after the end of its holder.
     pub(super) fn robust_taken(&mut self, object: usize, owner_died: bool) -> Step<()> {
         let (barrier, round) = self.deaths(object)?;
-        let source = self.source(self.thread.now);
+        let source = self.source_beside(self.thread.now);
         if owner_died {
             self.world.push_unlogged(source, Op::Depart { barrier, round: round + 1 });
             self.world.push_unlogged(source, Op::Arrive { barrier, round: round + 2 });
@@ -45,7 +45,7 @@ impl Walk<'_, '_> {
     pub(super) fn exit(&mut self, record: Record) -> Step<()> {
         for object in self.world.objects.robust_of(self.thread.index) {
             let (barrier, round) = self.deaths(object)?;
-            let source = self.source(self.thread.now);
+            let source = self.source_beside(self.thread.now);
             self.world.push_unlogged(source, Op::Depart { barrier, round });
             self.world.push_unlogged(source, Op::Arrive { barrier, round: round + 1 });
             let state = self.world.objects.get(object);

@@ -90,15 +90,24 @@ impl Walk<'_, '_> {
 
     /// The innermost function of the program's own, and how far it is; of a library's, if there is no other, but for operations of atomics.
     pub(super) fn place(&self) -> Option<(usize, usize)> {
-        let own = |frame: &&Frame| {
+        let frame = &self.thread.frames[self.acting_frame()?];
+        Some((frame.function?, frame.next))
+    }
+
+    /// The frame of that function, by its position.
+    pub(super) fn acting_frame(&self) -> Option<usize> {
+        let own = |frame: &Frame| {
             let function = frame.function.map(|function| &self.program.functions[function]);
             function.is_some_and(|function| !self.program.is_library(function))
         };
-        let frames = || self.thread.frames.iter().rev();
-        let known = |frame: &&Frame| frame.function.is_some();
-        let acts = |frame: &&Frame| frame.function.is_some_and(|function| !self.program.functions[function].is_atomic);
-        let frame = frames().find(own).or_else(|| frames().find(acts)).or_else(|| frames().find(known))?;
-        Some((frame.function?, frame.next))
+        let known = |frame: &Frame| frame.function.is_some();
+        let acts = |frame: &Frame| frame.function.is_some_and(|function| !self.program.functions[function].is_atomic);
+        let frames = &self.thread.frames;
+        frames
+            .iter()
+            .rposition(own)
+            .or_else(|| frames.iter().rposition(acts))
+            .or_else(|| frames.iter().rposition(known))
     }
 
     /// The names of the two innermost functions of the program's own, `outer>inner`.

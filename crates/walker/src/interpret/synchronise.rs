@@ -174,7 +174,7 @@ impl Walk<'_, '_> {
         if self.thread.locks == 1 && self.world.options.wants(BlockKind::Section) {
             let label = self.two_innermost();
             let label = Some(self.world.draft.assembler.name(&label));
-            let loc = self.source(0).loc;
+            let loc = self.source_beside(0).loc;
             let start = self.world.draft.next().0;
             self.thread.nest.begin(start, Title { kind: BlockKind::Section, label, loc, called_at: None });
         }

@@ -3,6 +3,7 @@
 use crate::concrete::Calls;
 use crate::detours::Decisions;
 use crate::draft::Ran;
+use crate::inlined::FrameCalls;
 use crate::log::{Log, Records};
 use crate::memory::Bytes;
 use crate::names::Scalar;
@@ -212,6 +213,8 @@ pub(crate) struct Frame {
     pub private: u64,
     /// The operation that it is, until that has returned.
     pub operation: Option<Box<OpenOperation>>,
+    /// The calls that have led to events.
+    pub calls: FrameCalls,
 }
 
 /// An operation by the name of its function that has not returned.

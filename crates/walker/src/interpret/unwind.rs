@@ -2,6 +2,7 @@
 
 use super::Walk;
 use super::thread::{Frame, Pause, State, Step};
+use crate::inlined::FrameCalls;
 use crate::log::Record;
 use foretrace_instrument::sidecar::{BlockId, Op};
 
@@ -77,6 +78,7 @@ impl Walk<'_, '_> {
             has_blocks: false,
             private: self.thread.private,
             operation: None,
+            calls: FrameCalls::default(),
         });
         Err(Pause::Again)
     }

@@ -51,6 +51,13 @@ impl Function {
         self.prepared.get_or_init(|| Prepared::new(&self.instructions, self.parameters.len(), &self.blocks))
     }
 
+    /// The instructions of a block.
+    pub fn instructions_of(&self, block: BlockId) -> &[Instruction] {
+        let start = self.blocks.get(block as usize).map_or(0, |start| *start as usize);
+        let end = self.blocks.get(block as usize + 1).map_or(self.instructions.len(), |end| *end as usize);
+        self.instructions.get(start..end).unwrap_or_default()
+    }
+
     /// What a block ends with.
     pub fn last_of(&self, block: BlockId) -> Option<&Op> {
         let next = self.blocks.get(block as usize + 1);

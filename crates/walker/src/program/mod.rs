@@ -53,6 +53,15 @@ pub(crate) struct Copied {
     pub size: u64,
 }
 
+/// A function that the compiler inlined.
+pub(crate) struct Inlined {
+    /// The location at which it was: each call that was inlined has another one.
+    pub at: LocationId,
+    pub function: String,
+    /// Where the program's own code called it, as events' places are written.
+    pub called_at: Option<String>,
+}
+
 impl Program {
     /// The program of a recording: reads what it was made of and checks that it was not changed since.
     pub fn open(recording: &Path) -> Result<Program, WalkError> {
@@ -281,6 +290,26 @@ impl Program {
         let (location, file, code) = own.or_else(|| unit.outwards(location).next())?;
         let file = code.shown_file(&unit.directory, file);
         Some(Position { file, line: location.line, column: location.column, function: location.function.clone() })
+    }
+
+    /// The functions of the program's own that the compiler inlined around a location, outermost first.
+    pub(crate) fn inlined(&self, unit: usize, location: LocationId) -> Vec<Inlined> {
+        let unit = &self.units[unit];
+        let ids = std::iter::successors(Some(location), |location| unit.inlined_at(*location));
+        let mut inlined: Vec<Inlined> = Vec::new();
+        for ((location, file, code), id) in
+            unit.outwards(location).zip(ids).filter(|((.., code), _)| *code == Code::Own)
+        {
+            if let Some(inner) = inlined.last_mut() {
+                let file = code.shown_file(&unit.directory, file);
+                inner.called_at = Some(format!("{file}:{}:{}", location.line, location.column));
+            }
+            if let Some(at) = unit.inlined_at(id) {
+                inlined.push(Inlined { at, function: location.function.clone(), called_at: None });
+            }
+        }
+        inlined.reverse();
+        inlined
     }
 
     /// Where in a library's code a location is; nothing where it is in the program's own, or not known.

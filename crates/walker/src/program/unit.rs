@@ -48,6 +48,12 @@ impl UnitInfo {
         codes().find(|code| *code != Code::Library).or_else(|| codes().next())
     }
 
+    /// Where a location of an inlined function was inlined; nothing of one that was not, or where that is not known.
+    pub fn inlined_at(&self, location: LocationId) -> Option<LocationId> {
+        let at = self.locations.get(location as usize)?.inlined_at;
+        (at != 0).then_some(at)
+    }
+
     /// A location, and those that it was inlined at, with their files; none where it is not known.
     pub fn outwards(&self, location: LocationId) -> impl Iterator<Item = (&Location, &String, Code)> {
         let known = |id: LocationId| {
