@@ -8,6 +8,7 @@ mod edited;
 mod examples;
 mod faults;
 mod gcc;
+mod inlined;
 mod left_out;
 mod live;
 mod operations;

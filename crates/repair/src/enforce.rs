@@ -4,7 +4,7 @@
 //! which only running it can tell.
 
 use crate::eliminators::Segment;
-use crate::merge::merged;
+use crate::merge::{drop_covered, merged};
 use crate::operations::Operations;
 use crate::place::parts_of_loc;
 use crate::relation::Relation;
@@ -26,20 +26,29 @@ impl<'t> Sections<'t> {
     /// The sections that lie within what is meant to be atomic; without a choice, within calls, marks or functions.
     pub fn new(trace: &'t Trace, atomic: Option<Atomic>) -> Sections<'t> {
         let relation = Relation::new(trace);
-        let atomic = atomic.unwrap_or_else(|| Operations::default_choice(trace));
-        let operations = Operations::new(trace, &relation, atomic);
+        let operations = Operations::chosen(trace, &relation, atomic);
         Sections { trace, relation, operations }
     }
 
     /// The smallest code that holds these stretches.
     pub fn around(&self, stretches: &[Whole]) -> Repair {
         let is_step = |event: EventId| self.relation.position(event).is_some();
-        let known = stretches.iter().filter(|(first, last)| is_step(*first) && is_step(*last));
-        let sections = known.map(|(first, last)| {
+        let known = || stretches.iter().filter(|(first, last)| is_step(*first) && is_step(*last));
+        let sections = known().map(|(first, last)| {
             let segment = Segment { thread: self.trace.event(*first).thread, first: *first, last: *last };
             Section::new(self.trace, &self.relation, &self.operations, &segment)
         });
-        merged(sections.collect())
+        let mut repair = merged(sections.collect());
+        if self.operations.calls.is_some() && repair.len() > 1 {
+            drop_covered(&mut repair, |rest| {
+                let kept = self.stretches(rest);
+                let thread = |event: EventId| self.trace.event(event).thread;
+                known().all(|(first, last)| {
+                    kept.iter().any(|(from, to)| from <= first && last <= to && thread(*from) == thread(*first))
+                })
+            });
+        }
+        repair
     }
 
     /// The stretches of the trace's threads that a repair makes atomic, of more than one event each.

@@ -7,6 +7,7 @@
 //! After Berk Çirisci, Constantin Enea, Azadeh Farzan, Suha Orhun Mutluergil: "Root Causing Linearizability Violations",
 //! CAV 2020; the sections that the modules name are those of this paper.
 
+mod calls;
 mod cycle;
 mod eliminators;
 mod enforce;

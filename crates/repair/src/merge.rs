@@ -42,3 +42,17 @@ pub(crate) fn merged(sections: Repair) -> Repair {
     all.sort();
     all
 }
+
+/// Leaves out sections without which the others do: a function that a section calls needs none of its own for what it does there.
+pub(crate) fn drop_covered(repair: &mut Repair, do_alone: impl Fn(&Repair) -> bool) {
+    let mut sections = repair.clone();
+    sections.sort_by_key(|section| (section.length(), section.clone()));
+    for section in sections {
+        if repair.len() > 1 {
+            let rest: Repair = repair.iter().filter(|other| **other != section).cloned().collect();
+            if do_alone(&rest) {
+                *repair = rest;
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The operations of a trace: stretches that are meant to be atomic, and so the largest sections of a repair.
 
+use crate::calls::{CallSpan, Calls, is_without_choice};
 use crate::relation::{Position, Relation};
 use crate::serializable::Stretch;
 use crate::ways::{Way, Ways};
@@ -30,6 +31,8 @@ pub struct Operations {
     innermost: Vec<Option<u32>>,
     /// Where named blocks lead to steps that lie elsewhere.
     ways: Ways,
+    /// The calls of functions, where they are known.
+    pub(crate) calls: Option<Calls>,
 }
 
 impl Operations {
@@ -41,7 +44,9 @@ impl Operations {
             Atomic::Operations
         } else if has(|op| matches!(op, Op::Begin { kind: BlockKind::Mark, .. })) {
             Atomic::Marked
-        } else if has(|op| matches!(op, Op::Begin { kind: BlockKind::Function, .. })) {
+        } else if has(|op| matches!(op, Op::Begin { kind: BlockKind::Function, .. }))
+            || !calls_by_default(trace).is_empty()
+        {
             Atomic::Functions
         } else {
             Atomic::Auto
@@ -52,12 +57,39 @@ impl Operations {
     /// a join, a wait, a barrier or a down that needs another thread's post, since the other thread has to go on meanwhile.
     pub fn new(trace: &Trace, relation: &Relation, atomic: Atomic) -> Operations {
         let blocks = atomic.blocks(trace);
+        let stretches: Vec<(ThreadId, EventId, EventId)> = blocks
+            .clone()
+            .into_transactions()
+            .into_iter()
+            .map(|transaction| (transaction.thread, transaction.first, transaction.last))
+            .collect();
+        Operations::within(trace, relation, blocks, &stretches)
+    }
+
+    /// Those of a choice; without one, what counts as an operation by default. There a function counts that the compiler has inlined, too.
+    pub fn chosen(trace: &Trace, relation: &Relation, atomic: Option<Atomic>) -> Operations {
+        let default = Operations::default_choice(trace);
+        let calls = if atomic.is_none() && default == Atomic::Functions { calls_by_default(trace) } else { Vec::new() };
+        if calls.is_empty() {
+            return Operations::new(trace, relation, atomic.unwrap_or(default));
+        }
+        let stretches: Vec<(ThreadId, EventId, EventId)> =
+            calls.into_iter().map(|span| (span.thread, span.first, span.last)).collect();
+        Operations::within(trace, relation, default.blocks(trace), &stretches)
+    }
+
+    fn within(
+        trace: &Trace,
+        relation: &Relation,
+        blocks: Blocks,
+        stretches: &[(ThreadId, EventId, EventId)],
+    ) -> Operations {
         let mut of_step: Vec<Vec<Option<u32>>> = relation.steps.iter().map(|steps| vec![None; steps.len()]).collect();
         let mut all: Vec<Operation> = Vec::new();
-        for transaction in blocks.clone().into_transactions() {
-            let steps = relation.steps(transaction.thread);
-            let from = steps.partition_point(|step| *step < transaction.first);
-            let to = steps.partition_point(|step| *step <= transaction.last);
+        for (thread, first, last) in stretches.iter().copied() {
+            let steps = relation.steps(thread);
+            let from = steps.partition_point(|step| *step < first);
+            let to = steps.partition_point(|step| *step <= last);
             let mut open: Option<usize> = None;
             for position in from..to {
                 let op = &trace.event(steps[position]).op;
@@ -68,16 +100,17 @@ impl Operations {
                 }
                 let operation = *open.get_or_insert_with(|| {
                     let position = position as Position;
-                    all.push(Operation { thread: transaction.thread, first: position, last: position });
+                    all.push(Operation { thread, first: position, last: position });
                     all.len() - 1
                 });
                 all[operation].last = position as Position;
-                of_step[transaction.thread.index()][position] = Some(operation as u32);
+                of_step[thread.index()][position] = Some(operation as u32);
             }
         }
         let (around, innermost) = nesting(trace, &blocks);
         let ways = Ways::new(trace, &blocks, &around, &innermost);
-        Operations { all, of_step, blocks, around, innermost, ways }
+        let calls = Calls::new(trace);
+        Operations { all, of_step, blocks, around, innermost, ways, calls }
     }
 
     /// How many there are.
@@ -154,6 +187,14 @@ impl Operations {
         };
         (0..self.blocks.all().len() as u32).filter(wanted)
     }
+}
+
+/// The calls that are operations where nothing is chosen; none where the trace has a choice of its own, or none is known.
+fn calls_by_default(trace: &Trace) -> Vec<CallSpan> {
+    if !is_without_choice(trace) {
+        return Vec::new();
+    }
+    Calls::new(trace).map_or_else(Vec::new, |calls| calls.outermost())
 }
 
 /// Whether a block is named for its code: loops, sections and threads are parts of a function.

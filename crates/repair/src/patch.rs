@@ -127,6 +127,10 @@ fn by_lock(locked: &Locked<'_>, stretches: &[Whole], code: (usize, usize)) -> Re
     let Locked { trace, lock, source, .. } = locked;
     let name = &trace.syncs[lock.index()].key;
     let Use { held, lines } = locked.uses(stretches)?;
+    // Callers of a function that takes the lock itself are many: its lines cannot go, and around its call the thread would wait for itself.
+    if let Some(line) = lines.iter().find(|line| !(code.0..=code.1).contains(line)) {
+        return no(format!("the code calls what takes {name} itself, at line {}", line + 1));
+    }
     let inner = (lines.first().copied(), lines.last().copied());
     // What is held at an end is held on there, so that the code may as well end where the lock is given back or taken.
     let from = if held.0 { inner.0 } else { Some(inner.0.map_or(code.0, |line| line.min(code.0))) };

@@ -2,7 +2,7 @@
 
 use crate::cycle::{Link, cycle};
 use crate::eliminators::{Limits, Segment, eliminators};
-use crate::merge::{combine, merged, optimal};
+use crate::merge::{combine, drop_covered, merged, optimal};
 use crate::operations::Operations;
 use crate::relation::Relation;
 use crate::section::{Repair, Section};
@@ -69,7 +69,12 @@ impl<'a> Failing<'a> {
         let mut repairs = OfTrace::default();
         for segments in found.sets {
             let section = |segment| Section::new(trace, &relation, &operations, segment);
-            let repair = merged(segments.iter().map(section).collect());
+            let mut repair = merged(segments.iter().map(section).collect());
+            if operations.calls.is_some() {
+                let eliminates =
+                    |rest: &Repair| !is_serializable(&relation, &stretches(rest, trace, &relation, &operations));
+                drop_covered(&mut repair, eliminates);
+            }
             repairs.entry(repair).or_insert(segments);
         }
         (Failing { trace, relation, operations, repairs }, found.complete)
@@ -87,7 +92,7 @@ fn read(trace: &Trace, atomic: Option<Atomic>) -> (Relation, Operations) {
 }
 
 fn operations_of(trace: &Trace, relation: &Relation, atomic: Option<Atomic>) -> Operations {
-    Operations::new(trace, relation, atomic.unwrap_or_else(|| Operations::default_choice(trace)))
+    Operations::chosen(trace, relation, atomic)
 }
 
 fn stretches(repair: &Repair, trace: &Trace, relation: &Relation, operations: &Operations) -> Vec<Stretch> {
