@@ -123,7 +123,7 @@ pub const SPECS: &[super::choices::Choice<Spec>] = &[
     ("counter", "get, inc, dec, add(n), fetch_add(n)", Spec::Counter),
     ("stack", "push(v), pop, peek", Spec::Stack),
     ("queue", "enqueue(v), dequeue, peek", Spec::Queue),
-    ("deque", "push_front(v), push_back(v), pop_front, pop_back", Spec::Deque),
+    ("deque", "push_front(v), push_back(v), pop_front, pop_back, peek_front, peek_back", Spec::Deque),
     ("set", "add(v), remove(v), contains(v)", Spec::Set),
     ("map", "put(k, v), get(k), remove(k), contains(k), put_if_absent(k, v)", Spec::Map),
     ("priority-queue", "insert(v), delete_min, min", Spec::PriorityQueue),

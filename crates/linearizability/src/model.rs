@@ -15,7 +15,7 @@ pub enum Spec {
     Stack,
     /// `enqueue(v)`, `dequeue`, `peek`.
     Queue,
-    /// `push_front(v)`, `push_back(v)`, `pop_front`, `pop_back`.
+    /// `push_front(v)`, `push_back(v)`, `pop_front`, `pop_back`, `peek_front`, `peek_back`.
     Deque,
     /// `add(v)`, `remove(v)`, `contains(v)`.
     Set,
@@ -50,7 +50,7 @@ impl Spec {
             Spec::Counter => "get, inc, dec, add(n), fetch_add(n)",
             Spec::Stack => "push(v), pop, peek",
             Spec::Queue => "enqueue(v), dequeue, peek",
-            Spec::Deque => "push_front(v), push_back(v), pop_front, pop_back",
+            Spec::Deque => "push_front(v), push_back(v), pop_front, pop_back, peek_front, peek_back",
             Spec::Set => "add(v), remove(v), contains(v)",
             Spec::Map => "put(k, v), get(k), remove(k), contains(k), put_if_absent(k, v)",
             Spec::PriorityQueue => "insert(v), delete_min, min",
