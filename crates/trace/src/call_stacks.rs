@@ -147,7 +147,7 @@ mod tests {
         let mut made = CallStacksBuilder::default();
         let work = made.call(None, "work", None);
         let add = made.call(Some(work), "add", Some("bank.c:7:3"));
-        [(2, work), (3, add), (4, add), (6, work)].map(|(at, call)| made.note(THREAD, at, Some(call)));
+        [(2, work), (3, add), (4, add), (6, work)].into_iter().for_each(|(at, call)| made.note(THREAD, at, Some(call)));
         let stacks = made.finish();
         let found: Vec<Option<u32>> = (1..8).map(|at| stacks.at(THREAD, at)).collect();
         assert_eq!(found, [None, Some(work), Some(add), Some(add), Some(add), Some(work), Some(work)]);
@@ -163,7 +163,9 @@ mod tests {
         let mut made = CallStacksBuilder::default();
         let work = made.call(None, "work", None);
         let add = made.call(Some(work), "add", None);
-        [(2, work), (3, work), (3, add), (3, add), (4, add)].map(|(at, call)| made.note(THREAD, at, Some(call)));
+        [(2, work), (3, work), (3, add), (3, add), (4, add)]
+            .into_iter()
+            .for_each(|(at, call)| made.note(THREAD, at, Some(call)));
         let stacks = made.finish();
         assert_eq!([2, 3, 4].map(|at| stacks.at(THREAD, at)), [Some(work), None, Some(add)]);
     }
