@@ -207,7 +207,13 @@ fn a_count_of_owners_that_is_asked_before_another_owner_goes() {
 /// No lock is held where the condition changes: chance alone hardly ever puts that between a look and its wait.
 #[test]
 fn a_signal_that_comes_before_the_wait() {
-    finds(&source("drain.c"), "deadlock");
+    let report = finds(&source("drain.c"), "deadlock");
+    let story = report["tests"][0]["finds"][0]["story"].to_string();
+    for told in
+        ["thread 1 (main) waits for the end of thread ", "waits for a signal that no thread sends, after drain.c:"]
+    {
+        assert!(story.contains(told), "{told}: {story}");
+    }
 }
 
 /// No schedule of the run that passed violates the update: the reader would abort before it gives its lock back. That is the failure.

@@ -19,10 +19,12 @@ struct Waiting {
 }
 
 /// What a thread waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Awaited {
     /// A lock or its like, at this address.
     Object(u64),
+    /// The end of the thread with this path.
+    End(String),
     /// An event counter, by its descriptor.
     Descriptor(i32),
 }
@@ -45,7 +47,7 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
     if waiting.is_empty() {
         return Ok(Vec::new());
     }
-    let Ends { held, last } = ends(recording, positions)?;
+    let Ends { held, last, kinds } = ends(recording, positions)?;
     let names = ThreadNames::of_recording(recording)?;
     let place = |held: &Held| held.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     let line = |waiting: &Waiting| {
@@ -53,14 +55,14 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
             held.iter().filter(|held| held.path == waiting.path).map(|held| format!("the lock it took{}", place(held)));
         let own: Vec<String> = own.collect();
         let holds = if own.is_empty() { String::new() } else { format!("holds {} and ", own.join(" and ")) };
-        let owner = held.iter().find(|held| waiting.what == Awaited::Object(held.object));
-        let awaited = match owner {
-            _ if matches!(waiting.what, Awaited::Descriptor(_)) => {
-                "a write to an eventfd that no thread makes".to_string()
-            }
-            Some(owner) if owner.path == waiting.path => "a lock that it holds itself".to_string(),
-            Some(owner) => format!("the lock that {} took{}", names.short(&owner.path), place(owner)),
-            None => "a signal, a barrier or the end of a thread".to_string(),
+        let awaited = match &waiting.what {
+            Awaited::Descriptor(_) => "a write to an eventfd that no thread makes".to_string(),
+            Awaited::End(path) => format!("the end of {}", names.short(path)),
+            Awaited::Object(object) => match held.iter().find(|held| held.object == *object) {
+                Some(owner) if owner.path == waiting.path => "a lock that it holds itself".to_string(),
+                Some(owner) => format!("the lock that {} took{}", names.short(&owner.path), place(owner)),
+                None => awaited_of(kinds.get(object).copied()).to_string(),
+            },
         };
         let at = last.get(&waiting.path).map(|place| format!(", after {place}")).unwrap_or_default();
         format!("{} {holds}waits for {awaited}{at}", names.full(&waiting.path))
@@ -68,14 +70,29 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
     Ok(waiting.iter().map(line).collect())
 }
 
-/// A line of the runtime: `  thread 0.1 (number 2) waits for 0x5555`, or `waits for descriptor 3`.
+/// What threads wait for at an object that nobody holds, by a record of it.
+fn awaited_of(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Wait | Kind::Signal | Kind::Broadcast) => "a signal that no thread sends",
+        Some(Kind::SemaphoreInit | Kind::Post | Kind::Down) => "a post that no thread makes",
+        Some(Kind::BarrierInit | Kind::Arrive) => "the others at a barrier",
+        Some(Kind::OnceBegin) => "the end of an initialisation",
+        _ => "a signal, a barrier or the end of a thread",
+    }
+}
+
+/// A line of the runtime: `  thread 0.1 (number 2) waits for 0x5555`, `waits for descriptor 3`, or `waits for the end of thread 0.2`.
 fn waiting(line: &str) -> Option<Waiting> {
     let line = line.strip_prefix("foretrace:").unwrap_or(line).trim_start();
     let (path, rest) = line.strip_prefix("thread ")?.split_once(' ')?;
     let (_, object) = rest.split_once(" waits for ")?;
-    let what = match object.trim().strip_prefix("descriptor ") {
-        Some(file) => Awaited::Descriptor(file.parse().ok()?),
-        None => Awaited::Object(u64::from_str_radix(object.trim().strip_prefix("0x")?, 16).ok()?),
+    let object = object.trim();
+    let what = if let Some(file) = object.strip_prefix("descriptor ") {
+        Awaited::Descriptor(file.parse().ok()?)
+    } else if let Some(path) = object.strip_prefix("the end of thread ") {
+        Awaited::End(path.to_string())
+    } else {
+        Awaited::Object(u64::from_str_radix(object.strip_prefix("0x")?, 16).ok()?)
     };
     Some(Waiting { path: path.to_string(), what })
 }
@@ -95,11 +112,13 @@ struct Ends {
     held: Vec<Held>,
     /// By thread, the last line of the program's own.
     last: BTreeMap<String, String>,
+    /// By object that is no lock, what some record of it says.
+    kinds: BTreeMap<u64, Kind>,
 }
 
 fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
-    let (mut all, mut last) = (Vec::new(), BTreeMap::new());
+    let (mut all, mut last, mut kinds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
         type Taken = (u64, Option<Record>); // the lock, and the program's own record before
         let mut own: Vec<Taken> = Vec::new();
@@ -113,7 +132,16 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
             match record.kind {
                 Kind::Acquire | Kind::WriteLock => own.push((record.words[0], last_own)),
                 Kind::Release | Kind::WriteUnlock => _ = take_out(&mut own, record.words[0]),
+                Kind::Signal
+                | Kind::Broadcast
+                | Kind::SemaphoreInit
+                | Kind::Post
+                | Kind::Down
+                | Kind::BarrierInit
+                | Kind::Arrive
+                | Kind::OnceBegin => _ = kinds.insert(record.words[0], record.kind),
                 Kind::Wait => {
+                    kinds.insert(record.words[0], record.kind);
                     let mutex = take_out(&mut own, record.words[1]);
                     given_back.extend(mutex.map(|mutex| (record.words[0], mutex)));
                 }
@@ -128,7 +156,7 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
         last.extend(place(last_own).map(|place| (path.clone(), place)));
         all.extend(own.into_iter().map(|(object, taken)| Held { path: path.clone(), object, place: place(taken) }));
     }
-    Ok(Ends { held: all, last })
+    Ok(Ends { held: all, last, kinds })
 }
 
 /// How the run of a recording ended, if that is known: the runtime ends a deadlock by a signal.
@@ -148,6 +176,9 @@ mod tests {
         assert_eq!((&*found.path, found.what), ("0.1", Awaited::Object(0x5555_dead_beef)));
         let found = waiting("foretrace:   thread 0.2 (number 3) waits for descriptor 3").expect("one of its lines");
         assert_eq!((&*found.path, found.what), ("0.2", Awaited::Descriptor(3)));
+        let found =
+            waiting("foretrace:   thread 0 (number 1) waits for the end of thread 0.2").expect("one of its lines");
+        assert_eq!((&*found.path, found.what), ("0", Awaited::End("0.2".to_string())));
         assert!(waiting("thread 0.1 says hello").is_none());
     }
 }

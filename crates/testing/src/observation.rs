@@ -61,7 +61,6 @@ fn text(path: &Path) -> Option<String> {
 
 /// Without the lines that the runtime writes when all threads wait.
 fn without_ours(text: &str) -> String {
-    let is_ours =
-        |line: &&str| line.starts_with("foretrace:") || line.starts_with("  thread ") && line.contains(" waits for 0x");
+    let is_ours = |line: &&str| line.starts_with("foretrace:");
     text.lines().filter(|line| !is_ours(line)).map(|line| format!("{line}\n")).collect()
 }

@@ -75,7 +75,15 @@ fn deadlock() -> ! {
         // SAFETY: the waiter's frame is alive: its thread waits.
         let key = unsafe { thread.wait.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
         log::refused(thread, 0, key, EDEADLK);
-        say(format_args!("  thread {path} (number {}) waits for {key:#x}", thread.number.get()));
+        let number = thread.number.get();
+        match threads::all().find(|other| other.end_key() == key) {
+            None => say(format_args!("  thread {path} (number {number}) waits for {key:#x}")),
+            Some(other) => {
+                let other = other.path();
+                let other = core::str::from_utf8(other.bytes()).unwrap_or("?");
+                say(format_args!("  thread {path} (number {number}) waits for the end of thread {other}"));
+            }
+        }
     }
     let asleep = || threads::all().filter(|thread| thread.turn.state.get() == State::Outside);
     for thread in asleep() {
