@@ -11,7 +11,7 @@
 ; Events:
 ;   0 t1 down q
 ;   1 t1 read x
-;   2 t1 post q
+;   2 t2 post q
 ;   3 t2 down q
 ;   4 t2 write x
 ;   5 t2 post q
@@ -21,7 +21,6 @@
 (declare-const o0 Int)
 (declare-const o1 Int)
 (declare-const o2 Int)
-(declare-const o3 Int)
 (declare-const o4 Int)
 (declare-const o5 Int)
 (declare-const o6 Int)
@@ -29,12 +28,12 @@
 (define-fun b0_1 () Bool (<= o0 o1))
 (define-fun b0_2 () Bool (<= o0 o2))
 (define-fun b0_5 () Bool (<= o0 o5))
-(define-fun b1_2 () Bool (<= o1 o2))
+(define-fun b0_6 () Bool (<= o0 o6))
 (define-fun b1_4 () Bool (<= o1 o4))
-(define-fun b2_3 () Bool (<= o2 o3))
+(define-fun b1_6 () Bool (<= o1 o6))
+(define-fun b2_4 () Bool (<= o2 o4))
+(define-fun b2_5 () Bool (<= o2 o5))
 (define-fun b2_6 () Bool (<= o2 o6))
-(define-fun b3_4 () Bool (<= o3 o4))
-(define-fun b3_5 () Bool (<= o3 o5))
 (define-fun b4_5 () Bool (<= o4 o5))
 (define-fun b4_7 () Bool (<= o4 o7))
 (define-fun b5_6 () Bool (<= o5 o6))
@@ -51,31 +50,30 @@
 (declare-const token6 Int)
 ; program order: 1 t1 read x
 (assert b0_1)
-; program order: 2 t1 post q
-(assert (or (not in2) in0))
-(assert b0_2)
-(assert b1_2)
+; program order: 3 t2 down q
+(assert (or (not in3) in2))
 ; program order: 4 t2 write x
 (assert (or (not in4) in3))
-(assert b3_4)
+(assert b2_4)
 ; program order: 5 t2 post q
 (assert (or (not in5) in3))
-(assert b3_5)
+(assert b2_5)
 (assert (or (not in5) in4))
 (assert b4_5)
 ; program order: 6 t1 down q
-(assert (or (not in6) in2))
-(assert b2_6)
+(assert (or (not in6) in0))
+(assert b0_6)
+(assert b1_6)
 ; program order: 7 t1 write x
 (assert (or (not in7) in6))
 (assert b6_7)
 ; semaphores: 0 t1 down q
-(assert (or (not in0) (= token0 0) (and in5 (not b0_5) (= token0 2))))
+(assert (or (not in0) (= token0 0) (and in2 (not b0_2) (= token0 1)) (and in5 (not b0_5) (= token0 2))))
 ; semaphores: 3 t2 down q
-(assert (or (not in3) (= token3 0) (and in2 b2_3 (= token3 1))))
+(assert (or (not in3) (= token3 0) (and in2 (= token3 1))))
 (assert (or (not in0) (not in3) (not (= token0 token3))))
 ; semaphores: 6 t1 down q
-(assert (or (not in6) (= token6 0) (and in2 (= token6 1)) (and in5 b5_6 (= token6 2))))
+(assert (or (not in6) (= token6 0) (and in2 b2_6 (= token6 1)) (and in5 b5_6 (= token6 2))))
 (assert (or (not in6) (not in3) (not (= token6 token3))))
 (assert (or (not in6) (not in0) (not (= token6 token0))))
 ; violation: (f, r, s) = (1, 4, 7)

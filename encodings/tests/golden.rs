@@ -190,13 +190,29 @@ fn semaphores() {
     trace.sync("q", SyncKind::Semaphore { init: 1 });
     trace.down(1, "q");
     trace.saw(1, "x", None); // f
-    trace.post(1, "q");
+    trace.post(2, "q"); // which it has not taken
     trace.down(2, "q");
     trace.put(2, "x", None); // r
     trace.post(2, "q");
     trace.down(1, "q");
     trace.put(1, "x", None); // s
     check("semaphores", trace, &prefix(Model::Cam, [1, 4, 7]));
+}
+
+/// Each thread takes what it gives back, and one was there from the start: a lock.
+#[test]
+fn semaphores_that_are_locks() {
+    let mut trace = TraceBuilder::new(Data::None);
+    trace.sync("q", SyncKind::Semaphore { init: 1 });
+    trace.down(1, "q");
+    trace.saw(1, "x", None); // f
+    trace.post(1, "q");
+    trace.down(2, "q");
+    trace.put(2, "x", None); // r
+    trace.post(2, "q");
+    trace.down(1, "q");
+    trace.put(1, "x", None); // s
+    check("semaphores-that-are-locks", trace, &prefix(Model::Cam, [1, 4, 7]));
 }
 
 /// The plainest lost update: with r in between, both threads turn 0 into 1, so that the order of r and s does not

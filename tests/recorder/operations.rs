@@ -298,7 +298,7 @@ fn names_find_what_marks_find() {
     let report: Value = serde_json::from_slice(&expect(1, &mut command).stdout).expect("JSON");
     assert_eq!(
         (&report["atomic"], &report["repairs"][0]["sections"][0]["function"]),
-        (&json!("operations"), &json!("pop"))
+        (&json!("operations"), &json!("stack_pop"))
     );
 }
 

@@ -176,9 +176,9 @@ fn a_deadlock_is_a_failure() {
     let (output, recording) = record("failures", &["deadlock"], "serial", "1");
     assert_eq!(output.status.signal(), Some(6));
     let message = text(&output.stderr);
-    assert!(
-        message.starts_with("foretrace: deadlock: every thread waits\nforetrace:   thread 0 (number 1) waits for 0x")
-    );
+    assert!(message.starts_with(
+        "foretrace: deadlock: every thread waits\nforetrace:   thread 0 (number 1) waits for the end of thread 0."
+    ));
     assert_eq!(recording.only(Kind::Fail).words[0], fail::DEADLOCK);
 }
 
