@@ -70,7 +70,7 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
     Ok(waiting.iter().map(line).collect())
 }
 
-/// What threads wait for at an object that nobody holds, by a record of it.
+/// What a thread waits for at an object that no thread holds. The kind is that of a record that names the object.
 fn awaited_of(kind: Option<Kind>) -> &'static str {
     match kind {
         Some(Kind::Wait | Kind::Signal | Kind::Broadcast) => "a signal that no thread sends",

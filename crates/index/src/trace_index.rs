@@ -153,7 +153,8 @@ impl TraceIndex {
     /// back, in turn.
     ///
     /// Lemma: then the count is above zero before each down of a schedule exactly if no two of these regions overlap. Proof: in every
-    /// prefix each thread has as many downs as posts, or one more, and then its region is open. So the count is 1 less the open regions.
+    /// prefix a thread with an open region has one down more than posts, and each other thread has as many. So the count is 1 less the open
+    /// regions.
     fn add_semaphore_lock(&mut self, trace: &Trace, sem: SyncId) {
         let (downs, posts) = (&self.downs[sem.index()], &self.posts[sem.index()]);
         let mut changes: Vec<EventId> = downs.iter().chain(posts).copied().collect();

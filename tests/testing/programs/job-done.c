@@ -1,4 +1,4 @@
-// A job has a semaphore. Whoever asked for the job frees it, which is too early where a flag told of the result and the worker has yet to post.
+// A job has a semaphore. Main frees the job once it knows the result. If a flag told it of the result, the worker has yet to post.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
