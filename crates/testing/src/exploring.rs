@@ -5,8 +5,10 @@
 //! what each thread does next. The search is that of `foretrace-explore`, as for litmus programs.
 
 mod clocks;
+mod coverage;
 mod execution;
 mod executions;
+mod holds;
 mod machine;
 mod objects;
 mod outcomes;
@@ -197,7 +199,7 @@ pub fn reverse_program(
     let onward = Onward { turn: TURN, all: bounds.events, second: this_second() };
     let mut executions = Executions::new((settings, baseline), work, onward, bounds.runs);
     let mut collected = Collected::default();
-    reversals::reverse_pairs(&mut executions, &mut |run, late| {
+    coverage::cover(&mut executions, &mut |run, late| {
         collected.explored.classes += 1;
         collected.late = late;
         let flow = match run.is_cut {

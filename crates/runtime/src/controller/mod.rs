@@ -7,6 +7,7 @@
 mod alarms;
 mod chance;
 mod deadlock;
+mod hold;
 mod limits;
 mod onward;
 mod plan;
@@ -460,8 +461,8 @@ fn choose() -> Choice {
     if count == 0 {
         return last_resort();
     }
-    if let Some((thread, records)) = onward::choose() {
-        return Choice::RunBeyond(thread, thread.count() + records, u64::MAX);
+    if let Some(choice) = onward::choose() {
+        return choice;
     }
     let (thread, records, beyond) =
         if replaying() { next_in_round() } else { serial::choose(count, LAST.load(Relaxed) as u64) };

@@ -2,16 +2,18 @@
 //!
 //! A line `then <turn> <all> <second>` of the schedule asks for it. The clocks stand still at that second (`program_time.rs`). A turn has at
 //! most `turn` counted records, so that a thread that waits in a loop does not stop the others. With a turn of `all` one thread goes on
-//! alone. After `all` records the run is cut off. The file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
+//! alone. After `all` records the run is cut off. With `hold <path> <records>` at the end of the line, that thread stands still until no other can
+//! go on, or until the others have made so many records. The file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
 
 use core::sync::atomic::{
     AtomicBool, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
+use crate::controller::hold::{self, Held};
 use crate::controller::limits;
 use crate::controller::thread_turn::State;
-use crate::controller::turns::{LAST, ready};
+use crate::controller::turns::{Choice, LAST, ready};
 use crate::mode;
 use crate::program_time;
 use crate::sys::{self, Timespec};
@@ -35,9 +37,11 @@ pub fn line(line: &'static [u8]) -> Option<&'static [u8]> {
 pub fn prepare(rest: &'static [u8]) -> Result<(), &'static str> {
     let mut words = rest.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
     let mut next = || words.next().and_then(number).filter(|&number| number > 0);
-    let (Some(turn), Some(all), Some(second)) = (next(), next(), next()) else {
-        return Err("a line of the schedule is not `then <turn> <all> <second>`");
-    };
+    let wrong = "a line of the schedule is not `then <turn> <all> <second>`, or that and `hold <path> <records>`";
+    let (Some(turn), Some(all), Some(second)) = (next(), next(), next()) else { return Err(wrong) };
+    if !hold::prepare(&mut words) {
+        return Err(wrong);
+    }
     program_time::stand_at(second);
     TURN.store(turn, Relaxed);
     ALL.store(all, Relaxed);
@@ -80,23 +84,40 @@ pub fn alone_in_wait() -> Option<(&'static Thread, u64)> {
     waits.then_some((thread, turn))
 }
 
+/// The counted records of all threads.
+fn records() -> u64 {
+    threads::all().map(Thread::count).sum()
+}
+
 /// Ends the run if it has reached its limit of counted records.
 fn cut_off() {
-    if threads::all().map(Thread::count).sum::<u64>() >= ALL.load(Relaxed) {
+    if records() >= ALL.load(Relaxed) {
         report(true);
         sys::die_by(sys::SIGKILL);
     }
 }
 
-/// Of the threads that are ready, of which there is one, that which runs, and its counted records; nothing where nothing is explored.
-pub fn choose() -> Option<(&'static Thread, u64)> {
+/// Which of the threads that are ready, of which there is one, runs; nothing where nothing is explored.
+pub fn choose() -> Option<Choice> {
     let turn = TURN.load(Relaxed);
     if turn == 0 {
         return None;
     }
     cut_off();
+    let held = match hold::look(records()) {
+        Held::Nobody => None,
+        Held::UntilOthersCome => return Some(Choice::Wait),
+        Held::Thread(thread) => Some(thread),
+    };
+    let (thread, records) = next(turn, held)?;
+    Some(Choice::RunBeyond(thread, thread.count() + records, u64::MAX))
+}
+
+/// The next thread but the held one, and its counted records.
+fn next(turn: u64, held: Option<&'static Thread>) -> Option<(&'static Thread, u64)> {
     let last = LAST.load(Relaxed);
     let number = |thread: &Thread| thread.number.get() as usize;
+    let ready = |thread: &Thread| ready(thread) && !held.is_some_and(|held| core::ptr::eq(held, thread));
     let granted = GRANTED.load(Relaxed) == last;
     let end = ENDS.load(Relaxed);
     let stays = threads::all().find(|thread| number(thread) == last && ready(thread));

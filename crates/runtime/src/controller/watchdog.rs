@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::controller::thread_turn::State;
 use crate::controller::turns::{LOCK, controlled, running};
-use crate::controller::{deadlock, dispatch, release, replay, steer, take_turn};
+use crate::controller::{deadlock, dispatch, hold, release, replay, steer, take_turn};
 use crate::feed::others;
 use crate::hooks::held;
 use crate::interpose::real;
@@ -63,7 +63,7 @@ unsafe extern "C" fn watch(_: *mut c_void) -> *mut c_void {
 /// One look; the controller's lock is held.
 fn look() {
     let Some(thread) = running() else {
-        if replay::nobody_runs() || steer::nobody_runs() {
+        if replay::nobody_runs() || steer::nobody_runs() || hold::nobody_runs() {
             dispatch();
         } else {
             deadlock::look();

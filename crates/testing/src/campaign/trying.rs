@@ -17,7 +17,11 @@ use std::time::{Duration, Instant};
 const SHARE_OF_SEARCH: u32 = 4;
 /// All analysis together takes as long as all runs do, and this.
 const FREE_ANALYSIS: Duration = Duration::from_secs(1);
-/// The analysis of one recorded run may take this long in any case.
+/// The analysis of one recorded run takes at most one part in so many of the time that a test has, and is waited for at most so many parts of
+/// so many: without it there are still runs to explore.
+const PART_TO_ANALYSE: u32 = 3;
+const MOST_ANALYSIS: (u32, u32) = (3, 5);
+/// But the analysis of one recorded run may take this long in any case.
 const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
 
 /// The note where a run failed in which the controller let a time limit pass.
@@ -28,13 +32,15 @@ impl Campaign<'_> {
     pub(super) fn predict_limit(&self) -> Duration {
         let times = &self.state.report.times;
         let fair = (times.running + FREE_ANALYSIS).saturating_sub(times.predicting).max(SHORTEST_ANALYSIS);
-        self.time_to_search().min(self.settings.predict_limit).min(fair)
+        let share = self.settings.time.map_or(Duration::MAX, |time| time / PART_TO_ANALYSE);
+        self.time_to_search().min(self.settings.predict_limit).min(fair).min(share)
     }
 
     /// Makes attempts of a recorded run.
     pub(super) fn analyse(&mut self, recording: &Path, seed: u64, failed: bool) -> Result<Predicted, TestError> {
         let start = Instant::now();
-        let deadline = self.settings.time.map(|_| start + self.time_to_search());
+        let share = |time: Duration| self.time_to_search().min(time / MOST_ANALYSIS.1 * MOST_ANALYSIS.0);
+        let deadline = self.settings.time.map(|time| start + share(time));
         let predicted = attempts_within(recording, (seed, failed), self.settings, self.predict_limit(), deadline);
         self.state.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {

@@ -2,14 +2,15 @@
 
 use super::execution::{Execution, Order, Taken, Threads};
 use super::objects::Objects;
-use super::schedule::{Forced, Onward, schedule};
+use super::schedule::{Forced, Onward, Then, schedule};
 use super::spin::Loop;
 use crate::baseline::Baseline;
 use crate::judge::{Cause, failure};
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
-use foretrace_runtime::record::{Kind, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
+use foretrace_runtime::record::{Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
+use foretrace_walker::program::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,10 @@ pub struct Executions<'s> {
     /// The recording of the first run, whose clocks and random numbers all others get.
     first: Option<Rc<Execution>>,
     recent: VecDeque<Rc<Execution>>,
+    /// The program, once it is asked for; nothing inside where it cannot be read.
+    program: Option<Option<Program>>,
+    /// Of each of its units, by number, whether it is the program's own.
+    own: FxHashMap<u32, bool>,
     /// Its threads.
     pub threads: Threads,
     /// Its objects.
@@ -78,6 +83,8 @@ impl<'s> Executions<'s> {
             most_runs,
             first: None,
             recent: VecDeque::new(),
+            program: None,
+            own: FxHashMap::default(),
             threads: Threads::default(),
             objects: Objects::default(),
             swaps: FxHashSet::default(),
@@ -105,14 +112,23 @@ impl<'s> Executions<'s> {
         }
     }
 
+    /// Whether a place is in code that the compiler made of the program's own. All are where that is not known.
+    pub fn is_own(&mut self, place: u64) -> bool {
+        let (program, first) = (&mut self.program, &self.first);
+        let open = || first.as_ref().and_then(|first| Program::open(&first.place.join("recording")).ok());
+        let Some(program) = program.get_or_insert_with(open) else { return true };
+        let site = Site(place);
+        *self.own.entry(site.unit()).or_insert_with(|| program.is_in_own_unit(site))
+    }
+
     /// An execution that begins with so many steps in this order, of those that are kept.
     pub fn known(&self, steps: usize, order: Order) -> Option<Rc<Execution>> {
         self.recent.iter().rev().find(|run| run.order(steps) == Some(order)).cloned()
     }
 
-    /// Runs the program along these steps, then one more. Nothing where the run did not begin with the steps, or could not be made.
-    pub fn along(&mut self, steps: &[Taken], forced: Option<Forced>) -> Option<Rc<Execution>> {
-        let run = self.run(steps, forced, self.onward)?;
+    /// Runs the program along these steps, and what follows them. Nothing where the run did not begin with the steps, or could not be made.
+    pub fn along(&mut self, steps: &[Taken], next: Option<Then>) -> Option<Rc<Execution>> {
+        let run = self.run(steps, next, self.onward)?;
         self.first.get_or_insert_with(|| run.clone());
         if self.recent.len() == KEPT {
             self.recent.pop_front();
@@ -124,10 +140,10 @@ impl<'s> Executions<'s> {
     /// The same, where the thread then goes on by itself for as long as it can, up to the most events that a run may have.
     pub fn alone(&mut self, steps: &[Taken], thread: usize) -> Option<Rc<Execution>> {
         let onward = Onward { turn: self.onward.all, ..self.onward };
-        self.run(steps, Some(Forced { thread, wakes: None }), onward)
+        self.run(steps, Some(Then::Step(Forced { thread, wakes: None })), onward)
     }
 
-    fn run(&mut self, steps: &[Taken], forced: Option<Forced>, onward: Onward) -> Option<Rc<Execution>> {
+    fn run(&mut self, steps: &[Taken], next: Option<Then>, onward: Onward) -> Option<Rc<Execution>> {
         if self.is_at_end() {
             return None;
         }
@@ -137,7 +153,7 @@ impl<'s> Executions<'s> {
         }
         self.runs += 1;
         let place = self.work.join(format!("run-{}", self.runs));
-        let text = schedule(steps, forced, onward, &self.threads);
+        let text = schedule(steps, next, onward, &self.threads);
         // The first run gets a recording with nothing in it: as many variables of the environment, so that the stack begins where it
         // does in all others.
         let nothing = || self.work.join("nothing");

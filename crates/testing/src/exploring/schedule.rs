@@ -16,6 +16,15 @@ pub struct Forced {
     pub wakes: Option<usize>,
 }
 
+/// What follows the steps of a schedule, before the run goes on as it likes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Then {
+    /// One step more.
+    Step(Forced),
+    /// This thread stands still until no other can go on, or until they have made so many records.
+    Hold(usize, u64),
+}
+
 /// How a run goes on after its schedule: a turn has so many events, and the whole run; and the second at which its clocks stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Onward {
@@ -24,8 +33,13 @@ pub struct Onward {
     pub second: u64,
 }
 
-/// The schedule as the runtime reads it: these steps, then one more.
-pub fn schedule(steps: &[Taken], forced: Option<Forced>, onward: Onward, threads: &Threads) -> String {
+/// The schedule as the runtime reads it: these steps, and what follows them.
+pub fn schedule(steps: &[Taken], next: Option<Then>, onward: Onward, threads: &Threads) -> String {
+    let (forced, held) = match next {
+        Some(Then::Step(forced)) => (Some(forced), String::new()),
+        Some(Then::Hold(thread, records)) => (None, format!(" hold {} {records}", threads.path(thread))),
+        None => (None, String::new()),
+    };
     let next_at = |thread: usize| steps.iter().rev().find(|step| step.thread == thread).map_or(0, |step| step.at + 1);
     let forced = forced.map(|forced| (forced, next_at(forced.thread)));
     let taken = steps.iter().map(|step| (step.thread, step.at)).chain(forced.map(|(forced, at)| (forced.thread, at)));
@@ -50,6 +64,6 @@ pub fn schedule(steps: &[Taken], forced: Option<Forced>, onward: Onward, threads
             let _ = writeln!(text, "wake {} {at} {}", threads.path(thread), threads.path(wakes));
         }
     }
-    let _ = writeln!(text, "then {} {} {}", onward.turn, onward.all, onward.second);
+    let _ = writeln!(text, "then {} {} {}{held}", onward.turn, onward.all, onward.second);
     text
 }

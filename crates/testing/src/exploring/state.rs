@@ -6,7 +6,7 @@ use super::execution::{Execution, Taken, order_after};
 use super::executions::{Executions, MOST_THREADS};
 use super::machine::{Machine, Pending};
 use super::objects::Objects;
-use super::schedule::{Forced, TURN};
+use super::schedule::{Forced, TURN, Then};
 use super::spin::{self, Loop, Round, Spin};
 use foretrace_explore::{Fingerprint, Next, System, Use};
 use foretrace_harness::Ending;
@@ -241,7 +241,7 @@ impl Inner {
             return None; // what it waits for is outside of the program
         }
         let forced = Forced { thread, wakes: None };
-        let run = shared.along(&self.run.steps[..self.steps], Some(forced));
+        let run = shared.along(&self.run.steps[..self.steps], Some(Then::Step(forced)));
         let pending = run.as_ref().and_then(|run| match run.next_of(thread, self.done[thread]) {
             Some(index) => Some(Pending::Step(run.steps[index])),
             None => run.waits.get(&thread).map(|object| Pending::Waits(*object)),
@@ -280,7 +280,7 @@ impl Inner {
         let Some((forced, expected, uses)) = self.ahead.take() else { return };
         let order = self.run.order(self.steps).map(|order| order_after(order, forced.thread, forced.wakes));
         let known = order.and_then(|order| shared.known(self.steps + 1, order));
-        let run = known.or_else(|| shared.along(&self.run.steps[..self.steps], Some(forced)));
+        let run = known.or_else(|| shared.along(&self.run.steps[..self.steps], Some(Then::Step(forced))));
         let as_forced = |run: &Rc<Execution>| {
             let step = run.steps.get(self.steps)?;
             let fits = step.thread == forced.thread && (step.kind != Kind::Signal || step.other == forced.wakes);

@@ -282,6 +282,15 @@ impl Program {
         }
     }
 
+    /// Whether a site lies in a unit that was compiled from some of the program's own code. Functions of libraries that were compiled with it
+    /// count, as far as that made them: Rust's generic ones, and templates.
+    pub fn is_in_own_unit(&self, site: Site) -> bool {
+        match self.by_id.get(&site.unit()) {
+            Some(unit) => self.functions[self.units[*unit].functions.clone()].iter().any(|own| !self.is_library(own)),
+            None => !self.is_in_library(site),
+        }
+    }
+
     /// Where in the source a location of a unit is: of a function of a library that was inlined, where it was; nothing where it
     /// is not known.
     pub(crate) fn location(&self, unit: usize, location: LocationId) -> Option<Position> {
