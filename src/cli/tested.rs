@@ -162,7 +162,11 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
 fn write_explored(explored: &Exploration, out: &mut dyn Write) -> io::Result<()> {
     let Exploration { reversed, classes, runs, complete, fails, doubts, .. } = explored;
     let last = if *fails && *runs == 0 { ": the last one fails" } else { "" };
-    writeln!(out, "reversed pairs of accesses that had come in one order only by {}{last}", plural(*reversed, "run"))?;
+    writeln!(
+        out,
+        "held threads, and reversed pairs of accesses that had come in one order only, by {}{last}",
+        plural(*reversed, "run")
+    )?;
     if *runs == 0 {
         return Ok(());
     }

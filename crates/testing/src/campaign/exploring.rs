@@ -1,5 +1,5 @@
-//! If nothing has failed, reverses pairs of accesses that came in one order only, and then explores the program's interleavings. A program
-//! with few interleavings is explored completely.
+//! If nothing has failed, holds threads and reverses pairs of accesses that came in one order only, and then explores the program's
+//! interleavings. A program with few interleavings is explored completely.
 
 use super::{Campaign, Progress};
 use crate::baseline::Baseline;
@@ -83,8 +83,7 @@ impl Campaign<'_> {
             if !reversed.failing.is_empty() || events > MOST_EVENTS {
                 return Ok((reversed, None));
             }
-            let left = settings.runs.saturating_sub(reversed.runs);
-            Ok((reversed, Some(first.failing(left, false, &mut show)?)))
+            Ok((reversed, Some(first.failing(settings.runs, false, &mut show)?)))
         });
         let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
         match explored {

@@ -8,7 +8,7 @@ use super::execution::{Execution, Taken};
 use super::executions::Executions;
 use super::holds::{Hold, calls_of_own_code, conflicting_later, holds};
 use super::outcomes::Outcomes;
-use super::reversals::{Pair, meetings, reversed};
+use super::reversals::{Meeting, Pair, meetings, reversed};
 use super::schedule::Then;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -31,6 +31,7 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
         executions,
         each,
         outcomes: Outcomes::default(),
+        shown: FxHashSet::default(),
         seen: FxHashSet::default(),
         tried: FxHashSet::default(),
         held: FxHashSet::default(),
@@ -41,24 +42,28 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
     let _ = search.all(); // what ends it, the caller knows
 }
 
-/// A run, how many of its steps were forced, and how many orders it was the first to show.
+/// A run, how many of its steps were forced, and how many orders it was the first to show; none of the very first run, which shows all of its.
+#[derive(Clone)]
 struct Known {
     run: Rc<Execution>,
     forced: usize,
     new: usize,
+    /// Whether a thread was held in it, or in the run that it comes from.
+    is_held: bool,
 }
 
 struct Search<'s, 'e> {
     executions: &'s mut Executions<'e>,
     each: &'s mut Each<'s>,
     outcomes: Outcomes,
-    /// Pairs that runs have shown, and those that were forced.
+    /// Pairs that runs have shown, those of runs in which no thread was held, and those that were forced.
+    shown: FxHashSet<Pair>,
     seen: FxHashSet<Pair>,
     tried: FxHashSet<Pair>,
     /// Where threads were held.
     held: FxHashSet<(u64, u64)>,
-    /// Runs that nothing has been tried on, those whose threads were held, and those of which what concerns the program's own code was tried.
-    waiting: Vec<Known>,
+    /// Runs with holds that are still to be tried, those with none left, and those of which what concerns the program's own code was reversed, too.
+    waiting: Vec<(Known, VecDeque<Hold>)>,
     held_in: VecDeque<Known>,
     libraries: VecDeque<Known>,
 }
@@ -67,62 +72,82 @@ impl Search<'_, '_> {
     fn all(&mut self) -> ControlFlow<()> {
         let Some(first) = self.executions.along(&[], None) else { return ControlFlow::Break(()) };
         (self.each)(&first, None)?;
-        let new = self.learn(&first);
-        self.wait(first, 0, new);
+        self.learn(&first, false);
+        self.wait(Known { run: first, forced: 0, new: 0, is_held: false })?;
         loop {
-            if let Some(known) = self.next() {
-                self.outcomes_of(&known)?;
-                self.holds_of(&known, true)?;
-                self.held_in.push_back(known);
-            } else if let Some(known) = self.held_in.pop_front() {
+            if let Some((known, hold)) = self.next_hold() {
+                self.hold(&known, &hold)?;
+            } else if let Some(known) = self.next_to_reverse() {
                 self.reversals_of(&known, true)?;
                 if self.libraries.len() < MOST_WAITING {
                     self.libraries.push_back(known);
                 }
             } else if let Some(known) = self.libraries.pop_front() {
                 self.reversals_of(&known, false)?;
-                self.holds_of(&known, false)?;
+                for hold in self.holds_of(&known, false) {
+                    self.hold(&known, &hold)?;
+                }
             } else {
                 return ControlFlow::Continue(());
             }
         }
     }
 
-    /// The run that nothing has been tried on and that showed most.
-    fn next(&mut self) -> Option<Known> {
-        let most = self.waiting.iter().enumerate().rev().max_by_key(|(_, known)| known.new)?.0;
-        Some(self.waiting.remove(most))
+    /// The next hold in the run that showed most.
+    fn next_hold(&mut self) -> Option<(Known, Hold)> {
+        loop {
+            let most = self.waiting.iter().enumerate().rev().max_by_key(|(_, (known, _))| known.new)?.0;
+            let (known, holds) = &mut self.waiting[most];
+            match holds.pop_front() {
+                Some(hold) if self.held.contains(&hold.places) => {}
+                Some(hold) => return Some((known.clone(), hold)),
+                None => {
+                    let (known, _) = self.waiting.remove(most);
+                    self.held_in.push_back(known);
+                }
+            }
+        }
+    }
+
+    /// The next run whose holds were tried. Each two places are reversed once, and where threads were held less is as usual.
+    fn next_to_reverse(&mut self) -> Option<Known> {
+        let usual = self.held_in.iter().position(|known| !known.is_held);
+        self.held_in.remove(usual.unwrap_or(0))
     }
 
     fn outcomes_of(&mut self, known: &Known) -> ControlFlow<()> {
         for wanted in self.outcomes.wanted(&known.run, known.forced) {
             let late = |run: &Execution| wanted.late_in(run);
             if let Some(other) = self.run(&wanted.steps, Then::Step(wanted.last), &late)? {
-                let new = self.learn(&other);
-                self.wait(other, wanted.steps.len() + 1, new);
+                let new = self.learn(&other, known.is_held);
+                self.wait(Known { run: other, forced: wanted.steps.len() + 1, new, is_held: known.is_held })?;
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn holds_of(&mut self, Known { run, forced, .. }: &Known, first: bool) -> ControlFlow<()> {
+    /// The holds of a run that come first, or the others.
+    fn holds_of(&mut self, known: &Known, first: bool) -> VecDeque<Hold> {
+        let is_own = self.is_own(&known.run);
+        holds(&known.run, known.forced, &is_own).into_iter().filter(|hold| hold.is_first == first).collect()
+    }
+
+    fn hold(&mut self, Known { run, .. }: &Known, hold: &Hold) -> ControlFlow<()> {
+        if !self.held.insert(hold.places) {
+            return ControlFlow::Continue(());
+        }
         let records = (HELD_TIMES * run.steps.len() as u64).max(HELD_LEAST);
-        let is_own = self.is_own(run);
-        for Hold { thread, before, places, is_first } in holds(run, *forced, &is_own) {
-            if is_first != first || !self.held.insert(places) {
-                continue;
-            }
-            let steps = &run.steps[..before];
-            let Some(other) = self.run(steps, Then::Hold(thread, records), &|_| None)? else { continue };
-            let new = self.learn(&other);
-            if new > 0 {
-                self.wait(other, before, new);
-            }
+        let held = Then::Hold(hold.thread, records);
+        let Some(other) = self.run(&run.steps[..hold.before], held, &|_| None)? else {
+            return ControlFlow::Continue(());
+        };
+        match self.learn(&other, true) {
+            0 => ControlFlow::Continue(()),
+            new => self.wait(Known { run: other, forced: hold.before, new, is_held: true }),
         }
-        ControlFlow::Continue(())
     }
 
-    fn reversals_of(&mut self, Known { run, .. }: &Known, first: bool) -> ControlFlow<()> {
+    fn reversals_of(&mut self, Known { run, is_held, .. }: &Known, first: bool) -> ControlFlow<()> {
         let called = calls_of_own_code(run, &self.is_own(run), &conflicting_later(run));
         for meeting in meetings(run) {
             let wanted = (meeting.pair.1, meeting.pair.0);
@@ -133,9 +158,9 @@ impl Search<'_, '_> {
             let Some((steps, last)) = reversed(run, &meeting) else { continue };
             self.tried.insert(wanted);
             let Some(other) = self.run(&steps, Then::Step(last), &|_| None)? else { continue };
-            let new = self.learn(&other);
+            let new = self.learn(&other, *is_held);
             if new > 0 {
-                self.wait(other, steps.len() + 1, new);
+                self.wait(Known { run: other, forced: steps.len() + 1, new, is_held: *is_held })?;
             }
         }
         ControlFlow::Continue(())
@@ -145,10 +170,14 @@ impl Search<'_, '_> {
         run.steps.iter().map(|step| self.executions.is_own(step.place)).collect()
     }
 
-    fn wait(&mut self, run: Rc<Execution>, forced: usize, new: usize) {
+    /// Has a run wait that showed something new, and tries the outcomes of its calls.
+    fn wait(&mut self, known: Known) -> ControlFlow<()> {
         if self.waiting.len() + self.held_in.len() < MOST_WAITING {
-            self.waiting.push(Known { run, forced, new });
+            self.outcomes_of(&known)?;
+            let holds = self.holds_of(&known, true);
+            self.waiting.push((known, holds));
         }
+        ControlFlow::Continue(())
     }
 
     /// A run along these steps and what follows, if the program follows them. Whose wait ended by its limit, `late` says.
@@ -169,11 +198,17 @@ impl Search<'_, '_> {
         ControlFlow::Continue(run)
     }
 
-    /// Takes note of what the run shows; of how many orders it is the first to show.
-    fn learn(&mut self, run: &Execution) -> usize {
+    /// Takes note of what the run shows; of how many orders it is the first to show. In a run that holds a thread two places come in some order
+    /// since much else did, so that they are still reversed alone.
+    fn learn(&mut self, run: &Execution, is_held: bool) -> usize {
         self.outcomes.see(run);
-        let before = self.seen.len();
-        self.seen.extend(meetings(run).iter().map(|meeting| meeting.pair));
-        self.seen.len() - before
+        let (shown, seen) = (self.shown.len(), self.seen.len());
+        for Meeting { pair, .. } in meetings(run) {
+            self.shown.insert(pair);
+            if !is_held {
+                self.seen.insert(pair);
+            }
+        }
+        if is_held { self.shown.len() - shown } else { self.seen.len() - seen }
     }
 }
