@@ -362,6 +362,18 @@ fn a_pair_of_accesses_in_the_other_order() {
     assert!(explored["reversing_runs"].as_u64() < Some(20), "{report:#}");
 }
 
+/// All that one thread does has to come between two reads of another one. Each order of two places alone is harmless, or needs another one first.
+#[test]
+fn a_whole_operation_comes_between_two_calls() {
+    let report = report(&built(&source("generation.cpp")), "--predict cutpoints --runs 25");
+    assert!(failures(&report).contains("deadlock"), "{report:#}");
+    let explored = &report["tests"][0]["explored"];
+    assert!(explored["fails"] == true && explored["runs"] == 0, "{report:#}");
+    assert!(explored["reversing_runs"].as_u64() < Some(25), "{report:#}");
+    let right = test(&built_with("generation.cpp", "-DRIGHT"), "");
+    assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
+}
+
 #[test]
 fn two_fields_that_change_together() {
     finds(&source("two-stage.c"), "error: 1 and 0");

@@ -28,7 +28,7 @@ pub fn holds(run: &Execution, after: usize, is_own: &[bool]) -> Vec<Hold> {
     let called = calls_of_own_code(run, is_own, &matters);
     let mut last_own: FxHashMap<usize, u64> = FxHashMap::default();
     let mut was_fresh: FxHashMap<usize, bool> = FxHashMap::default();
-    let mut users: FxHashMap<u64, [Option<usize>; 2]> = FxHashMap::default();
+    let mut users: FxHashMap<u64, Two> = FxHashMap::default();
     let mut found = Vec::new();
     for (before, step) in run.steps.iter().enumerate() {
         if let Some((object, _)) = concerns(step) {
@@ -66,8 +66,8 @@ pub fn calls_of_own_code(run: &Execution, is_own: &[bool], matters: &[bool]) -> 
 
 /// Of each step, whether a later one of another thread conflicts with it.
 pub fn conflicting_later(run: &Execution) -> Vec<bool> {
-    // Of each object, two threads that use it later, and two that change it.
-    let mut later: FxHashMap<u64, ([Option<usize>; 2], [Option<usize>; 2])> = FxHashMap::default();
+    // Of each object, who uses it later, and who changes it.
+    let mut later: FxHashMap<u64, (Two, Two)> = FxHashMap::default();
     let mut conflicts = vec![false; run.steps.len()];
     for (index, step) in run.steps.iter().enumerate().rev() {
         let Some((object, changes)) = concerns(step) else { continue };
@@ -82,7 +82,10 @@ pub fn conflicting_later(run: &Execution) -> Vec<bool> {
     conflicts
 }
 
-fn note(threads: &mut [Option<usize>; 2], thread: usize) {
+/// The first two threads of some: enough to know whether another one is among them.
+type Two = [Option<usize>; 2];
+
+fn note(threads: &mut Two, thread: usize) {
     if !threads.contains(&Some(thread))
         && let Some(free) = threads.iter_mut().find(|known| known.is_none())
     {
