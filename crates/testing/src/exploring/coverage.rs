@@ -6,7 +6,7 @@
 
 use super::execution::{Execution, Taken};
 use super::executions::Executions;
-use super::holds::{Hold, calls_of_own_code, conflicting_later, holds};
+use super::holds::{Hold, calls_of_own_code, class, conflicting_later, holds};
 use super::outcomes::Outcomes;
 use super::reversals::{Meeting, Pair, meetings, reversed};
 use super::schedule::Then;
@@ -35,8 +35,11 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
         seen: FxHashSet::default(),
         tried: FxHashSet::default(),
         held: FxHashSet::default(),
+        held_with: FxHashSet::default(),
+        classes: FxHashSet::default(),
         waiting: Vec::new(),
         held_in: VecDeque::new(),
+        again: VecDeque::new(),
         libraries: VecDeque::new(),
     };
     let _ = search.all(); // what ends it, the caller knows
@@ -60,11 +63,16 @@ struct Search<'s, 'e> {
     shown: FxHashSet<Pair>,
     seen: FxHashSet<Pair>,
     tried: FxHashSet<Pair>,
-    /// Where threads were held.
+    /// Where threads were held, and with the others in which state.
     held: FxHashSet<(u64, u64)>,
-    /// Runs with holds that are still to be tried, those with none left, and those of which what concerns the program's own code was reversed, too.
+    held_with: FxHashSet<((u64, u64), u64)>,
+    /// Classes of equivalent runs.
+    classes: FxHashSet<u64>,
+    /// Runs with holds that are still to be tried, those with none left, those of which pairs in the program's own code were reversed, too, and those
+    /// whose holds were tried again with other threads in other states.
     waiting: Vec<(Known, VecDeque<Hold>)>,
     held_in: VecDeque<Known>,
+    again: VecDeque<Known>,
     libraries: VecDeque<Known>,
 }
 
@@ -79,6 +87,13 @@ impl Search<'_, '_> {
                 self.hold(&known, &hold)?;
             } else if let Some(known) = self.next_to_reverse() {
                 self.reversals_of(&known, true)?;
+                if self.again.len() < MOST_WAITING {
+                    self.again.push_back(known);
+                }
+            } else if let Some(known) = self.again.pop_front() {
+                for hold in self.holds_of(&known, true) {
+                    self.hold(&known, &hold)?;
+                }
                 if self.libraries.len() < MOST_WAITING {
                     self.libraries.push_back(known);
                 }
@@ -133,7 +148,8 @@ impl Search<'_, '_> {
     }
 
     fn hold(&mut self, Known { run, .. }: &Known, hold: &Hold) -> ControlFlow<()> {
-        if !self.held.insert(hold.places) {
+        self.held.insert(hold.places);
+        if !self.held_with.insert((hold.places, hold.state)) {
             return ControlFlow::Continue(());
         }
         let records = (HELD_TIMES * run.steps.len() as u64).max(HELD_LEAST);
@@ -141,10 +157,11 @@ impl Search<'_, '_> {
         let Some(other) = self.run(&run.steps[..hold.before], held, &|_| None)? else {
             return ControlFlow::Continue(());
         };
-        match self.learn(&other, true) {
-            0 => ControlFlow::Continue(()),
-            new => self.wait(Known { run: other, forced: hold.before, new, is_held: true }),
+        let new = self.learn(&other, true);
+        if new > 0 || self.classes.insert(class(&other)) {
+            self.wait(Known { run: other, forced: hold.before, new, is_held: true })?;
         }
+        ControlFlow::Continue(())
     }
 
     fn reversals_of(&mut self, Known { run, is_held, .. }: &Known, first: bool) -> ControlFlow<()> {

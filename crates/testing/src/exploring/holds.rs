@@ -7,7 +7,8 @@
 use super::execution::{Execution, Taken};
 use super::reversals::meets_at;
 use foretrace_runtime::record::Kind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// A hold.
 pub struct Hold {
@@ -17,6 +18,8 @@ pub struct Hold {
     pub before: usize,
     /// The place of its last step in the program's own code, and the place before which it stands: each two are tried once.
     pub places: (u64, u64),
+    /// Where the other threads stand in the program's own code, as a number: each two places are tried once more in each such state.
+    pub state: u64,
     /// Whether it comes first: it stands in the program's own code or where that has just called a library, and what it did since the hold
     /// before may have been seen by others.
     pub is_first: bool,
@@ -41,7 +44,9 @@ pub fn holds(run: &Execution, after: usize, is_own: &[bool]) -> Vec<Hold> {
                 if before >= after {
                     let places = (last_own.get(&step.thread).copied().unwrap_or(0), step.place);
                     let is_first = called[before] && !goes_on_filling;
-                    found.push(Hold { thread: step.thread, before, places, is_first });
+                    let others = last_own.iter().filter(|(thread, _)| **thread != step.thread);
+                    let state = others.fold(0, |state: u64, other| state.wrapping_add(hash(other)));
+                    found.push(Hold { thread: step.thread, before, places, state, is_first });
                 }
             }
         }
@@ -50,6 +55,27 @@ pub fn holds(run: &Execution, after: usize, is_own: &[bool]) -> Vec<Hold> {
         }
     }
     found
+}
+
+/// The order of conflicting steps of an execution, as a number: equal for equivalent executions.
+pub fn class(run: &Execution) -> u64 {
+    // Of each object, its last change, and the uses since then.
+    let mut objects: FxHashMap<u64, (u64, u64)> = FxHashMap::default();
+    let mut class: u64 = 0;
+    for step in &run.steps {
+        let Some((object, changes)) = concerns(step) else { continue };
+        let (last, uses) = objects.entry(object).or_default();
+        let own = hash((step.thread, step.at, step.place, *last, if changes { *uses } else { 0 }));
+        class = class.wrapping_add(own);
+        (*last, *uses) = if changes { (own, 0) } else { (*last, uses.wrapping_add(own)) };
+    }
+    class
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Of each step, whether it is in the program's own code, or the first of its thread that matters after some of that.
