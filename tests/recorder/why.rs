@@ -379,3 +379,66 @@ fn a_lock_that_is_deleted_too_early_is_the_cause() {
     let right = Workshop::build(&file, &["-g", "-pthread", "-DRIGHT"]);
     assert!((1..=20).all(|seed| right.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
 }
+
+/// A thread looks whether the gate is open, and waits. If the gate opens in between, the thread waits for ever.
+const GATE: &str = r#"
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static int is_open;
+
+static void pass(void)
+{
+    pthread_mutex_lock(&lock);
+    while (!is_open) {
+#ifndef RIGHT
+        pthread_mutex_unlock(&lock);
+        pthread_mutex_lock(&lock);
+#endif
+        pthread_cond_wait(&opened, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void *walker(void *unused)
+{
+    pass();
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, walker, NULL);
+    pthread_mutex_lock(&lock);
+    is_open = 1;
+    pthread_mutex_unlock(&lock);
+    pthread_cond_signal(&opened);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+/// The wait comes after the signal that it missed: the check and the wait are not atomic.
+#[test]
+fn a_check_before_a_wait_that_missed_its_signal_is_the_cause() {
+    let workshop = Workshop::build_text(GATE, "gate.c");
+    let seed = (0..200).find(|seed: &u32| {
+        let ended = workshop.record("failing", &["--scheduler", "pos", "--seed", &seed.to_string()]);
+        ended != json!({"code": 0})
+    });
+    assert!(seed.is_some(), "no seed fails");
+    let run = ran(&mut workshop.shell("foretrace why failing --times 3 --switch-runs 0 --format json -- ./program"));
+    let report = fitting(&run.out);
+    let violations = report["violations"].as_array().expect("a list");
+    let causes: Vec<&Value> = violations.iter().filter(|violation| violation["cause"] == json!(true)).collect();
+    let lines = causes.iter().map(|cause| &cause["sections"][0]["lines"][0]);
+    let lines: Vec<_> = lines.map(|lines| (&lines["first"], &lines["last"])).collect();
+    let line = |text: &str| json!(GATE.lines().position(|line| line.contains(text)).expect("a line") + 1);
+    assert_eq!(lines, [(&line("while"), &line("cond_wait"))], "{report:#}");
+    let right = Workshop::build_text(&format!("#define RIGHT\n{GATE}"), "gate.c");
+    let passes =
+        |seed: u32| right.record("right", &["--scheduler", "pos", "--seed", &seed.to_string()]) == json!({"code": 0});
+    assert!((0..30).all(passes));
+}

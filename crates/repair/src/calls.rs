@@ -2,6 +2,7 @@
 //! Programmers make lines of one function atomic. An access in a function that it calls counts as the line of that call.
 
 use crate::place::parts_of_loc;
+use crate::relation::may_be_end;
 use foretrace_trace::{BlockKind, CallStacks, Event, EventId, Op, ThreadId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl Calls {
         let innermost: Vec<Option<u32>> = trace.events.iter().map(call).collect();
         let mut spans: Vec<Option<CallSpan>> = vec![None; stacks.count() as usize];
         let mut outermost: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
-        for (id, event) in trace.iter().filter(|(_, event)| event.op.var().is_some()) {
+        for (id, event) in trace.iter().filter(|(_, event)| may_be_end(&event.op)) {
             let Some(innermost) = innermost[id.index()] else { continue };
             let mut last = innermost;
             for call in stacks.outwards(innermost) {
@@ -83,6 +84,26 @@ impl Calls {
         let of_last: Vec<u32> = self.stacks.outwards(self.innermost[last.index()]?).collect();
         let mut of_first = self.stacks.outwards(self.innermost[first.index()]?);
         of_first.find(|call| of_last.contains(call)).filter(|call| !self.whole.contains(call))
+    }
+
+    /// The innermost call around an event, with all that the thread does in it; nothing where the call is not known.
+    pub(crate) fn innermost_span(&self, trace: &Trace, event: EventId) -> Option<CallSpan> {
+        let call = self.innermost[event.index()]?;
+        let thread = trace.event(event).thread;
+        // Of events without a place in the log it is not known in which call they are.
+        let is_known = |id: &EventId| trace.event(*id).thread == thread && trace.event(*id).at.is_some();
+        let is_within = |id: &EventId| {
+            self.innermost[id.index()].is_some_and(|inner| self.stacks.outwards(inner).any(|one| one == call))
+        };
+        let earlier = (0..event.0).rev().map(EventId).filter(is_known).take_while(is_within);
+        let later = (event.0..trace.events.len() as u32).map(EventId).filter(is_known).take_while(is_within);
+        let (first, last) = (earlier.last().unwrap_or(event), later.last().unwrap_or(event));
+        Some(CallSpan { call, thread, first, last })
+    }
+
+    /// Whether a call is the whole of its thread.
+    pub(crate) fn is_thread(&self, call: u32) -> bool {
+        self.whole.contains(&call)
     }
 
     /// The function of a call.

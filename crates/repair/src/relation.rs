@@ -3,7 +3,7 @@
 //! Two accesses of one variable by different threads conflict where one of them writes. Locks are no conflicts: two
 //! critical sections may change places where their accesses may. What must wait for another thread whatever the values
 //! (a join, a wake and its signal, a barrier, a down and the posts that it needs) is an order that no equivalent trace can change, so it
-//! counts as well.
+//! counts as well. A wait that nothing ended comes after the signals that it missed: the other way round one of them would have ended it.
 //!
 //! The paper takes a trace that is equivalent to a sequential one to be linearizable (section 4.1). That holds if the sequential one keeps
 //! the order of operations that do not overlap, which equivalence does not ask for. [`Relation::in_real_time`] has that order, too.
@@ -14,6 +14,13 @@ use rustc_hash::FxHashMap;
 
 /// An event's place among the steps of its thread, from 0.
 pub(crate) type Position = u32;
+
+/// Whether a section may begin or end with such a step: an access, what other threads wait for, or a wait, which is a step where it misses its signal.
+pub(crate) fn may_be_end(op: &Op) -> bool {
+    let lets_others_go_on =
+        matches!(op, Op::Fork { .. } | Op::Signal { .. } | Op::Broadcast { .. } | Op::Arrive { .. } | Op::Post { .. });
+    lets_others_go_on || op.var().is_some() || matches!(op, Op::Wait { .. })
+}
 
 /// The steps of a trace that order threads, and which of them come before which.
 pub struct Relation {
@@ -129,11 +136,22 @@ struct Builder<'a> {
     variables: FxHashMap<VarId, Vec<Accesses>>,
     arrived: FxHashMap<(SyncId, u64), Vec<EventId>>,
     downs: Downs,
+    /// The waits that nothing ended.
+    endless: Vec<EventId>,
+    /// Per condition variable, per thread its latest signal.
+    signals: FxHashMap<SyncId, Vec<Option<EventId>>>,
     /// Whether the order of operations counts.
     real_time: bool,
     /// By object of operations, per thread its latest return.
     returned: FxHashMap<Option<NameId>, Vec<Option<EventId>>>,
     relation: Relation,
+}
+
+/// The waits that nothing ended: each is the last event of a thread.
+fn endless(trace: &Trace) -> Vec<EventId> {
+    let mut last: Vec<Option<EventId>> = vec![None; trace.threads.len()];
+    trace.iter().for_each(|(id, event)| last[event.thread.index()] = Some(id));
+    last.into_iter().flatten().filter(|id| matches!(trace.event(*id).op, Op::Wait { .. })).collect()
 }
 
 impl<'a> Builder<'a> {
@@ -157,6 +175,8 @@ impl<'a> Builder<'a> {
             variables: FxHashMap::default(),
             arrived: FxHashMap::default(),
             downs: Downs::new(trace),
+            endless: endless(trace),
+            signals: FxHashMap::default(),
             real_time,
             returned: FxHashMap::default(),
             relation,
@@ -188,7 +208,15 @@ impl<'a> Builder<'a> {
                     self.wait(id, event.thread, last.into_iter().collect());
                 }
                 Op::Wake { by, .. } => self.wait(id, event.thread, by.into_iter().collect()),
-                Op::Signal { .. } | Op::Broadcast { .. } => self.wait(id, event.thread, Vec::new()),
+                Op::Signal { cond } | Op::Broadcast { cond } => {
+                    self.wait(id, event.thread, Vec::new());
+                    let none = || vec![None; self.trace.threads.len()];
+                    self.signals.entry(cond).or_insert_with(none)[event.thread.index()] = Some(id);
+                }
+                Op::Wait { cond, .. } if self.endless.contains(&id) => {
+                    let missed = self.signals.get(&cond).cloned().unwrap_or_default();
+                    self.wait(id, event.thread, missed.into_iter().flatten().collect());
+                }
                 Op::Arrive { barrier, round } => {
                     self.wait(id, event.thread, Vec::new());
                     self.arrived.entry((barrier, round)).or_default().push(id);

@@ -4,7 +4,7 @@ use crate::calls::{CallSpan, Calls, Seen};
 use crate::eliminators::Segment;
 use crate::operations::Operations;
 use crate::place::parts_of_loc;
-use crate::relation::{Position, Relation};
+use crate::relation::{Position, Relation, may_be_end};
 use crate::serializable::Stretch;
 use crate::subsumption::Contains;
 use crate::ways::Way;
@@ -365,15 +365,15 @@ impl<'a> Steps<'a> {
         Steps { thread, block: None, from: 0, events: &relation.steps[thread] }
     }
 
-    fn accesses<'t>(&'t self, trace: &'t Trace) -> impl Iterator<Item = (EventId, Position)> + 't {
-        let accesses = self.events.iter().enumerate().filter(|(_, event)| trace.event(**event).op.var().is_some());
-        accesses.map(|(offset, event)| (*event, self.from + offset as Position))
+    fn ends<'t>(&'t self, trace: &'t Trace) -> impl Iterator<Item = (EventId, Position)> + 't {
+        let ends = self.events.iter().enumerate().filter(|(_, event)| may_be_end(&trace.event(**event).op));
+        ends.map(|(offset, event)| (*event, self.from + offset as Position))
     }
 
     /// The places of its accesses as a call sees them, or the whole thread.
     fn places_seen_from<'t>(&'t self, trace: &'t Trace, calls: &'t Calls, call: Option<u32>) -> Vec<AccessLine<'t>> {
         let seen = |(event, position)| AccessLine::seen(event, position, calls.seen_from(trace, call, event));
-        self.accesses(trace).map(seen).collect()
+        self.ends(trace).map(seen).collect()
     }
 
     /// The places of its accesses for a section: as a call sees them or the whole thread; of a mark, which may be in any function, as
@@ -392,7 +392,7 @@ impl<'a> Steps<'a> {
             let own = calls.seen_from_all(trace, event).find(|seen| section.has_line(seen.file, seen.line));
             AccessLine::seen(event, position, own.or_else(|| calls.seen_from_all(trace, event).next()))
         };
-        self.accesses(trace).map(seen).collect()
+        self.ends(trace).map(seen).collect()
     }
 
     /// Where the code of a block begins: the call of an operation may have no place, then the first step in the file in which
@@ -410,9 +410,13 @@ impl<'a> Steps<'a> {
         let start = self.block.and_then(|block| self.start_of(trace, operations.block(block)));
         // What the compiler put in from other functions has no block; it is in another file, or mostly above.
         let may_be_own = move |file, line| start.is_none_or(|(own, first, _)| own == file && first <= line);
-        let accesses = self.events.iter().enumerate().filter(|(_, event)| trace.event(**event).op.var().is_some());
-        accesses.map(move |(offset, event)| {
-            number += 1;
+        let has_place = |event: EventId| trace.loc(event).and_then(parts_of_loc).is_some();
+        let is_access = |event: EventId| trace.event(event).op.var().is_some();
+        let ends = self.events.iter().enumerate().filter(move |(_, event)| {
+            may_be_end(&trace.event(**event).op) && (is_access(**event) || has_place(**event))
+        });
+        ends.map(move |(offset, event)| {
+            number += u32::from(is_access(*event));
             let (file, line, column) = trace.loc(*event).and_then(parts_of_loc).unwrap_or(("", number, 0));
             let is_own = operations.is_own(self.block, *event) && may_be_own(file, line);
             let way = if is_own && self.block.is_some() { None } else { operations.way(trace, self.block, *event) };
