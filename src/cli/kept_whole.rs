@@ -7,6 +7,7 @@ use foretrace::recorder::Plan;
 use foretrace_repair::{Link, Ranked, Relates, Repair, Whole, kept_whole, stretches_of};
 use foretrace_trace::{Atomic, EventId, Observed, Trace};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// A program that fails where it comes by the code once more is followed this many times.
 const MOST_FAILURES: usize = 8;
@@ -68,6 +69,17 @@ pub struct Tried {
     pub endings: Endings,
     /// What the runs began with, as far as they had to follow the schedule.
     followed: Vec<EventId>,
+    /// What was chosen to be atomic.
+    pub chosen: Option<Atomic>,
+    /// The schedule.
+    pub along: Along,
+}
+
+/// A plan, with the recordings that it may read.
+pub struct Along {
+    /// The plan.
+    pub plan: Plan,
+    _recordings: Vec<TempDir>,
 }
 
 impl Tried {
@@ -107,10 +119,14 @@ impl Tries<'_> {
     pub fn tried(&self, failed: Failed<'_>, ranked: &Ranked) -> anyhow::Result<Option<Tried>> {
         let Some(Schedule { followed, plan }) = failed.schedule(ranked, &self.enforced)? else { return Ok(None) };
         let mut endings = self.enforced.runs(&plan, self.times, self.go_on)?;
-        if endings.failed > 0 && endings.passed == 0 {
-            endings = self.each_execution((&ranked.repair, failed.chosen), plan)?.unwrap_or(endings);
+        let mut along = Along { plan, _recordings: Vec::new() };
+        if endings.failed > 0
+            && endings.passed == 0
+            && let Some(each) = self.each_execution((&ranked.repair, failed.chosen), &along.plan)?
+        {
+            (endings, along) = each;
         }
-        Ok(Some(Tried { endings, followed }))
+        Ok(Some(Tried { endings, followed, chosen: failed.chosen, along }))
     }
 
     /// What becomes of the program with the sections kept whole as often as it comes by them. `plan` keeps them whole where the recorded
@@ -119,10 +135,10 @@ impl Tries<'_> {
     fn each_execution(
         &self,
         (repair, chosen): (&Repair, Option<Atomic>),
-        plan: Plan,
-    ) -> anyhow::Result<Option<Endings>> {
-        let mut along = plan;
-        let mut kept = Vec::new(); // plans read the recordings that they are of
+        plan: &Plan,
+    ) -> anyhow::Result<Option<(Endings, Along)>> {
+        let mut along = plan.clone();
+        let mut kept = Vec::new();
         for _ in 0..MOST_FAILURES {
             if !(self.go_on)() {
                 break;
@@ -130,7 +146,8 @@ impl Tries<'_> {
             let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
             let Some((run, passed)) = (self.run_into)(&along, &folder.path().join("run"))? else { break };
             if passed {
-                return self.enforced.runs(&along, self.times, self.go_on).map(Some);
+                let endings = self.enforced.runs(&along, self.times, self.go_on)?;
+                return Ok(Some((endings, Along { plan: along, _recordings: kept })));
             }
             self.atomic.first_trace_unsaid(&run)?;
             let Some(asked) = self.atomic.read_within(&run, self.go_on)? else { break };
@@ -146,7 +163,7 @@ impl Tries<'_> {
 }
 
 /// The end of the first stretch within which another thread does something.
-fn first_interrupted(trace: &Trace, stretches: &[Whole]) -> Option<EventId> {
+pub fn first_interrupted(trace: &Trace, stretches: &[Whole]) -> Option<EventId> {
     let is_interrupted = |stretch: &&Whole| {
         let within = &trace.events[stretch.0.index()..=stretch.1.index()];
         within.iter().any(|event| event.thread != trace.event(stretch.0).thread)

@@ -12,6 +12,7 @@ mod compare;
 mod completions;
 mod convert;
 mod cutpoints;
+mod delays;
 mod enforced;
 mod explain;
 mod explain_block;

@@ -4,7 +4,8 @@
 use super::kept_whole::Tries;
 use super::unfinished::Plans;
 use foretrace::report::TooEarly;
-use foretrace_trace::{BlockKind, EventId, Op, Trace};
+use foretrace_repair::Functions;
+use foretrace_trace::{EventId, Op, ThreadId, Trace};
 
 /// Reads of the failing thread that are tried, the last one first.
 const MOST: usize = 3;
@@ -14,23 +15,32 @@ const MOST: usize = 3;
 pub fn too_early(
     trace: &Trace,
     tries: &Tries<'_>,
-    is_known: &dyn Fn(EventId, EventId) -> bool,
+    is_known: &dyn Fn(EventId, EventId) -> anyhow::Result<bool>,
 ) -> anyhow::Result<Vec<TooEarly>> {
     let mut all = Vec::new();
-    let unknown = last_reads(trace).into_iter().take_while(|(write, read)| !is_known(*write, *read));
-    for (write, read) in unknown.take(MOST) {
+    let functions = Functions::new(trace);
+    let start =
+        |write: EventId| functions.around(write).filter(|function| !function.is_thread).map(|function| function.first);
+    for (write, read) in last_reads(trace).into_iter().take(MOST) {
+        if is_known(write, read)? {
+            break;
+        }
         // The function that writes may have begun to change what the other thread uses.
-        for until in [Some(write), start_of_function(trace, write)].into_iter().flatten() {
+        for until in [Some(write), start(write)].into_iter().flatten() {
             if !(tries.go_on)() {
                 return Ok(all);
             }
-            let Some(plan) = Plans::first(trace, tries, (until, read))?.map(|plans| plans.onward()) else { continue };
+            let Some(plan) =
+                Plans::first(trace, &tries.enforced, (until, trace.event(read).thread))?.map(|plans| plans.onward())
+            else {
+                continue;
+            };
             if tries.enforced.runs(&plan, 1, tries.go_on)?.passed == 0 {
                 continue;
             }
             let passed = tries.enforced.runs(&plan, tries.times, tries.go_on)?.passed;
             if (tries.go_on)() {
-                all.push(TooEarly { write, read, passed });
+                all.push(TooEarly { write, read, passed, harmless: None });
             }
             if passed == tries.times {
                 return Ok(all);
@@ -48,9 +58,16 @@ fn last_reads(trace: &Trace) -> Vec<(EventId, EventId)> {
     };
     let mut written: Vec<Option<EventId>> = vec![None; trace.vars.len()];
     let mut all: Vec<(EventId, EventId)> = Vec::new();
+    let mut joined: Vec<ThreadId> = Vec::new();
     for (id, event) in trace.iter() {
+        if let Op::Join { child } = event.op {
+            // What a thread did that was joined came first, whatever the schedule.
+            joined.extend((event.thread == thread).then_some(child));
+        }
         let Some(var) = event.op.var() else { continue };
-        let write = written[var.index()].filter(|write| trace.event(*write).thread != thread);
+        let is_other =
+            |write: &EventId| trace.event(*write).thread != thread && !joined.contains(&trace.event(*write).thread);
+        let write = written[var.index()].filter(is_other);
         if let Some(write) = write.filter(|_| event.thread == thread && !matches!(event.op, Op::Write { .. })) {
             all.retain(|(known, _)| *known != write);
             all.push((write, id));
@@ -61,17 +78,4 @@ fn last_reads(trace: &Trace) -> Vec<(EventId, EventId)> {
     }
     all.reverse();
     all
-}
-
-/// Where the innermost function around an event begins.
-fn start_of_function(trace: &Trace, event: EventId) -> Option<EventId> {
-    let mut open = Vec::new();
-    for (id, other) in trace.iter().take_while(|(id, _)| *id < event) {
-        match other.op {
-            Op::Begin { kind, .. } if other.thread == trace.event(event).thread => open.push((id, kind)),
-            Op::End { .. } if other.thread == trace.event(event).thread => drop(open.pop()),
-            _ => {}
-        }
-    }
-    open.into_iter().rfind(|(_, kind)| *kind == BlockKind::Function).map(|(id, _)| id)
 }

@@ -1,11 +1,13 @@
 //! Functions that a failing run did not finish: their thread was interrupted, and the program ended before it went on. No cycle of
 //! the trace shows that, since the rest of the function is not in it.
 
+use super::enforced::Enforced;
 use super::kept_whole::Tries;
 use anyhow::Context;
 use foretrace::recorder::{End, Plan, Turn};
 use foretrace::report::Unfinished;
-use foretrace_trace::{BlockKind, Event, EventId, NameId, Op, ThreadId, Trace};
+use foretrace_repair::Functions;
+use foretrace_trace::{Event, EventId, Op, ThreadId, Trace};
 use std::collections::BTreeSet;
 
 /// What becomes of the program if such a function is finished first, with the rest of the schedule as it was.
@@ -24,7 +26,6 @@ pub fn unfinished(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Unfini
         let Some(until) = until else { continue };
         let endings = tries.enforced.runs(&plans.until(until), tries.times, tries.go_on)?;
         if (tries.go_on)() {
-            let function = trace.names.text(function).to_string();
             all.push(Unfinished { last, function, is_finished: end.is_some(), passed: endings.passed });
         }
     }
@@ -32,7 +33,8 @@ pub fn unfinished(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Unfini
 }
 
 /// The last accesses of threads that no other thread joined and that others came after, each with the function that it is in.
-fn interrupted(trace: &Trace) -> Vec<(EventId, NameId)> {
+fn interrupted(trace: &Trace) -> Vec<(EventId, String)> {
+    let functions = Functions::new(trace);
     let joined: BTreeSet<ThreadId> = trace.events.iter().filter_map(|event| joins(&event.op)).collect();
     let accesses = |id: &EventId| trace.event(*id).op.var().is_some();
     let latest = trace.iter().map(|(id, _)| id).rfind(accesses);
@@ -42,37 +44,14 @@ fn interrupted(trace: &Trace) -> Vec<(EventId, NameId)> {
         let last = trace.iter().map(|(id, _)| id).rfind(is_own)?;
         (Some(last) != latest).then_some(last)
     };
-    let mut all: Vec<(EventId, NameId)> =
-        threads.filter_map(last_of).filter_map(|last| Some((last, around(trace, last)?.0))).collect();
+    let function_of = |last: EventId| Some((last, functions.around(last)?.name));
+    let mut all: Vec<(EventId, String)> = threads.filter_map(last_of).filter_map(function_of).collect();
     all.sort_unstable_by_key(|(last, _)| std::cmp::Reverse(*last)); // what stopped last is nearest to the failure
     all
 }
 
 fn joins(op: &Op) -> Option<ThreadId> {
     if let Op::Join { child } = op { Some(*child) } else { None }
-}
-
-/// The innermost function or mark around an event of a thread, and the last event of it.
-fn around(trace: &Trace, event: EventId) -> Option<(NameId, EventId)> {
-    let mut open: Vec<(EventId, Option<NameId>)> = Vec::new();
-    let mut inner = None;
-    let is_code = |kind: BlockKind| !matches!(kind, BlockKind::Loop | BlockKind::Section);
-    for (id, other) in trace.iter().filter(|(_, other)| other.thread == trace.event(event).thread) {
-        match other.op {
-            Op::Begin { label, kind } => open.push((id, label.filter(|_| is_code(kind)))),
-            Op::End { .. } => {
-                let ended = open.pop()?;
-                if inner == Some(ended) {
-                    return Some((ended.1?, id));
-                }
-            }
-            _ => {}
-        }
-        if id == event {
-            inner = Some(*open.iter().rfind(|(_, label)| label.is_some())?);
-        }
-    }
-    None
 }
 
 /// How many records further a thread is let go on where no run says how many it takes to finish the function.
@@ -97,17 +76,21 @@ impl Plans {
         Ok(Some(Plans { before: plan(before)?, after: plan(after)?, path, at }))
     }
 
-    /// The thread of `read` goes on at `until`, where it was not its turn; what it did later in the run falls away. `None` where it had done nothing.
-    pub fn first(trace: &Trace, tries: &Tries<'_>, (until, read): (EventId, EventId)) -> anyhow::Result<Option<Plans>> {
-        let thread = trace.event(read).thread;
+    /// A thread goes on at `until`, where it was not its turn; what it did later in the run falls away. `None` where it was not started.
+    pub fn first(
+        trace: &Trace,
+        enforced: &Enforced<'_>,
+        (until, thread): (EventId, ThreadId),
+    ) -> anyhow::Result<Option<Plans>> {
         let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
         let (before, after) = order.split_at(until.index());
         let at = before.iter().rev().filter(|id| trace.event(**id).thread == thread).find_map(|id| trace.event(*id).at);
+        let forks = |id: &EventId| matches!(trace.event(*id).op, Op::Fork { child } if child == thread);
         let path = trace.threads[thread.index()].path.as_deref().map(str::to_string);
-        let (Some(path), Some(at)) = (path, at) else { return Ok(None) };
+        let (Some(path), true) = (path, at.is_some() || before.iter().any(forks)) else { return Ok(None) };
         let others: Vec<EventId> = after.iter().copied().filter(|id| trace.event(*id).thread != thread).collect();
-        let plan = |order| tries.enforced.plan(trace, order, None);
-        Ok(Some(Plans { before: plan(before)?, after: plan(&others)?, path, at }))
+        let plan = |order| enforced.plan(trace, order, None);
+        Ok(Some(Plans { before: plan(before)?, after: plan(&others)?, path, at: at.unwrap_or(0) }))
     }
 
     /// The thread goes on as far as it can.
@@ -149,7 +132,7 @@ fn end_of(trace: &Trace, path: &str, at: u64) -> Option<u64> {
     let is_it =
         |event: &Event| event.at == Some(at) && trace.threads[event.thread.index()].path.as_deref() == Some(path);
     let stopped = trace.iter().rfind(|(_, event)| is_it(event) && event.op.var().is_some())?.0;
-    let (_, end) = around(trace, stopped)?;
+    let end = Functions::new(trace).around(stopped)?.last;
     let thread = trace.event(stopped).thread;
     let within = trace.iter().filter(|(id, event)| event.thread == thread && stopped < *id && *id <= end);
     within.filter(|(_, event)| event.op.var().is_some()).filter_map(|(_, event)| event.at).max().filter(|end| *end > at)

@@ -3,6 +3,7 @@
 use super::asking::{ended_early, may_read_on, stop_on_ctrl_c};
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{FORMATS, Format, one_of, seconds};
+use super::delays::{WithWrite, fails_by_other, with_write};
 use super::enforced::{Enforced, ran_along, run_along};
 use super::kept_whole::{Failed, Tried, Tries};
 use super::outcome::{Outcome, say};
@@ -10,8 +11,8 @@ use super::too_early::too_early;
 use super::unfinished::unfinished;
 use anyhow::bail;
 use foretrace::recorder::{Ending, Folder, Plan, Program, differences, recorded_ending, run_plan};
-use foretrace::report::{Gone, Switches, Violation, WhyReport};
-use foretrace_repair::{Limits, Link, Repairs, Switch, minimize, repairs, switches, with_switches};
+use foretrace::report::{Delays, Gone, Switches, TooEarly, Violation, WhyReport};
+use foretrace_repair::{Limits, Repairs, Switch, minimize, repairs, switches, with_switches};
 use foretrace_trace::{Atomic, EventId, Trace};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::OsString;
@@ -108,11 +109,22 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         true => Vec::new(),
         false => runs.trying(|tries| unfinished(&asked.trace, tries))?,
     };
-    let causes = tried.iter().map(|(violation, _)| violation).filter(|violation| violation.is_cause(args.times));
-    let cycles: Vec<&[Link]> = causes.map(|violation| violation.cycle.as_slice()).collect();
-    let is_in = |cycle: &[Link], event: EventId| cycle.iter().any(|link| link.from == event || link.to == event);
-    let is_known = |write, read| cycles.iter().any(|cycle| is_in(cycle, write) && is_in(cycle, read));
-    let too_early = runs.trying(|tries| too_early(&asked.trace, tries, &is_known))?;
+    let is_in =
+        |violation: &Violation, event| violation.cycle.iter().any(|link| link.from == event || link.to == event);
+    // A cause explains a write in its cycle. All turns of a loop as one may just keep the write from coming earlier still.
+    let is_known = |write, read| -> anyhow::Result<bool> {
+        let early = TooEarly { write, read, passed: 0, harmless: None };
+        for (violation, along) in tried.iter().filter(|(violation, _)| violation.is_cause(args.times)) {
+            let (true, Some(along)) = (is_in(violation, write) && is_in(violation, read), along) else { continue };
+            let with = |tries: &Tries<'_>| with_write(&asked.trace, tries, (violation, along), &early);
+            if !violation.is_of_turns() || runs.trying(with)? != WithWrite::Fails {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let mut too_early = runs.trying(|tries| too_early(&asked.trace, tries, &is_known))?;
+    runs.find_delays(&asked.trace, &mut tried, &mut too_early)?;
     let complete = go_on();
     let violations = runs.with_smaller_causes(&asked.trace, tried);
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
@@ -206,10 +218,48 @@ impl Runs<'_> {
             }
             let gone = tried.as_ref().map(|Tried { endings, .. }| Gone { passed: endings.passed, left: endings.left });
             let forbids = (ranked.forbids.len(), passing);
-            let violation = Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone, smaller: None };
+            let violation =
+                Violation { sections: ranked.repair, cycle: ranked.cycle, forbids, gone, smaller: None, delays: None };
             violations.push((violation, tried));
         }
         Ok(found.chosen)
+    }
+
+    /// Finds the causes that are none beside another one: code that only makes threads meet in another order, and writes that do no harm where
+    /// the code of another cause is whole.
+    fn find_delays(
+        &self,
+        trace: &Trace,
+        violations: &mut [(Violation, Option<Tried>)],
+        too_early: &mut [TooEarly],
+    ) -> anyhow::Result<()> {
+        let times = self.args.times;
+        for number in 0..violations.len() {
+            let (violation, Some(tried)) = &violations[number] else { continue };
+            if !violation.is_cause(times) {
+                continue;
+            }
+            let mut delays = None;
+            for (place, (other, of_other)) in violations.iter().enumerate().filter(|(place, _)| *place != number) {
+                let Some(of_other) = of_other.as_ref().filter(|_| other.is_cause(times)) else { continue };
+                if self.trying(|tries| fails_by_other(tries, (violation, tried), (other, of_other)))? {
+                    delays = Some(Delays::Violation(place));
+                    break;
+                }
+            }
+            for (place, early) in too_early.iter_mut().enumerate() {
+                if delays.is_some() || !early.is_cause(times) {
+                    continue;
+                }
+                match self.trying(|tries| with_write(trace, tries, (violation, tried), early))? {
+                    WithWrite::Fails => delays = Some(Delays::TooEarly(place)),
+                    WithWrite::Passes => early.harmless = Some(number),
+                    WithWrite::Unknown => {}
+                }
+            }
+            violations[number].0.delays = delays;
+        }
+        Ok(())
     }
 
     /// Tries with runs of the program.

@@ -4,6 +4,7 @@ mod blocks;
 mod breadth;
 mod builds;
 mod crashes;
+mod delays;
 mod edited;
 mod examples;
 mod faults;

@@ -66,7 +66,7 @@ pub use style::plural;
 pub use table::{act, act_of};
 pub use text::TextReport;
 pub use use_after_free::{UsesJson, UsesReport, WrittenUse};
-pub use why::{Gone, Switches, TooEarly, Unfinished, Violation, WhyReport};
+pub use why::{Delays, Gone, Switches, TooEarly, Unfinished, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 
 use foretrace_analysis::blocks::BlockName;

@@ -44,12 +44,24 @@ pub struct Violation {
     pub gone: Option<Gone>,
     /// The violation, by its place in the report, that is smaller and a cause, and that did not come about either with this one kept whole.
     pub smaller: Option<usize>,
+    /// The cause that makes the program fail with this one kept whole, too, once a thread is held until it comes about.
+    pub delays: Option<Delays>,
+}
+
+/// A cause, by its place in the report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delays {
+    /// A write that comes too early.
+    TooEarly(usize),
+    /// A violation.
+    Violation(usize),
 }
 
 impl Violation {
-    /// Whether it removes the failure every time. If a smaller cause did not happen along with it, it does not count.
+    /// Whether it removes the failure every time. It does not count if a smaller cause did not happen along with it, or if it only delays a thread.
     pub fn is_cause(&self, times: u32) -> bool {
-        self.smaller.is_none() && self.gone.is_some_and(|gone| gone.passed == times)
+        self.smaller.is_none() && self.delays.is_none() && self.gone.is_some_and(|gone| gone.passed == times)
     }
 
     /// Whether the program passed every time. It may have left the schedule.
@@ -83,6 +95,15 @@ pub struct TooEarly {
     pub read: EventId,
     /// How often the program passed.
     pub passed: u32,
+    /// The violation, by its place in the report, with which kept whole the program passes although the write comes first.
+    pub harmless: Option<usize>,
+}
+
+impl TooEarly {
+    /// Whether the program passes every time if the other thread goes on first. It does not count if the write does no harm with a cause kept whole.
+    pub fn is_cause(&self, times: u32) -> bool {
+        self.harmless.is_none() && self.passed == times
+    }
 }
 
 /// How often a program passed that failed before.
@@ -134,6 +155,8 @@ struct JsonViolation<'t> {
     cause: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     smaller: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delays: Option<Delays>,
     cycle: Vec<super::repair::JsonLink<'t>>,
 }
 
@@ -152,6 +175,8 @@ struct JsonTooEarly<'t> {
     read: JsonPlace<'t>,
     gone: u32,
     cause: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    harmless: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -199,7 +224,7 @@ impl WhyReport<'_> {
 
     /// Writes without which the program passes, if the other thread goes on first.
     fn early(&self) -> impl Iterator<Item = &TooEarly> {
-        self.too_early.iter().filter(|one| one.passed == self.times)
+        self.too_early.iter().filter(|one| one.is_cause(self.times))
     }
 
     /// Writes one JSON object.
@@ -230,7 +255,8 @@ impl WhyReport<'_> {
                     write: place(one.write),
                     read: place(one.read),
                     gone: one.passed,
-                    cause: one.passed == self.times,
+                    cause: one.is_cause(self.times),
+                    harmless: one.harmless,
                 })
                 .collect(),
             switches: self.switches.as_ref().map(|switches| JsonSwitches {
@@ -253,6 +279,7 @@ impl WhyReport<'_> {
             left: violation.gone.map(|gone| gone.left).filter(|left| *left > 0),
             cause: self.is_cause(violation),
             smaller: violation.smaller,
+            delays: violation.delays,
             cycle: violation.cycle.iter().map(|link| json_link(self.trace, link)).collect(),
         }
     }
@@ -315,7 +342,7 @@ impl WhyReport<'_> {
         }
         for violation in &others {
             writeln!(out)?;
-            let is_open = violation.smaller.is_none() && violation.removes_failure(times);
+            let is_open = violation.smaller.is_none() && violation.delays.is_none() && violation.removes_failure(times);
             self.write_sections(if is_open { "perhaps the cause" } else { "not the cause" }, violation, out)?;
             if let Some(smaller) = violation.smaller {
                 let is_it = |cause: &&Violation| std::ptr::eq(*cause, &self.violations[smaller]);
@@ -323,6 +350,14 @@ impl WhyReport<'_> {
                 writeln!(
                     out,
                     "   kept whole, the program passed, but on this schedule cause {number} did not come about either"
+                )?;
+                continue;
+            }
+            if let Some(delays) = violation.delays {
+                writeln!(
+                    out,
+                    "   kept whole, the program passed, since threads met in another order; where cause {} came about, it failed all the same",
+                    self.number_of(delays, &causes)
                 )?;
                 continue;
             }
@@ -345,6 +380,18 @@ impl WhyReport<'_> {
             Some(switches) => self.write_switches(switches, out),
             None => Ok(()),
         }
+    }
+
+    /// The number that the text gives a cause.
+    fn number_of(&self, cause: Delays, causes: &[&Violation]) -> usize {
+        let before = causes.len() + self.stopped().count();
+        let place = match cause {
+            Delays::Violation(at) => causes.iter().position(|one| std::ptr::eq(*one, &self.violations[at])),
+            Delays::TooEarly(at) => {
+                self.early().position(|one| std::ptr::eq(one, &self.too_early[at])).map(|at| before + at)
+            }
+        };
+        place.map_or(0, |place| place + 1)
     }
 
     fn write_sections(&self, lead: &str, violation: &Violation, out: &mut dyn Write) -> io::Result<()> {
