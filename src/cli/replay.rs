@@ -7,7 +7,7 @@ use super::replayed::{Seen, Tally, unmatched};
 use super::replayed_history::Histories;
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Ending, Folder, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,
+    Ending, Folder, Foreground, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,
     environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending, run_plan,
     use_after_free_in_words,
 };
@@ -17,7 +17,6 @@ use foretrace_walker::program::Program as Recorded;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// Make a witness happen on the program that its trace was recorded from
@@ -240,13 +239,20 @@ fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<
     let inherited = || std::env::vars_os().collect();
     let environment: Vec<(OsString, OsString)> = recording.and_then(environment_of).unwrap_or_else(inherited);
     fix_addresses();
-    let mut gdb = Command::new("gdb");
-    gdb.args(["-q", "-ex", "set breakpoint pending on", "-ex", "set confirm off", "-ex", "break foretrace_at_remote"]);
-    gdb.args(without_gdb(&environment)).env_clear().envs(environment).envs(told);
-    gdb.args(["-ex", "set startup-with-shell off", "-ex", "run", "-ex", SELECT_OWN_FRAME, "-ex", "frame", "--args"]);
-    gdb.arg(&program.path).args(&program.arguments);
-    let status = gdb.status().context("cannot start gdb, which --gdb needs")?;
-    Ok(Outcome::Status(Ending::from(status).shell_status()))
+    let mut words: Vec<OsString> =
+        ["-q", "-ex", "set breakpoint pending on", "-ex", "set confirm off", "-ex", "break foretrace_at_remote"]
+            .map(OsString::from)
+            .into();
+    words.extend(without_gdb(&environment));
+    let run = ["-ex", "set startup-with-shell off", "-ex", "run", "-ex", SELECT_OWN_FRAME, "-ex", "frame", "--args"];
+    words.extend(run.map(OsString::from));
+    words.push(program.path.clone().into());
+    words.extend(program.arguments.iter().cloned());
+    let told = told.into_iter().map(|(name, value)| (OsString::from(name), value));
+    let environment = environment.into_iter().chain(told).collect();
+    let gdb = Foreground { path: "gdb".into(), arguments: words, environment, is_quiet: false };
+    let ended = gdb.run(None).context("cannot start gdb, which --gdb needs")?;
+    Ok(Outcome::Status(ended.map_or(Ending::Hang, Ending::from).shell_status()))
 }
 
 /// Variables that gdb adds to the program's environment, which would move the program's stack.

@@ -234,3 +234,76 @@ fn ctrl_c_leaves_a_trace() {
     assert_eq!(last["op"], "fail", "{last}");
     assert!(last["reason"].as_str().is_some_and(|reason| reason.contains("SIGINT")), "{last}");
 }
+
+/// How a recording of an endless program ended that got a signal so long after its start.
+fn signalled(workshop: &Workshop, after: std::time::Duration) -> std::process::ExitStatus {
+    let _ = std::fs::remove_dir_all(workshop.path("run"));
+    let mut recording = Command::new(env!("CARGO_BIN_EXE_foretrace"))
+        .args(["record", "-o"])
+        .arg(workshop.path("run"))
+        .arg("--")
+        .arg(&workshop.program)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    std::thread::sleep(after);
+    let process = nix::unistd::Pid::from_raw(recording.id().cast_signed());
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).expect("there");
+    recording.wait().expect("ends")
+}
+
+/// The signal comes before the recording begins, before its program starts, before that has its first thread, and later.
+#[test]
+fn a_signal_at_any_time_ends_the_program_and_not_its_recording() {
+    use std::os::unix::process::ExitStatusExt;
+    let endless = "#include <unistd.h>\nint main(void) { for (;;) usleep(1000); }\n";
+    let workshop = Workshop::build_text(endless, "endless.c");
+    let mut traces = 0;
+    for step in 0..1000_u32 {
+        let status = signalled(&workshop, step * std::time::Duration::from_micros(500));
+        match (status.signal(), status.code()) {
+            (Some(_), _) => assert!(!workshop.path("run/recording.json").exists(), "step {step}: it had begun"),
+            (None, code) => {
+                assert_eq!(code, Some(130), "step {step}");
+                let text = std::fs::read_to_string(workshop.path("run/recording.json")).expect("described");
+                let described: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+                assert_eq!(described["exit"], serde_json::json!({ "signal": 2 }), "step {step}");
+                traces += u32::from(workshop.path("run/trace.jsonl.zst").exists());
+            }
+        }
+        if traces == 10 {
+            return;
+        }
+    }
+    panic!("only {traces} recordings came so far that there is a trace");
+}
+
+/// Whether it may get them is as for a program that is not recorded.
+#[test]
+fn a_recorded_program_gets_the_signals_that_its_user_lets_it_get() {
+    let text = r#"#include <signal.h>
+#include <stdio.h>
+int main(void) {
+    static const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD, SIGPIPE, SIGUSR1 };
+    sigset_t blocked;
+    sigprocmask(SIG_BLOCK, 0, &blocked);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+        struct sigaction action;
+        sigaction(all[i], 0, &action);
+        printf("%d%c%c ", all[i], sigismember(&blocked, all[i]) ? 'b' : '-', action.sa_handler == SIG_IGN ? 'i' : '-');
+    }
+    return 0;
+}
+"#;
+    let workshop = Workshop::build_text(text, "mask.c");
+    let said = |before: &str| ran(&mut workshop.shell(&format!("{before} foretrace record -o run -- ./program"))).out;
+    let of = |ignored: &[i32]| {
+        let word = |signal: &i32| format!("{signal}-{} ", if ignored.contains(signal) { 'i' } else { '-' });
+        [1, 2, 3, 15, 17, 13, 10].iter().map(word).collect::<String>()
+    };
+    let reset = "env --default-signal";
+    assert_eq!(said(reset), of(&[]));
+    std::fs::remove_dir_all(workshop.path("run")).expect("there");
+    assert_eq!(said(&format!("{reset} env --ignore-signal=HUP,INT")), of(&[1, 2]));
+}

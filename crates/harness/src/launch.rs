@@ -4,12 +4,14 @@ use super::apart::{Apart, End};
 use super::ending::Ending;
 use super::error::{LaunchError, RecordError, ReplayError};
 use super::folder::{Folder, Recording};
+use super::foreground::Foreground;
 use super::others;
 use super::outside;
 use super::program::Program;
 use super::scheduling::Scheduling;
 use super::wait::Signals;
 use foretrace_walker::finish_logs;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,6 +93,14 @@ pub struct Run<'r> {
     pub apart: Option<&'r Apart>,
 }
 
+/// Where a program runs.
+enum Surroundings<'r> {
+    /// On our terminal, while we hold signals for it.
+    Terminal(Signals),
+    /// Without one.
+    Apart(&'r Apart),
+}
+
 impl Run<'_> {
     /// Variables of the environment by which the runtime is told; see `docs/recording.md`.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
@@ -136,12 +146,18 @@ impl Run<'_> {
     /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
     /// start, the folder goes.
     pub fn record(&self) -> Result<Ending, RecordError> {
+        let failed = |source| LaunchError { path: self.started().to_path_buf(), source };
+        let surroundings = match self.apart {
+            Some(apart) => Surroundings::Apart(apart),
+            None => Surroundings::Terminal(Signals::hold().map_err(failed)?), // until the logs are complete
+        };
         let recorded = self.recording.and_then(outside::environment_of);
         let environment = recorded.unwrap_or_else(|| self.inherited());
         let described = self.folder.describe(&self.description(None));
         let described = described.and_then(|()| outside::keep_environment(self.folder, &environment));
         let described = described.map_err(RecordError::from);
-        let ending = described.and_then(|()| self.run(&environment)).inspect_err(|_| self.folder.discard())?;
+        let ending = described.and_then(|()| self.run(&environment, &surroundings));
+        let ending = ending.inspect_err(|_| self.folder.discard())?;
         self.folder.describe(&self.description(Some(ending)))?;
         finish_logs(self.folder.path())?;
         Ok(ending)
@@ -155,29 +171,35 @@ impl Run<'_> {
     }
 
     /// Runs the program to its end.
-    fn run(&self, environment: &[(OsString, OsString)]) -> Result<Ending, RecordError> {
+    fn run(
+        &self,
+        environment: &[(OsString, OsString)],
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Ending, RecordError> {
         fix_addresses();
         let failed = |source| LaunchError { path: self.started().to_path_buf(), source };
-        let mut command = match self.apart {
-            Some(apart) => apart.command(self.program).map_err(failed)?,
-            None => self.command(),
-        };
         let mut told = self.environment();
         told.extend(self.others().map_err(failed)?);
         if self.apart.is_none_or(|apart| apart.harness.is_none()) {
             told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
         }
-        let fill = outside::fill(&told);
-        command.env_clear().envs(environment.iter().cloned()).envs(told).env(fill.0, fill.1);
-        let mut child = command.spawn().map_err(failed)?;
-        let Some(apart) = self.apart else {
-            let signals = Signals::hold().map_err(failed)?; // not before: the program would inherit the mask
-            return Ok(signals.wait(&mut child, self.time_limit).map_err(failed)?.map_or(Ending::Hang, Ending::from));
-        };
-        match apart.wait(&mut child, self.time_limit).map_err(failed)? {
-            End::Ended(status) => Ok(status.into()),
-            End::Late => Ok(Ending::Hang),
-            End::Cut(cut) => Err(RecordError::Cut(cut)),
+        told.push(outside::fill(&told));
+        let told = told.into_iter().map(|(name, value)| (OsString::from(name), value));
+        let environment = environment.iter().cloned().chain(told).collect();
+        match surroundings {
+            Surroundings::Terminal(held) => {
+                let status = self.foreground(environment).run_while(held, self.time_limit).map_err(failed)?;
+                Ok(status.map_or(Ending::Hang, Ending::from))
+            }
+            Surroundings::Apart(apart) => {
+                let mut command = apart.command(self.program).map_err(failed)?;
+                let mut child = command.env_clear().envs(environment).spawn().map_err(failed)?;
+                match apart.wait(&mut child, self.time_limit).map_err(failed)? {
+                    End::Ended(status) => Ok(status.into()),
+                    End::Late => Ok(Ending::Hang),
+                    End::Cut(cut) => Err(RecordError::Cut(cut)),
+                }
+            }
         }
     }
 
@@ -202,13 +224,9 @@ impl Run<'_> {
     }
 
     /// The program on our terminal.
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program.path);
-        command.args(&self.program.arguments);
-        if self.quiet {
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        }
-        command
+    fn foreground(&self, environment: BTreeMap<OsString, OsString>) -> Foreground {
+        let Program { path, arguments } = self.program;
+        Foreground { path: path.into(), arguments: arguments.clone(), environment, is_quiet: self.quiet }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Waits for a program to end. Meanwhile signals that are sent to us alone are passed on to it; what a terminal sends it gets itself.
+//! Signals that came before it started are passed on, too.
 
+use super::started::Started;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::Pid;
 use std::io;
 use std::os::fd::AsFd;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// Signals by which people end programs.
@@ -24,7 +25,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// To be called right after the program starts, which would inherit the mask.
+    /// To be called before the program starts, which must start with [`Signals::mask_before`].
     pub fn hold() -> io::Result<Signals> {
         let mut held = SigSet::from_iter(PASSED_ON);
         held.add(Signal::SIGCHLD);
@@ -33,18 +34,23 @@ impl Signals {
         Ok(Signals { waiting, before })
     }
 
+    /// The signals that were blocked before.
+    pub fn mask_before(&self) -> &SigSet {
+        &self.before
+    }
+
     /// Waits; kills the program and gives nothing if it takes longer than this.
-    pub fn wait(self, child: &mut Child, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
+    pub fn wait(&self, program: &mut Started, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
         let end = limit.map(|limit| Instant::now() + limit);
+        self.pass_on(program, |_| true)?; // it was not there for the terminal
         loop {
-            self.pass_on(child)?;
-            if let Some(status) = child.try_wait()? {
+            self.pass_on(program, |code| code != BY_KERNEL)?;
+            if let Some(status) = program.try_wait()? {
                 return Ok(Some(status));
             }
             let left = end.map_or(LONGEST_NAP, |end| end.saturating_duration_since(Instant::now()));
             if left.is_zero() {
-                child.kill()?;
-                child.wait()?;
+                program.kill()?;
                 return Ok(None);
             }
             let nap =
@@ -56,11 +62,12 @@ impl Signals {
         }
     }
 
-    fn pass_on(&self, child: &Child) -> io::Result<()> {
+    /// Passes on the signals that have come, of senders with such codes.
+    fn pass_on(&self, program: &Started, is_for_it: impl Fn(i32) -> bool) -> io::Result<()> {
         while let Some(found) = self.waiting.read_signal()? {
             let signal = Signal::try_from(found.ssi_signo as i32).ok().filter(|signal| PASSED_ON.contains(signal));
-            if let Some(signal) = signal.filter(|_| found.ssi_code != BY_KERNEL) {
-                let _ = kill(Pid::from_raw(child.id() as i32), signal); // it may have ended by now
+            if let Some(signal) = signal.filter(|_| is_for_it(found.ssi_code)) {
+                program.send(signal);
             }
         }
         Ok(())
