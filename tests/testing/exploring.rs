@@ -64,6 +64,21 @@ fn the_last_zero_of_a_program_has_the_classes_of_the_litmus_program() {
     same_classes(&program("last-zero.c", "-DSETTERS=3"), source);
 }
 
+/// Each gets what those before it left, so who comes first is a class of its own: of `read`, `readv`, functions of streams, of a `read` that
+/// finds nothing left, and of `lseek`.
+#[test]
+fn readers_of_one_position_have_a_class_for_each_order_of_coming() {
+    for how in 0..=8 {
+        for fails in [0, 1] {
+            let (status, report) = report(&program("shared-position.c", &format!("-DHOW={how} -DFAILS={fails}")), "");
+            assert_eq!(report["interleavings"], 2, "{how}: {report:#}");
+            assert_eq!(report["failed"], fails, "{how}: {report:#}");
+            assert_eq!(report["complete"], true, "{how}: {report:#}");
+            assert_eq!(status, fails, "{how}");
+        }
+    }
+}
+
 /// Threads leave a barrier in no order, and come to its next round in no order with those that leave.
 #[test]
 fn rounds_of_a_barrier_have_a_class_for_each_order_of_coming() {

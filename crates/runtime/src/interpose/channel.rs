@@ -264,13 +264,54 @@ pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     bucket.unlock();
 }
 
+/// A call that reads from a descriptor or moves its position, and where the bucket has the order of such calls.
+#[derive(Clone, Copy)]
+pub(super) struct OfFile {
+    pub thread: &'static Thread,
+    pub key: usize,
+    pub place: usize,
+}
+
+impl OfFile {
+    /// Calls the system in one step with the record: else of two threads the one that comes later might be recorded first.
+    pub fn in_one_step(self, call: impl FnOnce() -> isize) -> isize {
+        let OfFile { thread, key, place } = self;
+        thread.begin();
+        let bucket = waiting::lock(key);
+        let result = call();
+        take_turn(thread, (bucket, key), place);
+        bucket.unlock();
+        thread.end();
+        result
+    }
+
+    /// Calls the library, which may allocate memory, and then records. A turn may end before the call, but not between.
+    pub fn in_turn<R>(self, call: impl FnOnce() -> R) -> R {
+        let OfFile { thread, key, place } = self;
+        let error = sys::errno();
+        thread.begin();
+        thread.end();
+        sys::set_errno(error);
+        let result = call();
+        let error = sys::errno();
+        read_in_turn(thread, key, place);
+        sys::set_errno(error);
+        result
+    }
+}
+
+/// The call meets those before it. The thread is inside of a hook.
+fn take_turn(thread: &'static Thread, (bucket, key): (&Bucket, usize), place: usize) {
+    let stream = get_or_new(bucket, key, 0);
+    let _step = log::together(thread, 2);
+    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
+}
+
 /// Something was read from the socket or file of this key: other reads are not where it was.
 pub fn read_in_turn(thread: &'static Thread, key: usize, place: usize) {
     thread.begin();
     let bucket = waiting::lock(key);
-    let stream = get_or_new(bucket, key, 0);
-    let _step = log::together(thread, 2);
-    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
+    take_turn(thread, (bucket, key), place);
     bucket.unlock();
     thread.end();
 }

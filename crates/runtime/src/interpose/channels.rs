@@ -11,8 +11,8 @@
 use core::ffi::{c_int, c_void};
 
 use super::channel::{
-    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, Taken, down, down_locked, found_empty, order_key, post, put,
-    read_in_turn, record, take_back,
+    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, OfFile, Taken, down, down_locked, found_empty, order_key, post, put,
+    record, take_back,
 };
 use super::ends::{End, before_waiting, end, event_key, waits};
 use super::poll::{Poll, READABLE, WRITABLE};
@@ -165,19 +165,20 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
             before_waiting(thread, file);
         }
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
+        Some((thread, End::File(key))) => {
+            let call = OfFile { thread, key, place };
+            return files::accessing(c"read", file, place, || read_file(call, file, to, bytes));
+        }
         _ => {}
     }
-    let is_file = matches!(end, Some((_, End::File(_))));
     let read = || real::read(file, to, bytes);
     let read = match end {
-        _ if is_file => files::accessing(c"read", file, place, read),
         Some((thread, End::Socket)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Receive, read),
         Some((thread, End::Input)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Input, read),
         _ => read(),
     };
     match end {
         Some((thread, End::Socket)) if read >= 0 => socket_order::after_receiving(thread, file, read as u64, place),
-        Some((thread, End::File(key))) if read > 0 => read_in_turn(thread, key, place),
         Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::named(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
         // SAFETY: the kernel wrote so many bytes there.
@@ -185,6 +186,24 @@ extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) ->
         _ => {}
     }
     read
+}
+
+/// Reads from a file whose position other threads may move. That nothing is left is also due to those who read before.
+fn read_file(of_file: OfFile, file: c_int, to: *mut c_void, bytes: usize) -> isize {
+    real::pthread_testcancel(); // as the library's call does
+    let before = sys::errno();
+    let read = of_file.in_one_step(|| call!(READ, file, to, bytes));
+    sys::set_errno(if read < 0 { -read as c_int } else { before });
+    read.max(-1)
+}
+
+/// Moves the position of a file.
+extern "C" fn lseek_(file: c_int, by: i64, from: c_int, place: usize) -> i64 {
+    let seek = || real::lseek(file, by, from);
+    match tracked().filter(|_| unseen::has_threads()).and_then(|thread| Some((thread, end(file)?))) {
+        Some((thread, End::File(key))) => OfFile { thread, key, place }.in_turn(seek),
+        _ => seek(),
+    }
 }
 
 /// Signals were read from their descriptor.
@@ -228,6 +247,8 @@ extern "C" fn eventfd_read_(file: c_int, value: *mut u64, place: usize) -> c_int
 interpose! {
     write "rcx" => write_;
     read "rcx" => read_;
+    lseek "rcx" => lseek_;
+    lseek64 "rcx" => lseek_;
     eventfd "rdx" => eventfd_;
     eventfd_write "rdx" => eventfd_write_;
     eventfd_read "rdx" => eventfd_read_;

@@ -285,4 +285,5 @@ reals! {
     fread(to: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     fgetc(stream: *mut c_void) -> c_int;
     fileno(stream: *mut c_void) -> c_int;
+    lseek(file: c_int, by: i64, from: c_int) -> i64;
 }

@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
-use super::channel::{self, Message, Taken};
+use super::channel::{self, Message, OfFile, Taken};
 use super::descriptors::status;
 use super::ends::{End, before_waiting, end, socket_key, waits};
 use super::poll::{Poll, READABLE};
@@ -316,10 +316,14 @@ pub unsafe extern "C" fn receive_message(file: c_int, message: *mut c_void, flag
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
-    let channel = tracked().and_then(|thread| match end(file) {
-        Some(End::Channel(key, all)) => Some((thread, key, all)),
+    let channel = match tracked().and_then(|thread| Some((thread, end(file)?))) {
+        Some((thread, End::File(key))) => {
+            let read = || OfFile { thread, key, place }.in_turn(|| real::readv(file, parts, count));
+            return files::accessing(c"readv", file, place, read);
+        }
+        Some((thread, End::Channel(key, all))) => Some((thread, key, all)),
         _ => None,
-    });
+    };
     // SAFETY: the program's array of so many.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
     let receive = || receiving(file, (to, Call::Receive), place, || real::readv(file, parts, count));

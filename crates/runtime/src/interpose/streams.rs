@@ -1,5 +1,6 @@
-//! Streams of `stdio` whose descriptor leads elsewhere: to random bytes, which a replay gives again, or to a pipe or socket. What is read of
-//! those may come after what other threads did, and is unseen: the library writes and reads behind its buffers.
+//! Streams of `stdio`. Threads that read one stream of a file meet there as those who read one descriptor do: each gets what those before it
+//! left. Other streams lead elsewhere: to random bytes, which a replay gives again, or to a pipe or socket. What is read of those may come
+//! after what other threads did, and is unseen: the library writes and reads behind its buffers.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{
@@ -7,12 +8,14 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use super::channel::OfFile;
 use super::ends::{End, end};
 use super::entropy::DEVICE;
-use super::unseen::{self, What};
+use super::unseen::{self, What, has_threads};
 use super::unseen_calls;
-use super::{files, interpose, real, tracked};
+use super::{channels, files, interpose, real, tracked};
 use crate::feed::{self, Key, Source};
+use crate::sys;
 
 /// Most streams that are known at a time.
 const MOST: usize = 64;
@@ -82,11 +85,30 @@ fn before_reading(stream: *mut c_void, name: &'static CStr) {
     }
 }
 
-/// Something was read of a stream.
-fn after_reading(stream: *mut c_void, name: &'static CStr, place: usize) {
+/// Where the bucket has the order of reads from the file that a stream leads to.
+fn file_of(stream: *mut c_void) -> Option<usize> {
+    let error = sys::errno();
+    let end = end(real::fileno(stream)); // an error where it leads to memory
+    sys::set_errno(error);
+    match end {
+        Some(End::File(key)) => Some(key),
+        _ => None,
+    }
+}
+
+/// Reads from a stream.
+fn reading<R>(stream: *mut c_void, name: &'static CStr, place: usize, read: impl FnOnce() -> R) -> R {
+    before_reading(stream, name);
+    if let Some(thread) = tracked().filter(|_| has_threads())
+        && let Some(key) = file_of(stream)
+    {
+        return OfFile { thread, key, place }.in_turn(read);
+    }
+    let read = read();
     if has(stream as usize) {
         unseen_calls::mark_here(What::anything(name), place);
     }
+    read
 }
 
 extern "C" fn fopen_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
@@ -103,6 +125,11 @@ extern "C" fn fdopen_(file: c_int, how: *const c_char, _: usize) -> *mut c_void 
 
 extern "C" fn fclose_(stream: *mut c_void, _: usize) -> c_int {
     forget(stream);
+    if let Some(thread) = tracked() {
+        let error = sys::errno();
+        channels::closed(thread, real::fileno(stream));
+        sys::set_errno(error);
+    }
     real::fclose(stream)
 }
 
@@ -118,10 +145,7 @@ extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_
         return feed::call_and_replace(DEVICE, to.cast(), size.saturating_mul(count), length, || read() as i64)
             as usize;
     }
-    before_reading(stream, c"fread");
-    let read = read();
-    after_reading(stream, c"fread", place);
-    read
+    reading(stream, c"fread", place, read)
 }
 
 extern "C" fn fgetc_(stream: *mut c_void, place: usize) -> c_int {
@@ -130,38 +154,23 @@ extern "C" fn fgetc_(stream: *mut c_void, place: usize) -> c_int {
         return feed::call_and_replace(key, core::ptr::null_mut(), 0, |_| 0, || i64::from(real::fgetc(stream)))
             as c_int;
     }
-    before_reading(stream, c"fgetc");
-    let read = real::fgetc(stream);
-    after_reading(stream, c"fgetc", place);
-    read
+    reading(stream, c"fgetc", place, || real::fgetc(stream))
 }
 
 extern "C" fn fgets_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
-    before_reading(stream, c"fgets");
-    let read = real::fgets(to, bytes, stream);
-    after_reading(stream, c"fgets", place);
-    read
+    reading(stream, c"fgets", place, || real::fgets(to, bytes, stream))
 }
 
 extern "C" fn getline_(line: usize, bytes: usize, stream: *mut c_void, place: usize) -> isize {
-    before_reading(stream, c"getline");
-    let read = real::getline(line, bytes, stream);
-    after_reading(stream, c"getline", place);
-    read
+    reading(stream, c"getline", place, || real::getline(line, bytes, stream))
 }
 
 extern "C" fn getdelim_(line: usize, bytes: usize, end: c_int, stream: *mut c_void, place: usize) -> isize {
-    before_reading(stream, c"getdelim");
-    let read = real::getdelim(line, bytes, end, stream);
-    after_reading(stream, c"getdelim", place);
-    read
+    reading(stream, c"getdelim", place, || real::getdelim(line, bytes, end, stream))
 }
 
 extern "C" fn vfscanf_(stream: *mut c_void, format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
-    before_reading(stream, c"fscanf");
-    let read = real::__isoc99_vfscanf(stream, format, arguments);
-    after_reading(stream, c"fscanf", place);
-    read
+    reading(stream, c"fscanf", place, || real::__isoc99_vfscanf(stream, format, arguments))
 }
 
 /// The arguments that follow stream and format become a list: pointers, of which four come in registers.

@@ -1,0 +1,81 @@
+// Two threads read from one descriptor or stream: the bytes 0x7f, 'E', 'L', 'F' that each program begins with. HOW says by which call.
+// With FAILS the program takes for granted that the first thread comes first.
+#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int file;
+static FILE *stream;
+static int got[2];
+
+static int take(void) {
+    char bytes[4] = "??";
+#if HOW == 0
+    assert(read(file, bytes, 1) == 1);
+#elif HOW == 1
+    struct iovec part = { bytes, 1 };
+    assert(readv(file, &part, 1) == 1);
+#elif HOW == 2
+    bytes[0] = fgetc(stream);
+#elif HOW == 3
+    assert(fgets(bytes, 2, stream));
+#elif HOW == 4
+    assert(fscanf(stream, "%c", bytes) == 1);
+#elif HOW == 5
+    assert(fread(bytes, 1, 1, stream) == 1);
+#elif HOW == 6
+    static _Thread_local char *line;
+    static _Thread_local size_t length;
+    assert(getdelim(&line, &length, 'E', stream) > 0);
+    bytes[0] = line[0];
+    free(line);
+#elif HOW == 7 // who comes first takes the last byte
+    return read(file, bytes, 1) == 1 ? 0x7f : 0;
+#endif
+    return bytes[0];
+}
+
+static void *first(void *unused) {
+#if HOW == 8 // who moves the position decides what the other one gets
+    assert(lseek(file, 1, SEEK_SET) == 1);
+    got[0] = 0x7f;
+#else
+    got[0] = take();
+#endif
+    return unused;
+}
+
+static void *second(void *unused) {
+#if HOW == 8
+    char byte;
+    assert(read(file, &byte, 1) == 1);
+    got[1] = byte;
+#else
+    got[1] = take();
+#endif
+    return unused;
+}
+
+int main(void) {
+    file = open("/proc/self/exe", O_RDONLY);
+    stream = fopen("/proc/self/exe", "r");
+    assert(file >= 0 && stream);
+#if HOW == 7
+    assert(lseek(file, -1, SEEK_END) > 0);
+#endif
+    pthread_t threads[2];
+    assert(!pthread_create(&threads[0], 0, first, 0) && !pthread_create(&threads[1], 0, second, 0));
+    assert(!pthread_join(threads[0], 0) && !pthread_join(threads[1], 0));
+#if FAILS && HOW == 8
+    assert(got[1] == 'E');
+#elif FAILS
+    assert(got[0] == 0x7f);
+#endif
+    fclose(stream);
+    return 0;
+}
