@@ -2,7 +2,8 @@
 //!
 //! A pair of a `free` and an access is asked of the solver like a candidate, in the model of the run, with prefixes that end with the access.
 //! Pairs whose access comes before the `free` in every prefix are left out first: mostly the thread was joined. One pair of each two places
-//! is enough.
+//! that can happen is enough. That a few cannot says nothing of the others: one may be the only one that no lock protects. So all are asked
+//! about, first some of each two places, or the places stay undecided.
 
 use crate::candidates::AccessLocation;
 use crate::context::AnalysisContext;
@@ -18,11 +19,14 @@ use foretrace_solve::{Limits, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Observed, Op, Question, SyncId, Trace};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// Pairs of two places that are asked about, until one can happen.
-const MOST_OF_CLASS: usize = 4;
+/// Pairs of two places that are asked about first, until one can happen.
+const FIRST_OF_CLASS: usize = 4;
+/// Of all places together, pairs that are asked about after these.
+const MOST_LATER: usize = 400;
 /// Places that are asked about.
 const MOST_CLASSES: usize = 400;
 /// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes.
@@ -95,16 +99,22 @@ pub fn uses_after_free(
     interruptible(stop, || {
         let mut worker = SolverWorker::with_work(&context, WORK);
         let mut known: FxHashSet<Class> = FxHashSet::default();
-        for (number, (class, pairs)) in classes.iter().enumerate() {
-            counted.places += 1;
+        let mut left = MOST_LATER;
+        counted.places = classes.len() as u64;
+        // The pairs of two places that were not asked about, and how many of them are next.
+        let most = |number| if number < MOST_CLASSES { FIRST_OF_CLASS } else { 0 };
+        let mut asked: VecDeque<(&Class, &[UseAfterFree], usize)> =
+            classes.iter().enumerate().map(|(number, (class, pairs))| (class, &pairs[..], most(number))).collect();
+        while let Some((class, pairs, most)) = asked.pop_front() {
             if known.contains(class) {
                 continue;
             }
-            if number >= MOST_CLASSES || context.limits().reached().is_some() {
+            if most == 0 || context.limits().reached().is_some() {
                 counted.undecided += 1;
                 continue;
             }
-            match decide(&context, &mut worker, pairs)? {
+            let (now, others) = pairs.split_at(most.min(pairs.len()));
+            match decide(&context, &mut worker, now)? {
                 Decided::Found(found) => {
                     if known.insert(class_of(trace, *found.witness.claim())) {
                         counted.found += 1;
@@ -112,7 +122,12 @@ pub fn uses_after_free(
                     }
                 }
                 Decided::Unknown => counted.undecided += 1,
-                Decided::Impossible => {}
+                Decided::Impossible if others.is_empty() => {}
+                Decided::Impossible => {
+                    let next = others.len().min(left);
+                    left -= next;
+                    asked.push_back((class, others, next));
+                }
             }
         }
         Ok(counted)
@@ -143,10 +158,7 @@ fn classes(view: TraceView<'_>) -> IndexMap<Class, Vec<UseAfterFree>, FxBuildHas
             if !pair.is_one(trace) || clocks.before(*access, free) {
                 continue;
             }
-            let pairs = classes.entry(class_of(trace, pair)).or_default();
-            if pairs.len() < MOST_OF_CLASS {
-                pairs.push(pair);
-            }
+            classes.entry(class_of(trace, pair)).or_default().push(pair);
         }
     }
     classes

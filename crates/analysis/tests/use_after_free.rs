@@ -3,7 +3,7 @@
 //! `FORETRACE_SEEDS` says how many random traces (default 300), `FORETRACE_SEED` where to start.
 
 use foretrace_analysis::options::Options;
-use foretrace_analysis::use_after_free::uses_after_free;
+use foretrace_analysis::use_after_free::{UsesAfterFree, uses_after_free};
 use foretrace_checker::oracle::{Automaton, Oracle, Values};
 use foretrace_checker::{Checker, UseAfterFree};
 use foretrace_trace::strategies::{Shape, Topic, random_trace};
@@ -13,6 +13,7 @@ use foretrace_trace::{
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -192,4 +193,121 @@ fn a_signal_after_the_lock_was_given_back_may_come_after_the_free() {
     assert_eq!((pairs.len(), undecided), (1, 0), "{pairs:?}");
     let (early, observed) = trace(false);
     assert_eq!(found(&early, &observed, Model::Ctp), (BTreeSet::new(), 0));
+}
+
+/// A reader uses an object `times` times at one place, each time as long as the table has it and under the lock; the first time without the lock
+/// if it is hasty. Another thread takes the object out of the table and frees it.
+fn repeated(times: u32, is_hasty: bool) -> (Trace, Observed) {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.sync("lock", SyncKind::Mutex { recursive: false });
+    b.int_var("table", 1);
+    b.int_var("owner", 7);
+    for time in 0..times {
+        let is_locked = time > 0 || !is_hasty;
+        if is_locked {
+            b.acquire(1, "lock");
+            let name = format!("p{time}");
+            b.read(1, "table", &name);
+            b.assume(1, &format!("(= {name} 1)"));
+        }
+        b.read(1, "owner", &format!("o{time}")).at("use.c:1");
+        if is_locked {
+            b.release(1, "lock");
+        }
+    }
+    b.acquire(2, "lock");
+    b.write(2, "table", "0");
+    b.release(2, "lock");
+    b.free(2, &["owner"]).at("free.c:1");
+    b.finish().expect("an execution")
+}
+
+/// Of all uses at a place the earliest alone may come after the `free`.
+#[test]
+fn no_use_at_a_place_hides_another_one() {
+    for times in [2, 4, 5, 6, 40] {
+        let (trace, observed) = repeated(times, true);
+        let (pairs, undecided) = found(&trace, &observed, Model::Ctp);
+        assert_eq!((pairs.len(), undecided), (1, 0), "{times} times");
+        let first = trace.iter().find(|(_, event)| event.op.var().is_some()).map(|(id, _)| id);
+        assert_eq!(pairs.first().map(|pair| pair.access), first, "{times} times");
+        let (trace, observed) = repeated(times, false);
+        assert_eq!(found(&trace, &observed, Model::Ctp), (BTreeSet::new(), 0), "{times} times under the lock");
+    }
+}
+
+/// Too many of a place to ask about all: then it is not said that none can happen.
+#[test]
+fn places_with_uses_that_were_not_asked_about_are_undecided() {
+    let (trace, observed) = repeated(500, true);
+    assert_eq!(found(&trace, &observed, Model::Ctp), (BTreeSet::new(), 1));
+}
+
+/// A thread uses so many objects, each at a place of its own, which another thread frees; it waits for that one if asked.
+fn places(places: u32, waits: bool) -> (Trace, Observed) {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    let object = |place: u32| format!("object{place}");
+    for place in 0..places {
+        b.int_var(&object(place), 7);
+    }
+    b.fork(1, 2);
+    for place in 0..places {
+        b.read(2, &object(place), &format!("o{place}")).at(&format!("use.c:{}", place + 1));
+    }
+    if waits {
+        b.join(1, 2);
+    }
+    for place in 0..places {
+        b.free(1, &[&object(place)]).at("free.c:1");
+    }
+    b.finish().expect("an execution")
+}
+
+fn counted(trace: &Trace, observed: &Observed, deadline: Option<Instant>) -> UsesAfterFree {
+    let options = Options::new(trace.data);
+    uses_after_free(trace, observed, &options, deadline, &AtomicBool::new(false), &mut |_| Ok(()))
+        .expect("no contradiction")
+}
+
+#[test]
+fn places_beyond_the_most_and_beyond_the_limit_are_undecided() {
+    let (trace, observed) = places(402, false);
+    assert_eq!(counted(&trace, &observed, None), UsesAfterFree { places: 402, found: 400, undecided: 2 });
+    let (trace, observed) = places(3, false);
+    assert_eq!(counted(&trace, &observed, None), UsesAfterFree { places: 3, found: 3, undecided: 0 });
+    let late = counted(&trace, &observed, Some(Instant::now()));
+    assert_eq!(late, UsesAfterFree { places: 3, found: 0, undecided: 3 });
+    let (trace, observed) = places(3, true);
+    assert_eq!(counted(&trace, &observed, None), UsesAfterFree::default(), "the thread is waited for");
+}
+
+/// The access of the user before the `free` is what the report says was interrupted; other threads' accesses and steps that are none are not.
+#[test]
+fn the_last_access_of_the_user_before_the_free_is_interrupted() {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.sync("lock", SyncKind::Mutex { recursive: false });
+    for name in ["table", "owner", "other"] {
+        b.int_var(name, 1);
+    }
+    b.read(1, "other", "x");
+    let looks = b.read(1, "table", "p").id();
+    b.assume(1, "(= p 1)");
+    b.acquire(1, "lock");
+    b.release(1, "lock");
+    let uses = b.read(1, "owner", "o").id();
+    b.read(1, "other", "y");
+    b.write(2, "table", "0");
+    b.free(2, &["owner"]);
+    let (trace, observed) = b.finish().expect("an execution");
+    let mut told = Vec::new();
+    let options = Options::new(trace.data);
+    uses_after_free(&trace, &observed, &options, None, &AtomicBool::new(false), &mut |found| {
+        let schedule = found.witness.schedule();
+        let freed = schedule.iter().position(|event| *event == found.witness.claim().free).expect("it is there");
+        assert!(schedule[..freed].contains(&looks), "{schedule:?}");
+        told.push((found.witness.claim().access, found.interrupted(&trace)));
+        Ok(())
+    })
+    .expect("no contradiction");
+    assert_eq!(told, [(uses, Some(looks))]);
 }
