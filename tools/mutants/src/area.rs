@@ -87,9 +87,9 @@ pub fn areas() -> Vec<Area> {
         // What only proposes schedules, which the checker judges, decides no verdict.
         area(
             "filters",
-            "crates/analysis/src/filters/",
+            "crates/analysis/src/filters/ crates/analysis/src/use_after_free.rs",
             "crates/analysis/src/filters/report.rs crates/analysis/src/filters/early_witness.rs crates/analysis/src/filters/wake_search",
-            "foretrace-analysis/lib foretrace-analysis/filters=20",
+            "foretrace-analysis/lib foretrace-analysis/filters=20 foretrace-analysis/use_after_free=40",
             8000,
         ),
         area("walker", "crates/walker/src/interpret/", "", "foretrace-walker/lib foretrace/recorder", 64000),
