@@ -79,6 +79,20 @@ fn readers_of_one_position_have_a_class_for_each_order_of_coming() {
     }
 }
 
+/// Each takes until nothing is left: two calls find a byte, by either thread each, and then each thread finds nothing, in either order.
+#[test]
+fn readers_who_take_all_have_a_class_for_each_order_of_calls() {
+    for how in ["", "-DSTREAM"] {
+        for (fails, failed) in [("", 0), ("-DFAILS", 4)] {
+            let (status, report) = report(&program("shared-lines.c", &format!("{how} {fails}")), "");
+            assert_eq!(report["interleavings"], 8, "{how} {fails}: {report:#}");
+            assert_eq!(report["failed"], failed, "{how} {fails}: {report:#}");
+            assert_eq!(report["complete"], true, "{how} {fails}: {report:#}");
+            assert_eq!(status, i32::from(failed > 0), "{how} {fails}");
+        }
+    }
+}
+
 /// Threads leave a barrier in no order, and come to its next round in no order with those that leave.
 #[test]
 fn rounds_of_a_barrier_have_a_class_for_each_order_of_coming() {

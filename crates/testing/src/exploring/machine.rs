@@ -4,7 +4,7 @@
 use super::execution::{Taken, end_of};
 use super::objects::Objects;
 use foretrace_explore::{Action, Mode, Next, Use};
-use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, nature};
+use foretrace_runtime::record::{Kind, MESSAGES, MESSAGES_END, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, nature};
 use foretrace_runtime::{access_kinds, code_kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -173,6 +173,9 @@ impl Machine {
                 let tries = step.words[1] & TRIED != 0;
                 Found { uses: vec![on(Mode::Down)], is_ready: is_ready || tries }
             }
+            // The order of calls on a channel is that of this run alone: any of them may come first. A call is one step, which begins here.
+            Kind::Depart if (MESSAGES..MESSAGES_END).contains(&address) => ready(vec![on(Mode::Any)]),
+            Kind::Arrive if (MESSAGES..MESSAGES_END).contains(&address) => ready(Vec::new()),
             Kind::Depart => {
                 let Some(barrier) = self.barriers.get(&address) else { return ready(vec![on(Mode::Any)]) };
                 let has_come = barrier.arrived.get(&step.words[1]).is_some_and(|arrived| *arrived >= barrier.parties);
