@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::process_ends::child_starts;
-use super::unseen::What;
+use super::unseen::{self, What};
 use super::unseen_calls;
 use super::{interpose, real, tracked};
 use crate::controller;
@@ -72,8 +72,11 @@ extern "C" fn exit_now(code: c_int, _: usize) -> ! {
     real::_exit(code)
 }
 
-extern "C" fn fork_(_: usize) -> c_int {
+extern "C" fn fork_(place: usize) -> c_int {
     let recorded = mode::get() != mode::OFF;
+    if let Some(thread) = tracked().filter(|_| unseen::has_threads()) {
+        unseen::mark(thread, What::anything(c"fork"), place); // the child sees what other threads have done by then
+    }
     let result = real::fork();
     if result == 0 {
         child_starts(); // unless it was told already

@@ -18,8 +18,9 @@ use std::rc::Rc;
 /// Sees a run, and the path of a thread whose wait in the kernel ended by its time limit there.
 pub type Each<'e> = dyn FnMut(&Rc<Execution>, Option<String>) -> ControlFlow<()> + 'e;
 
-/// Runs that wait to be looked at: each keeps its recording.
-const MOST_WAITING: usize = 64;
+/// Steps of all runs that wait to be looked at, which also keep their recordings; but so many runs may wait in any case.
+const MOST_STEPS: usize = 1_000_000;
+const LEAST_WAITING: usize = 16;
 /// Others make at most so many times the records of the run while a thread is held: one that waits for it in a loop makes no end of them.
 const HELD_TIMES: u64 = 2;
 /// And at least so many.
@@ -87,16 +88,12 @@ impl Search<'_, '_> {
                 self.hold(&known, &hold)?;
             } else if let Some(known) = self.next_to_reverse() {
                 self.reversals_of(&known, true)?;
-                if self.again.len() < MOST_WAITING {
-                    self.again.push_back(known);
-                }
+                self.again.push_back(known);
             } else if let Some(known) = self.again.pop_front() {
                 for hold in self.holds_of(&known, true) {
                     self.hold(&known, &hold)?;
                 }
-                if self.libraries.len() < MOST_WAITING {
-                    self.libraries.push_back(known);
-                }
+                self.libraries.push_back(known);
             } else if let Some(known) = self.libraries.pop_front() {
                 self.reversals_of(&known, false)?;
                 for hold in self.holds_of(&known, false) {
@@ -189,12 +186,25 @@ impl Search<'_, '_> {
 
     /// Has a run wait that showed something new, and tries the outcomes of its calls.
     fn wait(&mut self, known: Known) -> ControlFlow<()> {
-        if self.waiting.len() + self.held_in.len() < MOST_WAITING {
+        while self.is_full() {
+            // Those of which most was tried have least to show.
+            if self.libraries.pop_back().or_else(|| self.again.pop_back()).is_none() {
+                break;
+            }
+        }
+        if !self.is_full() {
             self.outcomes_of(&known)?;
             let holds = self.holds_of(&known, true);
             self.waiting.push((known, holds));
         }
         ControlFlow::Continue(())
+    }
+
+    fn is_full(&self) -> bool {
+        let queues = self.held_in.iter().chain(&self.again).chain(&self.libraries);
+        let kept = self.waiting.iter().map(|(known, _)| known).chain(queues).map(|known| known.run.steps.len());
+        let (runs, steps) = kept.fold((0, 0), |(runs, steps), own| (runs + 1, steps + own));
+        runs >= LEAST_WAITING && steps >= MOST_STEPS
     }
 
     /// A run along these steps and what follows, if the program follows them. Whose wait ended by its limit, `late` says.
